@@ -1,0 +1,53 @@
+# Two commands matter: `make demo` sets up and shows the main job, `make test` sets up and tests.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test check format lint types layers bench clean
+
+help:
+	@echo "make demo    set up, then bring a small generated collection in and look at it"
+	@echo "make test    set up, then everything CI runs (= make check)"
+	@echo "make format  let ruff format and mend the code"
+	@echo "make bench   print every benchmark's ratio"
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "freshet needs Python 3.11 or newer"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "$(PYTHON) is older than 3.11; say make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable .
+	@touch $(READY)
+
+setup: $(READY)
+
+demo: setup
+	$(BIN)/freshet demo
+
+test: check
+
+check: setup lint types layers
+	$(BIN)/pytest -n auto
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	@for file in benchmarks/[a-z]*.py; do \
+	  $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,127 @@
+"""Importing observations into SQLite, and importing a WARC.
+
+Observations are held against plain sqlite3 inserting the same rows; the bar is 20,000 a second.
+A WARC is held against fastwarc just reading it plus the view; the bar is 0.5.
+"""
+
+import csv
+import shutil
+import sqlite3
+import statistics
+import tempfile
+import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from benchmarks.pages import histories
+from benchmarks.report import Result, report
+from freshet.archive.warc.build import Origin, response
+from freshet.archive.warc.write import Writer
+from freshet.core.clock import stopwatch
+from freshet.core.types import Snapshot
+from freshet.flow.opened import OpenedCollection
+from freshet.view.look import look
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+OBSERVATIONS = 100_000
+PAGES, VERSIONS, ROUNDS = 200, 3, 3
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+HEADERS = (("content-type", "text/html; charset=utf-8"),)
+
+
+def write_observations(path: Path) -> None:
+    """Write a CSV of daily observations of a thousand pages."""
+    with path.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(("page", "time", "changed"))
+        for number in range(OBSERVATIONS):
+            day, page = divmod(number, 1000)
+            time = START + timedelta(days=day, seconds=page)
+            table.writerow((f"https://h{page % 50}.org/{page}", time.isoformat(), number % 7 == 0))
+
+
+def insert_plainly(path: Path, folder: Path) -> int:
+    """Insert the rows of the CSV by sqlite3 alone, in one transaction."""
+    with path.open() as file, sqlite3.connect(folder / "plain.db") as table:
+        table.execute("CREATE TABLE visit (page TEXT, time TEXT, changed TEXT)")
+        table.executemany("INSERT INTO visit VALUES (:page, :time, :changed)", csv.DictReader(file))
+        return int(table.execute("SELECT count(*) FROM visit").fetchone()[0])
+
+
+def write_warc(folder: Path) -> Path:
+    """Write a WARC with a few versions of many pages, in time order."""
+    pages = histories(PAGES, versions=VERSIONS)
+    with Writer(folder, Origin("benchmark")) as writer:
+        for version in range(VERSIONS):
+            for number, page in enumerate(pages):
+                url = f"https://h{number}.org/"
+                http = HEAD + page[version].encode()
+                place = writer.append([response(url, START + timedelta(days=version), http)])[0]
+    return folder / place.file
+
+
+def read_and_view(path: Path, folder: Path) -> int:
+    """Read a WARC by fastwarc, and view every page; return how many there were."""
+    with path.open("rb") as file:
+        bodies = (
+            (record.headers["WARC-Target-URI"], record.reader.read())
+            for record in ArchiveIterator(file, record_types=WarcRecordType.response)
+        )
+        return sum(bool(look(Snapshot(url, body, 200, HEADERS))) for url, body in bodies)
+
+
+def import_into(kind: str) -> Callable[[Path, Path], int]:
+    """Return what imports a file of that kind into a new collection."""
+
+    def run(path: Path, folder: Path) -> int:
+        with OpenedCollection.create(folder / "collection", contact="benchmark") as collection:
+            return collection.bring(kind, path).visits
+
+    return run
+
+
+def rate(work: Callable[[Path, Path], int], path: Path) -> float:
+    """Return how many visits a second a piece of work takes in."""
+    folder = Path(tempfile.mkdtemp(prefix="freshet-benchmark-"))
+    try:
+        started = stopwatch()
+        return work(path, folder) / (stopwatch() - started)
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(name: str, ours: Callable[[Path, Path], int],
+            reference: Callable[[Path, Path], int], path: Path) -> Result:  # fmt: skip
+    """Return both rates, medians of rounds that alternate, after one to warm up."""
+    rounds = [(rate(ours, path), rate(reference, path)) for _ in range(ROUNDS + 1)][1:]
+    fast, plain = (statistics.median(rates) for rates in zip(*rounds, strict=True))
+    return Result(name, fast, plain, "visits/s")
+
+
+def check(path: Path, expected: int) -> None:
+    """Stop unless an import takes in everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = import_into("warc")(path, Path(folder))
+    if found != expected:
+        raise SystemExit(f"import: {found} visits of {expected} were taken in")
+
+
+def main() -> None:
+    """Print both ratios."""
+    with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as folder:
+        table, warc = Path(folder) / "observations.csv", write_warc(Path(folder))
+        write_observations(table)
+        check(warc, PAGES * VERSIONS)
+        report(
+            measure("import observations", import_into("csv"), insert_plainly, table),
+            measure("import warc", import_into("warc"), read_and_view, warc),
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""How benchmarks print what they measured: a table, or with ``--json`` one JSON document."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One figure of ours beside that of a plain reference, measured in the same run."""
+
+    name: str
+    ours: float
+    reference: float
+    unit: str
+
+    @property
+    def ratio(self) -> float:
+        """Return ours over the reference."""
+        return self.ours / self.reference
+
+
+def report(*results: Result) -> None:
+    """Print results, as JSON when the command line says ``--json``."""
+    sys.stdout.write((as_json(results) if "--json" in sys.argv[1:] else as_table(results)) + "\n")
+
+
+def as_json(results: tuple[Result, ...]) -> str:
+    """Return one JSON object, or a list when there are several results."""
+    rows = [asdict(result) | {"ratio": result.ratio} for result in results]
+    return json.dumps(rows[0] if len(rows) == 1 else rows)
+
+
+def as_table(results: tuple[Result, ...]) -> str:
+    """Return a line per result."""
+    lines = [f"{'name':<24}{'ours':>12}{'reference':>12}{'ratio':>8}  unit"]
+    lines += [
+        f"{result.name:<24}{result.ours:>12.1f}{result.reference:>12.1f}{result.ratio:>8.2f}"
+        f"  {result.unit}"
+        for result in results
+    ]
+    return "\n".join(lines)

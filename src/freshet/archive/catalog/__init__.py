@@ -1,0 +1,1 @@
+"""The catalog: pages, visits, changes and links as tables."""

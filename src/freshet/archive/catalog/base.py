@@ -1,0 +1,290 @@
+"""What every catalog can do, whatever database keeps it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from freshet.archive.catalog.rows import (
+    ArchiveFile,
+    BadRow,
+    Counts,
+    Entry,
+    Growth,
+    HistoryRow,
+    HostState,
+    Import,
+    LinkDelta,
+    NewPage,
+    Summary,
+)
+from freshet.core.types import Location, Page, PageKey, Visit
+
+
+class PageCatalog(Protocol):
+    """Pages, their tags and their settings."""
+
+    def add_pages(self, items: Sequence[NewPage], now: datetime) -> list[int]:
+        """Return the ids of pages in the same order, adding those that are not there yet."""
+        ...
+
+    def page(self, key: PageKey) -> Page:
+        """Return the page of that identity, removed or not."""
+        ...
+
+    def pages(
+        self,
+        *,
+        tag: str | None = None,
+        host: str | None = None,
+        source: str | None = None,
+        after_id: int = 0,
+        limit: int | None = None,
+    ) -> Iterator[Page]:
+        """Yield the pages that were not removed, by id, without holding a transaction open."""
+        ...
+
+    def pages_with_url(self, url: str) -> list[Page]:
+        """Return the pages of that URL, one for each source, removed ones left out."""
+        ...
+
+    def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
+        """Take pages off the live list; with ``purge`` delete everything known of them too."""
+        ...
+
+    def restore(self, page_ids: Sequence[int]) -> None:
+        """Put removed pages back on the live list."""
+        ...
+
+    def pause(self, page_ids: Sequence[int]) -> None:
+        """Leave pages out of plans until they are resumed."""
+        ...
+
+    def resume(self, page_ids: Sequence[int]) -> None:
+        """Take paused pages into plans again."""
+        ...
+
+    def tag(self, page_ids: Sequence[int], tag: str) -> None:
+        """Give pages a tag; those that have it keep it."""
+        ...
+
+    def untag(self, page_ids: Sequence[int], tag: str) -> None:
+        """Take a tag off pages."""
+        ...
+
+    def page_settings(self, page_id: int) -> dict[str, Any]:
+        """Return what was set for this page alone."""
+        ...
+
+    def set_page_settings(self, page_id: int, settings: Mapping[str, Any]) -> None:
+        """Replace what is set for this page alone."""
+        ...
+
+    def update_page_settings(self, settings: Mapping[int, Mapping[str, Any]]) -> None:
+        """Add to what is set for pages, many at once."""
+        ...
+
+    def overrides(self, page_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+        """Return what is set for pages: for each that has any, its tags' settings, then its own."""
+        ...
+
+    def tag_settings(self, tag: str) -> dict[str, Any]:
+        """Return what was set for all pages of a tag; nothing when nothing was."""
+        ...
+
+    def set_tag_settings(self, tag: str, settings: Mapping[str, Any]) -> None:
+        """Replace what is set for all pages of a tag."""
+        ...
+
+
+class VisitCatalog(Protocol):
+    """Visits and what was learnt from each."""
+
+    def known(self, uids: Sequence[bytes]) -> set[bytes]:
+        """Return those uids whose visits are in the catalog."""
+        ...
+
+    def append(self, entries: Sequence[Entry]) -> list[int]:
+        """Write visits and all that belongs to them at once; return their ids in order.
+
+        A visit whose uid is already there is left as it is, and its id returned.
+        """
+        ...
+
+    def replace_changes(self, entries: Sequence[Entry]) -> None:
+        """Replace what was measured of visits already there; views and links only where given."""
+        ...
+
+    def drop_visits(self, visit_ids: Sequence[int]) -> None:
+        """Delete visits and all that belongs to them."""
+        ...
+
+    def set_locations(self, locations: Mapping[int, Location | None]) -> None:
+        """Say where the records of visits lie now; None when their bytes are no longer kept."""
+        ...
+
+    def add_file(self, name: str, source: str = "") -> int:
+        """Return the id of an archive file, adding it when it is not there yet."""
+        ...
+
+    def files(self) -> list[ArchiveFile]:
+        """Return the files of the archive in the order in which they were added."""
+        ...
+
+    def visits_in_file(self, name: str) -> Iterator[Visit]:
+        """Yield the visits whose records lie in a file, in the order of their offsets."""
+        ...
+
+
+class HistoryCatalog(Protocol):
+    """Histories, looks and links of pages, as they are read."""
+
+    def history(
+        self,
+        page_id: int,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[HistoryRow]:
+        """Return a page's visits in time order, both ends included; ``limit`` keeps the latest."""
+        ...
+
+    def last_looks(
+        self,
+        page_ids: Sequence[int],
+        before: Mapping[int, datetime] | None = None,
+        *,
+        content: bool = True,
+    ) -> dict[int, HistoryRow]:
+        """Return each page's latest look at or before its time, if it has one.
+
+        With ``content`` only looks that brought bytes count; otherwise "not modified" and reported
+        observations do too.
+        """
+        ...
+
+    def next_look(
+        self, page_id: int, after: datetime, *, content: bool = True
+    ) -> HistoryRow | None:
+        """Return a page's first look after a time, if it has one."""
+        ...
+
+    def last_visits(self, page_ids: Sequence[int]) -> dict[int, HistoryRow]:
+        """Return each page's latest visit, whatever its outcome."""
+        ...
+
+    def find_payload(
+        self, digest: bytes, size: int | None = None, *, page_id: int | None = None
+    ) -> Visit | None:
+        """Return the first visit that archived these bytes, if their record is still kept."""
+        ...
+
+    def links_at(self, page_id: int, time: datetime | None = None) -> frozenset[str]:
+        """Return the links that a page had at a time: those of its last look by then."""
+        ...
+
+    def seen_links(self, page_id: int) -> frozenset[str]:
+        """Return every link that a page ever had."""
+        ...
+
+    def link_delta(self, visit_id: int) -> LinkDelta | None:
+        """Return the links that appeared and disappeared by a visit, if it looked at them."""
+        ...
+
+
+class TotalCatalog(Protocol):
+    """Totals of a collection."""
+
+    def counts(self) -> Counts:
+        """Return how much the collection holds."""
+        ...
+
+    def growth(self) -> list[Growth]:
+        """Return what each UTC day with a visit added, in order."""
+        ...
+
+    def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
+        """Yield the totals of pages, in the order in which the pages come."""
+        ...
+
+
+class CrawlCatalog(Protocol):
+    """What a crawl remembers between visits."""
+
+    def lease(
+        self, worker: str, page_ids: Sequence[int], now: datetime, until: datetime
+    ) -> list[int]:
+        """Lend pages to a worker until a time; return those that no other worker holds."""
+        ...
+
+    def release(self, worker: str, page_ids: Sequence[int] | None = None) -> None:
+        """Take back pages from a worker; all of its pages when none are named."""
+        ...
+
+    def return_expired(self, now: datetime) -> list[int]:
+        """Take back the pages whose lease has run out, and return them."""
+        ...
+
+    def host(self, name: str) -> HostState | None:
+        """Return what is remembered of a host, if anything is."""
+        ...
+
+    def set_host(self, state: HostState) -> None:
+        """Replace what is remembered of a host."""
+        ...
+
+
+class ImportCatalog(Protocol):
+    """The record of imports, and notes that belong to the whole collection."""
+
+    def start_import(self, kind: str, path: str, source: str, now: datetime) -> int:
+        """Note that an import begins, and return its number."""
+        ...
+
+    def note_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
+        """Keep the rows that an import could not take, with the reason."""
+        ...
+
+    def finish_import(self, import_id: int, now: datetime, counts: Mapping[str, int]) -> None:
+        """Note that an import is complete, and what it brought."""
+        ...
+
+    def imports(self) -> list[Import]:
+        """Return the imports so far, the first one first."""
+        ...
+
+    def bad_rows(self, import_id: int) -> list[BadRow]:
+        """Return the rows that an import could not take."""
+        ...
+
+    def note(self, key: str) -> str | None:
+        """Return a note on the whole collection, if it was made."""
+        ...
+
+    def set_note(self, key: str, value: str) -> None:
+        """Make or replace a note on the whole collection."""
+        ...
+
+
+class Catalog(
+    PageCatalog, VisitCatalog, HistoryCatalog, TotalCatalog, CrawlCatalog, ImportCatalog, Protocol
+):
+    """Everything a collection knows apart from the bytes it keeps.
+
+    Every method is one transaction; those that yield take one per batch. Writers of different
+    processes wait for each other.
+    """
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,23 @@
+"""Bringing a catalog of any age to the present schema; loaded only when that is needed."""
+
+from importlib.resources import files
+
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from freshet.archive.catalog.schema import metadata
+
+MIGRATIONS = "freshet.archive.catalog.migrations"
+
+
+def upgrade(connection: Connection) -> None:
+    """Run the migrations that this database has not seen, inside its transaction."""
+    scripts = ScriptDirectory(str(files(MIGRATIONS)))
+    context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
+    missing = list(scripts.iterate_revisions("head", context.get_current_revision() or "base"))
+    with Operations.context(context):
+        for step in reversed(missing):
+            step.module.upgrade()
+    context.stamp(scripts, "head")

@@ -1,0 +1,155 @@
+"""What goes into the catalog and what comes out of it, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from freshet.core.types import Change, Facts, Kind, Page, PageKey, View, Visit
+
+
+@dataclass(frozen=True, slots=True)
+class NewPage:
+    """A page to be added: its identity and where it belongs."""
+
+    key: PageKey
+    host: str
+    site: str
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFacts:
+    """What is kept of a view once it has been measured."""
+
+    kind: Kind
+    title: str
+    language: str
+    text_hash: int
+    structure_hash: int
+    facts: Facts
+
+    @classmethod
+    def of(cls, view: View) -> "ViewFacts":
+        """Return what the catalog keeps of a view."""
+        return cls(
+            view.kind, view.title, view.language, view.text_hash, view.structure_hash, view.facts
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDelta:
+    """The links that appeared and disappeared since the look before; at first all appeared."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A visit with everything that was learnt from it, to be appended at once.
+
+    ``since`` is the visit that the change was measured against: its id, or its uid where it may be
+    in the same batch. The link lists of ``change`` are not kept; ``links`` is.
+    """
+
+    visit: Visit
+    change: Change | None = None
+    since: int | bytes | None = None
+    view: ViewFacts | None = None
+    links: LinkDelta | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One visit of a page's history, with its change and what was seen where there are any.
+
+    ``removed_links`` counts the links that were gone; ``link_delta`` of the catalog names them.
+    """
+
+    visit: Visit
+    change: Change | None = None
+    since: int | None = None
+    removed_links: int | None = None
+    view: ViewFacts | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFile:
+    """A file of the archive, and the import it came from (empty for the live crawl)."""
+
+    id: int
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a collection holds; ``changes`` counts the looks that found the page changed."""
+
+    pages: int
+    paused: int
+    removed: int
+    visits: int
+    looks: int
+    changes: int
+    files: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What one UTC day added to a collection."""
+
+    day: date
+    visits: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One page of a listing, with its totals."""
+
+    page: Page
+    visits: int
+    looks: int
+    changes: int
+    last_look: datetime | None
+    last_change: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What is remembered of a host between visits, so that it is treated politely."""
+
+    host: str
+    next_allowed: datetime | None = None
+    delay: float | None = None
+    failures: int = 0
+    backoff_until: datetime | None = None
+    robots: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that an import could not take: where it stands and why it was refused."""
+
+    place: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import: what was brought in, from where, and what came of it."""
+
+    id: int
+    kind: str
+    path: str
+    source: str
+    started: datetime
+    finished: datetime | None
+    counts: Mapping[str, int]

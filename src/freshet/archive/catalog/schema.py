@@ -1,0 +1,224 @@
+"""The catalog's tables, the same in every database.
+
+Times are epoch seconds, hashes are signed 64-bit integers, JSON is text. ``VERSION`` grows by one
+with every migration; a test holds the migrations and this file equal.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+VERSION = 1
+
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+# SQLite gives a table its fast row number only when the key is called INTEGER.
+Id = BigInteger().with_variant(Integer, "sqlite")
+
+metadata = MetaData(naming_convention=NAMES)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("last", Id, nullable=False),
+)
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("url", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("host", Text, nullable=False, index=True),
+    Column("site", Text, nullable=False),
+    Column("directory", Text, nullable=False),
+    Column("added", Double, nullable=False),
+    Column("paused", Boolean, nullable=False),
+    Column("removed", Double),
+    Column("settings", Text, nullable=False),
+    UniqueConstraint("url", "source"),
+)
+
+tags = Table(
+    "tags",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("tag", Text, primary_key=True, index=True),
+)
+
+tag_settings = Table(
+    "tag_settings",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("settings", Text, nullable=False),
+)
+
+files = Table(
+    "files",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("source", Text, nullable=False),
+)
+
+visits = Table(
+    "visits",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("uid", LargeBinary(16), nullable=False, unique=True),
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), nullable=False),
+    Column("time", Double, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("status", Integer),
+    Column("size", BigInteger),
+    Column("digest", LargeBinary(20)),
+    Column("media_type", Text, nullable=False),
+    Column("file_id", Id, ForeignKey(files.c.id)),
+    Column("offset", BigInteger),
+    Column("length", BigInteger),
+    Column("final_url", Text),
+    Column("etag", Text),
+    Column("last_modified", Text),
+)
+# The outcome rides along so that looks are found and counted without touching the table.
+Index("ix_visits_page_id_time", visits.c.page_id, visits.c.time, visits.c.outcome)
+Index(
+    "ix_visits_digest",
+    visits.c.digest,
+    sqlite_where=visits.c.digest.is_not(None),
+    postgresql_where=visits.c.digest.is_not(None),
+)
+Index(
+    "ix_visits_file_id_offset",
+    visits.c.file_id,
+    visits.c.offset,
+    sqlite_where=visits.c.file_id.is_not(None),
+    postgresql_where=visits.c.file_id.is_not(None),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("page_id", Id, nullable=False),
+    Column("since", Id),
+    Column("changed", Boolean, nullable=False),
+    Column("mask", Integer, nullable=False),
+    Column("bytes", Boolean),
+    Column("text", Boolean),
+    Column("significant", Boolean),
+    Column("structure", Boolean),
+    Column("links", Boolean),
+    Column("moved", Boolean, nullable=False),
+    Column("dice", Double),
+    Column("words", Integer),
+    Column("new_internal", Integer),
+    Column("new_external", Integer),
+    Column("never_seen", Integer),
+    Column("removed_links", Integer),
+)
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("page_id", Id, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("text_hash", BigInteger, nullable=False),
+    Column("structure_hash", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("text_chars", BigInteger, nullable=False),
+    Column("words", Integer, nullable=False),
+    Column("distinct_words", Integer, nullable=False),
+    Column("links_internal", Integer, nullable=False),
+    Column("links_external", Integer, nullable=False),
+    Column("elements", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("truncated", Boolean, nullable=False),
+)
+
+link_events = Table(
+    "link_events",
+    metadata,
+    Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("page_id", Id, nullable=False, index=True),
+    Column("added", LargeBinary, nullable=False),
+    Column("removed", LargeBinary, nullable=False),
+)
+
+masks = Table(
+    "masks",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("made", Double, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("worker", Text, nullable=False, index=True),
+    Column("taken", Double, nullable=False),
+    Column("until", Double, nullable=False),
+)
+
+hosts = Table(
+    "hosts",
+    metadata,
+    Column("host", Text, primary_key=True),
+    Column("next_allowed", Double),
+    Column("delay", Double),
+    Column("failures", Integer, nullable=False),
+    Column("backoff_until", Double),
+    Column("robots", Text, nullable=False),
+)
+
+imports = Table(
+    "imports",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("started", Double, nullable=False),
+    Column("finished", Double),
+    Column("counts", Text, nullable=False),
+)
+
+bad_rows = Table(
+    "bad_rows",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column(
+        "import_id", Id, ForeignKey(imports.c.id, ondelete="CASCADE"), nullable=False, index=True
+    ),
+    Column("place", Text, nullable=False),
+    Column("why", Text, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""The catalog in SQL that SQLite and PostgreSQL both understand, one family of tables a module."""

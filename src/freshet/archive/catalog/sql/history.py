@@ -1,0 +1,164 @@
+"""Histories, looks and links of pages, as they are read."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CTE, Double, Select, bindparam, column, literal, select, values
+
+from freshet.archive.catalog.links import unpack_links
+from freshet.archive.catalog.rows import HistoryRow, LinkDelta
+from freshet.archive.catalog.schema import Id, link_events, pages, visits
+from freshet.archive.catalog.sql.reading import HISTORY, VISIT, to_history, to_visit
+from freshet.archive.catalog.sql.store import Store, chunks, epoch
+from freshet.core.clock import to_epoch
+from freshet.core.types import LOOKS, Outcome, Visit
+
+LOOK_NAMES = sorted(outcome.value for outcome in LOOKS)
+WITH_CONTENT = [Outcome.OK.value]
+ALL_NAMES = sorted(outcome.value for outcome in Outcome)
+TIME_ORDER = (visits.c.time, visits.c.id)
+LINK_EVENTS = (
+    select(link_events.c.added, link_events.c.removed)
+    .join(visits, visits.c.id == link_events.c.visit_id)
+    .where(link_events.c.page_id == bindparam("page"))
+    .order_by(*TIME_ORDER)
+)
+END_OF_TIME = 1e12
+
+
+class HistoryTables(Store):
+    """The tables visits, changes, facts and link_events, as they are read."""
+
+    def history(
+        self,
+        page_id: int,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[HistoryRow]:
+        """Return a page's visits in time order, both ends included; ``limit`` keeps the latest."""
+        latest = [time.desc() for time in TIME_ORDER]
+        query = HISTORY.where(visits.c.page_id == page_id).order_by(*latest).limit(limit)
+        if since is not None:
+            query = query.where(visits.c.time >= to_epoch(since))
+        if until is not None:
+            query = query.where(visits.c.time <= to_epoch(until))
+        with self._engine.begin() as connection:
+            rows = connection.execute(query).all()
+        return [to_history(row) for row in reversed(rows)]
+
+    def last_looks(
+        self,
+        page_ids: Sequence[int],
+        before: Mapping[int, datetime] | None = None,
+        *,
+        content: bool = True,
+    ) -> dict[int, HistoryRow]:
+        """Return each page's latest look at or before its time, if it has one.
+
+        With ``content`` only looks that brought bytes count; otherwise "not modified" and reported
+        observations do too.
+        """
+        return self._last(page_ids, before, WITH_CONTENT if content else LOOK_NAMES)
+
+    def _last(
+        self,
+        page_ids: Sequence[int],
+        before: Mapping[int, datetime] | None,
+        outcomes: Sequence[str],
+    ) -> dict[int, HistoryRow]:
+        found: dict[int, HistoryRow] = {}
+        with self._engine.begin() as connection:
+            for piece in chunks(list(dict.fromkeys(page_ids))):
+                wanted = _pages(piece) if before is None else _pages_before(piece, before)
+                rows = connection.execute(_latest(wanted, outcomes))
+                found |= {row.page_id: to_history(row) for row in rows}
+        return found
+
+    def next_look(
+        self, page_id: int, after: datetime, *, content: bool = True
+    ) -> HistoryRow | None:
+        """Return a page's first look after a time, if it has one."""
+        outcomes = WITH_CONTENT if content else LOOK_NAMES
+        query = HISTORY.where(
+            visits.c.page_id == page_id,
+            visits.c.time > to_epoch(after),
+            visits.c.outcome.in_(outcomes),
+        )
+        with self._engine.begin() as connection:
+            row = connection.execute(query.order_by(*TIME_ORDER).limit(1)).first()
+        return None if row is None else to_history(row)
+
+    def last_visits(self, page_ids: Sequence[int]) -> dict[int, HistoryRow]:
+        """Return each page's latest visit, whatever its outcome."""
+        return self._last(page_ids, None, ALL_NAMES)
+
+    def find_payload(
+        self, digest: bytes, size: int | None = None, *, page_id: int | None = None
+    ) -> Visit | None:
+        """Return the first visit that archived these bytes, if their record is still kept."""
+        query = VISIT.where(visits.c.digest == digest, visits.c.file_id.is_not(None))
+        if size is not None:
+            query = query.where(visits.c.size == size)
+        if page_id is not None:
+            query = query.where(visits.c.page_id == page_id)
+        with self._engine.begin() as connection:
+            row = connection.execute(query.order_by(visits.c.id).limit(1)).first()
+        return None if row is None else to_visit(row)
+
+    def links_at(self, page_id: int, time: datetime | None = None) -> frozenset[str]:
+        """Return the links that a page had at a time: those of its last look by then."""
+        links: set[str] = set()
+        for delta in self._link_deltas(page_id, time):
+            links.difference_update(delta.removed)
+            links.update(delta.added)
+        return frozenset(links)
+
+    def seen_links(self, page_id: int) -> frozenset[str]:
+        """Return every link that a page ever had."""
+        deltas = self._link_deltas(page_id, None)
+        return frozenset(url for delta in deltas for url in delta.added)
+
+    def link_delta(self, visit_id: int) -> LinkDelta | None:
+        """Return the links that appeared and disappeared by a visit, if it looked at them."""
+        query = select(link_events.c.added, link_events.c.removed)
+        with self._engine.begin() as connection:
+            rows = connection.execute(query.where(link_events.c.visit_id == visit_id)).all()
+        return next(_to_deltas(rows), None)
+
+    def _link_deltas(self, page_id: int, time: datetime | None) -> Iterator[LinkDelta]:
+        query = LINK_EVENTS
+        if time is not None:
+            query = query.where(visits.c.time <= to_epoch(time))
+        with self._engine.begin() as connection:
+            return _to_deltas(connection.execute(query, {"page": page_id}).all())
+
+
+def _pages(page_ids: Sequence[int]) -> CTE:
+    until = literal(END_OF_TIME, Double).label("until")
+    return select(pages.c.id.label("page_id"), until).where(pages.c.id.in_(page_ids)).cte("wanted")
+
+
+def _pages_before(page_ids: Sequence[int], before: Mapping[int, datetime]) -> CTE:
+    limits = [(page_id, epoch(before.get(page_id)) or END_OF_TIME) for page_id in page_ids]
+    return values(column("page_id", Id), column("until", Double), name="wanted").data(limits).cte()
+
+
+def _latest(wanted: CTE, outcomes: Sequence[str]) -> Select[Any]:
+    """Return the query for the latest visit of such an outcome, per wanted page and its limit."""
+    looks = visits.alias("looks")
+    latest = (
+        select(looks.c.id)
+        .where(looks.c.page_id == wanted.c.page_id, looks.c.time <= wanted.c.until)
+        .where(looks.c.outcome.in_(outcomes))
+        .order_by(looks.c.time.desc(), looks.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return HISTORY.join(wanted, visits.c.id == latest)
+
+
+def _to_deltas(rows: Iterable[Sequence[bytes]]) -> Iterator[LinkDelta]:
+    return (LinkDelta(unpack_links(added), unpack_links(removed)) for added, removed in rows)

@@ -1,0 +1,70 @@
+"""The record of imports, and notes that belong to the whole collection."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from freshet.archive.catalog.rows import BadRow, Import
+from freshet.archive.catalog.schema import bad_rows, imports, meta
+from freshet.archive.catalog.sql.store import Store, moment
+from freshet.core.clock import from_epoch, to_epoch
+
+
+class ImportTables(Store):
+    """The tables imports, bad_rows and meta."""
+
+    def start_import(self, kind: str, path: str, source: str, now: datetime) -> int:
+        """Note that an import begins, and return its number."""
+        row = insert(imports).values(
+            kind=kind, path=path, source=source, started=to_epoch(now), counts="{}"
+        )
+        with self._writing.begin() as connection:
+            return int(connection.execute(row.returning(imports.c.id)).scalar_one())
+
+    def note_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
+        """Keep the rows that an import could not take, with the reason."""
+        noted = [{"import_id": import_id, "place": row.place, "why": row.why} for row in rows]
+        with self._writing.begin() as connection:
+            if noted:
+                connection.execute(insert(bad_rows), noted)
+
+    def finish_import(self, import_id: int, now: datetime, counts: Mapping[str, int]) -> None:
+        """Note that an import is complete, and what it brought."""
+        done = update(imports).where(imports.c.id == import_id)
+        with self._writing.begin() as connection:
+            connection.execute(done.values(finished=to_epoch(now), counts=json.dumps(dict(counts))))
+
+    def imports(self) -> list[Import]:
+        """Return the imports so far, the first one first."""
+        with self._engine.begin() as connection:
+            rows = connection.execute(select(imports).order_by(imports.c.id)).all()
+        return [_to_import(row) for row in rows]
+
+    def bad_rows(self, import_id: int) -> list[BadRow]:
+        """Return the rows that an import could not take."""
+        query = select(bad_rows.c.place, bad_rows.c.why).where(bad_rows.c.import_id == import_id)
+        with self._engine.begin() as connection:
+            return [BadRow(*row) for row in connection.execute(query.order_by(bad_rows.c.id))]
+
+    def note(self, key: str) -> str | None:
+        """Return a note on the whole collection, if it was made."""
+        with self._engine.begin() as connection:
+            return connection.execute(select(meta.c.value).where(meta.c.key == key)).scalar()
+
+    def set_note(self, key: str, value: str) -> None:
+        """Make or replace a note on the whole collection."""
+        row = self._upsert(meta).values(key=key, value=value)
+        with self._writing.begin() as connection:
+            connection.execute(
+                row.on_conflict_do_update(index_elements=["key"], set_={"value": value})
+            )
+
+
+def _to_import(row: Sequence[Any]) -> Import:
+    import_id, kind, path, source, started, finished, counts = row
+    return Import(
+        import_id, kind, path, source, from_epoch(started), moment(finished), json.loads(counts)
+    )

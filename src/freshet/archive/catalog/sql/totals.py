@@ -1,0 +1,108 @@
+"""Totals of a collection: counts, growth by day, and a summary per page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Integer, ScalarSelect, Select, bindparam, case, func, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.functions import GenericFunction
+
+from freshet.archive.catalog.rows import Counts, Growth, Summary
+from freshet.archive.catalog.schema import changes, files, pages, visits
+from freshet.archive.catalog.sql.history import LOOK_NAMES
+from freshet.archive.catalog.sql.store import CHUNK, Store, moment
+from freshet.core.clock import CYCLE_SECONDS
+from freshet.core.types import Page
+
+FIRST_DAY = datetime(1970, 1, 1, tzinfo=UTC).date()
+
+
+class whole(GenericFunction[int]):
+    """The whole part of a number; the two databases spell it differently."""
+
+    type = Integer()
+    inherit_cache = True
+
+
+@compiles(whole)
+def _floor(element: whole, compiler: SQLCompiler, **options: Any) -> str:
+    return f"floor({compiler.process(element.clauses, **options)})"
+
+
+@compiles(whole, "sqlite")
+def _truncate(element: whole, compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST({compiler.process(element.clauses, **options)} AS INTEGER)"
+
+
+IS_LOOK = visits.c.outcome.in_(LOOK_NAMES)
+STORED_BYTES = func.coalesce(func.sum(visits.c.length), 0)
+DAY = whole(visits.c.time / CYCLE_SECONDS).label("day")
+SUMMARY: Select[Any] = (
+    select(
+        visits.c.page_id,
+        func.count(),
+        func.sum(case((IS_LOOK, 1), else_=0)),
+        func.sum(case((changes.c.changed, 1), else_=0)),
+        func.max(case((IS_LOOK, visits.c.time))),
+        func.max(case((changes.c.changed, visits.c.time))),
+    )
+    .outerjoin(changes, changes.c.visit_id == visits.c.id)
+    .where(visits.c.page_id.in_(bindparam("ids", expanding=True)))
+    .group_by(visits.c.page_id)
+)
+
+
+class TotalTables(Store):
+    """All tables, as they are counted."""
+
+    def counts(self) -> Counts:
+        """Return how much the collection holds."""
+        live = pages.c.removed.is_(None)
+        query = select(
+            _count(pages.c.id, live),
+            _count(pages.c.id, live, pages.c.paused),
+            _count(pages.c.id, ~live),
+            _count(visits.c.id),
+            _count(visits.c.id, IS_LOOK),
+            _count(changes.c.visit_id, changes.c.changed),
+            _count(files.c.id),
+            select(STORED_BYTES).scalar_subquery(),
+        )
+        with self._engine.begin() as connection:
+            return Counts(*map(int, connection.execute(query).one()))
+
+    def growth(self) -> list[Growth]:
+        """Return what each UTC day with a visit added, in order."""
+        query = select(DAY, func.count(), STORED_BYTES).group_by("day").order_by("day")
+        with self._engine.begin() as connection:
+            rows = connection.execute(query).all()
+        return [
+            Growth(FIRST_DAY + timedelta(days=int(day)), number, int(stored))
+            for day, number, stored in rows
+        ]
+
+    def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
+        """Yield the totals of pages, in the order in which the pages come."""
+        waiting = iter(of_pages)
+        while batch := list(islice(waiting, CHUNK)):
+            yield from self._summaries(batch)
+
+    def _summaries(self, batch: Sequence[Page]) -> list[Summary]:
+        ids = [page.id for page in batch]
+        with self._engine.begin() as connection:
+            rows = connection.execute(SUMMARY, {"ids": ids}).all()
+        found = {row[0]: row[1:] for row in rows}
+        return [_summary(page, *found.get(page.id, (0, 0, 0, None, None))) for page in batch]
+
+
+def _count(column: ColumnElement[Any], *where: ColumnElement[bool]) -> ScalarSelect[int]:
+    return select(func.count(column)).where(*where).scalar_subquery()
+
+
+def _summary(page: Page, *totals: Any) -> Summary:
+    number, looks, changed, last_look, last_change = totals
+    return Summary(page, number, looks, changed, moment(last_look), moment(last_change))

@@ -1,0 +1,175 @@
+"""Visits and what was learnt from each, appended in one transaction and never doubled."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, tuple_, update
+
+from freshet.archive.catalog.rows import ArchiveFile, Entry
+from freshet.archive.catalog.schema import changes, facts, files, link_events, visits
+from freshet.archive.catalog.sql.columns import (
+    change_columns,
+    fact_columns,
+    link_columns,
+    location_columns,
+    visit_columns,
+)
+from freshet.archive.catalog.sql.reading import VISIT, to_visit
+from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
+from freshet.core.errors import UsageError
+from freshet.core.types import Location, Visit
+
+RECORD_ORDER = (visits.c.offset, visits.c.id)
+MOVE = (
+    update(visits)
+    .where(visits.c.id == bindparam("visit"))
+    .values({name: bindparam(name) for name in ("file_id", "offset", "length")})
+)
+VISITS_AT_ONCE = 1000
+
+
+class VisitTables(Store):
+    """The tables visits, changes, facts, link_events and files, as they are written."""
+
+    @cached_property
+    def _insert_visits(self) -> Insertion:
+        return Insertion(visits, self._engine)
+
+    @cached_property
+    def _insert_changes(self) -> Insertion:
+        return Insertion(changes, self._engine)
+
+    @cached_property
+    def _insert_facts(self) -> Insertion:
+        return Insertion(facts, self._engine)
+
+    @cached_property
+    def _insert_links(self) -> Insertion:
+        return Insertion(link_events, self._engine)
+
+    @cached_property
+    def _ids_of_uids(self) -> Lookup:
+        return Lookup(select(visits.c.uid, visits.c.id), visits.c.uid, self._engine)
+
+    @cached_property
+    def _ids_of_names(self) -> Lookup:
+        return Lookup(select(files.c.name, files.c.id), files.c.name, self._engine)
+
+    def known(self, uids: Sequence[bytes]) -> set[bytes]:
+        """Return those uids whose visits are in the catalog."""
+        with self._engine.begin() as connection:
+            return {uid for uid, _ in self._ids_of_uids.run(connection, uids)}
+
+    def append(self, entries: Sequence[Entry]) -> list[int]:
+        """Write visits and all that belongs to them at once; return their ids in order.
+
+        A visit whose uid is already there is left as it is, and its id returned.
+        """
+        uids = [entry.visit.uid for entry in entries]
+        compared = [entry.since for entry in entries if isinstance(entry.since, bytes)]
+        with self._writing.begin() as connection:
+            ids: dict[bytes, int] = dict(self._ids_of_uids.run(connection, [*uids, *compared]))
+            fresh = _first_of_each([entry for entry in entries if entry.visit.uid not in ids])
+            if fresh:
+                numbers = self._reserve(connection, "visits", len(fresh))
+                ids.update(zip(fresh, numbers, strict=True))
+                self._write(connection, list(fresh.values()), ids)
+        return [ids[uid] for uid in uids]
+
+    def _write(
+        self, connection: Connection, entries: Sequence[Entry], ids: Mapping[bytes, int]
+    ) -> None:
+        named = {entry.visit.location.file for entry in entries if entry.visit.location}
+        file_ids = self._file_ids(connection, named)
+        self._insert_visits.run(connection, visit_columns(entries, ids, file_ids))
+        self._write_findings(connection, entries, ids)
+
+    def _write_findings(
+        self, connection: Connection, entries: Sequence[Entry], ids: Mapping[bytes, int]
+    ) -> None:
+        self._insert_changes.run(connection, change_columns(entries, ids))
+        self._insert_facts.run(connection, fact_columns(entries, ids))
+        self._insert_links.run(connection, link_columns(entries, ids))
+
+    def replace_changes(self, entries: Sequence[Entry]) -> None:
+        """Replace what was measured of visits already there; views and links only where given."""
+        ids = {entry.visit.uid: _known_id(entry.visit) for entry in entries}
+        viewed = [ids[entry.visit.uid] for entry in entries if entry.view]
+        linked = [ids[entry.visit.uid] for entry in entries if entry.links]
+        with self._writing.begin() as connection:
+            _forget(connection, changes, list(ids.values()))
+            _forget(connection, facts, viewed)
+            _forget(connection, link_events, linked)
+            compared = [entry.since for entry in entries if isinstance(entry.since, bytes)]
+            ids |= dict(self._ids_of_uids.run(connection, compared))
+            self._write_findings(connection, entries, ids)
+
+    def drop_visits(self, visit_ids: Sequence[int]) -> None:
+        """Delete visits and all that belongs to them."""
+        with self._writing.begin() as connection:
+            for piece in chunks(visit_ids):
+                connection.execute(delete(visits).where(visits.c.id.in_(piece)))
+
+    def set_locations(self, locations: Mapping[int, Location | None]) -> None:
+        """Say where the records of visits lie now; None when their bytes are no longer kept."""
+        with self._writing.begin() as connection:
+            named = {location.file for location in locations.values() if location}
+            file_ids = self._file_ids(connection, named)
+            places = location_columns(list(locations.values()), file_ids)
+            moved = {"visit": list(locations), **places}
+            rows = [dict(zip(moved, row, strict=True)) for row in zip(*moved.values(), strict=True)]
+            if rows:
+                connection.execute(MOVE, rows)
+
+    def add_file(self, name: str, source: str = "") -> int:
+        """Return the id of an archive file, adding it when it is not there yet."""
+        with self._writing.begin() as connection:
+            return self._file_ids(connection, {name}, source)[name]
+
+    def files(self) -> list[ArchiveFile]:
+        """Return the files of the archive in the order in which they were added."""
+        query = select(files.c.id, files.c.name, files.c.source).order_by(files.c.id)
+        with self._engine.begin() as connection:
+            return [ArchiveFile(*row) for row in connection.execute(query)]
+
+    def visits_in_file(self, name: str) -> Iterator[Visit]:
+        """Yield the visits whose records lie in a file, in the order of their offsets."""
+        query = VISIT.where(files.c.name == name).order_by(*RECORD_ORDER).limit(VISITS_AT_ONCE)
+        last = (-1, 0)
+        while True:
+            with self._engine.begin() as connection:
+                rows = connection.execute(query.where(tuple_(*RECORD_ORDER) > last)).all()
+            found = [to_visit(row) for row in rows]
+            yield from found
+            if len(found) < VISITS_AT_ONCE:
+                return
+            last = rows[-1].offset, rows[-1].id
+
+    def _file_ids(
+        self, connection: Connection, names: Collection[str], source: str = ""
+    ) -> dict[str, int]:
+        wanted = sorted(names)
+        ids = dict(self._ids_of_names.run(connection, wanted))
+        for name in wanted:
+            if name not in ids:
+                added = insert(files).values(name=name, source=source)
+                ids[name] = connection.execute(added.returning(files.c.id)).scalar_one()
+        return ids
+
+
+def _first_of_each(entries: Sequence[Entry]) -> dict[bytes, Entry]:
+    first: dict[bytes, Entry] = {}
+    for entry in entries:
+        first.setdefault(entry.visit.uid, entry)
+    return first
+
+
+def _forget(connection: Connection, table: Table, visit_ids: Sequence[int]) -> None:
+    for piece in chunks(visit_ids):
+        connection.execute(delete(table).where(table.c.visit_id.in_(piece)))
+
+
+def _known_id(visit: Visit) -> int:
+    if visit.id is None:
+        raise UsageError(f"visit {visit.uid.hex()} has no id; read it from the catalog first")
+    return visit.id

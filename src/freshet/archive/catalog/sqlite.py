@@ -1,0 +1,137 @@
+"""The catalog in one SQLite file: how it is opened, and what its errors mean."""
+
+import os
+import sqlite3
+from importlib import import_module
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, ExceptionContext
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.schema import VERSION
+from freshet.archive.catalog.sql.catalog import SqlCatalog
+from freshet.core.errors import (
+    Damaged,
+    FreshetError,
+    Locked,
+    NoSpace,
+    NotFound,
+    StorageError,
+    TooNew,
+)
+
+BUSY_SECONDS = 30
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768")
+
+WRITABLE = "make the folder and its files writable, or copy the collection elsewhere"
+BUSY = "another process has been writing for long; try again when it is done"
+MEANINGS: dict[int, tuple[type[FreshetError], str]] = {
+    sqlite3.SQLITE_FULL: (NoSpace, "free some disk space and run the command again"),
+    sqlite3.SQLITE_READONLY: (NoSpace, WRITABLE),
+    sqlite3.SQLITE_CANTOPEN: (StorageError, "check that its folder exists and can be read"),
+    sqlite3.SQLITE_BUSY: (Locked, BUSY),
+    sqlite3.SQLITE_LOCKED: (Locked, BUSY),
+    sqlite3.SQLITE_CORRUPT: (Damaged, "run 'freshet check --repair', or restore a copy"),
+    sqlite3.SQLITE_NOTADB: (Damaged, "it is no catalog; restore a copy of the file"),
+    sqlite3.SQLITE_CONSTRAINT: (NotFound, "the page, visit or import it names is not there"),
+}
+FIRST_BYTE = 0xFF
+OTHERWISE = (StorageError, "check the disk with 'freshet doctor'")
+
+
+def open_catalog(path: Path, *, create: bool = False) -> Catalog:
+    """Open the catalog in that file, made new or brought up to date where that is needed."""
+    if not create and not path.exists():
+        raise NotFound(f"{path} does not exist; make a collection with 'freshet init'")
+    engine = connect(path)
+    try:
+        _bring_up_to_date(engine, path)
+    except FreshetError:
+        engine.dispose()
+        raise
+    return SqlCatalog(engine)
+
+
+def _bring_up_to_date(engine: Engine, path: Path) -> None:
+    version = _version(engine)
+    if version > VERSION:
+        raise TooNew(
+            f"collection {path.parent} has catalog version {version}, this Freshet knows up to"
+            f" {VERSION}; install a newer Freshet"
+        )
+    if version < VERSION:
+        _migrate(path)
+
+
+def _version(engine: Engine) -> int:
+    with engine.begin() as connection:
+        tables = "SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'"
+        if not connection.exec_driver_sql(tables).scalar_one():
+            return 0
+        version = "SELECT version_num FROM alembic_version"
+        return int(connection.exec_driver_sql(version).scalar_one())
+
+
+def _migrate(path: Path) -> None:
+    """Upgrade with foreign keys off, as altering a table in SQLite means replacing it."""
+    engine = connect(path, foreign_keys=False)
+    # Alembic is loaded here because it takes long and most commands never migrate.
+    upgrade = import_module("freshet.archive.catalog.migrate").upgrade
+    try:
+        with engine.execution_options(writes=True).begin() as connection:
+            upgrade(connection)
+    finally:
+        engine.dispose()
+
+
+def connect(path: Path, *, foreign_keys: bool = True) -> Engine:
+    """Return an engine on that file whose errors are Freshet's own."""
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": BUSY_SECONDS},
+        hide_parameters=True,
+    )
+
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        _prepare(connection, path, foreign_keys=foreign_keys)
+
+    def explain(context: ExceptionContext) -> None:
+        if isinstance(context.original_exception, sqlite3.Error):
+            raise explained(context.original_exception, path) from context.original_exception
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", _begin)
+    event.listen(engine, "handle_error", explain)
+    return engine
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, *, foreign_keys: bool) -> None:
+    """Set a new connection up; Python is kept from beginning transactions by itself."""
+    connection.isolation_level = None
+    try:
+        for pragma in (*PRAGMAS, f"foreign_keys={int(foreign_keys)}"):
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error as error:
+        connection.close()
+        raise explained(error, path) from error
+
+
+def _begin(connection: Connection) -> None:
+    """Begin a transaction; one that writes takes its lock at once, so that it need not retry."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def explained(error: sqlite3.Error, path: Path) -> FreshetError:
+    """Turn an error of SQLite into one that says where, why and what to do."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & FIRST_BYTE
+    if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(path.parent):
+        code = sqlite3.SQLITE_READONLY
+    kind, advice = MEANINGS.get(code, OTHERWISE)
+    return kind(f"{path}: {error}; {advice}")
+
+
+def _is_read_only(folder: Path) -> bool:
+    effective = os.access in os.supports_effective_ids
+    return folder.is_dir() and not os.access(folder, os.W_OK, effective_ids=effective)

@@ -1,0 +1,46 @@
+"""Observations as CSV, in the form that ``import csv`` reads: page, time, changed, new_links.
+
+A page is known by its URL alone there, so rows of one source belong in one file.
+"""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from freshet.archive.exporters.base import ChangeRow, replacing
+from freshet.core.types import Change
+
+HEADER = ("page", "time", "changed", "new_links")
+
+
+def write(path: Path, rows: Iterable[ChangeRow]) -> int:
+    """Write a line per change, and return how many there were."""
+    written = 0
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(HEADER)
+        for row in rows:
+            table.writerow(line(row))
+            written += 1
+    return written
+
+
+def line(row: ChangeRow) -> tuple[str, str, int, int | str]:
+    """Return the four columns of a change; a number of links that is not known stays empty."""
+    links = new_links(row.change)
+    return (
+        row.page.url,
+        row.visit.time.isoformat(),
+        int(row.change.changed),
+        "" if links is None else links,
+    )
+
+
+def new_links(change: Change) -> int | None:
+    """Return how many links are new, of both kinds together.
+
+    >>> new_links(Change(True, new_internal=2, new_external=3)), new_links(Change(True))
+    (5, None)
+    """
+    known = [count for count in (change.new_internal, change.new_external) if count is not None]
+    return sum(known) if known else None

@@ -1,0 +1,151 @@
+"""Visits and changes as Parquet, with the column names of Common Crawl's index where it has them.
+
+Batches become small files beside the target, which are then joined into one: polars writes one file
+from a stream only by calling the stream from threads of its own, where no catalog can follow.
+"""
+
+from base64 import b32encode
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+from ada_url import URL
+
+from freshet.archive.exporters.base import ChangeRow, VisitRow, replacing
+from freshet.core.types import Location, Page
+
+BATCH_ROWS = 50_000
+NOWHERE = Location("", 0, 0)
+ADDRESS = {
+    "url": pl.String(),
+    "url_host_name": pl.String(),
+    "url_host_registered_domain": pl.String(),
+    "url_path": pl.String(),
+    "source": pl.String(),
+}
+VISITS = pl.Schema({
+    **ADDRESS,
+    "fetch_time": pl.Datetime("us", "UTC"),
+    "fetch_status": pl.Int16(),
+    "content_digest": pl.String(),
+    "content_mime_type": pl.String(),
+    "content_languages": pl.String(),
+    "warc_filename": pl.String(),
+    "warc_record_offset": pl.Int64(),
+    "warc_record_length": pl.Int64(),
+    "outcome": pl.String(),
+    "content_length": pl.Int64(),
+    "final_url": pl.String(),
+    "revisit": pl.Boolean(),
+    "uid": pl.Binary(),
+})
+CHANGES = pl.Schema({
+    **ADDRESS,
+    "fetch_time": pl.Datetime("us", "UTC"),
+    "uid": pl.Binary(),
+    "changed": pl.Boolean(),
+    "mask": pl.Int64(),
+    "bytes": pl.Boolean(),
+    "text": pl.Boolean(),
+    "significant": pl.Boolean(),
+    "structure": pl.Boolean(),
+    "links": pl.Boolean(),
+    "moved": pl.Boolean(),
+    "dice": pl.Float64(),
+    "words": pl.Int64(),
+    "new_internal": pl.Int64(),
+    "new_external": pl.Int64(),
+    "never_seen": pl.Int64(),
+    "new_links": pl.List(pl.String()),
+    "removed_links": pl.List(pl.String()),
+})
+
+Cells = tuple[Any, ...]
+
+
+def write_visits(path: Path, rows: Iterable[VisitRow]) -> int:
+    """Write a row per visit, and return how many there were."""
+    return write(path, VISITS, map(visit_cells, rows))
+
+
+def write_changes(path: Path, rows: Iterable[ChangeRow]) -> int:
+    """Write a row per change, and return how many there were."""
+    return write(path, CHANGES, map(change_cells, rows))
+
+
+def write(path: Path, schema: pl.Schema, rows: Iterator[Cells]) -> int:
+    """Write rows in batches, and return how many there were."""
+    written = 0
+    with replacing(path) as part, TemporaryDirectory(prefix=".export-", dir=path.parent) as folder:
+        pieces = [Path(folder) / "0.parquet"]
+        pl.DataFrame(schema=schema).write_parquet(pieces[0])
+        while batch := list(islice(rows, BATCH_ROWS)):
+            pieces.append(Path(folder) / f"{len(pieces)}.parquet")
+            pl.DataFrame(batch, schema, orient="row").write_parquet(pieces[-1])
+            written += len(batch)
+        _join(pieces, part)
+    return written
+
+
+def _join(pieces: Sequence[Path], target: Path) -> None:
+    """Write what many files hold into one, a piece at a time."""
+    pl.scan_parquet(list(pieces), glob=False).sink_parquet(target, row_group_size=BATCH_ROWS)
+
+
+def visit_cells(row: VisitRow) -> Cells:
+    """Return the columns of a visit."""
+    visit = row.visit
+    location = visit.location or NOWHERE
+    return (
+        *address(row.page),
+        visit.time,
+        visit.status,
+        b32encode(visit.digest).decode() if visit.digest else None,
+        visit.media_type or None,
+        row.language or None,
+        location.file or None,
+        location.offset if visit.location else None,
+        location.length if visit.location else None,
+        visit.outcome.value,
+        visit.size,
+        visit.final_url,
+        row.is_revisit,
+        visit.uid,
+    )
+
+
+def change_cells(row: ChangeRow) -> Cells:
+    """Return the columns of a change."""
+    change = row.change
+    return (
+        *address(row.page),
+        row.visit.time,
+        row.visit.uid,
+        change.changed,
+        change.mask,
+        change.bytes,
+        change.text,
+        change.significant,
+        change.structure,
+        change.links,
+        change.moved,
+        change.dice,
+        change.words,
+        change.new_internal,
+        change.new_external,
+        change.never_seen,
+        list(change.new_links),
+        list(change.removed_links),
+    )
+
+
+def address(page: Page) -> tuple[str, str, str, str, str]:
+    """Return URL, host name, registrable domain, path and source of a page."""
+    try:
+        parts = URL(page.url)
+    except ValueError:
+        return page.url, page.host, page.site, "", page.source
+    return page.url, parts.hostname or page.host, page.site, parts.pathname, page.source

@@ -1,0 +1,46 @@
+"""A page's past: the bytes that a visit of the catalog brought, read back from the archive."""
+
+from pathlib import Path
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.warc.http import payload
+from freshet.archive.warc.read import read_record
+from freshet.archive.warc.record import Record
+from freshet.core.types import Location, Snapshot, Visit
+
+
+class History:
+    """Reads snapshots of a collection; a revisit leads to the record that holds its bytes."""
+
+    def __init__(self, catalog: Catalog, folder: Path) -> None:
+        self._catalog = catalog
+        self._folder = folder
+
+    def snapshot(self, visit: Visit, url: str) -> Snapshot | None:
+        """Return what a visit brought, content codings still on; None where no bytes are kept."""
+        record = self._with_payload(visit)
+        if record is None:
+            return None
+        found = payload(record)
+        return Snapshot(visit.final_url or url, found.body, visit.status or 200, found.headers)
+
+    def _with_payload(self, visit: Visit) -> Record | None:
+        if visit.location is None:
+            return None
+        record = self._read(visit.location)
+        if record.type != "revisit":
+            return record
+        return self._original(visit, page=visit.page) or self._original(visit, page=None)
+
+    def _original(self, visit: Visit, *, page: int | None) -> Record | None:
+        """Return the record with a revisit's payload; another revisit has none either."""
+        if visit.digest is None or visit.size is None:
+            return None
+        kept = self._catalog.find_payload(visit.digest, visit.size, page_id=page)
+        if kept is None or kept.location is None or kept.id == visit.id:
+            return None
+        record = self._read(kept.location)
+        return None if record.type == "revisit" else record
+
+    def _read(self, location: Location) -> Record:
+        return read_record(self._folder / location.file, location.offset, location.length)

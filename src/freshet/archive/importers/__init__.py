@@ -1,0 +1,1 @@
+"""Histories from elsewhere, read as arrivals."""

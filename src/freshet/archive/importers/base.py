@@ -1,0 +1,97 @@
+"""What every importer gives: arrivals, and the rows that could not be read."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from xxhash import xxh3_128_digest
+
+from freshet.core.clock import to_epoch
+from freshet.core.types import Change, Location, Outcome, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The capture that a revisit refers to instead of repeating its bytes."""
+
+    digest: str
+    url: str
+    time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One observation of a page that an outside history tells of.
+
+    ``outcome`` is None where the snapshot is still to be judged. ``change`` is what the history
+    says where it kept no bytes; ``reference`` marks a first observation that nothing precedes.
+    ``location`` is set where the record lies in our archive already; ``raw`` is a gzip member to be
+    copied byte for byte, ``companions`` are the members of its
+    request and metadata, and ``earlier`` is the capture whose bytes a revisit shares.
+    """
+
+    url: str
+    source: str
+    time: datetime
+    uid: bytes
+    snapshot: Snapshot | None = None
+    change: Change | None = None
+    outcome: Outcome | None = None
+    status: int | None = None
+    final_url: str | None = None
+    location: Location | None = None
+    raw: bytes | None = None
+    companions: tuple[bytes, ...] = ()
+    earlier: Earlier | None = None
+    importance: float | None = None
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A place of the input that could not be taken in, and why."""
+
+    place: str
+    why: str
+
+
+class Reader(ABC):
+    """An outside history, read once as a stream; ``done`` of ``total`` tells how far it is.
+
+    ``notes`` holds what a person should know about the whole input, each said once.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.notes: list[str] = []
+
+    @property
+    @abstractmethod
+    def done(self) -> int:
+        """Return how much of ``total`` has been read."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        """Yield arrivals and bad rows in the order of the input."""
+
+
+def row_uid(kind: str, source: str, url: str, time: datetime, commit: str = "") -> bytes:
+    """Return the same 16 bytes whenever the same row is read, so that no visit is doubled.
+
+    >>> noon = datetime.fromisoformat("2024-01-01T12:00:00+00:00")
+    >>> row_uid("csv", "shop", "a", noon) == row_uid("csv", "shop", "a", noon)
+    True
+    """
+    row = "\0".join((kind, source, url, str(to_epoch(time)), commit))
+    return xxh3_128_digest(row.encode("utf-8", "surrogatepass"))
+
+
+def part_of(path: Path) -> str:
+    """Return the name of an input, without its last suffix and without ``.gz``.
+
+    >>> part_of(Path("prices.csv.gz"))
+    'prices'
+    """
+    return Path(path.name.removesuffix(".gz")).stem

@@ -1,0 +1,164 @@
+"""The public Bing crawl histories (Kolobov et al. 2019): three tab-separated files in a folder.
+
+``url_urlid_hostid`` holds URL, id and host id; ``urlid_imp`` id and importance;
+``urlid_offset_history`` id, days from the common start to the first crawl, and the list of later
+crawls as [days since the previous crawl, changed]. A page's first crawl is only its reference.
+When the common start was is not published, so the default is arbitrary. The history's order is
+kept; the other two files are walked beside it, and indexed on disk as soon as their order differs.
+"""
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from freshet.archive.importers.base import Arrival, BadRow, Reader, row_uid
+from freshet.archive.importers.lines import Lines
+from freshet.archive.spill import Index
+from freshet.core.errors import BadInput
+from freshet.core.types import Change, Outcome
+
+START = datetime(2017, 6, 1, tzinfo=UTC)
+HISTORY, IMPORTANCE, URLS = "urlid_offset_history", "urlid_imp", "url_urlid_hostid"
+SUFFIXES = (".txt", ".tsv", ".txt.gz", ".tsv.gz")
+SEEN = {0: Change(changed=False), 1: Change(changed=True)}
+
+Faults = deque[BadRow]
+
+
+def read(path: Path, *, source: str | None = None, start: datetime = START) -> "BingReader":
+    """Read the folder of the Bing crawl histories; their source is ``bing`` unless given."""
+    return BingReader(path, "bing" if source is None else source, start)
+
+
+class BingReader(Reader):
+    """The crawl histories of one folder, counted in bytes of the history file."""
+
+    def __init__(self, folder: Path, source: str, start: datetime) -> None:
+        self._source = source
+        self._start = start
+        self._faults: Faults = deque()
+        self._histories = Lines(find(folder, HISTORY))
+        self._urls = Beside(find(folder, URLS), (1, 0), self._faults)
+        self._importance = Beside(find(folder, IMPORTANCE), (0, 1), self._faults)
+        super().__init__(self._histories.size)
+
+    @property
+    def done(self) -> int:
+        """Return how many bytes of the history file were read."""
+        return self._histories.position
+
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        with closing(self._urls), closing(self._importance):
+            yield from self._items()
+
+    def _items(self) -> Iterator[Arrival | BadRow]:
+        """Yield the crawls of each line, and after them what was wrong with the other files."""
+        name = self._histories.path.name
+        for number, line in enumerate(self._histories, 1):
+            try:
+                yield from self._history(line)
+            except (ValueError, TypeError, OverflowError, RecursionError) as error:
+                yield BadRow(f"{name}, line {number}", str(error))
+            while self._faults:
+                yield self._faults.popleft()
+
+    def _history(self, line: str) -> list[Arrival]:
+        """Return every crawl of one page; ValueError says why there are none."""
+        fields = line.rstrip("\r\n").split("\t")
+        if len(fields) != 3:
+            raise ValueError(f"has {len(fields)} columns instead of 3")
+        page = int(fields[0])
+        crawls = crawl_times(float(fields[1]), fields[2])
+        url = self._urls.at(page)
+        if not url:
+            raise ValueError(f"page {page} has no URL in {URLS}")
+        importance = self._importance.at(page)
+        weight = float(importance) if importance else None
+        return [self._arrival(url, weight, days, change) for days, change in crawls]
+
+    def _arrival(
+        self, url: str, weight: float | None, days: float, change: Change | None
+    ) -> Arrival:
+        """Return one crawl of a page."""
+        time = self._start + timedelta(days=days)
+        return Arrival(
+            url,
+            self._source,
+            time,
+            row_uid("bing", self._source, url, time),
+            change=change,
+            outcome=Outcome.REPORTED,
+            importance=weight,
+            reference=change is None,
+        )
+
+
+class Beside:
+    """A table of id and value walked beside another; indexed on disk once the orders differ."""
+
+    def __init__(self, path: Path, columns: tuple[int, int], faults: Faults) -> None:
+        self._path = path
+        self._columns = columns
+        self._faults = faults
+        self._rows = self._read(faults)
+        self._current = next(self._rows, None)
+        self._index: Index | None = None
+
+    def at(self, key: int) -> str | None:
+        """Return the value of an id, or None where the table has none."""
+        if self._index is None:
+            while self._current is not None and self._current[0] < key:
+                self._current = next(self._rows, None)
+            if self._current is not None and self._current[0] == key:
+                return self._current[1]
+            self._index = Index(self._read(deque()))
+        return self._index.at(key)
+
+    def close(self) -> None:
+        """Let go of the index, if there is one."""
+        if self._index is not None:
+            self._index.close()
+
+    def _read(self, faults: Faults) -> Iterator[tuple[int, str]]:
+        """Yield the table's rows, its bad ones into ``faults``."""
+        key, value = self._columns
+        for number, line in enumerate(Lines(self._path), 1):
+            fields = line.rstrip("\r\n").split("\t")
+            try:
+                fields[value].encode()
+                yield int(fields[key]), fields[value]
+            except (ValueError, IndexError) as error:
+                faults.append(BadRow(f"{self._path.name}, line {number}", str(error)))
+
+
+def crawl_times(first: float, history: str) -> list[tuple[float, Change | None]]:
+    """Return each crawl's days since the start, and what it found; the first is the reference.
+
+    >>> crawls = crawl_times(5.5, "[[1.5, 0], [1, 1]]")
+    >>> [(days, change and change.changed) for days, change in crawls]
+    [(5.5, None), (7.0, False), (8.0, True)]
+    """
+    crawls: list[tuple[float, Change | None]] = [(first, None)]
+    days = first
+    for waited, changed in json.loads(history):
+        if waited < 0 or changed not in SEEN:
+            raise ValueError(
+                f"crawl [{waited}, {changed}] is not [days since the previous, 0 or 1]"
+            )
+        days += waited
+        crawls.append((days, SEEN[changed]))
+    return crawls
+
+
+def find(folder: Path, name: str) -> Path:
+    """Return the file of that name in the folder, whichever of its suffixes it has."""
+    for path in (folder / (name + suffix) for suffix in SUFFIXES):
+        if path.is_file():
+            return path
+    raise BadInput(
+        f"{folder}: there is no {name}.txt; give the folder that holds {HISTORY}, {IMPORTANCE}"
+        f" and {URLS} (.txt or .tsv, also .gz)"
+    )

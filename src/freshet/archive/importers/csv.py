@@ -1,0 +1,178 @@
+"""Observations in a CSV file: page, time, changed and, if known, the number of new links.
+
+The header names the columns, in any order and separated by comma, semicolon or tab; further columns
+are ignored and named once in the notes. A time is ISO 8601, in UTC unless it says otherwise, or
+epoch seconds. ``changed`` tells whether the page differs from its previous observation.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from unicodedata import category
+
+from freshet.archive.importers.base import Arrival, BadRow, Reader, part_of, row_uid
+from freshet.archive.importers.lines import Lines
+from freshet.core.clock import from_epoch
+from freshet.core.errors import BadInput
+from freshet.core.types import Change, Outcome
+
+DELIMITERS = (",", ";", "\t")
+NEEDED = ("page", "time", "changed")
+OPTIONAL = ("new_links",)
+YES_NO = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+UNFIT = ("Cc", "Cs")
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a file keeps what, and the names of the columns nobody asked for."""
+
+    delimiter: str
+    width: int
+    page: int
+    time: int
+    changed: int
+    new_links: int | None
+    ignored: tuple[str, ...]
+
+
+def read(path: Path, *, source: str | None = None) -> "CsvReader":
+    """Read observations from a CSV file; their source is the file's name unless given."""
+    return CsvReader(path, part_of(path) if source is None else source)
+
+
+class CsvReader(Reader):
+    """The observations of one CSV file, counted in bytes."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._lines = Lines(path)
+        self._source = source
+        self._name = path.name
+        super().__init__(self._lines.size)
+        self._stream = iter(self._lines)
+        self._header = next(self._stream, "")
+        self._columns = columns(self._header, path)
+        if self._columns.ignored:
+            self.notes.append(f"{path.name}: ignored columns {', '.join(self._columns.ignored)}")
+
+    @property
+    def done(self) -> int:
+        """Return how many bytes of the file were read."""
+        return self._lines.position
+
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        rows = csv.reader(
+            chain([self._header], self._stream), delimiter=self._columns.delimiter, strict=True
+        )
+        next(rows)
+        while True:
+            line = rows.line_num + 1
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield BadRow(f"{self._name}, line {line}", str(error))
+                continue
+            if row:
+                yield self._item(row, line)
+
+    def _item(self, row: list[str], line: int) -> Arrival | BadRow:
+        """Return what a row tells, or what is wrong with it."""
+        try:
+            return self._arrival(row)
+        except (ValueError, OverflowError) as error:
+            return BadRow(f"{self._name}, line {line}", str(error))
+
+    def _arrival(self, row: list[str]) -> Arrival:
+        """Return what a row tells; ValueError says what is wrong with it."""
+        at = self._columns
+        if len(row) < at.width:
+            raise ValueError(f"has {len(row)} columns where the header has {at.width}")
+        page, time = clean_page(row[at.page]), moment(row[at.time])
+        links = "" if at.new_links is None else row[at.new_links]
+        return Arrival(
+            page,
+            self._source,
+            time,
+            row_uid("csv", self._source, page, time),
+            change=observed(row[at.changed], links),
+            outcome=Outcome.REPORTED,
+        )
+
+
+def columns(header: str, path: Path) -> Columns:
+    """Find the delimiter and the columns in a header line."""
+    splits = {mark: _names(header, mark) for mark in DELIMITERS}
+    mark = max(splits, key=lambda mark: sum(name in splits[mark] for name in NEEDED))
+    names = splits[mark]
+    missing = [name for name in NEEDED if name not in names]
+    if missing:
+        raise BadInput(
+            f"{path}: the first line names no column {', '.join(missing)};"
+            f" it must name {', '.join(NEEDED)}, in UTF-8"
+        )
+    places = {name: names.index(name) for name in (*NEEDED, *OPTIONAL) if name in names}
+    ignored = tuple(name for name in names if name not in places)
+    needed = (places["page"], places["time"], places["changed"])
+    return Columns(mark, max(places.values()) + 1, *needed, places.get("new_links"), ignored)
+
+
+def _names(header: str, delimiter: str) -> list[str]:
+    """Return the column names of a header, lower case."""
+    rows = csv.reader([header], delimiter=delimiter)
+    return [name.strip().lower() for name in next(rows, [])]
+
+
+def clean_page(text: str) -> str:
+    """Return a page's URL or name without the white space around it."""
+    page = text.strip()
+    if not page:
+        raise ValueError("page is empty")
+    if not page.isprintable() and any(category(letter) in UNFIT for letter in page):
+        raise ValueError(f"page {page!r} has control characters or is not UTF-8")
+    return page
+
+
+def moment(text: str) -> datetime:
+    """Read a time in ISO 8601 or as epoch seconds; without a zone it is UTC.
+
+    >>> moment("2024-01-01T02:00:00+02:00").isoformat()
+    '2024-01-01T00:00:00+00:00'
+    >>> moment("86400").isoformat()
+    '1970-01-02T00:00:00+00:00'
+    """
+    text = text.strip()
+    try:
+        if NUMBER.fullmatch(text):
+            return from_epoch(float(text))
+        time = datetime.fromisoformat(text)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"time {text!r} is neither ISO 8601 nor epoch seconds") from None
+
+
+@lru_cache(maxsize=4096)
+def observed(changed: str, new_links: str) -> Change:
+    """Return what the last two columns tell; of which kind new links are is not told.
+
+    New links count as external ones; some are proof that the links changed, none proves nothing.
+    """
+    answer = YES_NO.get(changed.strip().lower())
+    if answer is None:
+        raise ValueError(f"changed {changed!r} is none of 0, 1, true, false, yes, no")
+    count = _count(new_links.strip())
+    return Change(answer, links=True if count else None, new_external=count)
+
+
+def _count(text: str) -> int | None:
+    """Read a number of links; nothing means not known."""
+    if text and not (text.isascii() and text.isdigit()):
+        raise ValueError(f"new_links {text!r} is not a whole number")
+    return int(text) if text else None

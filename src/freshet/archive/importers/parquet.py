@@ -1,0 +1,224 @@
+"""Page histories in Parquet: files of versions with their bytes, or of daily observations.
+
+A versions file has page, time, html, kind, commit and source, and its arrivals carry snapshots. An
+observations file has page, day, changed, changed_html and counts of new links; it tells what the
+versions tell, so a folder stands for its ``versions_*.parquet`` alone. An observation tells the
+state that a day ended with, and is placed in its last second (23:59:59 UTC).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from freshet.archive.importers.base import Arrival, BadRow, Reader, part_of, row_uid
+from freshet.core.errors import BadInput
+from freshet.core.types import Change, Outcome, Snapshot
+
+VERSIONS = pl.Schema({
+    "source": pl.String(),
+    "page": pl.String(),
+    "time": pl.Datetime("us", "UTC"),
+    "html": pl.Binary(),
+    "kind": pl.String(),
+    "commit": pl.String(),
+})
+OBSERVATIONS = pl.Schema({
+    "part": pl.String(),
+    "page": pl.String(),
+    "day": pl.Date(),
+    "changed": pl.Boolean(),
+    "changed_html": pl.Boolean(),
+    "n_new_links_internal": pl.Int64(),
+    "n_new_links_external": pl.Int64(),
+    "n_new_links_never_seen": pl.Int64(),
+})
+PAGES = ("page", "n_versions", "first", "last")
+MEDIA_TYPES = {"html": "text/html", "markdown": "text/markdown", "text": "text/plain"}
+DAY_END = time(23, 59, 59, tzinfo=UTC)
+
+Read = TypeVar("Read")
+Row = tuple[Any, ...]
+Take = Callable[[Row, str | None], Arrival]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One file: which columns are read, how many rows at once, and what a row becomes."""
+
+    path: Path
+    columns: pl.Schema
+    rows: int
+    at_once: int
+    take: Take
+
+
+def read(path: Path, *, source: str | None = None) -> "ParquetReader":
+    """Read a file of versions or observations, or a folder's versions.
+
+    The source is the one given, else the part in ``versions_<part>.parquet``, else the file's own
+    column.
+    """
+    files = sorted(path.glob("versions_*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise BadInput(f"{path}: holds no versions_*.parquet; give such a file or its folder")
+    return ParquetReader(files, source)
+
+
+class ParquetReader(Reader):
+    """The histories of some Parquet files, counted in rows."""
+
+    def __init__(self, files: Sequence[Path], source: str | None) -> None:
+        self._source = source
+        self._done = 0
+        super().__init__(0)
+        self._tables = [table for path in files if (table := self._open(path))]
+        self.total = sum(table.rows for table in self._tables)
+
+    @property
+    def done(self) -> int:
+        """Return how many rows were read."""
+        return self._done
+
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        for table in self._tables:
+            source = self._source if self._source is not None else part(table.path)
+            for number, row in enumerate(rows(table), 1):
+                self._done += 1
+                yield item(table, source, number, row)
+
+    def _open(self, path: Path) -> Table | None:
+        """Return what is to be read of a file, or nothing for a list of pages."""
+        names = _guarded(path, lambda: pl.read_parquet_schema(path))
+        if set(VERSIONS) <= set(names):
+            return Table(path, VERSIONS, _height(path), 512, version)
+        if set(OBSERVATIONS) <= set(names):
+            return Table(path, OBSERVATIONS, _height(path), 50_000, observation)
+        if set(PAGES) <= set(names):
+            self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
+            return None
+        raise BadInput(
+            f"{path}: has neither the columns {', '.join(VERSIONS)}"
+            f" nor {', '.join(OBSERVATIONS)}; see 'freshet import parquet --help'"
+        )
+
+
+def rows(table: Table) -> Iterator[Row]:
+    """Yield a file's rows a slice at a time, so that memory holds one row group at most.
+
+    Polars' own batches read ahead: 1.3 GB on files whose slices stay under 0.7 GB.
+    """
+    wanted = [pl.col(name).cast(kind) for name, kind in table.columns.items()]
+    lazy = scan(table.path).select(wanted)
+    for start in range(0, table.rows, table.at_once):
+        piece = lazy.slice(start, table.at_once)
+        yield from _guarded(table.path, piece.collect).iter_rows(buffer_size=64)
+
+
+def item(table: Table, source: str | None, number: int, row: Row) -> Arrival | BadRow:
+    """Return what a row tells, or that it lacks something."""
+    try:
+        return table.take(row, source)
+    except ValueError as error:
+        return BadRow(f"{table.path.name}, row {number}", str(error))
+
+
+def version(row: Row, source: str | None) -> Arrival:
+    """Return a version with its bytes."""
+    origin, page, moment, html, kind, commit = row
+    _require(page=page, time=moment, html=html)
+    source = (origin or "") if source is None else source
+    when = moment.replace(tzinfo=UTC)
+    media_type = MEDIA_TYPES.get(kind, "text/plain")
+    headers = (("content-type", f"{media_type}; charset=utf-8"),)
+    uid = row_uid("version", source, page, when, commit or "")
+    return Arrival(page, source, when, uid, Snapshot(page, html, headers=headers))
+
+
+def observation(row: Row, source: str | None) -> Arrival:
+    """Return a day's observation, at the end of that day."""
+    origin, page, day, changed, changed_html, *new_links = row
+    _require(page=page, day=day, changed=changed)
+    source = (origin or "") if source is None else source
+    when = day_end(day)
+    return Arrival(
+        page,
+        source,
+        when,
+        row_uid("observation", source, page, when),
+        change=told(changed, changed_html, *new_links),
+        outcome=Outcome.REPORTED,
+    )
+
+
+def told(
+    changed: bool,
+    changed_html: bool | None,
+    internal: int | None,
+    external: int | None,
+    never_seen: int | None,
+) -> Change:
+    """Return what an observation says of a change.
+
+    ``changed`` compares the visible text, ``changed_html`` the whole stored document: its bytes. A
+    document that stayed the same kept its structure and links; one that changed leaves them open.
+    """
+    still = False if changed_html is False else None
+    return Change(
+        changed,
+        bytes=changed_html,
+        text=changed,
+        structure=still,
+        links=True if (internal or external) else still,
+        new_internal=internal,
+        new_external=external,
+        never_seen=never_seen,
+    )
+
+
+def day_end(day: date) -> datetime:
+    """Return the last second of a UTC day.
+
+    >>> day_end(date(2024, 2, 29)).isoformat()
+    '2024-02-29T23:59:59+00:00'
+    """
+    return datetime.combine(day, DAY_END)
+
+
+def part(path: Path) -> str | None:
+    """Return the part that a versions file is named after.
+
+    >>> part(Path("versions_stalker.parquet"))
+    'stalker'
+    """
+    name = part_of(path)
+    return name.removeprefix("versions_") if name.startswith("versions_") else None
+
+
+def scan(path: Path) -> pl.LazyFrame:
+    """Return the lazy table of one file, its name taken literally."""
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def _height(path: Path) -> int:
+    """Return the number of rows of a file."""
+    return int(_guarded(path, lambda: scan(path).select(pl.len()).collect().item()))
+
+
+def _guarded(path: Path, action: Callable[[], Read]) -> Read:
+    """Run a reading step, and name the file when polars cannot read it."""
+    try:
+        return action()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadInput(f"{path}: is not readable as Parquet ({reason}); check the file") from error
+
+
+def _require(**values: object) -> None:
+    """Refuse a row that lacks one of the values."""
+    for name, value in values.items():
+        if value is None or value == "":
+            raise ValueError(f"{name} is missing")

@@ -1,0 +1,213 @@
+"""WARC and ARC files: every response, resource and revisit of an http(s) page arrives as it is.
+
+Its gzip member is copied byte for byte where it has one to itself, with those of its request and
+metadata. The body keeps its content coding. A capture that was cut when it was made is no look. The
+source is the name of the file or folder; an empty one joins the captures to the live pages.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from freshet.archive.importers.base import Arrival, BadRow, Earlier, Reader, part_of
+from freshet.archive.warc.build import NOT_MODIFIED
+from freshet.archive.warc.http import payload
+from freshet.archive.warc.located import Fault, Found, Located
+from freshet.archive.warc.read import records
+from freshet.archive.warc.record import Record, encode, parse_date, uid
+from freshet.core.errors import BadInput
+from freshet.core.types import Outcome, Snapshot
+
+SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
+CAPTURES = ("response", "resource", "revisit")
+COMPANIONS = ("request", "metadata")
+WAITING = 8
+CUT = {"length": Outcome.TOO_LARGE, "time": Outcome.TIMEOUT}
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A record that shows a page, and the records that tell how it was had."""
+
+    record: Located
+    companions: tuple[Located, ...]
+
+
+def read(path: Path, *, source: str | None = None) -> "WarcReader":
+    """Read a WARC or ARC file, or all those in a folder and the folders beneath."""
+    files = _files(path) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        raise BadInput(
+            f"{path}: there is no WARC file; give one ({', '.join(SUFFIXES)}) or a folder"
+        )
+    return WarcReader(files, part_of(path) if source is None else source)
+
+
+class WarcReader(Reader):
+    """The captures of some WARC files, counted in bytes."""
+
+    def __init__(self, files: Sequence[Path], source: str) -> None:
+        super().__init__(sum(file.stat().st_size for file in files))
+        self._files = files
+        self._source = source
+        self._done = 0
+        self._other = 0
+        self._captures = 0
+        self._faults = 0
+
+    @property
+    def done(self) -> int:
+        """Return how many bytes of the files were read."""
+        return self._done
+
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        before = 0
+        for path in self._files:
+            with path.open("rb") as file:
+                for found in captures(records(path)):
+                    self._done = before + _offset(found)
+                    yield from self._items(found, file)
+            before += path.stat().st_size
+            self._done = before
+        self._conclude()
+
+    def _items(self, found: Capture | Fault, file: BinaryIO) -> Iterator[Arrival | BadRow]:
+        """Yield what a capture tells, or what is wrong with it; other than http(s) is counted."""
+        if isinstance(found, Fault):
+            self._faults += 1
+            yield BadRow(f"{found.file}, offset {found.offset}", found.what)
+            return
+        self._captures += 1
+        if not _target(found.record.record).lower().startswith(("http://", "https://")):
+            self._other += 1
+        else:
+            yield self._item(found, file)
+
+    def _item(self, capture: Capture, file: BinaryIO) -> Arrival | BadRow:
+        """Return what a capture tells, or what is wrong with it."""
+        try:
+            return arrival(capture, self._source, file)
+        except ValueError as error:
+            record = capture.record
+            return BadRow(f"{record.path.name}, offset {record.offset}", str(error))
+
+    def _conclude(self) -> None:
+        """Note what was left out; refuse an input of which nothing could be read."""
+        if self._faults and not self._captures:
+            raise BadInput(
+                f"{self._files[0]}: no record of it can be read; check that it is a whole WARC file"
+            )
+        if self._other:
+            self.notes.append(f"{self._other:,} records of other than http(s) pages were left out")
+
+
+def captures(found: Iterator[Found]) -> Iterator[Capture | Fault]:
+    """Yield each capture with its companions, which stand shortly before or after it."""
+    waiting: deque[Located] = deque(maxlen=WAITING)
+    capture: Located | None = None
+    for item in found:
+        if isinstance(item, Fault):
+            yield item
+        elif item.record.type in COMPANIONS:
+            waiting.append(item)
+        elif item.record.type in CAPTURES:
+            yield from _joined(capture, waiting)
+            capture = item
+    yield from _joined(capture, waiting)
+
+
+def _joined(capture: Located | None, waiting: deque[Located]) -> Iterator[Capture]:
+    """Yield a capture with those of the waiting records that belong to it."""
+    if capture is None:
+        return
+    own = [item for item in waiting if belongs(item.record, capture.record)]
+    for item in own:
+        waiting.remove(item)
+    yield Capture(capture, tuple(own))
+
+
+def belongs(companion: Record, capture: Record) -> bool:
+    """Whether a request or metadata record names the capture, or else is of the same page."""
+    named = [_bare(companion.field(name)) for name in ("WARC-Concurrent-To", "WARC-Refers-To")]
+    if any(named) or capture.field("WARC-Concurrent-To"):
+        return capture.id in named or _bare(capture.field("WARC-Concurrent-To")) == companion.id
+    return companion.target == capture.target
+
+
+def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
+    """Return what a capture tells; ValueError says why it tells nothing."""
+    located, record = capture.record, capture.record.record
+    if located.is_partial:
+        raise ValueError(f"record of {located.size:,} bytes is too large to be a page")
+    status, headers, body = payload(record)
+    if record.type == "response" and status is None:
+        raise ValueError("response has no HTTP header")
+    url = _target(record)
+    again = record.type == "revisit"
+    return Arrival(
+        url,
+        source,
+        record.date,
+        uid(record.id),
+        None if again else Snapshot(url, body, status or 200, headers),
+        outcome=_outcome(record),
+        status=status,
+        raw=member(located, file),
+        companions=tuple(member(item, file) for item in capture.companions if not item.is_partial),
+        earlier=_earlier(record) if again else None,
+    )
+
+
+def member(located: Located, file: BinaryIO) -> bytes:
+    """Return a record as one gzip member: its own where it has one, else a new one."""
+    if not located.copyable:
+        return encode(located.record)
+    file.seek(located.offset)
+    return file.read(located.length)
+
+
+def _outcome(record: Record) -> Outcome | None:
+    """Return what the record itself says of how the visit ended."""
+    cut = record.field("WARC-Truncated").strip().lower()
+    if cut:
+        return CUT.get(cut, Outcome.UNREADABLE)
+    same = record.type == "revisit" and record.field("WARC-Profile").endswith(_last(NOT_MODIFIED))
+    return Outcome.NOT_MODIFIED if same else None
+
+
+def _earlier(record: Record) -> Earlier:
+    """Return which capture a revisit refers to."""
+    return Earlier(
+        record.field("WARC-Payload-Digest"),
+        _bare(record.field("WARC-Refers-To-Target-URI")) or _target(record),
+        parse_date(record.field("WARC-Refers-To-Date")),
+    )
+
+
+def _target(record: Record) -> str:
+    """Return the record's URL, out of the angle brackets that some writers put it in."""
+    return _bare(record.target)
+
+
+def _bare(text: str) -> str:
+    """Return a record id or URL without angle brackets."""
+    return text.strip().removeprefix("<").removesuffix(">")
+
+
+def _last(profile: str) -> str:
+    """Return the name in a profile's address, which is the same in WARC 1.0 and 1.1."""
+    return profile.rpartition("/")[2]
+
+
+def _offset(found: Capture | Fault) -> int:
+    """Return how far into its file something stands."""
+    return found.offset if isinstance(found, Fault) else found.record.offset
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the WARC files in a folder and beneath, by name."""
+    return sorted(
+        file for file in folder.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES)
+    )

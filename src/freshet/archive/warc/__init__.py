@@ -1,0 +1,1 @@
+"""WARC files: building records, writing, reading, checking and recovering them."""

@@ -1,0 +1,48 @@
+"""ARC, the format before WARC, read through warcio and given stable record ids."""
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+from uuid import NAMESPACE_URL, uuid5
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from freshet.archive.warc.digest import sha1
+from freshet.archive.warc.located import Fault, Found, Located
+from freshet.archive.warc.member import CHUNK_BYTES
+from freshet.archive.warc.pieces import Block, Pieces
+from freshet.archive.warc.record import Record, parse_date
+
+ARC_START = b"filedesc://"
+
+_ALL = sys.maxsize
+_KEPT_FIELDS = frozenset({"warc-ip-address", "warc-filename", "content-type"})
+
+
+def arc_records(path: Path, file: BinaryIO, keep: int) -> Iterator[Found]:
+    """Yield the records of an ARC file as WARC records."""
+    file.seek(0)
+    walk = ArchiveIterator(file, no_record_parse=True, arc2warc=True)
+    try:
+        for entry in walk:
+            # Asking warcio for the offset reads past the block: the block comes first.
+            block = Pieces(iter(partial(entry.raw_stream.read, CHUNK_BYTES), b"")).take(_ALL, keep)
+            yield _located(path, walk.get_record_offset(), entry.rec_headers.headers, block)
+    except (ArchiveLoadFailed, EOFError, ValueError) as error:
+        yield Fault(path.name, file.tell(), f"ARC record cannot be read ({error})")
+
+
+def _located(path: Path, offset: int, fields: list[tuple[str, str]], block: Block) -> Found:
+    first = {name.lower(): value for name, value in reversed(fields)}
+    date = parse_date(first.get("warc-date", ""))
+    if date is None:
+        return Fault(path.name, offset, "ARC record has no date")
+    target = first.get("warc-target-uri", "")
+    name = f"{offset} {date.isoformat()} {target} {sha1(block.kept).hex()}"
+    identity = uuid5(NAMESPACE_URL, name).urn
+    headers = tuple(pair for pair in fields if pair[0].lower() in _KEPT_FIELDS)
+    record = Record(first.get("warc-type", "response"), identity, date, target, headers, block.kept)
+    return Located(record, path, offset, 0, block.size)

@@ -1,0 +1,127 @@
+"""Records as Freshet writes them (WARC 1.1, ISO 28500:2017)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from freshet.archive.warc.digest import label, sha1
+from freshet.archive.warc.http import split_http
+from freshet.archive.warc.record import Fields, Record, format_date, new_id
+
+FORMAT = "WARC File Format 1.1"
+CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+_WARC_FIELDS = "application/warc-fields"
+_HTTP_RESPONSE = "application/http; msgtype=response"
+_HTTP_REQUEST = "application/http; msgtype=request"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who writes an archive, with what, and for which collection."""
+
+    software: str
+    source: str = ""
+    operator: str = ""
+    contact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The record that a revisit points to; its id is empty where it is not known."""
+
+    id: str
+    target: str
+    date: datetime
+
+
+def warcinfo(origin: Origin, filename: str, date: datetime) -> Record:
+    """Describe the file that this record opens."""
+    facts = {
+        "software": origin.software,
+        "format": FORMAT,
+        "conformsTo": CONFORMS_TO,
+        "isPartOf": origin.source,
+        "operator": origin.operator,
+        "http-header-from": origin.contact,
+    }
+    headers = (("WARC-Filename", filename), ("Content-Type", _WARC_FIELDS))
+    return _sealed(Record("warcinfo", new_id(), date, "", headers, warc_fields(facts)))
+
+
+def response(target: str, date: datetime, http: bytes, *, headers: Fields = ()) -> Record:
+    """Keep an HTTP response: its header and its body, content coding as received."""
+    digest = label(sha1(split_http(http)[1]))
+    own = (("Content-Type", _HTTP_RESPONSE), ("WARC-Payload-Digest", digest))
+    return _sealed(Record("response", new_id(), date, target, own + headers, http))
+
+
+def request(http: bytes, *, answer: Record) -> Record:
+    """Keep the HTTP request that led to an answer."""
+    headers = (("Content-Type", _HTTP_REQUEST), ("WARC-Concurrent-To", f"<{answer.id}>"))
+    return _sealed(Record("request", new_id(), answer.date, answer.target, headers, http))
+
+
+def metadata(facts: Mapping[str, str], *, about: Record) -> Record:
+    """Keep facts about a record beside it."""
+    headers = (("Content-Type", _WARC_FIELDS), ("WARC-Concurrent-To", f"<{about.id}>"))
+    block = warc_fields(facts)
+    return _sealed(Record("metadata", new_id(), about.date, about.target, headers, block))
+
+
+def resource(
+    target: str, date: datetime, body: bytes, media_type: str, *, headers: Fields = ()
+) -> Record:
+    """Keep content that came without HTTP."""
+    own = (("Content-Type", media_type), ("WARC-Payload-Digest", label(sha1(body))))
+    return _sealed(Record("resource", new_id(), date, target, own + headers, body))
+
+
+def revisit_identical(
+    target: str, date: datetime, http_head: bytes, original: Original, payload_sha1: bytes
+) -> Record:
+    """Say that the payload is the original's; the HTTP header of this visit is kept."""
+    digest = ("WARC-Payload-Digest", label(payload_sha1))
+    return _revisit(target, date, http_head, (*_refers_to(original, IDENTICAL), digest))
+
+
+def revisit_not_modified(
+    target: str, date: datetime, http_head: bytes, original: Original
+) -> Record:
+    """Say that the server answered 304; its HTTP header is kept."""
+    return _revisit(target, date, http_head, _refers_to(original, NOT_MODIFIED))
+
+
+def warc_fields(facts: Mapping[str, str]) -> bytes:
+    """Write facts as application/warc-fields, leaving empty ones out.
+
+    >>> warc_fields({"software": "Freshet", "operator": ""})
+    b'software: Freshet\\r\\n'
+    """
+    lines = (f"{name}: {' '.join(value.split())}\r\n" for name, value in facts.items() if value)
+    return "".join(lines).encode()
+
+
+def _revisit(target: str, date: datetime, http_head: bytes, headers: Fields) -> Record:
+    own = (("Content-Type", _HTTP_RESPONSE), *headers)
+    return _sealed(Record("revisit", new_id(), date, target, own, http_head))
+
+
+def _refers_to(original: Original, profile: str) -> Fields:
+    refers = (("WARC-Refers-To", f"<{original.id}>"),) if original.id else ()
+    return (
+        ("WARC-Profile", profile),
+        *refers,
+        ("WARC-Refers-To-Target-URI", original.target),
+        ("WARC-Refers-To-Date", format_date(original.date)),
+    )
+
+
+def _sealed(record: Record) -> Record:
+    """Add the digest of the block."""
+    headers = (*record.headers, ("WARC-Block-Digest", label(sha1(record.block))))
+    return Record(
+        record.type, record.id, record.date, record.target, headers, record.block, record.version
+    )

@@ -1,0 +1,95 @@
+"""What an HTTP block holds: status, headers and the body as received, from odd servers too."""
+
+import re
+from typing import NamedTuple
+
+from freshet.archive.warc.parse import decode, header_fields
+from freshet.archive.warc.record import Fields, Record
+
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_STATUS = re.compile(rb"\S+\s+(\d{3})\b")
+_CHUNK_SIZE = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_TRAILER = re.compile(rb"(?:[^\r\n]+\r?\n)*\r?\n?\Z")
+_HTTP_STARTS = (b"HTTP/", b"ICY ")
+
+
+class Payload(NamedTuple):
+    """A payload; the content coding is still on the body, the transfer coding is not."""
+
+    status: int | None
+    headers: Fields
+    body: bytes
+
+
+def payload(record: Record) -> Payload:
+    """Return what the record's block carries."""
+    if not is_http(record):
+        kind = record.field("Content-Type")
+        return Payload(None, (("Content-Type", kind),) if kind else (), record.block)
+    head, body = split_http(record.block)
+    first, _, rest = head.partition(b"\n")
+    status = _STATUS.match(first)
+    headers = header_fields(decode(rest))
+    return Payload(int(status[1]) if status else None, *_without_chunks(headers, body))
+
+
+def is_http(record: Record) -> bool:
+    """Whether the block is an HTTP message."""
+    if record.type == "request":
+        return record.media_type == "application/http"
+    return record.type in {"response", "revisit"} and record.block.startswith(_HTTP_STARTS)
+
+
+def split_http(block: bytes) -> tuple[bytes, bytes]:
+    """Split an HTTP message after its header; without an end of the header all is header.
+
+    >>> split_http(b"HTTP/1.1 200 OK\\r\\nA: b\\r\\n\\r\\nbody")
+    (b'HTTP/1.1 200 OK\\r\\nA: b\\r\\n\\r\\n', b'body')
+    """
+    found = _HEAD_END.search(block)
+    end = found.end() if found else len(block)
+    return block[:end], block[end:]
+
+
+def _without_chunks(headers: Fields, body: bytes) -> tuple[Fields, bytes]:
+    declared = any(
+        name.lower() == "transfer-encoding" and "chunked" in value.lower()
+        for name, value in headers
+    )
+    joined = join_chunks(body, whole=not declared)
+    if joined is None:
+        return headers, body
+    kept = tuple(pair for pair in headers if pair[0].lower() != "transfer-encoding")
+    return kept, joined
+
+
+def join_chunks(body: bytes, *, whole: bool = False) -> bytes | None:
+    """Undo the chunked coding; None where the body is not chunked, whatever its header says.
+
+    With ``whole`` the body must be chunks to its very end; without, it may be cut short.
+
+    >>> join_chunks(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n")
+    b'abcde'
+    >>> join_chunks(b"<html>")
+    """
+    parts: list[bytes] = []
+    at = 0
+    while found := _CHUNK_SIZE.match(body, at):
+        size, start = int(found[1], 16), found.end()
+        if size == 0:
+            return b"".join(parts) if _TRAILER.match(body, start) or not whole else None
+        parts.append(body[start : start + size])
+        at = _after_line_end(body, start + size)
+        if at < 0:
+            return None
+    cut = at >= len(body) and bool(parts)
+    return b"".join(parts) if cut and not whole else None
+
+
+def _after_line_end(body: bytes, at: int) -> int:
+    """Return where the line end at this place ends, -1 where there is none."""
+    if at >= len(body):
+        return len(body)
+    if body.startswith(b"\r\n", at):
+        return at + 2
+    return at + 1 if body.startswith((b"\n", b"\r"), at) else -1

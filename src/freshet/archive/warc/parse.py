@@ -1,0 +1,138 @@
+"""The bytes of WARC records, parsed one after the other."""
+
+import sys
+from dataclasses import dataclass
+
+from freshet.archive.warc.pieces import Block, Pieces
+from freshet.archive.warc.record import RECORD_END, Fields, Record, parse_date
+from freshet.core.errors import Damaged
+
+HEAD_BYTES = 65_536
+START = b"WARC/"
+
+_OWN_FIELDS = frozenset({
+    "warc-type", "warc-record-id", "warc-date", "warc-target-uri", "content-length",
+})  # fmt: skip
+_TRAILER_BYTES = 16
+_LENGTH_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One record and the gap after it; no record where a mandatory field is missing."""
+
+    record: Record | None
+    block: Block
+    missing: str = ""
+    gap: bytes = RECORD_END
+
+
+class Parser:
+    """Parses records from pieces; ``id`` and ``start`` name the record at hand.
+
+    Where it is known how many bytes are ``available``, a block that is longer is not begun.
+    """
+
+    def __init__(self, pieces: Pieces, keep: int, *, available: int = sys.maxsize) -> None:
+        self._pieces = pieces
+        self._keep = keep
+        self._available = available
+        self.id = ""
+        self.start = 0
+
+    @property
+    def position(self) -> int:
+        """Return how many bytes were read so far."""
+        return self._pieces.position
+
+    def at_end(self) -> bool:
+        """Whether no record is left."""
+        return self._pieces.at_end()
+
+    def next(self) -> Parsed:
+        """Parse the next record; Damaged where it cannot be told from what follows."""
+        self.id, self.start = "", self.position
+        version, fields = self._head()
+        first = {name.lower(): value for name, value in reversed(fields)}
+        self.id = first.get("warc-record-id", "").strip("<>")
+        length = _content_length(first.get("content-length"))
+        block = self._block(length)
+        gap = self._gap(length)
+        record, missing = _record(version, fields, first, block.kept)
+        return Parsed(record, block, missing, gap)
+
+    def _head(self) -> tuple[str, Fields]:
+        if self._pieces.peek(len(START)) != START:
+            raise Damaged("no WARC record starts here")
+        version = self._pieces.through(b"\n", HEAD_BYTES) or b""
+        head = self._pieces.through(RECORD_END if b"\r" in version else b"\n\n", HEAD_BYTES)
+        if head is None:
+            raise Damaged("record is cut short in its header")
+        return decode(version).strip(), header_fields(decode(head))
+
+    def _block(self, length: int) -> Block:
+        left = self._available - self.position
+        block = self._pieces.take(length, self._keep) if length <= left else Block(b"", left)
+        if block.size < length:
+            raise Damaged(
+                f"record is cut short: its Content-Length is {length}, {block.size} bytes are there"
+            )
+        return block
+
+    def _gap(self, length: int) -> bytes:
+        gap = self._pieces.skip(b"\r\n", _TRAILER_BYTES)
+        if not self.at_end() and self._pieces.peek(len(START)) != START:
+            raise Damaged(f"record does not end after its Content-Length of {length}")
+        return gap
+
+
+def decode(raw: bytes) -> str:
+    """Decode header bytes: UTF-8, or else Latin-1, which takes any byte.
+
+    >>> decode("é".encode("latin-1"))
+    'é'
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def header_fields(head: str) -> Fields:
+    """Split header lines into names and values; a line that starts blank goes on with the last.
+
+    >>> header_fields("A: 1\\r\\n 2\\r\\nno colon\\nB:3")
+    (('A', '1 2'), ('B', '3'))
+    """
+    fields: list[tuple[str, str]] = []
+    for line in head.split("\n"):
+        name, colon, value = line.partition(":")
+        if line[:1] in (" ", "\t") and fields:
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}".strip())
+        elif colon and name.strip():
+            fields.append((name.strip(), value.strip()))
+    return tuple(fields)
+
+
+def _content_length(text: str | None) -> int:
+    if text is None:
+        raise Damaged("record has no Content-Length")
+    if not (text.isascii() and text.isdigit() and len(text) <= _LENGTH_DIGITS):
+        raise Damaged(f"record's Content-Length is {text[:40]!r}, which is no length")
+    return int(text)
+
+
+def _record(
+    version: str, fields: Fields, first: dict[str, str], block: bytes
+) -> tuple[Record | None, str]:
+    kind, identity = first.get("warc-type", ""), first.get("warc-record-id", "").strip("<>")
+    date = parse_date(first.get("warc-date", ""))
+    if not kind:
+        return None, "record has no WARC-Type"
+    if not identity:
+        return None, "record has no WARC-Record-ID"
+    if date is None:
+        return None, f"record's WARC-Date is {first.get('warc-date', '')[:40]!r}, which is no date"
+    target = first.get("warc-target-uri", "").strip("<>")
+    others = tuple(pair for pair in fields if pair[0].lower() not in _OWN_FIELDS)
+    return Record(kind, identity, date, target, others, block, version), ""

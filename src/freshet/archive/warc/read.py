@@ -1,0 +1,88 @@
+"""Reading archives: one record by its place, or all of them in flat memory.
+
+Plain, one gzip member per record, many records in one member and ARC are all read. A bad record
+becomes a Fault, and reading goes on with the next record that can be found.
+"""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from freshet.archive.warc.arc import ARC_START, arc_records
+from freshet.archive.warc.located import Fault, Found
+from freshet.archive.warc.member import CHUNK_BYTES, MAGIC, unpack_start
+from freshet.archive.warc.parse import START
+from freshet.archive.warc.record import Record
+from freshet.archive.warc.scan import gzip_records, plain_records
+from freshet.core.errors import BadInput, Damaged, NotFound
+
+OPEN_SUFFIX = ".open"
+KEEP_BYTES = 67_108_864
+
+_GZIP_NAMES = (".gz", ".gz" + OPEN_SUFFIX)
+
+
+def records(path: Path, *, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[Found]:
+    """Yield every record of an archive file, and a Fault for each place that holds none.
+
+    ``start`` is the offset of a record to begin with; at most ``keep`` bytes of a block are kept.
+    """
+    path = _existing(path)
+    with _opened(path) as file:
+        opening = file.read(CHUNK_BYTES)
+        packed = opening.startswith(MAGIC)
+        content = unpack_start(opening, len(ARC_START)) if packed else opening
+        if content.startswith(ARC_START):
+            yield from arc_records(path, file, keep)
+        elif packed or (path.name.endswith(_GZIP_NAMES) and not content.startswith(START)):
+            yield from gzip_records(path, file, start, keep)
+        else:
+            yield from plain_records(path, file, start, keep)
+
+
+def read_record(path: Path, offset: int, length: int | None = None) -> Record:
+    """Return the record at an offset, of a file that may still be open for writing."""
+    path = _existing(path)
+    with _opened(path) as file:
+        file.seek(offset)
+        whole = file if length is None else io.BytesIO(file.read(length))
+        found = _first(path, whole)
+    if isinstance(found, Fault):
+        raise _damaged(path, offset, found.what)
+    if length is not None and found.length != length:
+        raise _damaged(path, offset, f"record is {found.length} bytes long, not {length}")
+    return found.record
+
+
+def _first(path: Path, file: BinaryIO) -> Found:
+    begin = file.tell()
+    scan = gzip_records if file.read(len(MAGIC)) == MAGIC else plain_records
+    nothing = Fault(path.name, begin, "no record is there")
+    return next(scan(path, file, begin, KEEP_BYTES), nothing)
+
+
+def _damaged(path: Path, offset: int, what: str) -> Damaged:
+    return Damaged(f"{path.name}, offset {offset}: {what}; run 'freshet check --repair'")
+
+
+def _existing(path: Path) -> Path:
+    """Return the name a file has: its final one, or the one it has while it is written."""
+    still_open = path.with_name(path.name + OPEN_SUFFIX)
+    return still_open if not path.exists() and still_open.exists() else path
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield file
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"{path} is not there; run 'freshet check' to see what is missing"
+        ) from error
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror}; check the file and disk"
+        ) from error

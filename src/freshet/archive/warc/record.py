@@ -1,0 +1,144 @@
+"""A WARC record as a value, its identity, its dates, and its form on disk."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import xxhash
+
+from freshet.archive.warc.member import pack
+
+Fields = tuple[tuple[str, str], ...]
+
+VERSION = "WARC/1.1"
+RECORD_END = b"\r\n\r\n"
+
+_ODD_DATE = re.compile(
+    r"(?P<year>\d{4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
+    r"(T(?P<time>\d\d:\d\d(:\d\d)?)[.\d]*)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One WARC record; ``headers`` holds the fields that have no place of their own here."""
+
+    type: str
+    id: str
+    date: datetime
+    target: str = ""
+    headers: Fields = ()
+    block: bytes = b""
+    version: str = VERSION
+
+    def field(self, name: str, default: str = "") -> str:
+        """Return the first header of that name, whatever its case."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), default)
+
+    @property
+    def media_type(self) -> str:
+        """Return the block's media type, lower case and without parameters."""
+        return self.field("Content-Type").partition(";")[0].strip().lower()
+
+
+def new_id() -> str:
+    """Return a record id that no other record has."""
+    return uuid4().urn
+
+
+def uid(record_id: str) -> bytes:
+    """Return 16 bytes that stand for a record id: its UUID, or a hash of an id that has none.
+
+    >>> uid("urn:uuid:00000000-0000-0000-0000-0000000000ff").hex()
+    '000000000000000000000000000000ff'
+    >>> len(uid("http://example.org/record/1"))
+    16
+    """
+    try:
+        return UUID(record_id).bytes
+    except ValueError:
+        return xxhash.xxh3_128_digest(record_id.encode())
+
+
+def record_id(uid: bytes) -> str:
+    """Return the record id that a UUID's 16 bytes stand for.
+
+    >>> record_id(bytes(16))
+    'urn:uuid:00000000-0000-0000-0000-000000000000'
+    """
+    return UUID(bytes=uid).urn
+
+
+def format_date(moment: datetime) -> str:
+    """Write a WARC-Date with microseconds.
+
+    >>> format_date(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
+    '2026-11-15T08:30:00.000000Z'
+    """
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+def parse_date(text: str) -> datetime | None:
+    """Read a WARC-Date in any form seen in the wild; None where there is no date in it.
+
+    >>> parse_date("2016-01-11T23:24:25.412030Z").isoformat()
+    '2016-01-11T23:24:25.412030+00:00'
+    >>> parse_date("2016").isoformat()
+    '2016-01-01T00:00:00+00:00'
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return _parse_odd_date(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _parse_odd_date(text: str) -> datetime | None:
+    """Read a date without day or month (WARC 1.1), or with the day of the year (ClueWeb09).
+
+    >>> _parse_odd_date("2008-10-294T05:21:46-0700").isoformat()
+    '2008-10-20T12:21:46+00:00'
+    """
+    found = _ODD_DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = found["year"], found["month"] or "01", found["day"] or "01"
+    of_year = len(day) == len("294")
+    start = f"{year}-01-01" if of_year else f"{year}-{month}-{day}"
+    try:
+        moment = datetime.fromisoformat(f"{start}T{found['time'] or '00:00'}{found['zone'] or 'Z'}")
+        return (moment + timedelta(days=int(day) - 1 if of_year else 0)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def encode(record: Record) -> bytes:
+    """Return the record as one gzip member."""
+    return pack(b"".join((_head(record), record.block, RECORD_END)))
+
+
+def _head(record: Record) -> bytes:
+    lines = [record.version, *(f"{name}: {_one_line(value)}" for name, value in _fields(record))]
+    return "\r\n".join(lines).encode("utf-8", "surrogateescape") + RECORD_END
+
+
+def _fields(record: Record) -> Iterable[tuple[str, str]]:
+    yield "WARC-Type", record.type
+    yield "WARC-Record-ID", f"<{record.id}>"
+    yield "WARC-Date", format_date(record.date)
+    if record.target:
+        yield "WARC-Target-URI", record.target
+    yield from record.headers
+    yield "Content-Length", str(len(record.block))
+
+
+def _one_line(value: str) -> str:
+    """Keep a value from ending its line, so that no header can smuggle in another.
+
+    >>> _one_line("a\\r\\nWARC-Type: b")
+    'a WARC-Type: b'
+    """
+    return " ".join(value.splitlines()) if not value.isprintable() else value

@@ -1,0 +1,75 @@
+"""After a crash: cut each open file after its last whole record, and keep what was cut."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from freshet.archive.warc.disk import rename, storage_error, sync_folder
+from freshet.archive.warc.located import Located
+from freshet.archive.warc.read import OPEN_SUFFIX, records
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """A file that a crash had left open: where it now ends, and where its cut tail was put."""
+
+    file: str
+    length: int
+    cut_bytes: int = 0
+    cut_file: str = ""
+
+
+def recover(folder: Path, *, known: Mapping[str, int] | None = None) -> list[Recovered]:
+    """Close every file that a crash left open; the archive's lock must be held.
+
+    ``known`` tells for a file's final name up to which offset its records are known to be whole.
+    """
+    known = known or {}
+    left_open = sorted(folder.glob(f"*.warc.gz{OPEN_SUFFIX}"))
+    return [_recover(path, known.get(path.name.removesuffix(OPEN_SUFFIX), 0)) for path in left_open]
+
+
+def _recover(path: Path, known: int) -> Recovered:
+    final = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+    size = path.stat().st_size
+    end = _whole_end(path, known if known <= size else 0)
+    try:
+        cut = _set_aside(path, final, end) if end < size else ""
+        _close(path, final, end)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    return Recovered(final.name, end, size - end, cut)
+
+
+def _whole_end(path: Path, known: int) -> int:
+    """Return where the last whole record ends; records beyond damage are kept as well."""
+    end = known
+    for found in records(path, start=known):
+        if isinstance(found, Located) and found.copyable:
+            end = found.offset + found.length
+    return end
+
+
+def _set_aside(path: Path, final: Path, end: int) -> str:
+    """Copy the tail into a file of its own before it is cut, and return that file's name."""
+    aside = final.with_name(f"{final.name}.cut-{end}")
+    with path.open("rb") as file, aside.open("wb") as tail:
+        file.seek(end)
+        shutil.copyfileobj(file, tail)
+        tail.flush()
+        os.fsync(tail.fileno())
+    sync_folder(path.parent)
+    return aside.name
+
+
+def _close(path: Path, final: Path, end: int) -> None:
+    if end == 0:
+        path.unlink()
+        sync_folder(path.parent)
+        return
+    with path.open("r+b") as file:
+        file.truncate(end)
+        os.fsync(file.fileno())
+    rename(path, final)

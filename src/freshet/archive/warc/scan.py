@@ -1,0 +1,125 @@
+"""Finding the records of a file one after the other, past damage where there is any."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from freshet.archive.warc.located import Fault, Found, Located
+from freshet.archive.warc.member import CHUNK_BYTES, MAGIC, MemberWalk, header_fault, unpack_start
+from freshet.archive.warc.parse import START, Parsed, Parser
+from freshet.archive.warc.pieces import Pieces
+from freshet.archive.warc.record import RECORD_END
+from freshet.core.errors import Damaged
+
+_PLAIN_START = re.compile(rb"\nWARC/\d\.\d")
+_MEMBER_START = re.compile(re.escape(MAGIC))
+_OVERLAP_BYTES = 16
+_PROBE_BYTES = 4096
+_SHARED = "record shares its gzip member with other records"
+
+
+def gzip_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator[Found]:
+    """Yield the records of a gzipped file from an offset on."""
+    walk = MemberWalk(file, start)
+    while opening := walk.begin():
+        parser = Parser(Pieces(walk.pieces()), keep)
+        try:
+            if opening[: len(MAGIC)] != MAGIC[: len(opening)]:
+                raise Damaged("bytes that are no gzip member")
+            yield from _member_records(path, walk, parser, opening)
+        except Damaged as error:
+            yield Fault(path.name, walk.start, str(error), parser.id)
+            walk.seek(_next_member(file, walk.start + 1))
+
+
+def plain_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator[Found]:
+    """Yield the records of a file without compression from an offset on."""
+    end = file.seek(0, 2)
+    while start < end:
+        file.seek(start)
+        parser = Parser(Pieces(_chunks(file)), keep, available=end - start)
+        try:
+            yield from _run_of_records(path, parser, start)
+            start = end
+        except Damaged as error:
+            fault = Fault(path.name, start + parser.start, str(error), parser.id)
+            yield fault
+            start = next(_places(file, _PLAIN_START, fault.offset), end - 1) + 1
+
+
+def _member_records(
+    path: Path, walk: MemberWalk, parser: Parser, opening: bytes
+) -> Iterator[Found]:
+    parsed = parser.next()
+    if parser.at_end():
+        problems = (header_fault(opening), _gap_fault(parsed, is_alone=True))
+        yield _found(path, walk.start, parsed, problems, walk.end - walk.start)
+        return
+    yield _found(path, walk.start, parsed, (_SHARED,))
+    while not parser.at_end():
+        yield _found(path, walk.start, parser.next(), (_SHARED,))
+
+
+def _run_of_records(path: Path, parser: Parser, start: int) -> Iterator[Found]:
+    while not parser.at_end():
+        parsed = parser.next()
+        length = parser.position - parser.start
+        problems = (_gap_fault(parsed),)
+        yield _found(path, start + parser.start, parsed, problems, length, gzip=False)
+
+
+def _gap_fault(parsed: Parsed, *, is_alone: bool = False) -> str | None:
+    """Say how a record ends wrongly; Heritrix ends an empty one that is alone with less."""
+    if parsed.gap == RECORD_END or (is_alone and parsed.block.size == 0):
+        return None
+    return f"record ends with {parsed.gap!r} instead of {RECORD_END!r}"
+
+
+def _found(
+    path: Path,
+    offset: int,
+    parsed: Parsed,
+    problems: tuple[str | None, ...],
+    length: int = 0,
+    *,
+    gzip: bool = True,
+) -> Found:
+    if parsed.record is None:
+        return Fault(path.name, offset, parsed.missing)
+    present = tuple(problem for problem in problems if problem)
+    return Located(
+        parsed.record,
+        path,
+        offset,
+        length,
+        parsed.block.size,
+        copyable=gzip and length > 0 and not present,
+        block_sha1=parsed.block.sha1,
+        problems=present,
+    )
+
+
+def _next_member(file: BinaryIO, after: int) -> int:
+    """Return where the next gzip member with a record starts, or the file's end."""
+    for place in _places(file, _MEMBER_START, after):
+        file.seek(place)
+        if unpack_start(file.read(_PROBE_BYTES), len(START)) == START:
+            return place
+    return file.seek(0, 2)
+
+
+def _places(file: BinaryIO, pattern: re.Pattern[bytes], start: int) -> Iterator[int]:
+    """Yield every offset at which a short pattern occurs, reading the file in chunks."""
+    while True:
+        file.seek(start)
+        chunk = file.read(CHUNK_BYTES)
+        yield from (start + found.start() for found in pattern.finditer(chunk))
+        if len(chunk) <= _OVERLAP_BYTES:
+            return
+        start += len(chunk) - _OVERLAP_BYTES
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk

@@ -1,0 +1,1 @@
+"""One command per flow: parses, calls, prints."""

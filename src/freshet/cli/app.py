@@ -1,0 +1,159 @@
+"""The freshet command: its commands by name, each loaded only when it is called."""
+
+import os
+import signal
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from keyword import iskeyword
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from freshet import __version__
+from freshet.cli.terminal import safe
+from freshet.core.errors import FreshetError, Interrupted, NoSpace
+
+COMMANDS = {
+    "init": "Make a collection.",
+    "add": "Add pages to the collection.",
+    "remove": "Remove pages; --purge deletes their history too.",
+    "pause": "Stop visiting pages for now.",
+    "resume": "Visit paused pages again.",
+    "tag": "Give pages a tag, or take it away.",
+    "set": "Set headers, cookies, proxy, hours, importance; or show them.",
+    "list": "List the pages.",
+    "status": "Show what the collection holds and how it grows.",
+    "show": "Show one page: what is known of it.",
+    "history": "Show a page's visits in time order.",
+    "diff": "Show what changed between two versions of a page.",
+    "import": "Bring histories in: warc, git, csv, bing, parquet.",
+    "export": "Take tables out: parquet, csv, cdxj.",
+    "measure": "Measure stored versions again.",
+    "check": "Verify every record and row; --repair mends what can be.",
+    "prune": "Thin old versions, never silently.",
+    "doctor": "Look for what is wrong with the set-up.",
+    "demo": "Bring a small generated collection in and look at it.",
+}
+INTERRUPTED = "interrupted; what was acknowledged is kept, run the command again to go on"
+
+
+class LazyGroup(TyperGroup):
+    """Lists every command from the table and imports a command's module when it is called."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, summary in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=summary))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Load the command that the first argument names."""
+        if args and args[0] in COMMANDS:
+            self.add_command(load(args[0]), args[0])
+        return super().resolve_command(ctx, args)
+
+
+def load(name: str) -> Any:
+    """Import the module of a command and return the command."""
+    module = import_module(f"freshet.cli.commands.{name}{'_' * iskeyword(name)}")
+    command = get_command(module.app)
+    command.name, command.help = name, COMMANDS[name] + "\n\n" + (module.__doc__ or "")
+    return command
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=(
+        "Exit codes: 0 done, 1 failed, 2 wrong usage or setting, 3 not found, 4 bad input, "
+        "5 storage, 6 locked by another process, 7 damage found, 130 interrupted."
+    ),
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"freshet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which it is."),
+    ] = False,
+) -> None:
+    """Freshet learns how each page changes, and visits where it finds the most that is new."""
+
+
+def main() -> None:
+    """Run the command line: whatever goes wrong becomes one line and an exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _write_any_text()
+    try:
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        sys.stdout.flush()
+    except FreshetError as error:
+        _fail(str(error), error.exit_code)
+    except typer.TyperException as error:
+        _fail(_usage(error), error.exit_code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FreshetError.exit_code)
+    except OSError as error:
+        _fail(_system(error), NoSpace.exit_code)
+    except typer.Abort:
+        _fail("nothing was done", FreshetError.exit_code)
+    except Exception as error:
+        raise SystemExit(_report_fault(error)) from error
+    if code == Interrupted.exit_code:
+        _fail(INTERRUPTED, Interrupted.exit_code)
+    sys.exit(code)
+
+
+def _write_any_text() -> None:
+    """Let output hold any text, also where the terminal or a file name is not UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _usage(error: typer.TyperException) -> str:
+    """Say what is wrong with the words given, and where the right ones are explained."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "freshet"
+    return f"{error.format_message().rstrip('.')}; '{path} --help' lists what there is"
+
+
+def _system(error: OSError) -> str:
+    what = f"{error.filename or 'a file'}: {error.strerror or error}"
+    return f"{what}; check its permissions and the disk, 'freshet doctor' looks at both"
+
+
+def _report_fault(error: Exception) -> int:
+    """Say that Freshet itself is at fault, and how to see more of it."""
+    _show_trace()
+    what = f"{type(error).__name__}: {error}"
+    _say(f"unexpected {what}; a fault of Freshet, FRESHET_DEBUG=1 shows where")
+    return FreshetError.exit_code
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    _show_trace()
+    _say(message)
+    sys.exit(code)
+
+
+def _say(message: str) -> None:
+    typer.echo(f"freshet: {safe(message)}", err=True)
+
+
+def _show_trace() -> None:
+    if os.environ.get("FRESHET_DEBUG") and sys.exc_info()[1] is not None:
+        sys.excepthook(*sys.exc_info())

@@ -1,0 +1,44 @@
+"""Reads every byte of the archive and every row of the catalog. With `--repair`, cut tails are set
+aside, records without a row get one, and rows without a whole record say that their bytes are lost.
+"""
+
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, print_json, progress, say, warn
+from freshet.core.errors import Damaged
+from freshet.flow.check import Report, repair
+from freshet.flow.check import check as check_collection
+from freshet.flow.collection import Collection
+
+app = new_app()
+
+
+@app.command()
+def check(
+    mend: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Verify every record and row; --repair mends what can be."""
+    with Collection.open(collection) as opened, progress("check", quiet=as_json) as shown:
+        report = (repair if mend else check_collection)(opened, progress=shown)
+    if as_json:
+        print_json(report)
+    else:
+        _print(report)
+    if not report.is_sound:
+        raise typer.Exit(Damaged.exit_code)
+
+
+def _print(report: Report) -> None:
+    for line in report.mended:
+        say(line)
+    for problem in report.problems:
+        remedy = f" (--repair: {problem.remedy})" if problem.remedy else ""
+        warn(f"{problem.place}: {problem.what}{remedy}")
+    verdict = "sound" if report.is_sound else counted(len(report.problems), "problem")
+    seen = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
+    say(f"{', '.join(counted(number, noun) for number, noun in seen)}: {verdict}")

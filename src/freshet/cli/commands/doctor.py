@@ -1,0 +1,30 @@
+"""Looks at Python, the packages, the disk, the clock, the collection's files and its lock, and says
+what to do about anything that is wrong.
+"""
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import print_json, print_table
+from freshet.core.errors import FreshetError
+from freshet.flow.doctor import Finding, examine
+
+app = new_app()
+
+
+@app.command()
+def doctor(collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False) -> None:
+    """Look for what is wrong with the set-up."""
+    findings = examine(collection)
+    if as_json:
+        print_json(findings)
+    else:
+        print_table(("state", "what", "found", "do"), [_cells(row) for row in findings])
+    if not all(row.fine for row in findings):
+        raise typer.Exit(FreshetError.exit_code)
+
+
+def _cells(row: Finding) -> tuple[str, ...]:
+    return (
+        ("ok", row.what, row.found, "") if row.fine else ("WRONG", row.what, row.found, row.remedy)
+    )

@@ -1,0 +1,110 @@
+"""An import can be repeated or taken up again after an interruption: what is already there is left
+as it is. Bad rows are counted, listed and kept; good rows before and after them are taken in.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, plain, print_json, progress, say, warn
+from freshet.cli.stopping import stoppable
+from freshet.core.errors import BadInput
+from freshet.flow.collection import Collection
+from freshet.flow.imports import Imported, bring
+
+app = new_app()
+
+From = Annotated[Path, typer.Argument(metavar="PATH", help="What to import.")]
+Part = Annotated[
+    str | None,
+    typer.Option("--source", metavar="NAME", help="Name of this part; '' joins the live pages."),
+]
+
+
+@app.command("warc")
+def import_warc(
+    path: From, source: Part = None,
+    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Import WARC or ARC files, a file or a folder, byte for byte."""
+    _bring("warc", path, collection, as_json, source=source)
+
+
+@app.command("git")
+def import_git(
+    path: From,
+    source: Part = None,
+    ref: Annotated[str, typer.Option(metavar="REF", help="The branch or commit to read.")] = "HEAD",
+    paths: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Only files like this; repeats.")
+    ] = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Import a repository: each file a page, each commit a version."""
+    _bring("git", path, collection, as_json, source=source, ref=ref, paths=tuple(paths or ()))
+
+
+@app.command("csv")
+def import_csv(
+    path: From, source: Part = None,
+    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Import observations: columns page, time, changed[, new_links]."""
+    _bring("csv", path, collection, as_json, source=source)
+
+
+@app.command("bing")
+def import_bing(
+    path: From,
+    source: Part = None,
+    start: Annotated[
+        datetime | None,
+        typer.Option(metavar="TIME", help="When the data collection began (UTC): 2017-06-01."),
+    ] = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Import the public Bing crawl data: a folder with three TSV files."""
+    options = {} if start is None else {"start": start.replace(tzinfo=UTC)}
+    _bring("bing", path, collection, as_json, source=source, **options)
+
+
+@app.command("parquet")
+def import_parquet(
+    path: From, source: Part = None,
+    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Import versions or observations from a Parquet file."""
+    _bring("parquet", path, collection, as_json, source=source)
+
+
+def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
+    with (
+        Collection.open(folder) as opened,
+        progress(f"{kind} {path.name}", quiet=as_json) as shown,
+        stoppable(shown) as go_on,
+    ):
+        found = bring(opened, kind, path, progress=go_on, **options)
+        number = opened.catalog.imports()[-1].id
+    if as_json:
+        print_json({"import": number, **plain(found)})
+    else:
+        _print(found, number)
+    if found.bad:
+        raise typer.Exit(BadInput.exit_code)
+
+
+def _print(found: Imported, number: int) -> None:
+    say(f"Imported {counted(found.visits, 'visit')}; {found.already_there:,} were there already.")
+    for note in found.notes:
+        say(note)
+    if found.bad:
+        warn(f"{counted(found.bad, 'row')} could not be taken:")
+        for row in found.bad_rows:
+            warn(f"  {row.place}: {row.why}")
+        if found.bad > len(found.bad_rows):
+            warn(f"  … 'freshet status --bad {number}' lists all of them")

@@ -1,0 +1,62 @@
+"""One line a page: how often it was visited, when it was last seen and last changed."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from freshet.archive.catalog.rows import Summary
+from freshet.cli.choice import none_such
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
+from freshet.cli.output import print_json, print_table, say
+from freshet.flow.collection import Collection
+
+COLUMNS = ("page", "source", "visits", "changes", "last look", "last change", "tags", "state")
+
+app = new_app()
+
+
+@app.command("list")
+def list_pages(
+    tag: Tag = "",
+    source: Source = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only pages that changed, latest change first.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="At most so many; 0 for all.")] = 0,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """List the pages."""
+    with Collection.open(collection) as opened:
+        pages = opened.pages(tag=tag or None, source=source)
+        rows = list(opened.catalog.summaries(pages))
+    if changed:
+        rows = [row for row in rows if row.last_change]
+        rows.sort(key=lambda row: row.last_change or row.page.added, reverse=True)
+    rows = rows[: limit or None]
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_table(COLUMNS, [_cells(row) for row in rows])
+    else:
+        say(_nothing(tag, source, changed))
+
+
+def _cells(row: Summary) -> tuple[Any, ...]:
+    page = row.page
+    times = (_minute(row.last_look), _minute(row.last_change))
+    state = "paused" if page.paused else ""
+    return (page.url, page.source, row.visits, row.changes, *times, " ".join(page.tags), state)
+
+
+def _minute(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+
+
+def _nothing(tag: str, source: str | None, changed: bool) -> str:
+    if changed:
+        return "No page has changed yet; 'freshet list' shows all pages."
+    if tag or source is not None:
+        return f"{none_such(tag, source).capitalize()}; 'freshet list' shows all pages."
+    return "No pages. Add some with: freshet add URL, or bring histories in: freshet import"

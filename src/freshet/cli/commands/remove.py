@@ -1,0 +1,47 @@
+"""Without `--purge` the history stays, and adding the page again brings it back. `--purge` deletes
+rows and bytes for good: archive files are written anew without the page's records.
+"""
+
+from typing import Annotated
+
+import typer
+
+from freshet.cli.choice import chosen_pages, confirm
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    AsJson,
+    CollectionDir,
+    PageUrls,
+    Source,
+    Tag,
+    Yes,
+    new_app,
+)
+from freshet.cli.output import counted, print_json, say, size
+from freshet.flow.collection import Collection
+from freshet.flow.remove import remove as remove_pages
+
+app = new_app()
+
+
+@app.command()
+def remove(
+    urls: PageUrls = None,
+    tag: Tag = "",
+    source: Source = None,
+    purge: Annotated[bool, typer.Option("--purge", help="Delete rows and bytes for good.")] = False,
+    yes: Yes = False,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Remove pages; --purge deletes their history too."""
+    with Collection.open(collection) as opened:
+        pages = chosen_pages(opened, urls, tag, source)
+        what = counted(len(pages), "page")
+        if purge:
+            confirm(f"Delete {what} with all versions for good?", yes)
+        freed = remove_pages(opened, pages, purge=purge)
+    if as_json:
+        print_json({"removed": len(pages), "purged": purge, "freed_bytes": freed})
+    else:
+        say(f"Removed {what}." + (f" Freed {size(freed)}." if purge else ""))

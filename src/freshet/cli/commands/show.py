@@ -1,0 +1,54 @@
+"""What the last version shows (title, language, sizes, links), what is set for the page, and its
+totals. `--text`, `--links`, `--terms` and `--dom` print that part of a version instead, whole.
+"""
+
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
+from freshet.cli.output import cell, print_json, print_table, say
+from freshet.flow.collection import Collection
+from freshet.flow.show import Portrait, portrait
+
+app = new_app()
+
+
+@app.command()
+def show(
+    url: PageUrl,
+    version: Annotated[
+        str, typer.Option(metavar="A", help="A version: a number, -1 (the last), or a time.")
+    ] = "-1",
+    source: Source = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the visible text.")] = False,
+    links: Annotated[bool, typer.Option("--links", help="List the links.")] = False,
+    terms: Annotated[bool, typer.Option("--terms", help="List the words by count.")] = False,
+    dom: Annotated[bool, typer.Option("--dom", help="List the DOM rows.")] = False,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Show one page: what is known of it."""
+    wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
+    parts = frozenset(name for name, asked in wanted.items() if asked)
+    with Collection.open(collection) as opened:
+        found = portrait(opened, opened.page(url, source=source), version, parts)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _print(found: Portrait) -> None:
+    """Print what was asked for: parts of the version, or else what is known of the page."""
+    if found.text is None and found.links is None and found.terms is None and found.dom is None:
+        print_table(("", ""), [(name, value) for name, value in found.lines() if cell(value)])
+    if found.text is not None:
+        say(found.text)
+    if found.links is not None:
+        links = [(link.url, link.anchor, link.rel, link.internal) for link in found.links]
+        print_table(("link", "anchor", "rel", "internal"), links)
+    if found.terms is not None:
+        print_table(("word", "count"), found.terms.items())
+    if found.dom is not None:
+        print_table(("element", "type path"), found.dom)

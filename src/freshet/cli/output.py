@@ -1,0 +1,202 @@
+"""How commands print: tables and lines for people, one JSON document for programs."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from freshet.cli.terminal import safe
+
+ALIGNED_WIDTH = 60
+UNBROKEN_WIDTH = 20
+
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Advance(Protocol):
+    """Tells a progress bar how far the work has come."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` is done."""
+        ...
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what JSON can hold.
+
+    >>> plain((datetime(2026, 1, 1), b"\\x01"))
+    ['2026-01-01T00:00:00', '01']
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document, in ASCII so that no terminal is steered by it."""
+    sys.stdout.write(json.dumps(plain(document), indent=1) + "\n")
+
+
+def say(text: str, style: str = "") -> None:
+    """Print lines as they are, but for what could steer a terminal."""
+    lines = "\n".join(safe(line) for line in text.split("\n"))
+    console.print(Text(lines), style=style or None, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print a line on standard error."""
+    errors.print(Text(safe(text)), style="yellow")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
+    """Print rows as a table; numbers stand on the right, columns that hold nothing are left out."""
+    values = [tuple(row) for row in rows]
+    filled = [place for place in range(len(columns)) if any(cell(row[place]) for row in values)]
+    heads = [columns[place] for place in filled]
+    kept = [[row[place] for place in filled] for row in values]
+    if title:
+        say(title, "bold")
+    if console.is_terminal:
+        console.print(_table(heads, kept))
+    else:
+        _print_aligned(heads, kept)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=any(heads))
+    for place, name in enumerate(heads):
+        column = [row[place] for row in rows]
+        table.add_column(
+            name,
+            justify="right" if _are_numbers(column) else "left",
+            no_wrap=max(len(cell(value)) for value in column) <= UNBROKEN_WIDTH,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell(value)) for value in row))
+    return table
+
+
+def _print_aligned(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows for a file or a pipe: one line each, however long."""
+    lines = [list(heads)] if any(heads) else []
+    lines += [[cell(value) for value in row] for row in rows]
+    for line in _aligned(
+        lines, [_are_numbers([row[i] for row in rows]) for i in range(len(heads))]
+    ):
+        sys.stdout.write(line + "\n")
+
+
+def _aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
+    """Yield lines with their cells below each other.
+
+    >>> list(_aligned([["page", "n"], ["a", "10"]], [False, True]))
+    ['page   n', 'a     10']
+    """
+    widths = [min(max(map(len, column)), ALIGNED_WIDTH) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = zip(line, widths, right, strict=True)
+        yield "  ".join(
+            text.rjust(width) if on_right else text.ljust(width) for text, width, on_right in cells
+        ).rstrip()
+
+
+def _are_numbers(column: Iterable[Any]) -> bool:
+    """Whether a column holds numbers, and nothing else but gaps."""
+    kinds = {type(value) for value in column if value is not None}
+    return bool(kinds) and kinds <= {int, float}
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are of something.
+
+    >>> counted(1, "page"), counted(2000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def cell(value: Any) -> str:
+    """Write a value for a table.
+
+    >>> cell(1234567), cell(None), cell(True), cell(0.5)
+    ('1,234,567', '', 'yes', '0.500')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{cell(key)}: {cell(item)}" for key, item in value.items())
+    return safe(str(value))
+
+
+def size(count: float) -> str:
+    """Write a number of bytes for people.
+
+    >>> size(999), size(1_500_000)
+    ('999 B', '1.5 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+@contextmanager
+def progress(label: str, *, quiet: bool) -> Iterator[Advance]:
+    """Show a progress bar on standard error while the work runs; none when quiet."""
+    bar = Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TimeRemainingColumn(),
+        console=errors, transient=True, disable=quiet or not errors.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task(label, total=None)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total or None)
+
+        yield advance

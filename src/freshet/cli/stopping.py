@@ -1,0 +1,41 @@
+"""Stopping on request at a moment when nothing is half done."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from freshet.cli.output import Advance
+from freshet.core.errors import Interrupted
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ASKED = b"\nstopping as soon as this batch is kept; once more stops at once\n"
+
+
+@contextmanager
+def stoppable(advance: Advance) -> Iterator[Advance]:
+    """Let a signal wait until the work tells how far it is; a second one does not wait."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        _handle(signal.default_int_handler)
+        os.write(sys.stderr.fileno(), ASKED)
+
+    def go_on(done: int, total: int) -> None:
+        advance(done, total)
+        if asked:
+            raise Interrupted("stopped on request; run the same command again to go on")
+
+    _handle(note)
+    try:
+        yield go_on
+    finally:
+        _handle(signal.default_int_handler)
+
+
+def _handle(handler: signal.Handlers | object) -> None:
+    for number in SIGNALS:
+        signal.signal(number, handler)  # type: ignore[arg-type]

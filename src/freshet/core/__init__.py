@@ -1,0 +1,1 @@
+"""The shared words: types, the policy protocol, clock, settings and errors."""

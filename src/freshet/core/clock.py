@@ -1,0 +1,62 @@
+"""The only place that reads the time, and the two forms that time takes.
+
+Times are aware UTC datetimes at the edges and float epoch seconds in arrays and tables.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+CYCLE_SECONDS = 86_400
+
+
+class Clock(Protocol):
+    """Says what time it is; the demo and the tests have clocks of their own."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware and in UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """Return the machine's time in UTC."""
+        return datetime.now(UTC)
+
+
+class FixedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        """Return the time at which this clock was set."""
+        return self.at
+
+
+def stopwatch() -> float:
+    """Return seconds that only ever grow, for measuring how long something took."""
+    return time.monotonic()
+
+
+def from_epoch(seconds: float) -> datetime:
+    """Turn epoch seconds into an aware UTC datetime.
+
+    >>> from_epoch(0).isoformat()
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def to_epoch(moment: datetime) -> float:
+    """Turn an aware datetime into epoch seconds.
+
+    >>> to_epoch(datetime(1970, 1, 2, tzinfo=UTC))
+    86400.0
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone; Freshet's times are aware UTC")
+    return moment.timestamp()

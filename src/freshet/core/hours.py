@@ -1,0 +1,54 @@
+"""The hours of the day in which a page may be visited."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+FORM = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveHours:
+    """A daily window; one that ends before it begins runs over midnight."""
+
+    start: time
+    end: time
+    zone: tzinfo = UTC
+
+    @classmethod
+    def parse(cls, text: str) -> "ActiveHours | None":
+        """Read ``08:00-20:00`` or ``22:00-06:00 Europe/Paris``; empty text means always.
+
+        >>> ActiveHours.parse("08:00-20:00").contains(datetime(2026, 1, 1, 9, tzinfo=UTC))
+        True
+        >>> ActiveHours.parse("22:00-06:00").contains(datetime(2026, 1, 1, 9, tzinfo=UTC))
+        False
+        """
+        if not text:
+            return None
+        found = FORM.fullmatch(text)
+        if not found:
+            raise ValueError("must look like 08:00-20:00 or 08:00-20:00 Europe/Paris")
+        hours = [int(part) for part in found.groups()[:4]]
+        try:
+            start, end = time(hours[0], hours[1]), time(hours[2], hours[3])
+        except ValueError:
+            raise ValueError("must be hours from 00:00 to 23:59") from None
+        return cls(start, end, _zone(found[5] or "UTC"))
+
+    def contains(self, moment: datetime) -> bool:
+        """Whether a visit is welcome at that moment."""
+        local = moment.astimezone(self.zone).time()
+        if self.start <= self.end:
+            return self.start <= local < self.end
+        return local >= self.start or local < self.end
+
+
+def _zone(name: str) -> tzinfo:
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"names a time zone that is not known here: {name}") from None

@@ -1,0 +1,220 @@
+"""Settings: one place where defaults, the collection, tags and the page are resolved.
+
+A collection's ``freshet.toml`` and the environment (``FRESHET_ARCHIVE__FILE_BYTES=…``) give the
+collection's settings; tags and pages override the part that ``PageSettings`` holds. A key that
+nobody knows is refused, with the nearest known name.
+"""
+
+import tomllib
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from freshet.core.counting import ALLOWED, parse_counts_as
+from freshet.core.errors import SettingsError
+from freshet.core.hours import ActiveHours
+
+Table = Mapping[str, Any]
+Check = Callable[[Any], str]
+T = TypeVar("T")
+
+ENV_PREFIX = "FRESHET_"
+ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
+OBJECTIVES = ("freshness", "changes", "links", "timeliness")
+
+
+def _one_of(allowed: tuple[str, ...]) -> Check:
+    return lambda value: "" if value in allowed else f"must be one of {', '.join(allowed)}"
+
+
+def _positive(value: float) -> str:
+    return "" if value > 0 else "must be above 0"
+
+
+def _header_safe(value: str) -> str:
+    return "must be printable, on one line" if not value.isprintable() else ""
+
+
+def _header_table(value: Mapping[str, str]) -> str:
+    bad = next((k for k, v in value.items() if _header_safe(k + v) or not k.strip()), None)
+    return "" if bad is None else f"{bad!r} must be printable, on one line"
+
+
+def _counts_as(value: str) -> str:
+    try:
+        parse_counts_as(value)
+    except SettingsError:
+        return f"must be {ALLOWED}"
+    return ""
+
+
+def _proxy(value: str) -> str:
+    return (
+        "" if not value or value.startswith(("http://", "https://")) else "must be an http(s) URL"
+    )
+
+
+def _hours(value: str) -> str:
+    try:
+        ActiveHours.parse(value)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _setting(default: Any, doc: str, check: Check | None = None) -> Any:
+    metadata = {"doc": doc, "check": check}
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSettings:
+    """What can be set for every page, for a tag, or for one page."""
+
+    importance: float = _setting(
+        1.0, "how much a fresh copy is worth against other pages", _positive
+    )
+    counts_as: str = _setting(
+        "text", "what counts as a change: text, words:N, significant, links, structure", _counts_as
+    )
+    headers: Mapping[str, str] = _setting({}, "request headers to send", _header_table)
+    cookies: Mapping[str, str] = _setting({}, "cookies to send", _header_table)
+    proxy: str = _setting("", "proxy to fetch through (http:// or https://)", _proxy)
+    active_hours: str = _setting(
+        "", "when visits are welcome: 08:00-20:00, with a zone if not UTC", _hours
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveSettings:
+    """How the archive is written."""
+
+    file_bytes: int = _setting(1_000_000_000, "size at which a WARC file is closed", _positive)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSettings:
+    """Bounds against hostile or absurd input."""
+
+    body_bytes: int = _setting(16_000_000, "how much of a body is looked at", _positive)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set for a collection."""
+
+    contact: str = _setting("", "address or URL named in the User-Agent", _header_safe)
+    objective: str = _setting("freshness", "what visits are planned for", _one_of(OBJECTIVES))
+    archive: ArchiveSettings = field(default_factory=ArchiveSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    page: PageSettings = field(default_factory=PageSettings)
+
+    def for_page(self, *overrides: Table) -> PageSettings:
+        """Resolve the page's settings: the collection's, then each override (tags, then page)."""
+        resolved = self.page
+        for table in overrides:
+            resolved = merge(resolved, table, where="page settings")
+        return resolved
+
+
+def load(path: Path, environment: Mapping[str, str]) -> Settings:
+    """Read a collection's settings from its TOML file and the environment."""
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: {error}; mend the file") from error
+    settings = merge(Settings(), table, where=str(path))
+    return merge(settings, environment_table(environment), where="environment")
+
+
+def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Turn FRESHET_ variables into nested tables.
+
+    >>> environment_table({"FRESHET_ARCHIVE__FILE_BYTES": "5", "HOME": "/"})
+    {'archive': {'file_bytes': '5'}}
+    """
+    table: dict[str, Any] = {}
+    for name, text in environment.items():
+        if not name.startswith(ENV_PREFIX) or name in ENV_RESERVED:
+            continue
+        *parents, key = name.removeprefix(ENV_PREFIX).lower().split("__")
+        place = table
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[key] = text
+    return table
+
+
+def merge(base: T, table: Table, *, where: str, prefix: str = "") -> T:
+    """Return ``base`` with the table's values in place, each checked."""
+    known = {item.name: item for item in fields(base)}  # type: ignore[arg-type]
+    hints = typing.get_type_hints(type(base))
+    values = {}
+    for key, value in table.items():
+        name = prefix + key
+        if key not in known:
+            raise SettingsError(_unknown(name, where, [prefix + k for k in known]))
+        current = getattr(base, key)
+        if is_dataclass(current):
+            if not isinstance(value, Mapping):
+                raise SettingsError(f"{where}: {name} is a table of settings, not {value!r}")
+            values[key] = merge(current, value, where=where, prefix=f"{name}.")
+        else:
+            values[key] = _checked(known[key], hints[key], value, f"{where}: {name}")
+    return replace(base, **values)  # type: ignore[type-var]
+
+
+def describe(cls: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Yield every setting as (name, default, what it does)."""
+    for item in fields(cls):
+        kind = typing.get_type_hints(cls)[item.name]
+        if is_dataclass(kind):
+            yield from describe(typing.cast("type", kind), f"{prefix}{item.name}.")
+        else:
+            default = {} if item.default is MISSING else item.default
+            yield prefix + item.name, default, item.metadata["doc"]
+
+
+def _unknown(name: str, where: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+    return f"{where}: unknown setting {name}; {hint}"
+
+
+def _checked(item: Field[Any], kind: Any, value: Any, where: str) -> Any:
+    converted = _converted(kind, value, where)
+    check = item.metadata["check"]
+    problem = check(converted) if check else ""
+    if problem:
+        raise SettingsError(f"{where} {problem}, not {value!r}")
+    return converted
+
+
+def _converted(kind: Any, value: Any, where: str) -> Any:
+    if typing.get_origin(kind) is not None:
+        return _text_table(value, where)
+    words = {int: "a whole number", float: "a number", str: "text"}[kind]
+    if isinstance(value, str) and kind is not str:
+        value = _number(kind, value, where, words)
+    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    if not fits or isinstance(value, bool):
+        raise SettingsError(f"{where} must be {words}, not {value!r}")
+    return kind(value)
+
+
+def _number(kind: Any, text: str, where: str, words: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise SettingsError(f"{where} must be {words}, not {text!r}") from None
+
+
+def _text_table(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
+        raise SettingsError(f"{where} must be a table of texts, not {value!r}")
+    return dict(value)

@@ -1,0 +1,326 @@
+"""The words that every part shares, as frozen values (docs/glossary.md explains each).
+
+Times are aware UTC datetimes; identifiers of terms, links and DOM paths are 64-bit hashes.
+Tables that may be long (terms, links, DOM rows) are columns, never one object per row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ids = NDArray[np.uint64]
+Counts = NDArray[np.uint32]
+Indices = NDArray[np.int32]
+Flags = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
+
+class Outcome(StrEnum):
+    """How a visit ended; the first three are looks, the rest cost budget and show no content."""
+
+    OK = "ok"
+    NOT_MODIFIED = "not-modified"
+    REPORTED = "reported"
+    REDIRECT = "redirect"
+    GONE = "gone"
+    SOFT_404 = "soft-404"
+    CAPTCHA = "captcha"
+    EMPTY = "empty"
+    ERROR_PAGE = "error-page"
+    DENIED = "denied"
+    THROTTLED = "throttled"
+    CLIENT_ERROR = "client-error"
+    SERVER_ERROR = "server-error"
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too-large"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    REFUSED = "refused"
+    ROBOTS = "robots"
+
+    @property
+    def is_look(self) -> bool:
+        """Whether the visit showed the content, or that it is unchanged."""
+        return self in LOOKS
+
+
+LOOKS = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REPORTED})
+
+
+class Kind(StrEnum):
+    """What a snapshot is, whatever its server called it."""
+
+    HTML = "html"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    FEED = "feed"
+    SITEMAP = "sitemap"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class PageKey:
+    """What makes a page that page: where it came from and its canonical URL."""
+
+    url: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A URL kept fresh; its identity never moves."""
+
+    id: int
+    url: str
+    source: str
+    host: str
+    site: str
+    directory: str
+    added: datetime
+    paused: bool = False
+    tags: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> PageKey:
+        """Return the page's identity."""
+        return PageKey(self.url, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The bytes that a visit brought, content codings undone."""
+
+    url: str
+    body: bytes
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def header(self, name: str, default: str = "") -> str:
+        """Return the first header of that name, whatever its case."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), default)
+
+    @property
+    def media_type(self) -> str:
+        """Return the declared media type, lower case and without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a record lies in the archive."""
+
+    file: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One look at a page, or one attempt at it, with its outcome.
+
+    ``uid`` makes a visit unique for good: 16 bytes of its WARC-Record-ID, or of its import row.
+    ``digest`` is the sha1 of the payload; ``final_url`` is set when a redirect was followed.
+    """
+
+    uid: bytes
+    page: int
+    time: datetime
+    outcome: Outcome
+    status: int | None = None
+    size: int | None = None
+    digest: bytes | None = None
+    media_type: str = ""
+    location: Location | None = None
+    final_url: str | None = None
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How often each word occurs: ids sorted, counts beside them."""
+
+    ids: Ids
+    counts: Counts
+
+    @property
+    def total(self) -> int:
+        """Return the number of words."""
+        return int(self.counts.sum())
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+INTERNAL, SAME_HOST, SAME_SCHEME, NOFOLLOW = 1, 2, 4, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of a page, as a value to look at."""
+
+    url: str
+    anchor: str
+    rel: str
+    internal: bool
+    same_host: bool
+    same_scheme: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The distinct link targets of a view, in document order, as columns.
+
+    ``facts`` holds INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW per link.
+    """
+
+    urls: tuple[str, ...]
+    anchors: tuple[str, ...]
+    rels: tuple[str, ...]
+    facts: Flags
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def __iter__(self) -> Iterator[Link]:
+        for url, anchor, rel, fact in zip(
+            self.urls, self.anchors, self.rels, self.facts.tolist(), strict=True
+        ):
+            yield Link(
+                url, anchor, rel, bool(fact & INTERNAL), bool(fact & SAME_HOST),
+                bool(fact & SAME_SCHEME),
+            )  # fmt: skip
+
+    @property
+    def internal(self) -> int:
+        """Return how many links stay on the page's site."""
+        return int(np.count_nonzero(self.facts & INTERNAL))
+
+    @property
+    def external(self) -> int:
+        """Return how many links leave the page's site."""
+        return len(self) - self.internal
+
+
+@dataclass(frozen=True, slots=True)
+class DomRows:
+    """One row per element in document order (Adar et al. 2009, section 5.1), as columns.
+
+    ``tag`` indexes ``names``; ``parent`` is the row of the parent (-1 at the root); ``index`` is
+    the element's place among its siblings of the same name: rows spell ``/html[0]/body[0]``.
+    ``full_path`` and ``type_path`` are hashes of both notations, ``node_hash`` of the element's
+    own text, ``subtree_hash`` of all text beneath it.
+    """
+
+    names: tuple[str, ...]
+    tag: Indices
+    parent: Indices
+    index: Indices
+    full_path: Ids
+    type_path: Ids
+    node_hash: Ids
+    subtree_hash: Ids
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Sizes and counts of a view."""
+
+    bytes: int
+    text_chars: int
+    words: int
+    distinct_words: int
+    links_internal: int
+    links_external: int
+    elements: int
+    depth: int
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A snapshot, parsed: what a reader sees, and what measures compare.
+
+    ``text_hash`` covers the visible text with white space collapsed, ``structure_hash`` the tags
+    and their nesting, ``body_hash`` the bytes. ``dom`` is there when it was asked for.
+    """
+
+    url: str
+    kind: Kind
+    charset: str
+    title: str
+    language: str
+    text: str
+    terms: Terms
+    links: Links
+    facts: Facts
+    body_hash: int
+    text_hash: int
+    structure_hash: int
+    dom: DomRows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two views of a page compared; None where the history does not tell.
+
+    The first facts are unmasked. ``changed`` is what policies, metrics and notifications use: the
+    masked text differs, or what ``counts_as`` says instead, under mask version ``mask``.
+    """
+
+    changed: bool
+    mask: int = 0
+    bytes: bool | None = None
+    text: bool | None = None
+    significant: bool | None = None
+    structure: bool | None = None
+    links: bool | None = None
+    moved: bool = False
+    dice: float | None = None
+    words: int | None = None
+    new_internal: int | None = None
+    new_external: int | None = None
+    never_seen: int | None = None
+    new_links: tuple[str, ...] = ()
+    removed_links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is expected of pages: per page (row) and horizon (column).
+
+    ``survival`` is the probability that a page has not changed by each horizon, counted from its
+    last look; ``new_links`` the expected number of new outlinks by then.
+    """
+
+    pages: Indices
+    horizons: Floats
+    survival: Floats
+    new_links: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One page of a plan: what a visit now is worth, and why."""
+
+    page: int
+    value: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to visit, for which objective, within which budget."""
+
+    made: datetime
+    objective: str
+    budget: int
+    choices: tuple[Choice, ...] = field(default=())

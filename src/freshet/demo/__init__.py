@@ -1,0 +1,1 @@
+"""The demonstration: a small generated web and its history."""

@@ -1,0 +1,192 @@
+"""A collection: a folder with settings, a catalog and an archive, and what can be done with it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from freshet import __version__
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import NewPage
+from freshet.archive.catalog.sqlite import open_catalog
+from freshet.archive.history import History
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.clock import Clock, SystemClock
+from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
+from freshet.core.settings import PageSettings, Settings, load, merge
+from freshet.core.types import Page, PageKey
+from freshet.flow.page import CollectionPage
+from freshet.flow.record import Recorder
+from freshet.flow.recover import Mended, recover
+from freshet.flow.shelf import Shelf
+from freshet.view.url import canonical, place
+
+SETTINGS_FILE = "freshet.toml"
+CATALOG_FILE = "catalog.db"
+ARCHIVE_FOLDER = "archive"
+MODELS_FOLDER = "models"
+SOFTWARE = f"Freshet/{__version__}"
+
+
+class Collection:
+    """Pages kept fresh, every visit to them, and the bytes that were seen."""
+
+    def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
+        self.path = path
+        self.catalog = catalog
+        self.settings = settings
+        self.clock = clock
+        self.archive = path / ARCHIVE_FOLDER
+        self.history = History(catalog, self.archive)
+        self.mended: list[Mended] = []
+
+    @classmethod
+    def create(cls, path: Path, *, contact: str, clock: Clock | None = None) -> Self:
+        """Make a new collection in a folder that has none."""
+        settings = merge(Settings(), {"contact": contact}, where="freshet init")
+        if (path / SETTINGS_FILE).exists():
+            raise UsageError(f"{path} is a collection already; use it, or choose another folder")
+        try:
+            for folder in (path, path / ARCHIVE_FOLDER, path / MODELS_FOLDER):
+                folder.mkdir(parents=True, exist_ok=True)
+            open_catalog(path / CATALOG_FILE, create=True).close()
+            (path / SETTINGS_FILE).write_text(_first_settings(settings), "utf-8")
+        except OSError as error:
+            raise NoSpace(f"{path} cannot be written: {error.strerror}; choose another") from error
+        return cls.open(path, clock=clock)
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Clock | None = None) -> Self:
+        """Open a collection to read it, and to change what the catalog alone holds."""
+        if not (path / SETTINGS_FILE).is_file():
+            raise NotFound(f"{path} is no collection; make one with 'freshet init {path}'")
+        settings = load(path / SETTINGS_FILE, os.environ)
+        return cls(path, open_catalog(path / CATALOG_FILE), settings, clock or SystemClock())
+
+    @contextmanager
+    def recording(self) -> Iterator[Recorder]:
+        """Take the right to append to the archive, mend what a crash left, and record."""
+        with self.appending() as lock:
+            shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
+            try:
+                yield Recorder(self.catalog, self.history, self.settings, shelf, self.clock)
+            finally:
+                shelf.close()
+
+    @contextmanager
+    def appending(self) -> Iterator[ArchiveLock]:
+        """Take the right to change the archive, and mend what a crash left there."""
+        with ArchiveLock(self.archive, clock=self.clock) as lock:
+            shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
+            recorder = Recorder(self.catalog, self.history, self.settings, shelf, self.clock)
+            self.catalog.return_expired(self.clock.now())
+            self.mended = recover(self.catalog, self.archive, recorder)
+            yield lock
+
+    def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> CollectionPage:
+        """Add a page to keep fresh; one that was removed comes back with its history."""
+        key = self.key(url, source)
+        where = place(key.url)
+        item = NewPage(key, where.host, where.site, where.directory)
+        page_id = self.catalog.add_pages([item], self.clock.now())[0]
+        self.catalog.restore([page_id])
+        for tag in tags:
+            self.catalog.tag([page_id], tag)
+        return self.page(key.url, source=source)
+
+    def page(self, url: str, *, source: str | None = None) -> CollectionPage:
+        """Return a page; without a source, the live one or the only import of it."""
+        found = self._find(url, source)
+        return CollectionPage(found, self.catalog, self.history, self.settings)
+
+    def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator[Page]:
+        """Yield the pages that are kept fresh, by id."""
+        return self.catalog.pages(tag=tag, source=source)
+
+    def settings_for(self, page: Page) -> PageSettings:
+        """Return what is set for a page: the collection's settings, its tags', its own."""
+        return self.settings.for_page(*self.catalog.overrides([page.id]).get(page.id, ()))
+
+    def change_settings(
+        self, target: Page | str, changes: Iterable[tuple[str, Any]]
+    ) -> dict[str, Any]:
+        """Set or unset (None) settings of one page, or of all pages with a tag; return them all.
+
+        A name such as ``headers.Accept`` sets one entry of a table.
+        """
+        if isinstance(target, Page):
+            table = _changed(self.catalog.page_settings(target.id), changes)
+            self.catalog.set_page_settings(target.id, table)
+        else:
+            table = _changed(self.catalog.tag_settings(target), changes)
+            self.catalog.set_tag_settings(target, table)
+        return table
+
+    def key(self, url: str, source: str = "") -> PageKey:
+        """Return the identity of the page with that URL."""
+        known = canonical(url)
+        if known is None:
+            raise BadInput(f"{url!r} is no URL of a page; give one such as https://example.org/")
+        return PageKey(known, source)
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self.catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _find(self, url: str, source: str | None) -> Page:
+        key = self.key(url, source or "")
+        if source is not None:
+            return self.catalog.page(key)
+        found = self.catalog.pages_with_url(key.url)
+        live = [page for page in found if page.source == ""]
+        if not found:
+            raise NotFound(f"{url} is not in {self.path}; add it with 'freshet add {url}'")
+        if len(found) > 1 and not live:
+            names = ", ".join(page.source for page in found)
+            raise UsageError(f"{url} is in several sources ({names}); choose one with --source")
+        return (live or found)[0]
+
+
+def _changed(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a table of page settings with changes made and every value checked."""
+    for name, value in changes:
+        table = _assigned(table, name, value)
+    merged = merge(PageSettings(), table, where="settings")
+    return {name: getattr(merged, name) for name in table}
+
+
+def _assigned(table: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return a table with one value set, or taken out where it is None.
+
+    >>> _assigned({"headers": {"A": "1"}}, "headers.B", "2")
+    {'headers': {'A': '1', 'B': '2'}}
+    >>> _assigned({"importance": 2.0}, "importance", None)
+    {}
+    """
+    name, dot, rest = name.partition(".")
+    if dot:
+        value = _assigned(table.get(name, {}), rest, value) or None
+    kept = {key: old for key, old in table.items() if key != name}
+    return kept if value is None else kept | {name: value}
+
+
+def _first_settings(settings: Settings) -> str:
+    contact = settings.contact.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        "# A Freshet collection. docs/reference/settings.md lists every setting.\n"
+        f'contact = "{contact}"\n'
+        f'objective = "{settings.objective}"\n'
+    )

@@ -1,0 +1,90 @@
+"""Look for what is wrong with the set-up: versions, tools, disk, clock, collection."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import requires, version
+from pathlib import Path
+
+from freshet.core.clock import SystemClock
+from freshet.core.errors import FreshetError
+from freshet.flow.check import archive_files
+from freshet.flow.collection import SETTINGS_FILE, Collection
+
+ENOUGH_DISK_BYTES = 1_000_000_000
+NOT_BEFORE_YEAR = 2026
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: whether it is fine, and what to do if it is not."""
+
+    what: str
+    found: str
+    fine: bool
+    remedy: str = ""
+
+
+def examine(path: Path) -> list[Finding]:
+    """Look at the machine, and at the collection if there is one."""
+    return [*_machine(path), *_collection(path)]
+
+
+def _machine(path: Path) -> Iterator[Finding]:
+    python = sys.version.split()[0]
+    yield Finding("python", python, sys.version_info >= (3, 11), "use Python 3.11 or newer")
+    yield Finding("freshet", version("freshet"), True)
+    missing = _missing_packages()
+    yield Finding("packages", "missing: " + ", ".join(missing) if missing else "all there",
+                  not missing, "pip install freshet")  # fmt: skip
+    git = shutil.which("git")
+    yield Finding("git", git or "not installed: only 'import git' needs it", True)
+    free = shutil.disk_usage(path if path.exists() else Path.cwd()).free
+    yield Finding("disk", f"{free / 1e9:.1f} GB free", free > ENOUGH_DISK_BYTES, "free some space")
+    now = SystemClock().now()
+    yield Finding("clock", now.isoformat(), now.year >= NOT_BEFORE_YEAR, "set the clock")
+
+
+def _missing_packages() -> list[str]:
+    named = (line.partition(";") for line in requires("freshet") or ())
+    needed = [name for name, _, condition in named if "extra" not in condition]
+    return [name for name in map(_bare, needed) if not _is_installed(name)]
+
+
+def _bare(requirement: str) -> str:
+    """Return the name in a requirement.
+
+    >>> _bare("numpy>=2")
+    'numpy'
+    """
+    return requirement.split(">")[0].split("=")[0].split("[")[0].strip()
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def _collection(path: Path) -> Iterator[Finding]:
+    if not (path / SETTINGS_FILE).exists():
+        yield Finding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
+        return
+    try:
+        with Collection.open(path) as collection:
+            yield from _inside(collection)
+    except FreshetError as error:
+        yield Finding("collection", str(error), False, "see the message")
+
+
+def _inside(collection: Collection) -> Iterator[Finding]:
+    counts = collection.catalog.counts()
+    yield Finding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
+    contact = collection.settings.contact
+    yield Finding("contact", contact or "not set", bool(contact), "set contact in freshet.toml")
+    left_open = [item.name for item in archive_files(collection.archive) if item.suffix == ".open"]
+    yield Finding("archive", ", ".join(left_open) or "closed", True,
+                  "an open file is mended when the archive is next written")  # fmt: skip

@@ -1,0 +1,22 @@
+"""Measure stored versions again, as after a change of settings or masks."""
+
+from collections.abc import Iterable
+
+from freshet.core.types import Page
+from freshet.flow.collection import Collection
+from freshet.flow.late import Remeasurement, Views, write_anew
+
+
+def measure_again(collection: Collection, pages: Iterable[Page]) -> int:
+    """Compare the stored versions of pages anew; return how many visits were measured."""
+    return sum(_measure_page(collection, page) for page in pages)
+
+
+def _measure_page(collection: Collection, page: Page) -> int:
+    views = Views(collection.page(page.url, source=page.source).view_of, {})
+    settings = collection.settings_for(page)
+    return write_anew(
+        collection.catalog,
+        page.id,
+        Remeasurement(settings, views, collection.catalog.link_delta),
+    )

@@ -1,0 +1,95 @@
+"""What is remembered of pages while visits arrive, so that each is compared with the one before.
+
+The memory is bounded; what was forgotten is read back from the catalog and the archive.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.archive.history import History
+from freshet.core.settings import Settings
+from freshet.core.types import Outcome, View
+from freshet.flow.sight import see
+from freshet.flow.state import PageState
+
+MEMORY_BYTES = 200_000_000
+
+
+class Memory:
+    """The latest states of pages, least recently used ones forgotten first."""
+
+    def __init__(self, catalog: Catalog, history: History, settings: Settings) -> None:
+        self._catalog = catalog
+        self._history = history
+        self._settings = settings
+        self._pages: OrderedDict[int, PageState] = OrderedDict()
+        self._weight = 0
+
+    def recall(self, urls: Mapping[int, str]) -> dict[int, PageState]:
+        """Return what is known of pages, given by id and URL, read back where it was forgotten."""
+        missing = {page: url for page, url in urls.items() if page not in self._pages}
+        for page_id in urls.keys() - missing.keys():
+            self._pages.move_to_end(page_id)
+        known = {page_id: self._pages[page_id] for page_id in urls if page_id not in missing}
+        return known | self._read_back(missing)
+
+    def keep(self, states: Mapping[int, PageState]) -> None:
+        """Remember how visits left their pages."""
+        for page_id, state in states.items():
+            self.forget([page_id])
+            self._pages[page_id] = state.light()
+            self._weight += state.weight
+        while self._weight > MEMORY_BYTES and self._pages:
+            self.forget([next(iter(self._pages))])
+
+    def forget(self, page_ids: Iterable[int]) -> None:
+        """Drop what is remembered of pages; it is read back when it is needed."""
+        for page_id in page_ids:
+            dropped = self._pages.pop(page_id, None)
+            self._weight -= dropped.weight if dropped else 0
+
+    def view_of(self, row: HistoryRow, url: str) -> View | None:
+        """Make the view of a stored visit again."""
+        snapshot = self._history.snapshot(row.visit, url)
+        if snapshot is None:
+            return None
+        return see(snapshot, body_bytes=self._settings.limits.body_bytes).view
+
+    def _read_back(self, urls: Mapping[int, str]) -> dict[int, PageState]:
+        if not urls:
+            return {}
+        ids = list(urls)
+        looks, ends = self._catalog.last_looks(ids), self._catalog.last_visits(ids)
+        tables = self._catalog.overrides(ids)
+        return {
+            page_id: PageState(
+                settings=self._settings.for_page(*tables.get(page_id, ())),
+                latest=ends[page_id].visit.time if page_id in ends else None,
+                uid=looks[page_id].visit.uid if page_id in looks else None,
+                view=self.view_of(looks[page_id], url) if page_id in looks else None,
+                gone=page_id in ends and self._is_gone(ends[page_id]),
+            )
+            for page_id, url in urls.items()
+        }
+
+    def _is_gone(self, last: HistoryRow) -> bool:
+        """Whether a page was missing when its content was last asked for.
+
+        Failures after that tell nothing of it: the visits before them are read back.
+        """
+        outcome = last.visit.outcome
+        if outcome is Outcome.GONE or outcome.is_look:
+            return outcome is Outcome.GONE
+        page = last.visit.page
+        look = self._catalog.last_looks([page], content=False).get(page)
+        rows = self._catalog.history(page, since=look.visit.time if look else None)
+        told = [row.visit.outcome for row in rows]
+        return _last_told(told) is Outcome.GONE
+
+
+def _last_told(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """Return the last outcome that says whether the page is there."""
+    told = [outcome for outcome in outcomes if outcome is Outcome.GONE or outcome.is_look]
+    return told[-1] if told else None

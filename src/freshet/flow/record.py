@@ -1,0 +1,282 @@
+"""Arrivals become visits: archived, viewed, measured, and acknowledged in one transaction.
+
+The order of writes is what makes a crash harmless: whole records first, made durable, then one
+transaction of the catalog. A record without a row is adopted when the collection is next opened.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import Entry, LinkDelta, NewPage, ViewFacts
+from freshet.archive.history import History
+from freshet.archive.importers.base import Arrival
+from freshet.archive.warc.digest import sha1, sha1_of
+from freshet.core.clock import Clock
+from freshet.core.settings import PageSettings, Settings
+from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
+from freshet.flow.late import Remeasurement, Views, left_unmeasured, noted, write_anew
+from freshet.flow.memory import Memory
+from freshet.flow.shelf import Shelf, Stored
+from freshet.flow.sight import Sight, see
+from freshet.flow.state import (
+    PageState,
+    Seen,
+    SeenLinks,
+    change_since,
+    links_since,
+    state_after,
+)
+from freshet.view.url import canonical, place
+
+REMEMBERED_PAGES = 200_000
+
+Item = tuple[int, str, Arrival]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a batch of arrivals."""
+
+    visits: int
+    known: int
+    unusable: tuple[Arrival, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An arrival on its way to a row."""
+
+    arrival: Arrival
+    page: int
+    url: str
+    seen: Seen
+    stored: Stored
+    snapshot: Snapshot | None
+
+
+class Recorder:
+    """Records arrivals in a collection whose archive this process may append to."""
+
+    def __init__(
+        self, catalog: Catalog, history: History, settings: Settings, shelf: Shelf, clock: Clock
+    ) -> None:
+        self._catalog = catalog
+        self._history = history
+        self._settings = settings
+        self._shelf = shelf
+        self._clock = clock
+        self._memory = Memory(catalog, history, settings)
+        self._links = SeenLinks(catalog.seen_links)
+        self._pages: dict[tuple[str, str], tuple[int, str]] = {}
+        self._bare: set[int] = set()
+
+    def take(self, arrivals: Sequence[Arrival]) -> Taken:
+        """Record a batch; what the collection already has is left as it is."""
+        known = self._catalog.known([arrival.uid for arrival in arrivals])
+        first: dict[bytes, Arrival] = {}
+        for arrival in arrivals:
+            first.setdefault(arrival.uid, arrival)
+        fresh = [arrival for uid, arrival in first.items() if uid not in known]
+        fresh.sort(key=lambda arrival: (arrival.source, arrival.time))
+        self._find_pages(fresh)
+        items = [(*self._pages[arrival.url, arrival.source], arrival) for arrival in fresh]
+        told, plain = self._parted([item for item in items if item[0]])
+        drafts = self._drafts(plain)
+        self._shelf.sync()
+        self._weigh(items)
+        self._write(drafts, [_told(page, arrival) for page, _, arrival in told])
+        self._shelf.acknowledge()
+        unusable = tuple(arrival for page, _, arrival in items if not page)
+        return Taken(len(told) + len(drafts), len(arrivals) - len(fresh), unusable)
+
+    def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+        """Part what can be written as it is told from what is compared with other visits."""
+        with_bytes = {page for page, _, arrival in items if not _is_told(arrival)}
+        pages = list({page for page, _, _ in items} - with_bytes - self._bare)
+        self._bare.update(set(pages) - self._catalog.last_looks(pages).keys() if pages else ())
+        self._bare -= with_bytes
+        told = [item for item in items if item[0] in self._bare]
+        return told, [item for item in items if item[0] not in self._bare]
+
+    def _find_pages(self, arrivals: Sequence[Arrival]) -> None:
+        """Know the page of every arrival, added where it is new; 0 where its URL is no page's."""
+        if len(self._pages) > REMEMBERED_PAGES:
+            self._pages.clear()
+            self._bare.clear()
+        names = {(arrival.url, arrival.source) for arrival in arrivals} - self._pages.keys()
+        keys = {(url, source): PageKey(canonical(url) or "", source) for url, source in names}
+        usable = [name for name in names if keys[name].url]
+        new = [_new_page(keys[name]) for name in usable]
+        ids = dict(zip(usable, self._catalog.add_pages(new, self._clock.now()), strict=True))
+        self._pages |= {name: (ids.get(name, 0), keys[name].url) for name in names}
+
+    def _drafts(self, items: Sequence[Item]) -> list[Draft]:
+        """Put the bytes of arrivals on the shelf, and see what they show."""
+        payloads: dict[bytes, Snapshot] = {}
+        drafts = []
+        for page, url, arrival in items:
+            stored = self._shelf.put(arrival, page, url)
+            snapshot = arrival.snapshot or self._repeated(arrival, url, payloads)
+            if snapshot is not None:
+                stored = _with_payload(stored, snapshot)
+                payloads[stored.digest or b""] = snapshot
+            sight = self._sight(arrival, url, snapshot)
+            view = sight.view if sight.outcome is Outcome.OK else None
+            seen = Seen(arrival.uid, arrival.time, sight.outcome, view)
+            drafts.append(Draft(arrival, page, url, seen, stored, snapshot))
+        return drafts
+
+    def _repeated(
+        self, arrival: Arrival, url: str, payloads: Mapping[bytes, Snapshot]
+    ) -> Snapshot | None:
+        """Return the bytes that a revisit stands for, from this batch or from the archive."""
+        digest = sha1_of(arrival.earlier.digest) if arrival.earlier else None
+        if digest is None or arrival.outcome is Outcome.NOT_MODIFIED:
+            return None
+        if digest in payloads:
+            return payloads[digest]
+        kept = self._catalog.find_payload(digest)
+        return self._history.snapshot(kept, url) if kept else None
+
+    def _sight(self, arrival: Arrival, url: str, snapshot: Snapshot | None) -> Sight:
+        if snapshot is None:
+            bare = Outcome.REPORTED if arrival.outcome is Outcome.OK else arrival.outcome
+            return Sight(bare or Outcome.REPORTED, "", None)
+        based = replace(snapshot, url=arrival.final_url or url)
+        sight = see(based, body_bytes=self._settings.limits.body_bytes)
+        return sight if arrival.outcome is None else replace(sight, outcome=arrival.outcome)
+
+    def _write(self, drafts: Sequence[Draft], told: Sequence[Entry]) -> None:
+        """Measure drafts and write their rows; late ones are put between their neighbours."""
+        states = self._memory.recall({draft.page: draft.url for draft in drafts})
+        entries: list[Entry] = []
+        late: dict[int, list[Draft]] = {}
+        for draft in drafts:
+            before = states[draft.page]
+            if before.latest is not None and draft.arrival.time < before.latest:
+                late.setdefault(draft.page, []).append(draft)
+                entries.append(self._late_entry(draft))
+                continue
+            entries.append(self._entry(draft, before))
+            states[draft.page] = state_after(before, draft.seen)
+        self._memory.forget([*states, *(entry.visit.page for entry in told)])
+        with noted(self._catalog, [_key(of_page[0]) for of_page in late.values()]):
+            self._catalog.append([*told, *entries])
+            for page, of_page in late.items():
+                self._settle(page, of_page, states.pop(page))
+        self._links = SeenLinks(self._catalog.seen_links)
+        self._memory.keep(states)
+
+    def _weigh(self, items: Sequence[Item]) -> None:
+        """Keep the importance that an outside history gives to pages."""
+        weights = {
+            page: {"importance": arrival.importance}
+            for page, _, arrival in items
+            if page and arrival.importance is not None
+        }
+        if weights:
+            self._catalog.update_page_settings(weights)
+
+    def _entry(self, draft: Draft, before: PageState) -> Entry:
+        seen, told = draft.seen, draft.arrival.change
+        change = told or self._counted(draft.page, change_since(before, seen))
+        links = self._delta(draft, before, change)
+        self._links.note(draft.page, links)
+        snapshot = draft.snapshot
+        return Entry(
+            visit=_visit(draft),
+            change=change,
+            since=before.uid if change is not None and told is None else None,
+            view=ViewFacts.of(seen.view) if seen.view else None,
+            links=links,
+            etag=(snapshot.header("etag") or None) if snapshot else None,
+            last_modified=(snapshot.header("last-modified") or None) if snapshot else None,
+        )
+
+    def _delta(self, draft: Draft, before: PageState, change: Change | None) -> LinkDelta | None:
+        """Return which links came and went; by the catalog where the last look's bytes are lost."""
+        view = draft.seen.view
+        if view is None or before.view is not None or before.uid is None:
+            return links_since(before, draft.seen, change)
+        old, new = self._catalog.links_at(draft.page), set(view.links.urls)
+        return LinkDelta(tuple(new - old), tuple(old - new))
+
+    def _counted(self, page: int, change: Change | None) -> Change | None:
+        if change is None:
+            return None
+        return replace(change, never_seen=self._links.count_new(page, change.new_links))
+
+    def _late_entry(self, draft: Draft) -> Entry:
+        """Return the row of a late visit; what it is compared with is found once it is written."""
+        return replace(self._entry(draft, PageState()), links=None)
+
+    def finish_measuring(self) -> None:
+        """Measure the whole histories of pages that a crash left with late visits not measured."""
+        keys = left_unmeasured(self._catalog)
+        with noted(self._catalog, keys):
+            self._measure_all(keys)
+
+    def _measure_all(self, keys: Sequence[PageKey]) -> None:
+        for key in keys:
+            page = self._catalog.page(key).id
+            state = self._memory.recall({page: key.url})[page]
+            write_anew(self._catalog, page, self._remeasurement(key.url, state.settings, None))
+            self._memory.forget([page])
+
+    def _settle(self, page: int, late: Sequence[Draft], state: PageState) -> None:
+        """Measure late visits and whatever comes after them in their page's history."""
+        known = {draft.arrival.uid: draft.seen.view for draft in late}
+        write_anew(self._catalog, page, self._remeasurement(late[0].url, state.settings, known))
+
+    def _remeasurement(
+        self, url: str, settings: PageSettings, late: Mapping[bytes, View | None] | None
+    ) -> Remeasurement:
+        views = Views(lambda row: self._memory.view_of(row, url), late or {})
+        return Remeasurement(settings, views, self._catalog.link_delta, late)
+
+
+def _new_page(key: PageKey) -> NewPage:
+    where = place(key.url)
+    return NewPage(key, where.host, where.site, where.directory)
+
+
+def _is_told(arrival: Arrival) -> bool:
+    """Whether an arrival only says what somebody else observed."""
+    bytes_of = (arrival.snapshot, arrival.raw, arrival.location, arrival.earlier)
+    return arrival.outcome is Outcome.REPORTED and all(item is None for item in bytes_of)
+
+
+def _told(page: int, arrival: Arrival) -> Entry:
+    """Return the row of an observation without bytes, on a page of which no bytes are kept."""
+    visit = Visit(
+        arrival.uid, page, arrival.time, Outcome.REPORTED, arrival.status,
+        final_url=arrival.final_url,
+    )  # fmt: skip
+    return Entry(visit, arrival.change)
+
+
+def _key(draft: Draft) -> PageKey:
+    return PageKey(draft.url, draft.arrival.source)
+
+
+def _with_payload(stored: Stored, snapshot: Snapshot) -> Stored:
+    if stored.digest is not None:
+        return stored
+    return replace(stored, digest=sha1(snapshot.body), size=len(snapshot.body))
+
+
+def _visit(draft: Draft) -> Visit:
+    arrival, stored, snapshot = draft.arrival, draft.stored, draft.snapshot
+    return Visit(
+        uid=arrival.uid,
+        page=draft.page,
+        time=arrival.time,
+        outcome=draft.seen.outcome,
+        status=arrival.status or (snapshot.status if snapshot else None),
+        size=stored.size,
+        digest=stored.digest,
+        media_type=snapshot.media_type if snapshot else "",
+        location=stored.location,
+        final_url=arrival.final_url,
+    )

@@ -1,0 +1,103 @@
+"""Write files of the archive anew without some of their records, then exchange them.
+
+The new file is whole before a note names both; rows are moved in one transaction; whichever file no
+row points to then goes. A crash at any point leaves one of the two whole.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection as Items
+from pathlib import Path
+
+from freshet.archive.importers.warc import Capture, captures
+from freshet.archive.warc.build import Origin
+from freshet.archive.warc.located import Fault, Found, Located
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.archive.warc.read import records
+from freshet.archive.warc.record import uid
+from freshet.archive.warc.write import Writer
+from freshet.core.errors import Damaged
+from freshet.core.types import Location, Visit
+from freshet.flow.adopt import source_of
+from freshet.flow.collection import SOFTWARE, Collection
+from freshet.flow.recover import begin_exchange, settle_exchange
+
+WITHOUT_LIMIT = 1 << 62
+
+Choose = Callable[[Path], Iterable[Located]]
+
+
+def drop_records(collection: Collection, lock: ArchiveLock, visits: Items[Visit]) -> int:
+    """Drop the records of visits, whose rows stay; return how many bytes became free."""
+    names = sorted({visit.location.file for visit in visits if visit.location})
+    doomed = {visit.uid for visit in visits}
+    return sum(rewrite(collection, lock, name, lambda path: _kept(path, doomed)) for name in names)
+
+
+def rewrite(collection: Collection, lock: ArchiveLock, name: str, choose: Choose) -> int:
+    """Write a file anew with the records chosen of it; return how many bytes became free."""
+    catalog, path = collection.catalog, collection.archive / name
+    before = path.stat().st_size
+    rows = {visit.uid: visit.id for visit in catalog.visits_in_file(name)}
+    places = _write_anew(collection, lock, path, choose)
+    new = sorted({place.file for place in places.values()})
+    begin_exchange(catalog, [name, *new])
+    catalog.set_locations({
+        row: places.get(identity) for identity, row in rows.items() if row is not None
+    })
+    settle_exchange(catalog, collection.archive)
+    return before - sum(_size(collection.archive / file) for file in new)
+
+
+def _write_anew(
+    collection: Collection, lock: ArchiveLock, path: Path, choose: Choose
+) -> dict[bytes, Location]:
+    """Copy what stays into a new file; return where each record lies now."""
+    origin = Origin(SOFTWARE, source_of(path), contact=collection.settings.contact)
+    writer = Writer(lock.folder, origin, clock=collection.clock, max_bytes=WITHOUT_LIMIT, lock=lock)
+    with writer:
+        return {
+            uid(found.record.id): _copied(writer, found)
+            for found in choose(path)
+            if found.record.type != "warcinfo"
+        }
+
+
+def _copied(writer: Writer, found: Located) -> Location:
+    if found.copyable:
+        return writer.copy_range(found.path, found.offset, found.length)
+    return writer.append([found.record])[0]
+
+
+def _kept(path: Path, doomed: set[bytes]) -> Iterator[Located]:
+    """Yield what stays; requests and metadata go with the record that they belong to."""
+    going = doomed | _companions(path, doomed)
+    return (found for found in _whole(path) if uid(found.record.id) not in going)
+
+
+def _companions(path: Path, doomed: set[bytes]) -> set[bytes]:
+    return {
+        uid(companion.record.id)
+        for capture in captures(_whole(path))
+        if isinstance(capture, Capture) and uid(capture.record.record.id) in doomed
+        for companion in capture.companions
+    }
+
+
+def _whole(path: Path) -> Iterator[Located]:
+    """Yield the records of a file in which nothing is damaged."""
+    for found in records(path, keep=0):
+        yield _sound(found)
+
+
+def _sound(found: Found) -> Located:
+    if isinstance(found, Fault):
+        raise Damaged(f"{found}; run 'freshet check --repair' before records are dropped")
+    if not found.copyable:
+        where = f"{found.path.name}, offset {found.offset}"
+        what = "; ".join(found.problems) or "record is no gzip member of its own"
+        raise Damaged(f"{where}: {what}; run 'freshet check --repair' before records are dropped")
+    return found
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,48 @@
+"""What holds for a page or a tag, and where it was set."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from freshet.core.settings import PageSettings
+from freshet.core.types import Page
+from freshet.flow.collection import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One setting with the value that holds, and what gave it."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+def holdings(collection: Collection, target: Page | str) -> list[Holding]:
+    """Return every setting of a page, or of the pages with a tag, as it is resolved."""
+    layers = list(_layers(collection, target))
+    resolved = asdict(collection.settings.for_page(*(table for _, table in layers)))
+    common = asdict(collection.settings.page)
+    return [
+        Holding(name, value, _origin(name, layers) or _common_origin(name, common[name]))
+        for name, value in resolved.items()
+    ]
+
+
+def _layers(collection: Collection, target: Page | str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield what overrides the collection's settings, the strongest last."""
+    catalog = collection.catalog
+    if not isinstance(target, Page):
+        yield f"tag {target}", catalog.tag_settings(target)
+        return
+    for tag in sorted(target.tags):
+        yield f"tag {tag}", catalog.tag_settings(tag)
+    yield "page", catalog.page_settings(target.id)
+
+
+def _origin(name: str, layers: list[tuple[str, Mapping[str, Any]]]) -> str:
+    return next((where for where, table in reversed(layers) if name in table), "")
+
+
+def _common_origin(name: str, value: Any) -> str:
+    return "default" if value == getattr(PageSettings(), name) else "collection"

@@ -1,0 +1,95 @@
+"""What is known of one page, gathered for a person to look at."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from freshet.core.settings import PageSettings
+from freshet.core.types import Facts, Link, Page, View
+from freshet.flow.collection import Collection
+from freshet.flow.page import CollectionPage
+from freshet.view.dom import full_path, type_path
+from freshet.view.words import vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """A page, its totals, its settings, and one of its versions if it has any."""
+
+    page: Page
+    visits: int
+    looks: int
+    changes: int
+    versions: int
+    settings: PageSettings
+    version: int | None = None
+    kind: str = ""
+    title: str = ""
+    language: str = ""
+    charset: str = ""
+    facts: Facts | None = None
+    text: str | None = None
+    links: tuple[Link, ...] | None = None
+    terms: dict[str, int] | None = None
+    dom: list[tuple[str, str]] | None = None
+
+    def lines(self) -> Iterator[tuple[str, Any]]:
+        """Yield what there is to say, a name and a value a line."""
+        yield from (("page", self.page.url), ("source", self.page.source or "live"))
+        yield from (("host", self.page.host), ("site", self.page.site))
+        yield from (("added", self.page.added), ("tags", " ".join(self.page.tags)))
+        yield "state", "paused" if self.page.paused else ""
+        yield "visits", f"{self.visits} ({self.looks} looks, {self.changes} changes)"
+        if self.version is not None:
+            yield "version", f"{self.version} of {self.versions}"
+            yield from (("kind", self.kind), ("title", self.title), ("language", self.language))
+            yield "charset", self.charset
+        if self.facts is not None:
+            yield from asdict(self.facts).items()
+        yield from asdict(self.settings).items()
+
+
+def portrait(
+    collection: Collection, page: CollectionPage, which: str, parts: frozenset[str]
+) -> Portrait:
+    """Gather what is known of a page, with those parts of a version that are asked for."""
+    totals = next(iter(collection.catalog.summaries([page.page])))
+    settings = collection.settings_for(page.page)
+    base = Portrait(
+        page.page, totals.visits, totals.looks, totals.changes, len(page.versions), settings
+    )
+    if not page.versions:
+        return base
+    version = page.version(which)
+    view = page.view(version.number, dom="dom" in parts)
+    return _with_version(base, version.number, view, parts)
+
+
+def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]) -> Portrait:
+    return Portrait(
+        base.page, base.visits, base.looks, base.changes, base.versions, base.settings,
+        version=number,
+        kind=view.kind,
+        title=view.title,
+        language=view.language,
+        charset=view.charset,
+        facts=view.facts,
+        text=view.text if "text" in parts else None,
+        links=tuple(view.links) if "links" in parts else None,
+        terms=word_counts(view) if "terms" in parts else None,
+        dom=_rows(view) if "dom" in parts else None,
+    )  # fmt: skip
+
+
+def word_counts(view: View) -> dict[str, int]:
+    """Return the words of a view with their counts, most frequent first."""
+    words = vocabulary(view.text)
+    counts = zip(view.terms.ids.tolist(), view.terms.counts.tolist(), strict=True)
+    named = {words[term]: count for term, count in counts if term in words}
+    return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _rows(view: View) -> list[tuple[str, str]]:
+    if view.dom is None:
+        return []
+    return [(full_path(view.dom, i), type_path(view.dom, i)) for i in range(len(view.dom))]

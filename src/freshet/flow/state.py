@@ -1,0 +1,109 @@
+"""The state in which visits leave a page, and how the next visit is measured against it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from freshet.archive.catalog.rows import LinkDelta
+from freshet.core.settings import PageSettings
+from freshet.core.types import Change, Outcome, View
+from freshet.measure.change import compare
+
+BYTES_PER_LINK = 200
+BYTES_PER_PAGE = 2_000
+NOTHING_CHANGED = Change(
+    changed=False, bytes=False, text=False, significant=False, structure=False, links=False,
+    dice=1.0, words=0, new_internal=0, new_external=0, never_seen=0,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """How the visits so far left a page.
+
+    ``view`` and ``uid`` are those of the last look with content; ``gone`` says that the page was
+    missing when last visited; ``latest`` is the time of the last visit.
+    """
+
+    settings: PageSettings = field(default_factory=PageSettings)
+    latest: datetime | None = None
+    uid: bytes | None = None
+    view: View | None = None
+    gone: bool = False
+
+    @property
+    def weight(self) -> int:
+        """Return about how many bytes this takes."""
+        if self.view is None:
+            return BYTES_PER_PAGE
+        words = self.view.terms.ids.nbytes + self.view.terms.counts.nbytes
+        return BYTES_PER_PAGE + words + BYTES_PER_LINK * len(self.view.links)
+
+    def light(self) -> "PageState":
+        """Return the state without text and DOM rows: all that an unmasked comparison needs."""
+        return replace(self, view=replace(self.view, text="", dom=None)) if self.view else self
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one visit showed: the view is there only where the content was seen."""
+
+    uid: bytes
+    time: datetime
+    outcome: Outcome
+    view: View | None
+
+
+class SeenLinks:
+    """Every link that pages ever had, also those of visits not yet written."""
+
+    def __init__(self, written: Callable[[int], frozenset[str]]) -> None:
+        self._load = written
+        self._written: dict[int, frozenset[str]] = {}
+        self._noted: dict[int, set[str]] = {}
+
+    def note(self, page_id: int, links: LinkDelta | None) -> None:
+        """Take in the links of a visit that is about to be written."""
+        if links is not None and links.added:
+            self._noted.setdefault(page_id, set()).update(links.added)
+
+    def count_new(self, page_id: int, urls: Sequence[str]) -> int:
+        """Return how many of these links the page never had before."""
+        if not urls:
+            return 0
+        if page_id not in self._written:
+            self._written[page_id] = self._load(page_id)
+        written, noted = self._written[page_id], self._noted.get(page_id, set())
+        return sum(url not in written and url not in noted for url in urls)
+
+
+def change_since(before: PageState, seen: Seen) -> Change | None:
+    """Measure a visit against the state before it; None where there is nothing to compare.
+
+    The return of a page that was gone is a change, whatever it shows.
+    """
+    if seen.outcome is Outcome.NOT_MODIFIED and before.uid is not None:
+        return replace(NOTHING_CHANGED, changed=before.gone)
+    if seen.view is None or before.view is None:
+        return None
+    change = compare(before.view, seen.view, counts_as=before.settings.counts_as)
+    return replace(change, changed=change.changed or before.gone)
+
+
+def links_since(before: PageState, seen: Seen, change: Change | None) -> LinkDelta | None:
+    """Return which links came and went; at the first look all came."""
+    if seen.view is None:
+        return None
+    if before.view is None:
+        return LinkDelta(seen.view.links.urls)
+    if change is None or not (change.new_links or change.removed_links):
+        return None
+    return LinkDelta(change.new_links, change.removed_links)
+
+
+def state_after(before: PageState, seen: Seen) -> PageState:
+    """Return the state in which a visit leaves its page."""
+    if seen.view is not None:
+        return PageState(before.settings, seen.time, seen.uid, seen.view)
+    gone = seen.outcome is Outcome.GONE or (before.gone and not seen.outcome.is_look)
+    return PageState(before.settings, seen.time, before.uid, before.view, gone)

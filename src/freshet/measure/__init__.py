@@ -1,0 +1,1 @@
+"""Two views become a Change."""

@@ -1,0 +1,164 @@
+"""Which words came and which went between two texts, to be read by people."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+
+from freshet.measure.matching import match
+
+_WITHOUT_SPACES = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_SINGLE = rf"!-/:-@\[-`{{-~{_WITHOUT_SPACES}"
+_TOKEN = re.compile(rf"[^\s{_SINGLE}]+|[{_SINGLE}]|\s+")
+_LETTER = re.compile(r"\w")
+_WORTH_KEEPING = 0.5
+_WIDEST_LINE = 200
+_ELLIPSIS = " … "
+
+
+class Fate(StrEnum):
+    """What became of a piece of text."""
+
+    SAME = "same"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text with one fate."""
+
+    kind: Fate
+    text: str
+
+
+def difference(old: str, new: str) -> list[Piece]:
+    """Return the pieces of both texts in reading order, compared by lines and then by words.
+
+    The pieces that are the same or removed join to the old text, those that are the same or added
+    to the new one.
+
+    >>> [f"{piece.kind}: {piece.text}" for piece in difference("one two", "one three")]
+    ['same: one ', 'removed: two', 'added: three']
+    """
+    by_lines = _pieces(old.splitlines(keepends=True), new.splitlines(keepends=True))
+    return list(_merge(_by_words(_merge(by_lines))))
+
+
+def hunks(pieces: Sequence[Piece], *, context: int = 3) -> list[tuple[Piece, ...]]:
+    """Return each change with a few lines around it; what lies further off is left out."""
+    found: list[list[Piece]] = [[]]
+    for place, piece in enumerate(pieces):
+        after = _first_lines(piece.text, context) if place > 0 else ""
+        before = _last_lines(piece.text, context) if place < len(pieces) - 1 else ""
+        if piece.kind is not Fate.SAME or len(after) + len(before) >= len(piece.text):
+            found[-1].append(piece)
+        else:
+            found[-1].append(Piece(Fate.SAME, after))
+            found.append([Piece(Fate.SAME, before)])
+    return [_filled(hunk) for hunk in found if any(piece.kind is not Fate.SAME for piece in hunk)]
+
+
+def snippet(old: str, new: str, *, limit: int = 300) -> str:
+    """Return the lines of new text with the most words that the old one lacks, cut to a limit.
+
+    >>> snippet("Home News", "Home Flood closes two bridges News")
+    'Flood closes two bridges'
+    """
+    lines = [_cut(line, limit) for line in _added_lines(old, new)]
+    known = _words(old)
+    most_telling = sorted(range(len(lines)), key=lambda place: -len(_words(lines[place]) - known))
+    chosen, room = [], limit
+    for place in most_telling:
+        if len(lines[place]) <= room:
+            chosen.append(place)
+            room -= len(lines[place]) + len(_ELLIPSIS)
+    return _ELLIPSIS.join(lines[place] for place in sorted(chosen))
+
+
+def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+    """Yield what is the same item by item, and what lies between as removed and added."""
+    i = j = 0
+    for same_i, same_j in match(old, new):
+        yield from _replacement("".join(old[i:same_i]), "".join(new[j:same_j]))
+        yield Piece(Fate.SAME, old[same_i])
+        i, j = same_i + 1, same_j + 1
+    yield from _replacement("".join(old[i:]), "".join(new[j:]))
+
+
+def _replacement(removed: str, added: str) -> Iterator[Piece]:
+    if removed:
+        yield Piece(Fate.REMOVED, removed)
+    if added:
+        yield Piece(Fate.ADDED, added)
+
+
+def _merge(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Join neighbours, so that each change is at most one removed and one added piece."""
+    for same, run in groupby(pieces, key=lambda piece: piece.kind is Fate.SAME):
+        held = list(run)
+        if same:
+            yield Piece(Fate.SAME, "".join(piece.text for piece in held))
+        else:
+            yield from _replacement(_join(held, Fate.REMOVED), _join(held, Fate.ADDED))
+
+
+def _join(pieces: Iterable[Piece], kind: Fate) -> str:
+    return "".join(piece.text for piece in pieces if piece.kind is kind)
+
+
+def _by_words(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Compare every removed piece with the added piece after it, word by word."""
+    for same, run in groupby(pieces, key=lambda piece: piece.kind is Fate.SAME):
+        held = list(run)
+        if same or len(held) == 1:
+            yield from held
+        else:
+            yield from _compare_words(held[0], held[1])
+
+
+def _compare_words(removed: Piece, added: Piece) -> Iterator[Piece]:
+    """Yield the words of a replaced block; one that shares too little stays whole."""
+    words = list(_merge(_pieces(_TOKEN.findall(removed.text), _TOKEN.findall(added.text))))
+    shared = len(_join(words, Fate.SAME))
+    if shared < _WORTH_KEEPING * min(len(removed.text), len(added.text)):
+        yield from (removed, added)
+        return
+    for piece in words:
+        if piece.kind is Fate.SAME and not _LETTER.search(piece.text):
+            yield from _replacement(piece.text, piece.text)
+        else:
+            yield piece
+
+
+def _first_lines(text: str, context: int) -> str:
+    return "".join(text.splitlines(keepends=True)[:context])[: context * _WIDEST_LINE]
+
+
+def _last_lines(text: str, context: int) -> str:
+    if context == 0:
+        return ""
+    return "".join(text.splitlines(keepends=True)[-context:])[-context * _WIDEST_LINE :]
+
+
+def _filled(hunk: Iterable[Piece]) -> tuple[Piece, ...]:
+    return tuple(piece for piece in hunk if piece.text)
+
+
+def _added_lines(old: str, new: str) -> list[str]:
+    added = (piece.text for piece in difference(old, new) if piece.kind is Fate.ADDED)
+    lines = (" ".join(line.split()) for text in added for line in text.splitlines())
+    return [line for line in lines if _LETTER.search(line)]
+
+
+def _cut(line: str, limit: int) -> str:
+    """Return a line, ended at a word where it is too long."""
+    if len(line) <= limit:
+        return line
+    end = line.rfind(" ", 0, limit + 1)
+    return line[:end] if end > 0 else line[:limit]
+
+
+def _words(text: str) -> set[str]:
+    return {token.casefold() for token in _TOKEN.findall(text) if _LETTER.search(token)}

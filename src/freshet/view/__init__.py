@@ -1,0 +1,1 @@
+"""One snapshot becomes a View."""

@@ -1,0 +1,63 @@
+"""DOM rows: one per element with both its paths and the hashes of its text, and how to spell them.
+
+Adar, Teevan, Dumais and Elsas 2009, section 5.1. Own text is an element's text nodes joined by a
+blank, subtree text all text beneath it; both are visible text with white space collapsed, a block's
+edge counting as a blank. What is inside templates has no rows.
+"""
+
+import numpy as np
+
+from freshet.core.types import DomRows
+from freshet.view.elements.kernels import (
+    FULL_PATH,
+    INDEX,
+    NODE,
+    PARENT,
+    SUBTREE,
+    TAG,
+    TYPE_PATH,
+    hash_texts,
+    paths,
+)  # fmt: skip
+from freshet.view.markup.kernels import END, START, Bytes, Ints
+
+
+def rows_of(markup: bytes, tokens: Ints, text: Bytes, elements: int) -> DomRows:
+    """Return the rows of a page whose tokens are nested and numbered, and whose text is written."""
+    rows, hashes = np.empty((3, elements), np.int32), np.empty((4, elements), np.uint64)
+    firsts = paths(tokens, rows, hashes)
+    hash_texts(tokens, text, hashes)
+    spans = tokens[firsts][:, (START, END)].tolist()
+    names = tuple(markup[start:end].decode("utf-8", "replace").lower() for start, end in spans)
+    return DomRows(
+        names, rows[TAG], rows[PARENT], rows[INDEX], hashes[FULL_PATH], hashes[TYPE_PATH],
+        hashes[NODE], hashes[SUBTREE],
+    )  # fmt: skip
+
+
+def full_path(rows: DomRows, row: int) -> str:
+    """Return the path of a row in direct access notation, such as ``/html[0]/body[0]``."""
+    steps = [f"/{rows.names[rows.tag[at]]}[{rows.index[at]}]" for at in _line(rows, row)]
+    return "".join(steps)
+
+
+def type_path(rows: DomRows, row: int) -> str:
+    """Return the path of a row in set notation, such as ``(/html/body)[0]``."""
+    kind = _kind(rows, row)
+    alike = np.flatnonzero(rows.tag[:row] == rows.tag[row]).tolist()
+    ordinal = sum(_kind(rows, at) == kind for at in alike)
+    names = (rows.names[tag] for tag in kind)
+    return f"({''.join('/' + name for name in names)})[{ordinal}]"
+
+
+def _kind(rows: DomRows, row: int) -> list[int]:
+    return [int(rows.tag[at]) for at in _line(rows, row)]
+
+
+def _line(rows: DomRows, row: int) -> list[int]:
+    """Return the rows from the root down to this one."""
+    line, at = [], row
+    while at >= 0:
+        line.append(at)
+        at = int(rows.parent[at])
+    return line[::-1]

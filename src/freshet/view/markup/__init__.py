@@ -1,0 +1,1 @@
+"""Reading text and attributes in serialised markup."""

@@ -1,0 +1,102 @@
+"""Sitemaps and sitemap indexes: XML in any namespace, plain lists of URLs, or a feed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from freshet.view import feeds
+from freshet.view.moments import moment
+from freshet.view.reading import Reading
+from freshet.view.url import absolute, canonical
+from freshet.view.xml import Element, parse, root_name
+
+_ROOTS = frozenset({"urlset", "sitemapindex"})
+_HOLDERS = frozenset({"url", "sitemap"})
+_ONE_LOCATION = frozenset({"loc"})
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One URL of a sitemap, and when its page is said to have changed last."""
+
+    url: str
+    lastmod: datetime | None = None
+
+
+def is_sitemap(head: str) -> bool:
+    """Say whether a text that begins so is an XML sitemap or an index of sitemaps.
+
+    >>> is_sitemap("<sitemapindex>"), is_sitemap("<rss>")
+    (True, False)
+    """
+    return root_name(head) in _ROOTS
+
+
+def is_index(head: str) -> bool:
+    """Say whether a sitemap that begins so lists further sitemaps instead of pages."""
+    return root_name(head) == "sitemapindex"
+
+
+def entries(text: str, url: str) -> tuple[SitemapEntry, ...]:
+    """Return the pages, or the sitemaps, that a sitemap names, in document order.
+
+    >>> entries("<urlset><url><loc>/a</loc></url></urlset>", "https://example.org/sitemap.xml")
+    (SitemapEntry(url='https://example.org/a', lastmod=None),)
+    """
+    if feeds.is_feed(text):
+        return tuple(_from_feed(text, url))
+    found = _from_xml(text) if root_name(text) else _from_lines(text)
+    resolved = ((_page(written, url), lastmod) for written, lastmod in found)
+    return tuple(SitemapEntry(page, lastmod) for page, lastmod in resolved if page)
+
+
+def read(text: str, url: str) -> Reading:
+    """Return the URLs of a sitemap as text, with their dates, and as links."""
+    listed = entries(text, url)
+    lines = (f"{entry.url} {entry.lastmod or ''}" for entry in listed)
+    hrefs = tuple((entry.url, "", "") for entry in listed)
+    return Reading("", "\n".join(line.rstrip() for line in lines), hrefs)
+
+
+def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
+    """Yield the linked entries of a feed."""
+    for entry in feeds.entries(text, url):
+        if entry.url:
+            yield SitemapEntry(entry.url, entry.published)
+
+
+def _from_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
+    """Yield each location as it is written, with its date."""
+    for holder in parse(text, _ONE_LOCATION).walk():
+        if holder.name in _HOLDERS and holder.parent and holder.parent.name != "loc":
+            yield _location(holder), _lastmod(holder)
+
+
+def _location(holder: Element) -> str:
+    """Return the location of a holder, or the address that some write without an element."""
+    if location := holder.child("loc"):
+        return location.text()
+    own = "".join(part for part in holder.content if isinstance(part, str)).strip()
+    return own if own.startswith(("http://", "https://")) else ""
+
+
+def _lastmod(holder: Element) -> datetime | None:
+    """Return the date of last change that stands beside a location."""
+    written = holder.child("lastmod")
+    return moment(written.text()) if written else None
+
+
+def _from_lines(text: str) -> Iterator[tuple[str, None]]:
+    """Yield the lines of a plain list that can be URLs."""
+    for line in text.lstrip("\ufeff").splitlines():
+        written = line.strip()
+        if written.startswith("www."):
+            yield "//" + written, None
+        elif "://" in written[:10]:
+            yield written, None
+
+
+def _page(written: str, url: str) -> str:
+    """Return the canonical URL of a location, or nothing if it has none."""
+    stripped = written.strip()
+    return canonical(absolute(url, stripped) or "") or "" if stripped else ""

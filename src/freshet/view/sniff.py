@@ -1,0 +1,91 @@
+"""What a snapshot is: by its declared media type, then by its first bytes."""
+
+import re
+
+from freshet.core.types import Kind
+from freshet.view import feeds, sitemap
+
+_HEAD_BYTES = 2_048
+_TYPES = {
+    "text/html": Kind.HTML,
+    "application/xhtml+xml": Kind.HTML,
+    "text/markdown": Kind.MARKDOWN,
+    "text/x-markdown": Kind.MARKDOWN,
+    "application/json": Kind.JSON,
+    "text/json": Kind.JSON,
+    "application/rss+xml": Kind.FEED,
+    "application/atom+xml": Kind.FEED,
+    "application/rdf+xml": Kind.FEED,
+}
+_HTML_START = re.compile(
+    rb"<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|meta"
+    rb"|link|!--)[\s>/-]?",
+    re.IGNORECASE,
+)
+_DOCUMENT = re.compile(rb"\s*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_MAGIC = (
+    b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
+    b"OggS", b"ID3", b"\x00\x00\x01\x00", b"wOFF", b"wOF2", b"BM", b"Rar!", b"7z\xbc\xaf",
+)  # fmt: skip
+_TEXT_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+def kind_of(body: bytes, media_type: str = "") -> Kind:
+    """Return what a body is.
+
+    A document that calls itself HTML but is a feed, a sitemap or an image is what it is.
+
+    >>> kind_of(b"<!doctype html>"), kind_of(b"%PDF-1.7", "text/html")
+    (<Kind.HTML: 'html'>, <Kind.BINARY: 'binary'>)
+    """
+    head = body[:_HEAD_BYTES]
+    if _DOCUMENT.match(head):
+        return Kind.HTML
+    if _is_binary(head, media_type):
+        return Kind.BINARY
+    return _as_xml(head) or _TYPES.get(media_type) or _as_suffixed(media_type) or _guessed(head)
+
+
+def _is_binary(head: bytes, media_type: str) -> bool:
+    if head.startswith(_TEXT_BOMS):
+        return False
+    if head.startswith(_MAGIC):
+        return True
+    if media_type.startswith(("image/", "audio/", "video/", "font/")):
+        return media_type != "image/svg+xml"
+    return (
+        head.count(b"\0") > 1 and media_type not in _TYPES and not _HTML_START.match(_start(head))
+    )
+
+
+def _as_xml(head: bytes) -> Kind | None:
+    """Return the kind of a feed or sitemap; any other XML has none of its own."""
+    if b"<" not in head[:64]:
+        return None
+    text = head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd \t\r\n")
+    if not text.startswith("<"):
+        return None
+    if sitemap.is_sitemap(text):
+        return Kind.SITEMAP
+    return Kind.FEED if feeds.is_feed(text) else None
+
+
+def _as_suffixed(media_type: str) -> Kind | None:
+    if media_type.endswith("+json"):
+        return Kind.JSON
+    return Kind.HTML if media_type.endswith(("/xml", "+xml")) else None
+
+
+def _guessed(head: bytes) -> Kind:
+    """Return the kind that the first characters suggest."""
+    start = _start(head)
+    if _HTML_START.match(start) or b"<html" in head.lower():
+        return Kind.HTML
+    if start.startswith((b"{", b"[")):
+        return Kind.JSON
+    return Kind.HTML if start.startswith(b"<") else Kind.TEXT
+
+
+def _start(head: bytes) -> bytes:
+    """Return the first characters that are not marks of a charset or white space."""
+    return head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\f")

@@ -1,0 +1,65 @@
+"""What each element name means for a reader: which are blocks, void, raw text, silent or links."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK, VOID, RAW, SILENT, LINK, BASE, TEMPLATE, FOREIGN, POINT, PLAIN, TITLE = (
+    1 << bit for bit in range(11)
+)
+
+_BLOCKS = (
+    "address article aside blockquote body br button caption center col colgroup dd details dialog "
+    "dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup "
+    "hr html iframe legend li listing main menu nav ol optgroup option p plaintext pre "
+    "search section select summary table tbody td textarea tfoot th thead title tr ul xmp"
+)
+VOIDS = (
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
+    "track wbr"
+)
+_MEANINGS: Final = (
+    (BLOCK, _BLOCKS),
+    (VOID, VOIDS),
+    (RAW, "iframe noembed noframes plaintext script style xmp"),
+    (SILENT, "iframe noembed noframes script style template title"),
+    (LINK, "a area"),
+    (BASE, "base"),
+    (TEMPLATE, "template"),
+    (FOREIGN, "math svg"),
+    (POINT, "annotation-xml desc foreignobject mi mn mo ms mtext title"),
+    (PLAIN, "plaintext"),
+    (TITLE, "title"),
+)
+SLOTS = 1024
+NAME_SEED, NAME_PRIME = 0xCBF29CE484222325, 0x100000001B3
+_MASK = (1 << 64) - 1
+
+
+def name_hash(name: str) -> int:
+    """Return the 64-bit FNV-1a hash of a lower-case element name."""
+    value = NAME_SEED
+    for byte in name.encode():
+        value = ((value ^ byte) * NAME_PRIME) & _MASK
+    return value
+
+
+def meanings() -> dict[str, int]:
+    """Return the meaning of every name that has one, as a sum of bits."""
+    found: dict[str, int] = {}
+    for bit, names in _MEANINGS:
+        for name in names.split():
+            found[name] = found.get(name, 0) | bit
+    return found
+
+
+def meaning_table(found: dict[str, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return an open-addressing table from name hash to a number, for compiled code."""
+    keys, values = np.zeros(SLOTS, np.uint64), np.zeros(SLOTS, np.int64)
+    for name, value in found.items():
+        slot = name_hash(name) % SLOTS
+        while keys[slot]:
+            slot = (slot + 1) % SLOTS
+        keys[slot], values[slot] = name_hash(name), value
+    return keys, values

@@ -1,0 +1,34 @@
+"""The 64-bit hash of a text: a polynomial over its UTF-8 bytes, so that the hash of any part of a
+page follows from running sums instead of reading the part again."""
+
+import numpy as np
+
+BASE = 0x9E3779B97F4A7C15
+INVERSE = pow(BASE, -1, 1 << 64)
+WEIGHTS = np.random.Generator(np.random.PCG64(20091109)).integers(
+    1, (1 << 64) - 1, size=256, dtype=np.uint64
+)
+_MASK = (1 << 64) - 1
+_MIX = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
+
+
+def mixed(value: int) -> int:
+    """Spread every bit of a 64-bit number over all of them (0 stays 0)."""
+    for factor in _MIX:
+        value = ((value ^ (value >> 33)) * factor) & _MASK
+    return value ^ (value >> 33)
+
+
+def text_hash(text: str) -> int:
+    """Return the hash of a text whose white space is already collapsed.
+
+    >>> text_hash("")
+    0
+    >>> text_hash("foo") == text_hash("foo bar")
+    False
+    """
+    total, power = 0, 1
+    for byte in text.encode():
+        total = (total + int(WEIGHTS[byte]) * power) & _MASK
+        power = (power * BASE) & _MASK
+    return mixed(total)

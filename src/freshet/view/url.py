@@ -1,0 +1,204 @@
+"""URLs: one canonical form, where a page lies, and what a link of a page points to.
+
+Every URL goes through ada-url, because two parsers that differ are a security hole. The fast path
+of ``Base.resolve`` takes only spellings that ada-url leaves as they are.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ada_url import URL, join_url
+from publicsuffixlist import PublicSuffixList
+
+from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
+
+_WEB = ("http://", "https://")
+_NO_PAGE = frozenset({
+    "about",
+    "blob",
+    "cid",
+    "data",
+    "geo",
+    "javascript",
+    "mailto",
+    "sms",
+    "tel",
+    "urn",
+})
+_LONGEST_CACHED = 512
+
+_SEGMENT = r"[\w~!$&()*+,;=:@-][\w.~!$&()*+,;=:@-]*+"
+_PATH = rf"/(?:{_SEGMENT}(?:/{_SEGMENT})*+/?)?"
+_QUERY = r"(?:\?[\w.~!$&()*+,;=:@/?%-]*+)?"
+_PLAIN_PATH = re.compile(_PATH + _QUERY, re.ASCII)
+_PLAIN_URL = re.compile(
+    r"https?://(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*\.)+[a-z]{2,}" + _PATH + _QUERY, re.ASCII
+)
+
+Resolved = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page lies: its host with any port, its registrable domain, and its directory."""
+
+    host: str
+    site: str
+    directory: str
+
+
+class Base:
+    """What the links of one page are resolved against.
+
+    ``page`` is the page's final URL; ``href`` is that of its ``<base>`` element. Links are compared
+    with the page, never with the base element.
+    """
+
+    __slots__ = ("_page_origin", "_url", "page")
+
+    def __init__(self, page: str, href: str = "") -> None:
+        self.page = canonical(page) or page
+        self._page_origin = _origin(self.page)
+        self._url = self.page
+        if href:
+            self._url = absolute(self.page, href) or self.page
+
+    def resolve(self, href: str) -> Resolved | None:
+        """Return the canonical absolute web URL of a link, and how it relates to the page.
+
+        >>> Base("https://example.org/a/b").resolve("../c#d") == ("https://example.org/c", 7)
+        True
+        >>> Base("https://example.org/").resolve("mailto:me@example.org") is None
+        True
+        """
+        if len(href) > _LONGEST_CACHED:
+            return _resolve(self._url, self._page_origin, href)
+        return _resolve_again(self._url, self._page_origin, href)
+
+
+def canonical(url: str) -> str | None:
+    """Return the one spelling of a page's URL, or None if no page can have it.
+
+    The fragment is dropped and the query kept. Ids that are no web address, as ``ota:A/B``, are
+    kept with their scheme.
+
+    >>> canonical("HTTP://Example.ORG:80/a/../b?c#d")
+    'http://example.org/b?c'
+    >>> canonical("ota:Google Ads/Privacy Policy.md")
+    'ota:Google Ads/Privacy Policy.md'
+    """
+    try:
+        whole = URL(url).href
+    except ValueError:
+        return None
+    if whole.startswith(_WEB):
+        return whole.partition("#")[0]
+    scheme, _, path = whole.partition(":")
+    if scheme in _NO_PAGE or path.startswith("/"):
+        return None
+    return whole.partition("#")[0].rstrip(" ")
+
+
+def absolute(base: str, href: str) -> str | None:
+    """Return the absolute URL of a link without its fragment, or None if it has none.
+
+    >>> absolute("https://example.org/a/", "b#c")
+    'https://example.org/a/b'
+    """
+    try:
+        return join_url(base, href).partition("#")[0]
+    except ValueError:
+        return None
+
+
+def place(url: str) -> Place:
+    """Return where the page of a canonical URL lies.
+
+    >>> place("https://news.example.org:81/a/b?c")
+    Place(host='news.example.org:81', site='example.org', directory='news.example.org:81/a/')
+    >>> place("ota:Google Ads/Privacy Policy.md")
+    Place(host='Google Ads', site='Google Ads', directory='Google Ads/')
+    """
+    host = _host(url)
+    if not url.startswith(_WEB):
+        path = url.partition(":")[2]
+        return Place(host, host, path.rpartition("/")[0] + "/")
+    path = "/" + url.partition("?")[0].split("/", 3)[3]
+    return Place(host, site(host), host + path.rpartition("/")[0] + "/")
+
+
+@lru_cache(maxsize=1 << 14)
+def site(host: str) -> str:
+    """Return the registrable domain of a host, or the host itself where it has none.
+
+    >>> site("www.example.co.uk"), site("127.0.0.1:8000"), site("localhost")
+    ('example.co.uk', '127.0.0.1', 'localhost')
+    """
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    name = host.partition(":")[0].rstrip(".")
+    return registrable(name) or name
+
+
+def registrable(name: str) -> str | None:
+    """Return the part of a host name that someone can register, by the Public Suffix List.
+
+    >>> registrable("a.b.github.io"), registrable("com"), registrable("10.0.0.1")
+    ('b.github.io', None, None)
+    """
+    if name.rpartition(".")[2].isdecimal():
+        return None
+    return _public_suffixes().privatesuffix(name)
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> PublicSuffixList:
+    """Return the list that the installed package brings, read once."""
+    return PublicSuffixList()
+
+
+def _resolve(base: str, page_origin: str, href: str) -> Resolved | None:
+    """Resolve a link and compare where it points with where the page lies."""
+    url = _plain(base, href) or absolute(base, href)
+    if url is None or not url.startswith(_WEB):
+        return None
+    return url, _facts(page_origin, _origin(url))
+
+
+_resolve_again = lru_cache(maxsize=1 << 15)(_resolve)
+
+
+def _plain(base: str, href: str) -> str | None:
+    """Resolve a link whose spelling is already canonical, without parsing it."""
+    if href[:1] == "/":
+        if _PLAIN_PATH.fullmatch(href) and base.startswith(_WEB):
+            return _origin(base) + href
+        return None
+    return href if _PLAIN_URL.fullmatch(href) else None
+
+
+def _origin(url: str) -> str:
+    """Return a canonical URL up to its path."""
+    if not url.startswith(_WEB):
+        return url.partition("/")[0]
+    return "/".join(url.split("/", 3)[:3])
+
+
+def _host(url: str) -> str:
+    """Return host and port of a canonical URL or of its origin."""
+    if not url.startswith(_WEB):
+        return url.partition(":")[2].partition("/")[0]
+    return url.split("/", 3)[2].rpartition("@")[2].partition("?")[0]
+
+
+@lru_cache(maxsize=1 << 14)
+def _facts(page_origin: str, link_origin: str) -> int:
+    """Return how a link relates to its page, as the bits of core.types."""
+    page_host, link_host = _host(page_origin), _host(link_origin)
+    same_scheme = page_origin.partition(":")[0] == link_origin.partition(":")[0]
+    return (
+        (INTERNAL if site(page_host) == site(link_host) else 0)
+        | (SAME_HOST if page_host == link_host else 0)
+        | (SAME_SCHEME if same_scheme else 0)
+    )

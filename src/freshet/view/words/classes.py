@@ -1,0 +1,75 @@
+"""What part each Unicode character plays in a word."""
+
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+
+from freshet.core.types import Flags
+
+OTHER, WORD, MARK, CUT, APOSTROPHE = range(5)
+
+CODE_POINTS = 0x110000
+# Planes 4 to 13 are unassigned and the last two private; of plane 14 only selectors are marks.
+ASSIGNED = 0x40000
+SELECTORS = range(0xE0100, 0xE01F0)
+
+CUT_RANGES = (
+    (0x0E00, 0x0EFF),  # Thai and Lao
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x2FDF),  # Han radicals
+    (0x3005, 0x3007),  # Han iteration marks and zero
+    (0x3021, 0x3029),  # Han numerals
+    (0x3031, 0x303C),  # Kana and Han iteration marks
+    (0x3041, 0x3096),  # Hiragana
+    (0x309B, 0x30FF),  # Hiragana marks and Katakana, without the combining voicing marks
+    (0x31F0, 0x31FF),  # small Katakana
+    (0x3400, 0x4DBF),  # Han
+    (0x4E00, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),  # Han compatibility
+    (0x1AFF0, 0x1B16F),  # Kana supplements
+    (0x20000, 0x3FFFF),  # Han extensions
+)
+_CUT_CATEGORIES = frozenset({"Lo", "Lm", "Mn", "Mc", "Nd", "Nl"})
+
+
+def character_class(char: str) -> int:
+    """Say which part a character plays in a word, after folding.
+
+    >>> character_class("é") == WORD, character_class("京") == CUT
+    (True, True)
+    """
+    if char == "'":
+        return APOSTROPHE
+    category = unicodedata.category(char)
+    if category in _CUT_CATEGORIES and _is_cut(ord(char)):
+        return CUT
+    return _class_of_category(category)
+
+
+@lru_cache(maxsize=1)
+def class_table() -> Flags:
+    """Return the class of every code point, made once when it is first needed."""
+    table = np.zeros(CODE_POINTS, dtype=np.uint8)
+    categories = list(map(unicodedata.category, map(chr, range(ASSIGNED))))
+    classes = {category: _class_of_category(category) for category in set(categories)}
+    table[:ASSIGNED] = np.fromiter(map(classes.__getitem__, categories), np.uint8, ASSIGNED)
+    for first, last in CUT_RANGES:
+        can_cut = [category in _CUT_CATEGORIES for category in categories[first : last + 1]]
+        table[first : last + 1][can_cut] = CUT
+    table[SELECTORS.start : SELECTORS.stop] = MARK
+    table[ord("'")] = APOSTROPHE
+    table.setflags(write=False)
+    return table
+
+
+def _is_cut(code: int) -> bool:
+    """Say whether a code point lies in a script that is written without spaces."""
+    return any(first <= code <= last for first, last in CUT_RANGES)
+
+
+def _class_of_category(category: str) -> int:
+    """Return the class that a general category gives to characters of spaced scripts."""
+    if category[0] == "L" or category == "Nd":
+        return WORD
+    return MARK if category[0] == "M" else OTHER

@@ -1,0 +1,214 @@
+"""What is particular to the SQLite file: versions, errors, other processes."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlalchemy import create_engine
+
+from freshet.archive.catalog import schema, sqlite
+from freshet.archive.catalog.rows import Entry, NewPage
+from freshet.archive.catalog.sqlite import explained, open_catalog
+from freshet.core.errors import (
+    Damaged,
+    Locked,
+    NoSpace,
+    NotFound,
+    StorageError,
+    TooNew,
+)
+from freshet.core.types import Outcome, PageKey, Visit
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+NOBODY = 65534
+HOME = NewPage(PageKey("https://a.example/"), "a.example", "a.example", "a.example/")
+
+
+def tables_of(path: Path) -> list[tuple[str, ...]]:
+    query = "SELECT type, name, sql FROM sqlite_master WHERE name != 'alembic_version'"
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(query + " AND sql IS NOT NULL ORDER BY name").fetchall()
+    return [row for row in rows if row[1] != "alembic_version"]
+
+
+def set_version(path: Path, version: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    where = tmp_path / "catalog.db"
+    open_catalog(where, create=True).close()
+    return where
+
+
+@pytest.fixture
+def read_only_folder() -> Iterator[Path]:
+    """A folder that may be read and not written; root steps down, as nothing stops it."""
+    was_root = os.geteuid() == 0
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o555)
+        if was_root:
+            os.seteuid(NOBODY)
+        yield folder
+        if was_root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+def test_migrations_give_exactly_the_schema(path: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.db"
+    engine = create_engine(f"sqlite:///{plain}")
+    schema.metadata.create_all(engine)
+    engine.dispose()
+    assert tables_of(path) == tables_of(plain)
+
+
+def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path;"
+        "from freshet.archive.catalog.sqlite import open_catalog;"
+        "open_catalog(Path(sys.argv[1])).close(); sys.exit('alembic' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, path], check=True)
+
+
+def test_a_catalog_that_was_never_filled_is_made_on_opening(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    path.touch()
+    with open_catalog(path) as catalog:
+        assert catalog.counts().pages == 0
+
+
+def test_a_missing_catalog_is_not_made_unasked(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="freshet init"):
+        open_catalog(tmp_path / "catalog.db")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_newer_catalog_is_refused(path: Path) -> None:
+    set_version(path, "0099")
+    with pytest.raises(TooNew, match=r"version 99, this Freshet knows up to \d+; install a newer"):
+        open_catalog(path)
+
+
+def test_a_failed_migration_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE visits (id INTEGER)")
+    with pytest.raises(StorageError, match="already exists"):
+        open_catalog(path)
+    assert [name for _, name, _ in tables_of(path)] == ["visits"]
+
+
+def test_every_acknowledged_write_is_synced(path: Path) -> None:
+    engine = sqlite.connect(path)
+    with engine.connect() as connection:
+        modes = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    engine.dispose()
+    assert modes == ["wal", 2, 1, 30_000]
+
+
+def test_a_read_only_folder_is_named(read_only_folder: Path) -> None:
+    with pytest.raises(NoSpace, match=f"{read_only_folder}/catalog.db.*writable"):
+        open_catalog(read_only_folder / "catalog.db", create=True)
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "news").touch()
+    with pytest.raises(StorageError, match=r"news/catalog\.db.*check that its folder exists"):
+        open_catalog(tmp_path / "news" / "catalog.db", create=True)
+
+
+def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    path.write_bytes(b"once upon a time " * 100)
+    with pytest.raises(Damaged, match=r"catalog\.db: file is not a database"):
+        open_catalog(path)
+
+
+def test_a_catalog_with_an_overwritten_table_is_damaged(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'visits'"
+        page = connection.execute(query).fetchone()[0]
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    with open_catalog(path) as catalog, pytest.raises(Damaged, match="freshet check"):
+        catalog.counts()
+
+
+def test_a_full_disk_is_named_and_nothing_is_half_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = f"max_page_count={path.stat().st_size // 4096 + 4}"
+    monkeypatch.setattr(sqlite, "PRAGMAS", (*sqlite.PRAGMAS, full))
+    many = [NewPage(PageKey(f"https://a.example/{n}"), "a", "a", "a/") for n in range(2000)]
+    with open_catalog(path) as catalog:
+        with pytest.raises(NoSpace, match="free some disk space"):
+            catalog.add_pages(many, NOW)
+        assert catalog.counts().pages == 0
+        assert catalog.add_pages(many[:1], NOW) == [1]
+
+
+def test_a_long_held_lock_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, open_catalog(path) as ours:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Locked, match="another process"):
+            ours.add_pages([HOME], NOW)
+        assert ours.counts().pages == 0
+
+
+def test_a_visit_of_an_unknown_page_is_refused(path: Path) -> None:
+    with open_catalog(path) as catalog, pytest.raises(NotFound, match="FOREIGN KEY"):
+        catalog.append([Entry(Visit(b"u" * 16, 7, NOW, Outcome.OK))])
+
+
+def test_an_error_without_a_code_is_still_explained(tmp_path: Path) -> None:
+    assert "freshet doctor" in str(explained(sqlite3.OperationalError("odd"), tmp_path))
+
+
+WRITER = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from freshet.archive.catalog.rows import Entry
+from freshet.archive.catalog.sqlite import open_catalog
+from freshet.core.types import Outcome, Visit
+now = datetime(2026, 11, 1, tzinfo=UTC)
+with open_catalog(Path(sys.argv[1])) as catalog:
+    print("ready", flush=True)
+    for number in range(100):
+        uid = b"other" + number.to_bytes(11, "big")
+        catalog.append([Entry(Visit(uid, 1, now, Outcome.OK))])
+"""
+
+
+def test_two_processes_write_at_the_same_time(path: Path) -> None:
+    with open_catalog(path) as catalog:
+        assert catalog.add_pages([HOME], NOW) == [1]
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE
+        ) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"ready\n"
+            ours = [
+                catalog.append([Entry(Visit(number.to_bytes(16, "big"), 1, NOW, Outcome.OK))])[0]
+                for number in range(100)
+            ]
+        assert other.returncode == 0
+        assert len(set(ours)) == 100
+        assert catalog.counts().visits == 200

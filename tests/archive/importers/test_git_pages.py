@@ -1,0 +1,42 @@
+"""Which page a file is, and what its bytes are."""
+
+import pytest
+
+from freshet.archive.importers.gitpage import media_type, page_url
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        (b"example.org/a?b=c&d.html", "https://example.org/a?b=c&d.html"),
+        (b"example.org/a#b", "https://example.org/a%23b"),
+        (b"http%3A%2F%2Fexample.org%2Fa%20b", "http://example.org/a%20b"),
+        (b"README.md", "git:repo/README.md"),
+        (b".github/workflows/run.yml", "git:repo/.github/workflows/run.yml"),
+        (b"v1.2/index.html", "git:repo/v1.2/index.html"),
+        (b"Some Service/Terms.md", "git:repo/Some%20Service/Terms.md"),
+    ],
+)
+def test_a_path_spells_a_url_or_is_named_after_the_repository(path: bytes, url: str) -> None:
+    assert page_url("repo", path) == url
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "kind"),
+    [
+        (b"a.HTML", b"", "text/html; charset=utf-8"),
+        (b"a", b"  <!-- x --> <html lang=en>", "text/html; charset=utf-8"),
+        (b"a", b'<?xml version="1.0"?>', "application/xml; charset=utf-8"),
+        (b"a", b'[{"a": 1}]', "application/json; charset=utf-8"),
+        (b"a.csv", b"a,b", "text/plain; charset=utf-8"),
+        (b"a.html", b"caf\xe9", "text/html"),
+        (b"a.html", "\ufeffcafé".encode("utf-16-le"), "text/html"),
+    ],
+)
+def test_suffix_then_beginning_tell_what_a_file_is(path: bytes, body: bytes, kind: str) -> None:
+    assert media_type(path, body) == kind
+
+
+def test_a_zero_byte_makes_a_file_binary() -> None:
+    with pytest.raises(ValueError, match="binary"):
+        media_type(b"a.html", b"\x89PNG\0")

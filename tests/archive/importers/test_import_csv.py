@@ -1,0 +1,167 @@
+"""Observations read from CSV files."""
+
+import gzip
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.archive.importers import csv
+from freshet.archive.importers.base import Arrival, BadRow
+from freshet.core.errors import BadInput
+from freshet.core.types import Change, Outcome
+
+HEADER = "page,time,changed,new_links\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "prices.csv"
+
+
+def items(file: Path, text: str | bytes) -> list[Arrival | BadRow]:
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(csv.read(file))
+
+
+def arrivals(file: Path, text: str | bytes) -> list[Arrival]:
+    found = items(file, text)
+    assert all(isinstance(item, Arrival) for item in found), found
+    return [item for item in found if isinstance(item, Arrival)]
+
+
+def test_a_row_is_a_reported_visit_with_what_it_says_of_the_change(file: Path) -> None:
+    (found,) = arrivals(file, HEADER + "https://a.org/,2024-05-01T10:00:00Z,1,3\n")
+    assert found.url == "https://a.org/"
+    assert found.source == "prices"
+    assert found.time == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert found.outcome is Outcome.REPORTED
+    assert found.change == Change(True, links=True, new_external=3)
+    assert found.snapshot is None
+
+
+def test_columns_may_stand_in_any_order_and_others_are_named_once(file: Path) -> None:
+    file.write_text("title,changed,page,time\nx,0,a,0\ny,1,a,86400\n")
+    reader = csv.read(file)
+    assert [item.change.changed for item in reader] == [False, True]
+    assert reader.notes == ["prices.csv: ignored columns title"]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_the_header_shows_the_delimiter(file: Path, mark: str) -> None:
+    text = mark.join(["page", "time", "changed"]) + "\n" + mark.join(["a", "0", "yes"]) + "\n"
+    assert arrivals(file, text)[0].change == Change(True)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2024-01-01",
+        "2024-01-01T00:00:00",
+        "2024-01-01T01:00:00+01:00",
+        "1704067200",
+        "1704067200.0",
+    ],
+)
+def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, time: str) -> None:
+    (found,) = arrivals(file, f"{HEADER}a,{time},0,\n")
+    assert found.time == datetime(2024, 1, 1, tzinfo=UTC)
+    assert found.time.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (",0,0,", "page is empty"),
+        ("a,noon,0,", "time 'noon' is neither ISO 8601 nor epoch seconds"),
+        ("a,1e400,0,", "time '1e400' is neither ISO 8601 nor epoch seconds"),
+        ("a,1700000000000,0,", "time '1700000000000' is neither ISO 8601 nor epoch seconds"),
+        ("a,0,perhaps,", "changed 'perhaps' is none of 0, 1, true, false, yes, no"),
+        ("a,0,1,many", "new_links 'many' is not a whole number"),
+        ("a,0,1,-2", "new_links '-2' is not a whole number"),
+        ("a,0", "has 2 columns where the header has 4"),
+    ],
+)
+def test_a_bad_row_is_named_and_reading_goes_on(file: Path, row: str, why: str) -> None:
+    before, bad, after = items(file, f"{HEADER}a,0,0,\n{row}\nb,0,1,\n")
+    assert isinstance(before, Arrival)
+    assert bad == BadRow("prices.csv, line 3", why)
+    assert isinstance(after, Arrival)
+
+
+def test_a_row_that_is_not_utf_8_is_a_bad_row(file: Path) -> None:
+    bad, good = items(file, HEADER.encode() + b"caf\xe9,0,0,\n" + "café,0,0,\n".encode())
+    assert isinstance(bad, BadRow)
+    assert isinstance(good, Arrival)
+    assert good.url == "café"
+
+
+def test_a_quote_that_never_closes_is_a_bad_row(file: Path) -> None:
+    good, bad = items(file, HEADER + 'a,0,0,\n"b,0,0,\n')
+    assert isinstance(good, Arrival)
+    assert isinstance(bad, BadRow)
+
+
+def test_a_field_over_the_limit_is_a_bad_row_and_reading_goes_on(file: Path) -> None:
+    bad, good = items(file, f"{HEADER}{'a' * 200_000},0,0,\nb,0,0,\n")
+    assert isinstance(bad, BadRow)
+    assert isinstance(good, Arrival)
+
+
+def test_quoted_fields_may_hold_delimiters_and_line_ends(file: Path) -> None:
+    text = 'page,time,changed,title\n"a,b",0,1,"two\nlines"\nc,0,0,\n'
+    assert [found.url for found in arrivals(file, text)] == ["a,b", "c"]
+
+
+def test_gzip_and_a_byte_order_mark_are_undone(file: Path) -> None:
+    packed = gzip.compress(b"\xef\xbb\xbf" + (HEADER + "a,0,1,2\n").encode())
+    assert [found.url for found in arrivals(file, packed)] == ["a"]
+
+
+def test_a_cut_gzip_file_is_refused_after_its_good_rows(tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv.gz"
+    rows = "".join(f"page{n},{n},1,\n" for n in range(20_000))
+    file.write_bytes(gzip.compress((HEADER + rows).encode())[:-20_000])
+    reader = iter(csv.read(file))
+    assert isinstance(next(reader), Arrival)
+    with pytest.raises(BadInput, match="cannot be read to its end"):
+        list(reader)
+
+
+def test_a_header_without_a_needed_column_is_refused(file: Path) -> None:
+    with pytest.raises(BadInput, match="names no column changed; it must name page, time, changed"):
+        items(file, "page,time\na,0\n")
+
+
+def test_an_empty_file_and_a_missing_one_are_refused(file: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be opened"):
+        csv.read(file)
+    with pytest.raises(BadInput, match="names no column page, time, changed"):
+        items(file, "")
+
+
+def test_reading_again_gives_the_same_uids_and_other_rows_give_others(file: Path) -> None:
+    text = HEADER + "a,0,0,\na,1,0,\nb,0,0,\n"
+    first = [found.uid for found in arrivals(file, text)]
+    assert [found.uid for found in csv.read(file)] == first
+    assert len(set(first)) == 3
+    assert all(len(uid) == 16 for uid in first)
+    assert not set(first) & {found.uid for found in csv.read(file, source="other")}
+
+
+def test_progress_reaches_the_size_of_the_file(file: Path) -> None:
+    file.write_text(HEADER + "a,0,0,\n" * 100)
+    reader = csv.read(file)
+    for _ in reader:
+        assert 0 < reader.done <= reader.total
+    assert reader.done == reader.total == file.stat().st_size
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_after_the_header_break_the_reader(tmp_path_factory, rest: bytes) -> None:
+    file = tmp_path_factory.mktemp("any") / "any.csv"
+    file.write_bytes(HEADER.encode() + rest)
+    for item in csv.read(file):
+        assert isinstance(item, Arrival | BadRow)

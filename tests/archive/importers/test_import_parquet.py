@@ -1,0 +1,160 @@
+"""Histories read from Parquet files."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from freshet.archive.importers import parquet
+from freshet.archive.importers.base import Arrival, BadRow
+from freshet.core.errors import BadInput
+from freshet.core.types import Change, Outcome
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def versions(path: Path, **columns: list[object]) -> Path:
+    table = {
+        "source": ["me/repo"],
+        "page": ["https://a.org/"],
+        "time": [NOON],
+        "html": ["<p>é"],
+        "kind": ["html"],
+        "commit": ["c1"],
+        **columns,
+    }
+    pl.DataFrame(table).write_parquet(path)
+    return path
+
+
+def observations(path: Path, **columns: list[object]) -> Path:
+    table = {
+        "page": ["a"],
+        "day": [date(2024, 5, 1)],
+        "changed": [True],
+        "changed_html": [True],
+        "confirmed": [True],
+        "n_new_links_internal": [1],
+        "n_new_links_external": [2],
+        "n_new_links_never_seen": [3],
+        "part": ["shop"],
+        **columns,
+    }
+    pl.DataFrame(table).write_parquet(path)
+    return path
+
+
+def test_a_version_arrives_with_its_bytes_and_media_type(tmp_path: Path) -> None:
+    (found,) = parquet.read(versions(tmp_path / "versions_shop.parquet"))
+    assert found.source == "shop"
+    assert found.time == NOON
+    assert found.time.tzinfo is UTC
+    assert found.outcome is None
+    assert found.snapshot.body == "<p>é".encode()
+    assert found.snapshot.header("content-type") == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("kind", "media_type"), [("markdown", "text/markdown"), ("text", "text/plain")]
+)
+def test_the_kind_gives_the_media_type(tmp_path: Path, kind: str, media_type: str) -> None:
+    (found,) = parquet.read(versions(tmp_path / "v.parquet", kind=[kind]))
+    assert found.snapshot.media_type == media_type
+
+
+def test_the_source_is_given_or_the_part_or_the_column(tmp_path: Path) -> None:
+    named, other = versions(tmp_path / "versions_x.parquet"), versions(tmp_path / "other.parquet")
+    assert [item.source for item in parquet.read(named, source="mine")] == ["mine"]
+    assert [item.source for item in parquet.read(named)] == ["x"]
+    assert [item.source for item in parquet.read(other)] == ["me/repo"]
+
+
+def test_a_row_that_lacks_something_is_a_bad_row(tmp_path: Path) -> None:
+    path = versions(
+        tmp_path / "versions_x.parquet",
+        source=["s"] * 3, page=["a", None, "c"], time=[NOON] * 3, html=["x", "y", None],
+        kind=["html"] * 3, commit=["1", "2", "3"],
+    )  # fmt: skip
+    good, *bad = parquet.read(path)
+    assert isinstance(good, Arrival)
+    assert bad == [
+        BadRow("versions_x.parquet, row 2", "page is missing"),
+        BadRow("versions_x.parquet, row 3", "html is missing"),
+    ]
+
+
+def test_an_observation_tells_of_the_change_at_the_end_of_its_day(tmp_path: Path) -> None:
+    (found,) = parquet.read(observations(tmp_path / "observations.parquet"))
+    assert found.source == "shop"
+    assert found.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
+    assert found.outcome is Outcome.REPORTED
+    assert found.change == Change(
+        True, bytes=True, text=True, links=True, new_internal=1, new_external=2, never_seen=3
+    )
+
+
+def test_a_document_that_stayed_the_same_kept_its_structure_and_links() -> None:
+    assert parquet.told(False, False, 0, 0, 0) == Change(
+        False, bytes=False, text=False, structure=False, links=False,
+        new_internal=0, new_external=0, never_seen=0,
+    )  # fmt: skip
+
+
+def test_a_document_that_changed_leaves_structure_and_links_open() -> None:
+    change = parquet.told(False, True, 0, 0, 0)
+    assert (change.bytes, change.text) == (True, False)
+    assert (change.structure, change.links) == (None, None)
+
+
+def test_a_folder_stands_for_its_versions_alone(tmp_path: Path) -> None:
+    versions(tmp_path / "versions_a.parquet")
+    versions(tmp_path / "versions_b.parquet")
+    observations(tmp_path / "observations.parquet")
+    reader = parquet.read(tmp_path)
+    assert [item.source for item in reader] == ["a", "b"]
+    assert reader.done == reader.total == 2
+
+
+def test_rows_come_in_order_across_slices(tmp_path: Path) -> None:
+    pages = [f"p{n:04}" for n in range(1500)]
+    times = [NOON] * len(pages)
+    same = {"source": ["s"], "html": ["x"], "kind": ["html"], "commit": ["c"]}
+    repeated = {name: value * len(pages) for name, value in same.items()}
+    path = versions(tmp_path / "versions_x.parquet", page=pages, time=times, **repeated)
+    assert [item.url for item in parquet.read(path)] == pages
+
+
+def test_a_list_of_pages_is_skipped_with_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    pl.DataFrame({"page": ["a"], "n_versions": [1], "first": [NOON], "last": [NOON]}).write_parquet(
+        path
+    )
+    reader = parquet.read(path)
+    assert list(reader) == []
+    assert reader.notes == ["pages.parquet: a list of pages holds no history; skipped"]
+
+
+def test_other_tables_and_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+    with pytest.raises(BadInput, match="has neither the columns"):
+        parquet.read(path)
+    path.write_bytes(b"PAR1 this is not a table")
+    with pytest.raises(BadInput, match="is not readable as Parquet"):
+        parquet.read(path)
+    with pytest.raises(BadInput, match="is not readable as Parquet"):
+        parquet.read(tmp_path / "missing.parquet")
+
+
+def test_a_folder_without_versions_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"holds no versions_\*\.parquet"):
+        parquet.read(tmp_path)
+
+
+def test_damage_inside_a_file_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = versions(tmp_path / "versions_x.parquet", html=["x" * 5000])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + bytes(200) + whole[204:])
+    with pytest.raises(BadInput, match=r"versions_x\.parquet: is not readable as Parquet"):
+        list(parquet.read(path))

@@ -1,0 +1,98 @@
+"""What the strict check reports beyond damage by cuts and altered bytes."""
+
+import gzip
+from datetime import UTC, datetime
+from pathlib import Path
+
+from warc_samples import HTTP, NOW, URL, small_file, visit
+
+from freshet.archive.warc.build import resource, response
+from freshet.archive.warc.check import check
+from freshet.archive.warc.digest import agrees
+from freshet.archive.warc.located import Fault
+from freshet.archive.warc.record import Record, encode
+
+SHA1_OF_NOTHING = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+
+
+def reasons(path: Path, content: bytes) -> list[str]:
+    path.write_bytes(content)
+    return [fault.what for fault in check(path)]
+
+
+def with_digest(name: str, value: str, block: bytes = HTTP) -> bytes:
+    date = datetime(2020, 1, 1, tzinfo=UTC)
+    headers = (("Content-Type", "application/http; msgtype=response"), (name, value))
+    return encode(Record("response", "urn:uuid:1", date, URL, headers, block))
+
+
+def test_a_file_of_ours_has_no_faults(tmp_path: Path) -> None:
+    content = b"".join(encode(record) for record in visit())
+    assert reasons(tmp_path / "a.warc.gz", content) == []
+
+
+def test_a_wrong_block_digest_is_a_fault(tmp_path: Path) -> None:
+    content = with_digest("WARC-Block-Digest", SHA1_OF_NOTHING)
+    assert reasons(tmp_path / "a.warc.gz", content) == ["block does not have its WARC-Block-Digest"]
+
+
+def test_a_wrong_payload_digest_is_a_fault(tmp_path: Path) -> None:
+    content = with_digest("WARC-Payload-Digest", SHA1_OF_NOTHING)
+    [what] = reasons(tmp_path / "a.warc.gz", content)
+    assert what == "payload does not have its WARC-Payload-Digest"
+
+
+def test_a_payload_digest_may_leave_out_the_chunked_coding(tmp_path: Path) -> None:
+    block = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    content = with_digest("WARC-Payload-Digest", SHA1_OF_NOTHING, block)
+    assert reasons(tmp_path / "a.warc.gz", content) == []
+
+
+def test_digests_in_other_spellings_are_understood() -> None:
+    assert agrees("SHA-1:da39a3ee5e6b4b0d3255bfef95601890afd80709", b"")
+    assert agrees("md5:d41d8cd98f00b204e9800998ecf8427e", b"")
+    assert agrees("blake3:whatever", b"")
+    assert not agrees("sha1:!", b"")
+
+
+def test_an_id_used_twice_is_a_fault_within_and_across_files(tmp_path: Path) -> None:
+    member = encode(response(URL, NOW, HTTP))
+    path = tmp_path / "a.warc.gz"
+    assert reasons(path, member + member) == ["record id is used twice"]
+    path.write_bytes(member)
+    seen: set[bytes] = set()
+    assert [list(check(path, seen=seen)) == [] for _ in range(2)] == [True, False]
+
+
+def test_a_length_that_is_off_by_a_line_end_is_a_fault(tmp_path: Path) -> None:
+    head = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <x>\r\nWARC-Date: 2020-01-01\r\n"
+    for length in (0, 1, 2, 4, 5, 7, 8):
+        content = f"{head}Content-Length: {length}\r\n\r\none\r\n\r\n".encode()
+        assert len(reasons(tmp_path / "a.warc.gz", gzip.compress(content, mtime=0))) == 1, length
+        assert len(reasons(tmp_path / "a.warc", content)) == 1, length
+
+
+def test_records_that_share_a_member_are_faults(tmp_path: Path) -> None:
+    path = small_file(tmp_path)
+    content = gzip.compress(gzip.decompress(path.read_bytes()))
+    assert len(reasons(path, content)) == 3
+
+
+def test_trailing_garbage_is_a_fault(tmp_path: Path) -> None:
+    path = small_file(tmp_path)
+    whole = path.read_bytes()
+    assert reasons(path, whole + b"\0" * 20) == ["bytes that are no gzip member"]
+
+
+def test_a_large_block_is_checked_without_being_kept(tmp_path: Path) -> None:
+    record = resource(URL, NOW, bytes(70_000_000), "application/octet-stream")
+    bad = (*record.headers[:-1], ("WARC-Block-Digest", SHA1_OF_NOTHING))
+    path = tmp_path / "a.warc.gz"
+    assert reasons(path, encode(record)) == []
+    other = Record("resource", "urn:uuid:2", NOW, URL, bad, record.block)
+    assert reasons(path, encode(other)) == ["block does not have its WARC-Block-Digest"]
+
+
+def test_a_fault_names_file_offset_reason_and_record() -> None:
+    fault = Fault("news.warc.gz", 812, "record is cut short", "urn:uuid:1")
+    assert str(fault) == "news.warc.gz, offset 812: record is cut short (urn:uuid:1)"

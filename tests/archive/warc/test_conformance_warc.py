@@ -1,0 +1,35 @@
+"""Other projects' WARC and ARC files: what must be flagged is, and nothing else."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.archive.warc.check import check
+from freshet.archive.warc.located import Located
+from freshet.archive.warc.read import records
+
+FOLDER = Path(os.environ.get("FRESHET_DATA", "")) / "conformance" / "warc"
+CASES: list[dict[str, Any]] = (
+    json.loads((FOLDER / "EXPECTED.json").read_text())["files"]
+    if "FRESHET_DATA" in os.environ
+    else []
+)
+
+if CASES:
+
+    @pytest.mark.parametrize("case", CASES, ids=[case["file"] for case in CASES])
+    def test_check_flags_a_file_exactly_when_it_is_broken(case: dict[str, Any]) -> None:
+        faults = list(check(FOLDER / case["file"]))
+        assert bool(faults) == case["must_be_flagged"], faults
+
+    @pytest.mark.parametrize(
+        "case",
+        [case for case in CASES if not case["must_be_flagged"]],
+        ids=lambda case: case["file"],
+    )
+    def test_every_record_of_a_sound_file_is_read(case: dict[str, Any]) -> None:
+        found = [item for item in records(FOLDER / case["file"]) if isinstance(item, Located)]
+        assert len(found) == case["warcio_records"]

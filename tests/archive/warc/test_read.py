@@ -1,0 +1,247 @@
+"""Reading: what was written comes back, and damage costs only what it hit."""
+
+import gzip
+import tracemalloc
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
+
+from freshet.archive.warc.build import resource, response
+from freshet.archive.warc.http import Payload, payload
+from freshet.archive.warc.located import Fault, Located
+from freshet.archive.warc.read import read_record, records
+from freshet.archive.warc.record import Record, encode, parse_date
+from freshet.archive.warc.write import Writer
+from freshet.core.errors import BadInput, Damaged, NotFound
+
+PLAIN = (
+    b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:%s>\r\n"
+    b"WARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
+)
+ARC_OPENING = (
+    b"filedesc://a.arc 0.0.0.0 20140216050221 text/plain 75\n1 0 LiveWeb Capture\n"
+    b"URL IP-address Archive-date Content-type Archive-length\n\n"
+)
+
+
+def plain(number: int, block: bytes, length: int | None = None) -> bytes:
+    identity = b"00000000-0000-0000-0000-%012d" % number
+    return PLAIN % (identity, len(block) if length is None else length, block)
+
+
+def found(path: Path) -> list[Located]:
+    return [item for item in records(path) if isinstance(item, Located)]
+
+
+def faults(path: Path) -> list[Fault]:
+    return [item for item in records(path) if isinstance(item, Fault)]
+
+
+printable = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1)
+
+
+@given(
+    block=st.binary(),
+    target=printable.map(lambda text: f"https://example.org/{text}"),
+    headers=st.lists(st.tuples(st.from_regex(r"X-[A-Za-z]{1,8}", fullmatch=True), printable)),
+    date=st.datetimes(min_value=datetime(1990, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+)
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    block: bytes,
+    target: str,
+    headers: list[tuple[str, str]],
+    date: datetime,
+) -> None:
+    path = tmp_path_factory.mktemp("archive") / "a.warc.gz"
+    kept = Record("resource", "urn:uuid:0", date, target, tuple(headers), block)
+    path.write_bytes(encode(kept))
+    [located] = found(path)
+    assert located.record == kept
+    assert encode(located.record) == located.raw() == path.read_bytes()
+
+
+def test_a_record_is_read_at_its_place(tmp_path: Path) -> None:
+    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
+        places = writer.append(visit())
+    kinds = [read_record(tmp_path / p.file, p.offset, p.length).type for p in places]
+    assert kinds == ["response", "request", "metadata"]
+    assert read_record(tmp_path / places[1].file, places[1].offset).type == "request"
+
+
+def test_a_wrong_place_is_damage_and_says_what_to_do(tmp_path: Path) -> None:
+    path = small_file(tmp_path)
+    with pytest.raises(Damaged, match=r"offset 3: .*; run 'freshet check --repair'"):
+        read_record(path, 3)
+    with pytest.raises(Damaged, match="record is cut short"):
+        read_record(path, 0, 50)
+    with pytest.raises(Damaged, match="bytes long, not"):
+        read_record(path, 0, path.stat().st_size)
+    with pytest.raises(Damaged, match="no record is there"):
+        read_record(path, path.stat().st_size)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"gone\.warc\.gz is not there"):
+        read_record(tmp_path / "gone.warc.gz", 0)
+    with pytest.raises(BadInput, match="cannot be read"):
+        list(records(tmp_path))
+
+
+def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"")
+    assert list(records(path)) == []
+
+
+def test_plain_records_are_read_with_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(plain(1, b"one") + plain(2, b"two"))
+    first, second = found(path)
+    assert (first.record.block, second.record.block) == (b"one", b"two")
+    assert second.offset == first.length
+    assert not first.copyable
+    assert read_record(path, second.offset, second.length) == second.record
+
+
+@pytest.mark.parametrize("length", [0, 2, 8, 300, 10**15])
+def test_a_wrong_length_in_a_plain_file_costs_one_record(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(plain(1, b"one") + plain(2, b"two", length) + plain(3, b"three"))
+    assert [item.record.block for item in found(path)] == [b"one", b"three"]
+    [fault] = faults(path)
+    assert fault.offset == len(plain(1, b"one"))
+    assert fault.record_id.endswith("02")
+
+
+def test_many_records_in_one_member_are_read_but_not_copied(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip.compress(plain(1, b"one") + plain(2, b"two")))
+    assert [(item.record.block, item.copyable) for item in found(path)] == [
+        (b"one", False),
+        (b"two", False),
+    ]
+
+
+def test_arc_records_become_warc_records_with_stable_ids(tmp_path: Path) -> None:
+    block = b"HTTP/1.1 200 OK\r\n\r\n<p>hi</p>"
+    entry = b"http://example.org/ 1.2.3.4 20140216050221 text/html %d\n%s\n" % (len(block), block)
+    path = tmp_path / "a.arc"
+    path.write_bytes(ARC_OPENING + entry)
+    [opening, page] = found(path)
+    assert (opening.record.type, page.record.type) == ("warcinfo", "response")
+    assert payload(page.record).body == b"<p>hi</p>"
+    assert page.record.date == datetime(2014, 2, 16, 5, 2, 21, tzinfo=UTC)
+    assert [item.record.id for item in found(path)] == [opening.record.id, page.record.id]
+
+
+def test_good_records_around_a_bad_one_are_kept(tmp_path: Path) -> None:
+    path = small_file(tmp_path, (b"one", b"two", b"three"))
+    content = bytearray(path.read_bytes())
+    places = [item.offset for item in found(path)]
+    content[places[2] + 30] ^= 0xFF
+    path.write_bytes(content)
+    assert [item.record.block for item in found(path)][1:] == [b"one", b"three"]
+    assert [fault.offset for fault in faults(path)] == [places[2]]
+
+
+def test_garbage_between_members_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    one, two = (encode(resource(URL, NOW, body, "text/plain")) for body in (b"one", b"two"))
+    path.write_bytes(one + b"\x1f\x8b\x08garbage" + two + b"end")
+    assert [item.record.block for item in found(path)] == [b"one", b"two"]
+    assert [fault.offset for fault in faults(path)] == [len(one), path.stat().st_size - 3]
+
+
+def test_a_record_without_a_mandatory_field_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    for name in (b"WARC-Type", b"WARC-Record-ID", b"WARC-Date", b"Content-Length"):
+        path.write_bytes(plain(1, b"one").replace(name, b"X-Other") + plain(2, b"two"))
+        assert name.decode() in faults(path)[0].what
+        assert [item.record.block for item in found(path)] == [b"two"]
+
+
+def test_an_absurd_length_or_a_bomb_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    bomb = gzip.compress(plain(1, bytes(50_000_000)), compresslevel=1)
+    path.write_bytes(gzip.compress(plain(2, b"two", 10**17)) + bomb)
+    tracemalloc.start()
+    lying, large = records(path, keep=1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(lying, Fault)
+    assert isinstance(large, Located)
+    assert (large.size, large.is_partial, len(large.record.block)) == (50_000_000, True, 1000)
+    assert peak < 10_000_000
+
+
+def test_unix_line_ends_and_brackets_are_tolerated(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    head = "WARC/0.18\nWARC-Type: resource\nWARC-Record-ID: <x>\nWARC-Date: 2008-10-294T05:21:46Z\n"
+    path.write_bytes(f"{head}WARC-Target-URI: <{URL}>\nContent-Length: 4\n\na\r\n\r\n\n".encode())
+    [item] = found(path)
+    assert (item.record.target, item.record.id) == (URL, "x")
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2020-13-01", "9999-99", "9999-12-999"])
+def test_what_is_no_date_is_none(text: str) -> None:
+    assert parse_date(text) is None
+
+
+def http(block: bytes) -> Payload:
+    return payload(response(URL, NOW, block))
+
+
+def test_a_payload_has_status_headers_and_body() -> None:
+    assert http(HTTP) == Payload(200, (("Content-Type", "text/html"),), b"<p>hello</p>")
+
+
+def test_a_content_coding_is_left_alone() -> None:
+    packed = gzip.compress(b"<p>")
+    block = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed
+    assert http(block) == Payload(200, (("Content-Encoding", "gzip"),), packed)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "body"),
+    [
+        (CHUNKED + b"3\r\nabc\r\n0\r\n\r\n", b"abc"),
+        (CHUNKED + b"3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n", b"abcde"),
+        (CHUNKED + b"3\nabc\n0\n\n", b"abc"),
+        (CHUNKED + b"a\r\nabc", b"abc"),
+        (CHUNKED + b"3\r\nabc\r\n", b"abc"),
+        (CHUNKED + b"not chunked at all", b"not chunked at all"),
+        (CHUNKED + b"3\r\nabcdef", b"3\r\nabcdef"),
+        (CHUNKED, b""),
+        (b"HTTP/1.1 200 OK\r\n\r\n3\r\nabc\r\n0\r\n\r\n", b"abc"),
+        (b"HTTP/1.1 200 OK\r\n\r\n3\r\nabc\r\n", b"3\r\nabc\r\n"),
+    ],
+)
+def test_chunks_are_joined_where_there_are_chunks(block: bytes, body: bytes) -> None:
+    assert http(block).body == body
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        (b"HTTP/1.0 404\n\nx", Payload(404, (), b"x")),
+        (b"HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nodd\r\n\r\nx", Payload(200, (("A", "1 2"),), b"x")),
+        (b"HTTP/1.1 200 OK\r\nA: \xe9\r\n\r\n", Payload(200, (("A", "é"),), b"")),
+        (b"HTTP/1.1 200 OK\r\nA: b", Payload(200, (("A", "b"),), b"")),
+        (b"HTTP/1.1 OK\r\n\r\nx", Payload(None, (), b"x")),
+    ],
+)
+def test_odd_servers_are_understood(block: bytes, expected: Payload) -> None:
+    assert http(block) == expected
+
+
+def test_a_resource_is_its_own_payload() -> None:
+    kept = resource(URL, NOW, b"text", "text/plain")
+    assert payload(kept) == Payload(None, (("Content-Type", "text/plain"),), b"text")

@@ -1,0 +1,66 @@
+"""The command line run as a user would, in a collection of its own for every test."""
+
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_runs import Ran, Run
+
+from freshet.cli.app import main
+from freshet.demo.small_web import write_warc
+from freshet.flow.collection import Collection
+from freshet.flow.imports import bring
+
+collect_ignore = [] if shutil.which("git") else ["test_cli_git.py"]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Run a command in this process, through the same door as a user."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def freshet(*words: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["freshet", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+
+    yield freshet
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture(scope="session")
+def small_warc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A WARC file with a month of daily visits to six pages."""
+    return write_warc(tmp_path_factory.mktemp("web"))[0]
+
+
+@pytest.fixture(scope="session")
+def prepared(small_warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection that holds the small web; copied, never changed."""
+    path = tmp_path_factory.mktemp("prepared") / "news"
+    with Collection.create(path, contact="you@example.org") as collection:
+        bring(collection, "warc", small_warc, source="")
+    return path
+
+
+@pytest.fixture
+def collection(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the small web's collection, with the command line standing in it."""
+    path = tmp_path / "news"
+    shutil.copytree(prepared, path)
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def empty(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new collection without pages, with the command line standing in it."""
+    path = tmp_path / "empty"
+    run("init", str(path), "--contact", "you@example.org")
+    monkeypatch.chdir(path)
+    return path

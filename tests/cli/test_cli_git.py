@@ -1,0 +1,23 @@
+"""Importing a repository; collected where git is installed."""
+
+import subprocess
+from pathlib import Path
+
+from cli_runs import Run
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_repository_is_imported(run: Run, empty: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "scraped"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    for text in ("one", "two"):
+        (folder / "a.html").write_text(f"<p>The page says {text} today.</p>", "utf-8")
+        (folder / "b.txt").write_text(text, "utf-8")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "--message", text)
+    assert run("import", "git", str(folder), "--paths", "*.html", "--json").json["visits"] == 2

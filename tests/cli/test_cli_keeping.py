@@ -1,0 +1,134 @@
+"""Keeping a collection sound and small: measure, check, prune, doctor, demo."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from cli_runs import NEWS, Run
+
+from freshet.archive.warc.lock import ArchiveLock
+
+
+def damage(collection: Path) -> None:
+    """Flip a byte in the middle of the archive."""
+    warc = next((collection / "archive").glob("*.warc.gz"))
+    content = bytearray(warc.read_bytes())
+    content[len(content) // 2] ^= 1
+    warc.write_bytes(content)
+
+
+def test_measuring_again_takes_new_settings_up(run: Run, collection: Path) -> None:
+    run("set", "counts_as=words:100", "--page", NEWS)
+    assert run("measure", NEWS, "--again", "--json").json == {"measured": 27}
+    assert run("show", NEWS, "--json").json["changes"] == 0
+
+
+def test_everything_is_measured_again_when_no_page_is_named(run: Run, collection: Path) -> None:
+    assert run("measure", "--again").out == "Measured 155 visits again.\n"
+
+
+def test_measuring_needs_to_be_asked_for(run: Run, collection: Path) -> None:
+    assert run("measure").code == 2
+    assert run("measure", "--again", "--tag", "nosuch").code == 3
+
+
+def test_a_sound_collection_passes_the_check(run: Run, collection: Path) -> None:
+    assert run("check").out == "1 file, 168 records, 168 rows: sound\n"
+
+
+def test_damage_is_found_and_named(run: Run, collection: Path) -> None:
+    damage(collection)
+    ran = run("check")
+    assert ran.code == 7
+    assert "offset" in ran.err
+    assert "has no whole record there" in ran.err
+    assert len(run("check", "--json").json["problems"]) == 2
+
+
+def test_a_repair_says_what_it_mended(run: Run, collection: Path) -> None:
+    damage(collection)
+    mended = run("check", "--repair", "--json").json["mended"]
+    assert any("damaged bytes kept" in line for line in mended)
+    assert run("check").out == "1 file, 167 records, 167 rows: sound\n"
+    assert run("status", "--json").json["counts"]["visits"] == 168
+
+
+def test_a_missing_file_is_damage_that_can_be_mended(run: Run, collection: Path) -> None:
+    next((collection / "archive").glob("*.warc.gz")).unlink()
+    assert run("check").code == 7
+    assert run("check", "--repair").code == 0
+    assert len(run("history", NEWS, "--json").json) == 28
+    assert run("show", NEWS, "--text").code == 3
+
+
+def test_old_versions_are_thinned_after_a_yes(run: Run, collection: Path) -> None:
+    plan = run("prune", "--older-than", "1d", "--keep", "week", "--dry-run", "--json").json
+    done = run("prune", "--older-than", "1d", "--keep", "week", "--yes", "--json").json
+    assert done["versions"] == plan["versions"] > 0
+    assert done["freed_bytes"] > 0
+    assert run("check").code == 0
+    assert len(run("history", NEWS, "--json").json) == 28
+
+
+def test_nothing_is_thinned_silently(run: Run, collection: Path) -> None:
+    ran = run("prune", "--older-than", "1d")
+    assert ran.code == 2
+    assert "--yes" in ran.err
+    assert run("check", "--json").json["records"] == 168
+
+
+def test_nothing_old_means_nothing_to_do(run: Run, collection: Path) -> None:
+    assert run("prune", "--older-than", "900y").out.startswith("The bytes of 0 versions")
+
+
+def test_an_age_must_be_one(run: Run, collection: Path) -> None:
+    for age in ("soon", "10", "999999y"):
+        assert run("prune", "--older-than", age).code == 2
+    assert run("prune", "--older-than", "1d", "--keep", "hour").code == 2
+
+
+def test_the_doctor_finds_nothing_wrong(run: Run, collection: Path) -> None:
+    ran = run("doctor")
+    assert ran.code == 0
+    assert "6 pages, 168 visits" in ran.out
+    assert all(row["fine"] for row in run("doctor", "--json").json)
+
+
+def test_the_doctor_names_what_is_wrong(run: Run, collection: Path) -> None:
+    Path("freshet.toml").write_text('contact = ""\n', "utf-8")
+    ran = run("doctor")
+    assert ran.code == 1
+    assert "set contact in freshet.toml" in ran.out
+
+
+def test_a_collection_of_a_newer_version_is_refused(run: Run, collection: Path) -> None:
+    with sqlite3.connect("catalog.db") as catalog:
+        catalog.execute("UPDATE alembic_version SET version_num = '9999'")
+    catalog.close()
+    ran = run("list")
+    assert ran.code == 5
+    assert "install a newer Freshet" in ran.err
+
+
+def test_a_second_writer_is_refused_and_told_who_writes(
+    run: Run, collection: Path, small_warc: Path
+) -> None:
+    with ArchiveLock(collection / "archive", command="freshet run"):
+        ran = run("import", "warc", str(small_warc))
+        assert run("tag", "front", NEWS).code == 0
+    assert ran.code == 6
+    assert "'freshet run'" in ran.err
+    assert str(os.getpid()) in ran.err
+
+
+def test_the_demo_shows_every_step(run: Run) -> None:
+    out = run("demo").out
+    assert "Imported 168 visits." in out
+    assert "sound" in out
+    assert "gzip data are altered" in out
+
+
+def test_the_demo_stays_where_it_is_kept(run: Run, tmp_path: Path) -> None:
+    assert run("demo", "--keep", str(tmp_path / "d"), "--json").json["check"]["problems"] == []
+    assert run("status", "-C", str(tmp_path / "d" / "collection")).code == 0
+    assert run("demo", "--keep", str(tmp_path / "d")).code == 2

@@ -1,0 +1,114 @@
+"""Looking at a collection: status, show, history, diff."""
+
+from pathlib import Path
+
+import pytest
+from cli_runs import NEWS, Run
+
+CLUB = "https://club.example/rules"
+STEERING = "<title>\x1b]0;owned\x07T</title><p>safe\x9b31m text [bold]not[/bold] :heart:</p>"
+
+
+def visit(run: Run, html: str, name: str = "page.html") -> str:
+    """Import one version of a page that holds that HTML, and return its URL."""
+    body = html.encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    url = f"https://odd.example/{name}"
+    block = head + body
+    record = (
+        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{'0' * 8}-0000-4000-8000-"
+        f"{'0' * 12}>\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+        f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    Path("one.warc").write_bytes(record.encode() + block + b"\r\n\r\n")
+    assert run("import", "warc", "one.warc", "--source", "").code == 0
+    return url
+
+
+def test_status_tells_what_there_is(run: Run, collection: Path) -> None:
+    ran = run("status", "--days", "2")
+    assert "6 pages (0 paused)" in ran.out
+    assert "168 visits" in ran.out
+    assert "2026-02-01" in ran.out
+    found = run("status", "--json").json
+    assert found["counts"]["visits"] == 168
+    assert len(found["growth"]) == 7
+    assert found["imports"][0]["kind"] == "warc"
+
+
+def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
+    ran = run("show", NEWS)
+    assert "The Valley Herald" in ran.out
+    assert "28 (28 looks, 19 changes)" in ran.out
+    found = run("show", NEWS, "--version", "1", "--json").json
+    assert (found["version"], found["versions"], found["language"]) == (1, 28, "en")
+
+
+def test_show_prints_parts_of_a_version(run: Run, collection: Path) -> None:
+    assert run("show", NEWS, "--text").out.startswith("Home About\nThe Valley Herald\n")
+    assert "https://news.example/about" in run("show", NEWS, "--links").out
+    assert run("show", NEWS, "--terms", "--json").json["terms"]["herald"] == 1
+    assert "/html[0]/body[0]" in run("show", NEWS, "--dom").out
+
+
+def test_a_page_without_visits_can_be_shown(run: Run, empty: Path) -> None:
+    run("add", NEWS)
+    assert "0 (0 looks, 0 changes)" in run("show", NEWS).out
+    assert "has not been visited yet" in run("history", NEWS).out
+    assert run("diff", NEWS).code == 3
+
+
+@pytest.mark.parametrize(("version", "code"), [("99", 3), ("0", 3), ("2020-01-01", 3), ("soon", 2)])
+def test_a_version_that_is_not_there_is_said(
+    run: Run, collection: Path, version: str, code: int
+) -> None:
+    ran = run("show", NEWS, "--version", version)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.count("\n") == 1
+
+
+def test_history_numbers_the_versions_and_names_outcomes(run: Run, collection: Path) -> None:
+    rows = run("history", CLUB, "--json").json
+    assert [row["version"] for row in rows[4:10]] == [5, None, None, None, None, 6]
+    assert {row["visit"]["outcome"] for row in rows} == {"ok", "captcha"}
+    assert "captcha" in run("history", CLUB).out
+
+
+def test_history_keeps_the_latest(run: Run, collection: Path) -> None:
+    lines = run("history", NEWS, "--limit", "2").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["v", "27", "28"]
+
+
+def test_diff_marks_words_that_came_and_went(run: Run, collection: Path) -> None:
+    out = run("diff", NEWS, "4", "5").out
+    assert "(v4) → 2026-01-09 06:00 (v5)" in out
+    assert "{+Council harvest" in out
+    assert "[-Harvest museum" in out
+    assert "+ https://news.example/story/16" in out
+
+
+def test_diff_shows_the_last_change_by_default(run: Run, collection: Path) -> None:
+    found = run("diff", "https://docs.example/manual", "--json").json
+    assert (found["old"]["number"], found["new"]["number"]) == (17, 18)
+    assert {piece["kind"] for piece in found["words"]} == {"same", "removed", "added"}
+
+
+def test_diff_takes_times(run: Run, collection: Path) -> None:
+    found = run("diff", NEWS, "2026-01-07", "2026-01-08T12:00", "--json").json
+    assert (found["old"]["number"], found["new"]["number"]) == (3, 4)
+
+
+def test_diff_of_equal_versions_says_so(run: Run, collection: Path) -> None:
+    assert "The text is the same." in run("diff", CLUB).out
+
+
+def test_a_page_cannot_steer_the_terminal(run: Run, empty: Path) -> None:
+    url = visit(run, STEERING)
+    for words in (["show", url], ["show", url, "--text"], ["list"], ["show", url, "--json"]):
+        out = run(*words).out
+        assert not set(out) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_text_of_a_page_is_no_markup(run: Run, empty: Path) -> None:
+    url = visit(run, STEERING)
+    assert "[bold]not[/bold] :heart:" in run("show", url, "--text").out

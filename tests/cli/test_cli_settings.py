@@ -1,0 +1,89 @@
+"""Settings of pages and tags, through ``freshet set``."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runs import NEWS, Run
+
+
+def values(document: Any) -> dict[str, Any]:
+    return {row["name"]: (row["value"], row["origin"]) for row in document["settings"]}
+
+
+def test_a_page_overrides_its_tag_which_overrides_the_default(run: Run, collection: Path) -> None:
+    run("tag", "front", NEWS)
+    run("set", "importance=2", "proxy=http://proxy.example:8080", "--tag", "front")
+    run("set", "importance=5", "--page", NEWS)
+    found = values(run("set", "--page", NEWS, "--json").json)
+    assert found["importance"] == (5.0, "page")
+    assert found["proxy"] == ("http://proxy.example:8080", "tag front")
+    assert found["counts_as"] == ("text", "default")
+
+
+def test_the_collection_gives_what_nobody_overrides(run: Run, collection: Path) -> None:
+    with Path("freshet.toml").open("a") as file:
+        file.write("[page]\nimportance = 3.0\n")
+    assert values(run("set", "--page", NEWS, "--json").json)["importance"] == (3.0, "collection")
+
+
+def test_headers_and_cookies_are_set_one_by_one(run: Run, collection: Path) -> None:
+    run("set", "headers.Accept=text/html", "cookies.session=a b", "--page", NEWS)
+    run("set", "headers.Accept-Language=en", "--page", NEWS)
+    found = values(run("set", "--page", NEWS, "--json").json)
+    assert found["headers"][0] == {"Accept": "text/html", "Accept-Language": "en"}
+    assert found["cookies"][0] == {"session": "a b"}
+
+
+def test_active_hours_may_name_a_zone(run: Run, collection: Path) -> None:
+    ran = run("set", "active_hours=08:00-20:00 Europe/Paris", "--page", NEWS)
+    assert ran.code == 0
+    assert "08:00-20:00 Europe/Paris" in ran.out
+
+
+def test_an_empty_value_takes_the_setting_away(run: Run, collection: Path) -> None:
+    run("set", "importance=5", "--page", NEWS)
+    found = values(run("set", "importance=", "--page", NEWS, "--json").json)
+    assert found["importance"] == (1.0, "default")
+
+
+def test_what_is_set_shows_with_the_page(run: Run, collection: Path) -> None:
+    run("set", "importance=5", "--page", NEWS)
+    assert run("show", NEWS, "--json").json["settings"]["importance"] == 5.0
+
+
+def test_counts_as_says_how_old_visits_are_measured_anew(run: Run, collection: Path) -> None:
+    assert "freshet measure --again" in run("set", "counts_as=words:3", "--page", NEWS).out
+
+
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        ("impotance=2", "did you mean importance?"),
+        ("importance=much", "must be a number"),
+        ("importance=0", "must be above 0"),
+        ("proxy=ftp://a.example", "must be an http(s) URL"),
+        ("active_hours=25:00-26:00", "must be hours"),
+        ("counts_as=words:0", "must be text, words:N"),
+        ("headers.A=\x1b[31m", "must be printable"),
+        ("importance", "write NAME=VALUE"),
+        ("=2", "write NAME=VALUE"),
+    ],
+)
+def test_a_wrong_setting_is_refused(run: Run, collection: Path, assignment: str, said: str) -> None:
+    ran = run("set", assignment, "--page", NEWS)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "\x1b" not in ran.err
+
+
+def test_a_setting_is_for_a_page_or_a_tag(run: Run, collection: Path) -> None:
+    assert run("set", "importance=2").code == 2
+    assert run("set", "importance=2", "--page", NEWS, "--tag", "front").code == 2
+
+
+def test_a_broken_settings_file_is_named(run: Run, collection: Path) -> None:
+    Path("freshet.toml").write_text("contact = [", "utf-8")
+    ran = run("status")
+    assert ran.code == 2
+    assert "freshet.toml" in ran.err

@@ -1,0 +1,164 @@
+"""The words of the command line: help, wrong usage, faults, and how things are written."""
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runs import Run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.cli import output
+from freshet.cli.app import COMMANDS, load
+from freshet.cli.commands import list as list_command
+from freshet.cli.terminal import safe
+
+
+def leaves() -> Iterator[tuple[str, Any]]:
+    """Yield every command with its full name, the kinds of import and export one by one."""
+    for name in COMMANDS:
+        command = load(name)
+        yield name, command
+        yield from (
+            (f"{name} {kind}", part) for kind, part in getattr(command, "commands", {}).items()
+        )
+
+
+LEAVES = dict(leaves())
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_everything_that_can_be_said_is_explained(name: str) -> None:
+    command = LEAVES[name]
+    assert command.help
+    for parameter in command.params:
+        assert getattr(parameter, "help", ""), f"{name}: {parameter.name} has no help"
+
+
+@pytest.mark.parametrize("name", [name for name in LEAVES if name not in ("import", "export")])
+def test_every_command_can_answer_in_json(name: str) -> None:
+    assert any("--json" in parameter.opts for parameter in LEAVES[name].params)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("import", "export")])
+def test_a_command_says_of_itself_what_the_list_says(name: str) -> None:
+    assert LEAVES[name].callback.__doc__ == COMMANDS[name]
+
+
+def test_help_fits_into_eighty_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in LEAVES:
+        lines = run(*name.split(), "-h").out.splitlines()
+        assert max(map(len, lines)) <= 80
+    assert "..." not in run("--help").out.partition("Commands:")[2]
+
+
+def test_without_a_command_there_is_help(run: Run) -> None:
+    ran = run()
+    assert ran.code == 0
+    assert ran.out.startswith("Usage: freshet")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch"], "No such command 'nosuch'"),
+        (["list", "--nosuch"], "No such option: --nosuch"),
+        (["history"], "Missing argument 'URL'"),
+        (["list", "--limit", "-1"], "Invalid value for '--limit'"),
+        (["status", "--days", "\x1b[31m"], "Invalid value for '--days'"),
+    ],
+)
+def test_wrong_usage_is_one_line(run: Run, words: list[str], said: str) -> None:
+    ran = run(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert "--help" in ran.err
+    assert "\x1b" not in ran.err
+
+
+def test_an_error_is_no_json_but_a_line_and_a_code(run: Run, empty: Path) -> None:
+    ran = run("show", "https://nowhere.example/", "--json")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("freshet: ")
+
+
+def test_a_fault_of_ours_is_one_line_unless_more_is_asked_for(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*words: Any, **options: Any) -> None:
+        raise RuntimeError("never seen before")
+
+    monkeypatch.setattr(list_command.Collection, "open", fail)
+    ran = run("list")
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert "never seen before" in ran.err
+    monkeypatch.setenv("FRESHET_DEBUG", "1")
+    assert "Traceback" in run("list").err
+
+
+def test_a_system_error_says_which_file_and_what_to_do(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*words: Any, **options: Any) -> None:
+        raise OSError(28, "No space left on device", "catalog.db")
+
+    monkeypatch.setattr(list_command.Collection, "open", fail)
+    ran = run("list")
+    assert ran.code == 5
+    assert ran.err.startswith("freshet: catalog.db: No space left on device; ")
+
+
+def test_a_file_name_that_is_not_utf_8_can_be_named(run: Run, empty: Path) -> None:
+    ran = run("import", "csv", "\udcff.csv")
+    assert ran.code == 4
+    assert ran.err.startswith("freshet: ?.csv")
+
+
+@given(st.text())
+def test_safe_text_is_one_line_that_steers_nothing(text: str) -> None:
+    kept = safe(text)
+    assert len(kept) == len(text)
+    assert all(char.isprintable() or char in "\u200c\u200d" for char in kept)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P"])))
+def test_safe_text_is_left_as_it_is(text: str) -> None:
+    assert safe(text) == text
+
+
+def test_piped_tables_are_one_line_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "https://a.example/" + "x" * 300
+    output.print_table(("page", "empty", "n"), [(long, None, 1), ("b", None, 20)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["page", "n"]
+    assert lines[1] == f"{long}   1"
+    assert lines[2].split() == ["b", "20"]
+
+
+def test_tables_on_a_narrow_terminal_break_only_long_cells(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = output.Console(highlight=False, width=80, force_terminal=True, color_system=None)
+    monkeypatch.setattr(output, "console", narrow)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    output.print_table(("page", "time", "n"), [("https://a.example/" + "x" * 100, moment, 1234)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("2026-01-01 00:00:00  1,234" in line for line in lines)
+
+
+def test_json_holds_no_number_that_json_has_not() -> None:
+    assert output.plain({"a": float("inf"), "b": {1}}) == {"a": None, "b": [1]}
+
+
+def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress("work", quiet=False) as advance:
+        advance(1, 2)
+    assert capsys.readouterr() == ("", "")
+    assert not sys.stderr.isatty()

@@ -1,0 +1,400 @@
+"""What every catalog promises; one suite, run on each of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import (
+    ArchiveFile,
+    BadRow,
+    Entry,
+    Growth,
+    HostState,
+    Import,
+    LinkDelta,
+    NewPage,
+    Summary,
+    ViewFacts,
+)
+from freshet.archive.catalog.sqlite import open_catalog
+from freshet.core.errors import NotFound, UsageError
+from freshet.core.types import Change, Facts, Kind, Location, Outcome, PageKey, Visit
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+FACTS = Facts(bytes=900, text_chars=400, words=70, distinct_words=50, links_internal=3,
+              links_external=1, elements=20, depth=6, truncated=True)  # fmt: skip
+VIEW = ViewFacts(Kind.HTML, "News", "en", 2**64 - 1, 7, FACTS)
+CHANGE = Change(
+    True, mask=3, bytes=True, text=True, significant=False, structure=None, links=True, moved=True,
+    dice=0.5, words=12, new_internal=2, new_external=1, never_seen=1,
+)  # fmt: skip
+
+
+def open_sqlite(folder: Path) -> Catalog:
+    return open_catalog(folder / "catalog.db", create=True)
+
+
+CATALOGS = {"sqlite": open_sqlite}
+
+
+@pytest.fixture(params=CATALOGS)
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    with CATALOGS[request.param](tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=CATALOGS)
+def shared(request: pytest.FixtureRequest) -> Iterator[Catalog]:
+    with TemporaryDirectory() as folder, CATALOGS[request.param](Path(folder)) as opened:
+        yield opened
+
+
+def new_page(path: str = "", host: str = "a.example", source: str = "") -> NewPage:
+    return NewPage(PageKey(f"https://{host}/{path}", source), host, host, f"{host}/")
+
+
+def new_visit(page: int, number: int, outcome: Outcome = Outcome.OK, **more: Any) -> Visit:
+    uid = page.to_bytes(8, "big") + number.to_bytes(8, "big")
+    return replace(Visit(uid, page, NOW + number * DAY, outcome), **more)
+
+
+def add(catalog: Catalog, *items: NewPage) -> list[int]:
+    return catalog.add_pages(items or [new_page()], NOW)
+
+
+def add_another(catalog: Catalog) -> int:
+    return add(catalog, new_page(str(catalog.counts().pages)))[0]
+
+
+class TestPages:
+    def test_ids_come_in_the_order_of_the_pages(self, catalog: Catalog) -> None:
+        a, b, again = add(catalog, new_page("a"), new_page("b"), new_page("a"))
+        assert a == again != b
+        assert add(catalog, new_page("c"), new_page("b"))[1] == b
+        assert catalog.add_pages([], NOW) == []
+
+    def test_the_same_url_of_another_source_is_another_page(self, catalog: Catalog) -> None:
+        live, imported = add(catalog, new_page(), new_page(source="snap"))
+        assert live != imported
+        assert catalog.page(PageKey("https://a.example/", "snap")).id == imported
+
+    def test_adding_a_page_again_leaves_it_as_it_was(self, catalog: Catalog) -> None:
+        ids = add(catalog)
+        catalog.pause(ids)
+        catalog.add_pages([replace(new_page(), site="other.example")], NOW + DAY)
+        page = catalog.page(new_page().key)
+        assert (page.added, page.paused, page.site) == (NOW, True, "a.example")
+
+    def test_an_unknown_page_is_named(self, catalog: Catalog) -> None:
+        with pytest.raises(NotFound, match=r"freshet add https://a\.example/"):
+            catalog.page(new_page().key)
+
+    def test_pages_are_chosen_by_tag_host_and_source(self, catalog: Catalog) -> None:
+        a, b, c = add(catalog, new_page("a"), new_page("b", "b.example"), new_page(source="snap"))
+        catalog.tag([a, b], "news")
+        assert [page.id for page in catalog.pages(tag="news")] == [a, b]
+        assert [page.id for page in catalog.pages(host="b.example")] == [b]
+        assert [page.id for page in catalog.pages(source="snap")] == [c]
+        assert [page.id for page in catalog.pages(after_id=a, limit=1)] == [b]
+
+    def test_thousands_of_pages_are_streamed_once_each(self, catalog: Catalog) -> None:
+        ids = add(catalog, *(new_page(str(number)) for number in range(2100)))
+        assert [page.id for page in catalog.pages()] == ids
+        assert len(list(catalog.pages(limit=1500))) == 1500
+
+    def test_tags_are_given_and_taken(self, catalog: Catalog) -> None:
+        ids = add(catalog)
+        for tag in ("news", "daily", "news"):
+            catalog.tag(ids, tag)
+        assert catalog.page(new_page().key).tags == ("daily", "news")
+        catalog.untag(ids, "daily")
+        assert catalog.page(new_page().key).tags == ("news",)
+
+    def test_a_removed_page_keeps_its_history_and_can_return(self, catalog: Catalog) -> None:
+        ids = add(catalog)
+        catalog.append([Entry(new_visit(ids[0], 0))])
+        catalog.remove(ids, NOW)
+        assert list(catalog.pages()) == []
+        assert len(catalog.history(catalog.page(new_page().key).id)) == 1
+        catalog.restore(ids)
+        assert [page.id for page in catalog.pages()] == ids
+
+    def test_a_purged_page_leaves_nothing(self, catalog: Catalog) -> None:
+        page, other = add(catalog, new_page("a"), new_page("b"))
+        full = Entry(new_visit(page, 0), CHANGE, view=VIEW, links=LinkDelta(("x:1",)))
+        catalog.append([full, Entry(new_visit(other, 0))])
+        catalog.lease("w", [page], NOW, NOW + DAY)
+        catalog.remove([page], NOW, purge=True)
+        assert catalog.seen_links(page) == frozenset()
+        counts = catalog.counts()
+        assert (counts.pages, counts.removed, counts.visits, counts.changes) == (1, 0, 1, 0)
+        assert add(catalog, new_page("a"))[0] not in {page, other}
+
+    def test_settings_are_kept_per_page_and_per_tag(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        assert catalog.page_settings(page) == catalog.tag_settings("news") == {}
+        catalog.set_page_settings(page, {"counts_as": "links", "every": 1.5})
+        for counts_as in ("text", "words:3"):
+            catalog.set_tag_settings("news", {"counts_as": counts_as})
+        assert catalog.page_settings(page) == {"counts_as": "links", "every": 1.5}
+        assert catalog.tag_settings("news") == {"counts_as": "words:3"}
+        with pytest.raises(NotFound, match="page 99"):
+            catalog.page_settings(99)
+
+
+class TestVisits:
+    def test_everything_of_an_entry_comes_back(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        location = Location("a.warc.gz", 12, 34)
+        visit = new_visit(
+            page, 1, status=200, size=900, digest=b"d" * 20, media_type="text/html",
+            location=location, final_url="https://a.example/new", time=NOW.replace(microsecond=7),
+        )  # fmt: skip
+        change = replace(CHANGE, new_links=("x:1",), removed_links=("x:2", "x:3"))
+        links = LinkDelta(("x:1",), ("x:2", "x:3"))
+        entry = Entry(visit, change, 5, VIEW, links, etag='"e"', last_modified="Sun")
+        (visit_id,) = catalog.append([entry])
+        (row,) = catalog.history(page)
+        assert row.visit == replace(visit, id=visit_id)
+        assert (row.change, row.since, row.removed_links) == (CHANGE, 5, 2)
+        assert (row.view, row.etag, row.last_modified) == (VIEW, '"e"', "Sun")
+        assert catalog.link_delta(visit_id) == links
+
+    def test_a_bare_visit_comes_back_bare(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        bare, full = new_visit(page, 0, Outcome.TIMEOUT), new_visit(page, 1)
+        ids = catalog.append([Entry(bare), Entry(full, CHANGE, view=VIEW)])
+        assert catalog.link_delta(ids[0]) is None
+        first, second = catalog.history(page)
+        assert (first.change, first.view, first.visit) == (None, None, replace(bare, id=ids[0]))
+        assert (second.change, second.view) == (CHANGE, VIEW)
+
+    def test_a_change_may_be_measured_against_its_own_batch(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        first, second = new_visit(page, 0), new_visit(page, 1)
+        ids = catalog.append([Entry(first), Entry(second, CHANGE, since=first.uid)])
+        assert catalog.history(page)[1].since == ids[0]
+        with pytest.raises(NotFound, match="append that one first"):
+            catalog.append([Entry(new_visit(page, 2), CHANGE, since=b"?" * 16)])
+
+    def test_known_names_only_what_is_there(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        catalog.append([Entry(new_visit(page, 0))])
+        assert catalog.known([new_visit(page, n).uid for n in (0, 1)]) == {new_visit(page, 0).uid}
+
+    def test_of_one_uid_in_a_batch_the_first_is_kept(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        catalog.append([Entry(new_visit(page, 0, status=status)) for status in (200, 500)])
+        assert [row.visit.status for row in catalog.history(page)] == [200]
+
+    def test_measuring_again_replaces_the_change(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        catalog.append([Entry(new_visit(page, 0), CHANGE, view=VIEW, links=LinkDelta(("x:1",)))])
+        (row,) = catalog.history(page)
+        catalog.replace_changes([Entry(row.visit, Change(False, mask=4))])
+        (again,) = catalog.history(page)
+        assert (again.change, again.view) == (Change(False, mask=4), VIEW)
+        assert catalog.links_at(page) == {"x:1"}
+        newer = replace(VIEW, title="Newer")
+        catalog.replace_changes([Entry(row.visit, view=newer, links=LinkDelta(("x:2",)))])
+        (last,) = catalog.history(page)
+        assert (last.change, last.view) == (None, newer)
+        assert catalog.links_at(page) == {"x:2"}
+        with pytest.raises(UsageError, match="has no id"):
+            catalog.replace_changes([Entry(new_visit(page, 0))])
+
+    def test_dropped_visits_are_gone_and_their_ids_not_reused(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        ids = catalog.append([Entry(new_visit(page, n), CHANGE) for n in range(2)])
+        catalog.drop_visits(ids)
+        assert catalog.history(page) == []
+        assert catalog.append([Entry(new_visit(page, 5))])[0] > max(ids)
+
+    def test_files_list_their_records_in_order(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        catalog.add_file("b.warc.gz", "snap")
+        places = [Location("a.warc.gz", offset, 10) for offset in range(12_000, 0, -10)]
+        catalog.append([
+            Entry(new_visit(page, n, location=place)) for n, place in enumerate(places)
+        ])
+        assert catalog.files() == [
+            ArchiveFile(1, "b.warc.gz", "snap"), ArchiveFile(2, "a.warc.gz", ""),
+        ]  # fmt: skip
+        assert [visit.location for visit in catalog.visits_in_file("a.warc.gz")] == places[::-1]
+        assert list(catalog.visits_in_file("b.warc.gz")) == []
+
+    def test_records_move_and_are_forgotten(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        place, other = Location("a.warc.gz", 0, 9), Location("b.warc.gz", 5, 9)
+        same = [new_visit(page, n, digest=b"d" * 20, size=3, location=place) for n in range(2)]
+        ids = catalog.append([Entry(visit) for visit in same])
+        assert catalog.find_payload(b"d" * 20, 4) is None
+        catalog.set_locations({ids[0]: None, ids[1]: other})
+        found = catalog.find_payload(b"d" * 20, 3)
+        assert found == replace(same[1], id=ids[1], location=other)
+        assert catalog.history(page)[0].visit.location is None
+
+
+class TestLooks:
+    def test_the_last_look_is_the_latest_with_content(self, catalog: Catalog) -> None:
+        a, b, never = add(catalog, new_page("a"), new_page("b"), new_page("c"))
+        outcomes = [Outcome.OK, Outcome.OK, Outcome.NOT_MODIFIED, Outcome.GONE]
+        catalog.append([Entry(new_visit(a, n, outcome)) for n, outcome in enumerate(outcomes)])
+        catalog.append([Entry(new_visit(b, 0), CHANGE), Entry(new_visit(never, 0, Outcome.GONE))])
+        latest = catalog.last_looks([a, b, never, a])
+        assert {page: row.visit.time for page, row in latest.items()} == {a: NOW + DAY, b: NOW}
+        assert latest[b].change == CHANGE
+        assert catalog.last_looks([a], content=False)[a].visit.time == NOW + 2 * DAY
+        assert catalog.last_looks([a, b], {a: NOW, b: NOW - DAY}) == {a: catalog.history(a)[0]}
+
+    def test_the_next_look_is_the_first_after(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        outcomes = [Outcome.OK, Outcome.GONE, Outcome.NOT_MODIFIED, Outcome.OK]
+        catalog.append([Entry(new_visit(page, n, outcome)) for n, outcome in enumerate(outcomes)])
+        rows = catalog.history(page)
+        assert catalog.next_look(page, NOW) == rows[3]
+        assert catalog.next_look(page, NOW, content=False) == rows[2]
+        assert catalog.next_look(page, NOW + 3 * DAY) is None
+
+    def test_history_is_cut_by_time_and_number(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        catalog.append([Entry(new_visit(page, number)) for number in range(5)])
+        times = [row.visit.time for row in catalog.history(page, since=NOW + DAY, limit=2)]
+        assert times == [NOW + 3 * DAY, NOW + 4 * DAY]
+        assert len(catalog.history(page, since=NOW + DAY, until=NOW + 2 * DAY)) == 2
+
+
+class TestTotals:
+    def test_counts_tell_looks_from_visits(self, catalog: Catalog) -> None:
+        a, b, gone = add(catalog, new_page("a"), new_page("b"), new_page("c"))
+        catalog.pause([b])
+        catalog.remove([gone], NOW)
+        kept = new_visit(a, 0, location=Location("a.warc.gz", 0, 90))
+        reported = new_visit(a, 1, Outcome.REPORTED)
+        catalog.append(
+            [Entry(kept, CHANGE), Entry(reported, Change(False)),
+             Entry(new_visit(b, 2, Outcome.GONE))]
+        )  # fmt: skip
+        counts = catalog.counts()
+        assert (counts.pages, counts.paused, counts.removed) == (2, 1, 1)
+        assert (counts.visits, counts.looks, counts.changes) == (3, 2, 1)
+        assert (counts.files, counts.stored_bytes) == (1, 90)
+
+    def test_growth_is_by_utc_day(self, catalog: Catalog) -> None:
+        (page,) = add(catalog)
+        last = datetime(2026, 11, 1, 23, 59, 59, 900_000, tzinfo=UTC)
+        midnight = datetime(2026, 11, 2, tzinfo=UTC)
+        place = Location("a.warc.gz", 0, 90)
+        catalog.append(
+            [Entry(new_visit(page, 0, time=last)), Entry(new_visit(page, 1, time=midnight)),
+             Entry(new_visit(page, 2, time=midnight, location=place))]
+        )  # fmt: skip
+        assert catalog.growth() == [
+            Growth(date(2026, 11, 1), 1, 0), Growth(date(2026, 11, 2), 2, 90),
+        ]  # fmt: skip
+
+    def test_a_summary_follows_each_page(self, catalog: Catalog) -> None:
+        a, _ = add(catalog, new_page("a"), new_page("b"))
+        catalog.append(
+            [Entry(new_visit(a, 0), CHANGE), Entry(new_visit(a, 1), Change(False)),
+             Entry(new_visit(a, 2, Outcome.TIMEOUT))]
+        )  # fmt: skip
+        first, second = catalog.summaries(catalog.pages())
+        assert (first.page.id, first.visits, first.looks, first.changes) == (a, 3, 2, 1)
+        assert (first.last_look, first.last_change) == (NOW + DAY, NOW)
+        assert second == Summary(catalog.page(new_page("b").key), 0, 0, 0, None, None)
+
+
+class TestCrawling:
+    def test_a_page_is_lent_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        assert catalog.lease("one", [a], NOW, NOW + DAY) == [a]
+        assert catalog.lease("two", [a, b], NOW, NOW + DAY) == [b]
+        assert catalog.lease("one", [a], NOW, NOW + 2 * DAY) == [a]
+        catalog.release("two")
+        catalog.release("one", [a])
+        assert catalog.lease("three", [a, b], NOW, NOW + DAY) == [a, b]
+
+    def test_leases_of_dead_workers_return(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease("dead", [a], NOW, NOW + DAY)
+        catalog.lease("alive", [b], NOW, NOW + 3 * DAY)
+        assert catalog.return_expired(NOW) == []
+        assert catalog.lease("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
+        assert catalog.return_expired(NOW + 2 * DAY) == [a]
+        assert catalog.lease("newer", [a, b], NOW, NOW + DAY) == [a]
+
+    def test_hosts_are_remembered(self, catalog: Catalog) -> None:
+        assert catalog.host("a.example") is None
+        state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
+        for remembered in (HostState("a.example"), state):
+            catalog.set_host(remembered)
+            assert catalog.host("a.example") == remembered
+
+
+class TestImports:
+    def test_an_import_is_recorded_with_its_bad_rows(self, catalog: Catalog) -> None:
+        number = catalog.start_import("csv", "trace.csv", "snap", NOW)
+        bad = [BadRow("line 3", "no time"), BadRow("line 9", "no page")]
+        catalog.note_bad_rows(number, bad)
+        catalog.finish_import(number, NOW + DAY, {"visits": 7})
+        (done,) = catalog.imports()
+        assert done == Import(number, "csv", "trace.csv", "snap", NOW, NOW + DAY, {"visits": 7})
+        assert catalog.bad_rows(number) == bad
+
+    def test_notes_are_replaced(self, catalog: Catalog) -> None:
+        assert catalog.note("clock") is None
+        for value in ("1", "2"):
+            catalog.set_note("clock", value)
+        assert catalog.note("clock") == "2"
+
+
+NUMBER_LISTS = st.lists(st.integers(0, 30), max_size=20)
+LINKS = st.frozensets(st.sampled_from(["x:1", "x:2", "x:3", "x:4"]))
+
+
+@given(NUMBER_LISTS, NUMBER_LISTS)
+@settings(max_examples=30, deadline=None)
+def test_appending_again_doubles_nothing(shared: Catalog, some: list[int], more: list[int]) -> None:
+    page = add_another(shared)
+    entries = [[Entry(new_visit(page, number), CHANGE) for number in part] for part in (some, more)]
+    first, second = map(shared.append, entries)
+    assert shared.append(entries[0]) == first
+    ids = dict(zip(some, first, strict=True)) | dict(zip(more, second, strict=True))
+    assert {row.visit.id for row in shared.history(page)} == set(ids.values())
+    assert len(shared.history(page)) == len({*some, *more})
+
+
+@given(NUMBER_LISTS)
+@settings(max_examples=30, deadline=None)
+def test_a_history_is_in_time_order_however_it_came(shared: Catalog, numbers: list[int]) -> None:
+    page = add_another(shared)
+    shared.append([Entry(new_visit(page, number)) for number in numbers])
+    times = [row.visit.time for row in shared.history(page)]
+    assert times == [NOW + number * DAY for number in sorted(set(numbers))]
+
+
+@given(st.lists(LINKS, min_size=1, max_size=8))
+@settings(max_examples=30, deadline=None)
+def test_link_events_fold_to_the_links_of_each_look(
+    shared: Catalog, looks: list[frozenset[str]]
+) -> None:
+    page = add_another(shared)
+    before = [frozenset[str](), *looks]
+    deltas = [
+        LinkDelta(tuple(now - then), tuple(then - now))
+        for then, now in zip(before, looks, strict=False)
+    ]
+    shared.append([Entry(new_visit(page, n), links=delta) for n, delta in enumerate(deltas)])
+    assert [shared.links_at(page, NOW + n * DAY) for n in range(len(looks))] == looks
+    assert shared.links_at(page) == looks[-1]
+    assert shared.seen_links(page) == frozenset().union(*looks)

@@ -1,0 +1,89 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from freshet.core.errors import SettingsError
+from freshet.core.hours import ActiveHours
+from freshet.core.settings import Settings, describe, load, merge
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "freshet.toml"
+    path.write_text(text)
+    return path
+
+
+def test_defaults_stand_where_nothing_is_set(tmp_path: Path) -> None:
+    assert load(write(tmp_path, ""), {}) == Settings()
+
+
+def test_the_file_overrides_the_defaults_and_the_environment_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, 'contact = "a@example.org"\n[archive]\nfile_bytes = 5000\n')
+    settings = load(path, {"FRESHET_ARCHIVE__FILE_BYTES": "7000", "PATH": "/bin"})
+    assert settings.contact == "a@example.org"
+    assert settings.archive.file_bytes == 7000
+
+
+def test_a_page_overrides_its_tags_which_override_the_collection() -> None:
+    settings = merge(Settings(), {"page": {"importance": 2, "proxy": "http://p:1"}}, where="toml")
+    resolved = settings.for_page({"importance": 3, "counts_as": "links"}, {"importance": 4.5})
+    assert (resolved.importance, resolved.counts_as, resolved.proxy) == (4.5, "links", "http://p:1")
+
+
+def test_an_unknown_key_is_refused_with_the_nearest_known_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "[archive]\nfile_byte = 1\n")
+    with pytest.raises(
+        SettingsError, match=r"archive\.file_byte; did you mean archive\.file_bytes"
+    ):
+        load(path, {})
+
+
+def test_an_unknown_environment_variable_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="unknown setting contac; did you mean contact"):
+        load(write(tmp_path, ""), {"FRESHET_CONTAC": "x"})
+
+
+def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
+    assert load(write(tmp_path, ""), {"FRESHET_DATA": "/somewhere"}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"archive": {"file_bytes": 0}}, "must be above 0"),
+        ({"archive": {"file_bytes": "many"}}, "must be a whole number"),
+        ({"archive": {"file_bytes": True}}, "must be a whole number"),
+        ({"archive": 5}, "is a table of settings"),
+        ({"objective": "speed"}, "must be one of freshness"),
+        ({"contact": "a\nb"}, "printable"),
+        ({"page": {"headers": {"X": "a\r\nHost: b"}}}, "printable"),
+        ({"page": {"headers": {"X": 1}}}, "table of texts"),
+        ({"page": {"counts_as": "words:0"}}, "words:N"),
+        ({"page": {"proxy": "ftp://x"}}, r"http\(s\)"),
+        ({"page": {"active_hours": "8-20"}}, "08:00-20:00"),
+        ({"page": {"active_hours": "08:00-25:00"}}, "23:59"),
+        ({"page": {"active_hours": "08:00-20:00 Mars/Olympus"}}, "time zone"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_name(table: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        merge(Settings(), table, where="here")
+
+
+def test_a_broken_file_says_where_it_is_broken(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"freshet\.toml.*line 1"):
+        load(write(tmp_path, "contact = = 1\n"), {})
+
+
+def test_active_hours_may_run_over_midnight() -> None:
+    night = ActiveHours.parse("22:00-06:00")
+    assert night is not None
+    assert night.contains(datetime(2026, 1, 1, 23, tzinfo=UTC))
+    assert not night.contains(datetime(2026, 1, 1, 12, tzinfo=UTC))
+
+
+def test_every_setting_says_what_it_does() -> None:
+    rows = list(describe())
+    assert ("archive.file_bytes", 1_000_000_000, "size at which a WARC file is closed") in rows
+    assert all(doc for _, _, doc in rows)

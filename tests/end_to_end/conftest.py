@@ -1,0 +1,20 @@
+"""A collection to bring things into, and which of these tests this machine can run."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from freshet.core.clock import FixedClock
+from freshet.flow.opened import OpenedCollection
+
+collect_ignore = [] if shutil.which("git") else ["test_git_end_to_end.py"]
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[OpenedCollection]:
+    clock = FixedClock(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
+    with OpenedCollection.create(tmp_path / "kept", contact="a@example.org", clock=clock) as made:
+        yield made

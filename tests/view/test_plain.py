@@ -1,0 +1,122 @@
+"""Plain text, Markdown and JSON."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.types import Kind
+from freshet.view.plain import LONGEST_TITLE, read
+
+
+def targets(text: str, kind: Kind) -> list[str]:
+    return [href for href, _, _ in read(text, kind).hrefs]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See https://example.org/a, then http://example.org/b.", ["https://example.org/a", "http://example.org/b"]),
+        ("(https://example.org/a)", ["https://example.org/a"]),
+        ("https://example.org/a_(b)", ["https://example.org/a_(b)"]),
+        ("<https://example.org/a>", ["https://example.org/a"]),
+        ("HTTPS://EXAMPLE.ORG", ["HTTPS://EXAMPLE.ORG"]),
+        ("ftp://example.org mailto:a@b www.example.org", []),
+    ],
+)  # fmt: skip
+def test_addresses_in_a_text_are_links(text: str, expected: list[str]) -> None:
+    assert targets(text, Kind.TEXT) == expected
+
+
+def test_the_text_stays_as_it_is() -> None:
+    text = "  One\n\n\ttwo *three*  "
+    assert read(text, Kind.TEXT).text == text
+    assert read(text, Kind.MARKDOWN).text == text
+
+
+def test_the_first_line_is_the_title_and_is_cut() -> None:
+    assert read("\n\n  First   line \nsecond", Kind.TEXT).title == "First line"
+    assert len(read("x" * 10_000, Kind.TEXT).title) == LONGEST_TITLE
+    assert read("", Kind.TEXT).title == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[more](/a)", [("/a", "more", "")]),
+        ("[more](</a> 'title')", [("/a", "more", "")]),
+        ("[a [b] c](x_(y).html)", [("x_(y).html", "a [b] c", "")]),
+        ("[![logo](i.png)](/home)", [("/home", "logo", "")]),
+        ("![logo](i.png)", []),
+        ("<https://example.org/>", [("https://example.org/", "", "")]),
+        ("at https://example.org/.", [("https://example.org/", "", "")]),
+        ("[ref]: https://example.org/r 'R'", [("https://example.org/r", "ref", "")]),
+        ("[empty]()", []),
+        ("- [x] done", []),
+    ],
+)
+def test_links_of_markdown(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert list(read(text, Kind.MARKDOWN).hrefs) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("intro\n\n## The [river](/r) ##\n", "The river"),
+        ("Rain\n====\n", "Rain"),
+        ("no heading\nat all", "no heading"),
+        ("#hashtag", "#hashtag"),
+    ],
+)
+def test_the_first_heading_is_the_title(text: str, expected: str) -> None:
+    assert read(text, Kind.MARKDOWN).title == expected
+
+
+def test_values_of_json_are_read_in_order() -> None:
+    text = '{"title": "Rain", "n": 1.50, "list": [true, null, "a\\n b", {"k": -2}]}'
+    reading = read(text, Kind.JSON)
+    assert reading.title == "Rain"
+    assert reading.text == "Rain\n1.50\na b\n-2"
+
+
+def test_addresses_that_are_values_of_json_are_links() -> None:
+    text = '{"https://example.org/key": "https://example.org/a", "b": "see https://example.org/b"}'
+    assert targets(text, Kind.JSON) == ["https://example.org/a"]
+
+
+@pytest.mark.parametrize("text", ["{", "[1,]", "not json", "[" * 100_000, "", "1" * 5000])
+def test_broken_json_is_read_as_text(text: str) -> None:
+    assert read(text, Kind.JSON).text == text
+
+
+def test_half_a_surrogate_pair_is_replaced() -> None:
+    assert read('["\\ud800"]', Kind.JSON).text == "\ufffd"
+
+
+def test_deep_json_does_not_end_the_program() -> None:
+    text = "[" * 100_000 + "]" * 100_000
+    assert read(text, Kind.JSON).hrefs == ()
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda part: st.lists(part) | st.dictionaries(st.text(), part),
+    )
+)
+def test_any_json_is_read(document: object) -> None:
+    read(json.dumps(document), Kind.JSON).text.encode()
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "[a](", "![", "[a][", "<http://", "](", "[a]: ", "# ", "a\n"]
+)
+def test_hostile_markdown_takes_linear_time(piece: str) -> None:
+    assert read(piece * 50_000, Kind.MARKDOWN).text
+
+
+@given(st.text(alphabet="[]()!<>:# \nhttps:/a"))
+def test_any_text_is_read(text: str) -> None:
+    for kind in (Kind.TEXT, Kind.MARKDOWN, Kind.JSON):
+        assert all(href for href, _, _ in read(text, kind).hrefs)
