@@ -5,9 +5,7 @@ A WARC is held against fastwarc just reading it plus the view; the bar is 0.5.
 """
 
 import csv
-import shutil
 import sqlite3
-import statistics
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -15,10 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.pages import histories
-from benchmarks.report import Result, report
+from benchmarks.report import report, side_by_side
 from freshet.archive.warc.build import Origin, response
 from freshet.archive.warc.write import Writer
-from freshet.core.clock import stopwatch
 from freshet.core.types import Snapshot
 from freshet.flow.opened import OpenedCollection
 from freshet.view.look import look
@@ -28,7 +25,7 @@ with warnings.catch_warnings():
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 OBSERVATIONS = 100_000
-PAGES, VERSIONS, ROUNDS = 200, 3, 3
+PAGES, VERSIONS = 200, 3
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
@@ -85,28 +82,10 @@ def import_into(kind: str) -> Callable[[Path, Path], int]:
     return run
 
 
-def rate(work: Callable[[Path, Path], int], path: Path) -> float:
-    """Return how many visits a second a piece of work takes in."""
-    folder = Path(tempfile.mkdtemp(prefix="freshet-benchmark-"))
-    try:
-        started = stopwatch()
-        return work(path, folder) / (stopwatch() - started)
-    finally:
-        shutil.rmtree(folder)
-
-
-def measure(name: str, ours: Callable[[Path, Path], int],
-            reference: Callable[[Path, Path], int], path: Path) -> Result:  # fmt: skip
-    """Return both rates, medians of rounds that alternate, after one to warm up."""
-    rounds = [(rate(ours, path), rate(reference, path)) for _ in range(ROUNDS + 1)][1:]
-    fast, plain = (statistics.median(rates) for rates in zip(*rounds, strict=True))
-    return Result(name, fast, plain, "visits/s")
-
-
-def check(path: Path, expected: int) -> None:
-    """Stop unless an import takes in everything."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = import_into("warc")(path, Path(folder))
+def in_new_folder(work: Callable[[Path, Path], int], path: Path, expected: int) -> None:
+    """Do a piece of work in a folder of its own, and stop unless it took in everything."""
+    with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as folder:
+        found = work(path, Path(folder))
     if found != expected:
         raise SystemExit(f"import: {found} visits of {expected} were taken in")
 
@@ -116,10 +95,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as folder:
         table, warc = Path(folder) / "observations.csv", write_warc(Path(folder))
         write_observations(table)
-        check(warc, PAGES * VERSIONS)
+        visits = PAGES * VERSIONS
         report(
-            measure("import observations", import_into("csv"), insert_plainly, table),
-            measure("import warc", import_into("warc"), read_and_view, warc),
+            side_by_side(
+                "import observations",
+                lambda: in_new_folder(import_into("csv"), table, OBSERVATIONS),
+                lambda: in_new_folder(insert_plainly, table, OBSERVATIONS),
+                amount=OBSERVATIONS,
+                unit="visits/s",
+            ),
+            side_by_side(
+                "import warc",
+                lambda: in_new_folder(import_into("warc"), warc, visits),
+                lambda: in_new_folder(read_and_view, warc, visits),
+                amount=visits,
+                unit="visits/s",
+            ),
         )
 
 

@@ -1,8 +1,14 @@
 """How benchmarks print what they measured: a table, or with ``--json`` one JSON document."""
 
 import json
+import statistics
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+
+from freshet.core.clock import stopwatch
+
+ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +24,28 @@ class Result:
     def ratio(self) -> float:
         """Return ours over the reference."""
         return self.ours / self.reference
+
+
+def side_by_side(
+    name: str,
+    ours: Callable[[], object],
+    reference: Callable[[], object],
+    *,
+    amount: float,
+    unit: str,
+) -> Result:
+    """Return how much of ``amount`` both do in a second, medians of rounds that alternate."""
+    seconds(ours), seconds(reference)
+    rounds = [(seconds(ours), seconds(reference)) for _ in range(ROUNDS)]
+    fast, plain = (amount / statistics.median(times) for times in zip(*rounds, strict=True))
+    return Result(name, fast, plain, unit)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long a piece of work takes."""
+    started = stopwatch()
+    work()
+    return stopwatch() - started
 
 
 def report(*results: Result) -> None:

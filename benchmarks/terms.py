@@ -5,20 +5,17 @@ and for Chinese in any case, texts are generated.
 """
 
 import os
-import statistics
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from benchmarks.report import Result, report
 from resiliparse.extract.html2text import extract_plain_text
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from freshet.core.clock import stopwatch
+from benchmarks.report import Result, report, side_by_side
 from freshet.view.words import count, term_id, words
 
 TEXTS = 40
-ROUNDS = 5
 
 PARTS = {"english": "claude_docs", "french": "ota_france_ver", "german": "news_de"}
 ALPHABETS = {
@@ -51,21 +48,16 @@ def generate_chinese(rng: np.random.Generator) -> list[str]:
 
 
 def measure(language: str, texts: list[str]) -> Result:
-    """Return megabytes counted a second by both, medians of rounds that alternate."""
+    """Return megabytes counted a second by both."""
     vectorizer = HashingVectorizer(alternate_sign=False, norm=None)
     check(texts)
-    ours, reference = [], []
-    for _ in range(ROUNDS):
-        started = stopwatch()
-        for text in texts:
-            count(text)
-        turned = stopwatch()
-        vectorizer.transform(texts)
-        ours.append(turned - started)
-        reference.append(stopwatch() - turned)
-    size = sum(len(text.encode()) for text in texts) / 1e6
-    fast, slow = size / statistics.median(ours), size / statistics.median(reference)
-    return Result(f"terms {language}", fast, slow, "MB/s")
+    return side_by_side(
+        f"terms {language}",
+        lambda: [count(text) for text in texts],
+        lambda: vectorizer.transform(texts),
+        amount=sum(len(text.encode()) for text in texts) / 1e6,
+        unit="MB/s",
+    )
 
 
 def check(texts: list[str]) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_runs import Ran, Run
 
 from freshet.cli.app import main
 from freshet.demo.small_web import write_warc
 from freshet.flow.collection import Collection
 from freshet.flow.imports import bring
+from tests.cli.cli_runs import Ran, Run
 
 collect_ignore = [] if shutil.which("git") else ["test_cli_git.py"]
 

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from cli_runs import Run
+from tests.cli.cli_runs import Run
 
 
 def git(folder: Path, *words: str) -> None:

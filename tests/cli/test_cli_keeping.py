@@ -4,9 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
-from cli_runs import NEWS, Run
-
 from freshet.archive.warc.lock import ArchiveLock
+from tests.cli.cli_runs import NEWS, Run
 
 
 def damage(collection: Path) -> None:

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
-from cli_runs import NEWS, Run
+
+import freshet
+from freshet.view.dom import full_path, type_path
+from tests.cli.cli_runs import NEWS, Run
 
 CLUB = "https://club.example/rules"
 STEERING = "<title>\x1b]0;owned\x07T</title><p>safe\x9b31m text [bold]not[/bold] :heart:</p>"
@@ -49,6 +52,15 @@ def test_show_prints_parts_of_a_version(run: Run, collection: Path) -> None:
     assert "https://news.example/about" in run("show", NEWS, "--links").out
     assert run("show", NEWS, "--terms", "--json").json["terms"]["herald"] == 1
     assert "/html[0]/body[0]" in run("show", NEWS, "--dom").out
+
+
+def test_dom_paths_are_those_that_the_view_spells(run: Run, collection: Path) -> None:
+    found = run("show", NEWS, "--dom", "--json").json["dom"]
+    with freshet.open(collection) as opened:
+        dom = opened.page(NEWS).view(-1, dom=True).dom
+    assert dom is not None
+    spelt = [[full_path(dom, row), type_path(dom, row)] for row in range(len(dom))]
+    assert found == spelt
 
 
 def test_a_page_without_visits_can_be_shown(run: Run, empty: Path) -> None:

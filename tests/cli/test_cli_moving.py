@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from cli_runs import NEWS, Run
+
+from tests.cli.cli_runs import NEWS, Run
 
 CSV = "page,time,changed,new_links\nhttps://a.example/,2026-01-01,0,\nhttps://a.example/,2026-01-02,1,3\n"
 

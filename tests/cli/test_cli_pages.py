@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cli_runs import NEWS, Run
+from tests.cli.cli_runs import NEWS, Run
 
 SITEMAP = (
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import NEWS, Run
+
+from tests.cli.cli_runs import NEWS, Run
 
 
 def values(document: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_runs import Run
 
 from freshet.cli.app import COMMANDS
+from tests.cli.cli_runs import Run
 
 # Runs the command line; its reader sends signals to its own process when it has read some rows.
 DRIVER = """

@@ -1,5 +1,6 @@
 """The words of the command line: help, wrong usage, faults, and how things are written."""
 
+import io
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +15,14 @@ from freshet.cli import output
 from freshet.cli.app import COMMANDS, load
 from freshet.cli.commands import list as list_command
 from freshet.cli.terminal import safe
+from tests.cli.cli_runs import Run
+
+
+class Terminal(io.StringIO):
+    """Somebody who answers."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def leaves() -> Iterator[tuple[str, Any]]:
@@ -162,3 +170,34 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
         advance(1, 2)
     assert capsys.readouterr() == ("", "")
     assert not sys.stderr.isatty()
+
+
+def test_an_interrupted_command_says_so(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*words: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(list_command.Collection, "open", stop)
+    ran = run("list")
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err.startswith("freshet: interrupted; ")
+
+
+def test_a_terminal_is_asked_for_the_contact(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("you@example.org\n"))
+    ran = run("init", str(tmp_path / "c"), "--json")
+    assert ran.json["contact"] == "you@example.org"
+    assert "Contact" in ran.err
+
+
+def test_a_no_at_the_terminal_changes_nothing(
+    run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    ran = run("remove", "--source", "", "--purge")
+    assert (ran.code, ran.out.strip()) == (1, "")
+    assert "Delete 6 pages with all versions for good?" in ran.err
+    assert len(run("list", "--json").json) == 6

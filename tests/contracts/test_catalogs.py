@@ -231,6 +231,7 @@ class TestVisits:
         ]  # fmt: skip
         assert [visit.location for visit in catalog.visits_in_file("a.warc.gz")] == places[::-1]
         assert list(catalog.visits_in_file("b.warc.gz")) == []
+        assert catalog.file_ends() == {"a.warc.gz": 12_010}
 
     def test_records_move_and_are_forgotten(self, catalog: Catalog) -> None:
         (page,) = add(catalog)

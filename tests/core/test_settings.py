@@ -31,6 +31,11 @@ def test_a_page_overrides_its_tags_which_override_the_collection() -> None:
     assert (resolved.importance, resolved.counts_as, resolved.proxy) == (4.5, "links", "http://p:1")
 
 
+def test_tables_of_tag_and_page_are_joined_entry_by_entry() -> None:
+    resolved = Settings().for_page({"headers": {"A": "1", "B": "2"}}, {"headers": {"B": "3"}})
+    assert resolved.headers == {"A": "1", "B": "3"}
+
+
 def test_an_unknown_key_is_refused_with_the_nearest_known_name(tmp_path: Path) -> None:
     path = write(tmp_path, "[archive]\nfile_byte = 1\n")
     with pytest.raises(
@@ -52,6 +57,7 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
     ("table", "message"),
     [
         ({"archive": {"file_bytes": 0}}, "must be above 0"),
+        ({"page": {"importance": float("inf")}}, "must be above 0"),
         ({"archive": {"file_bytes": "many"}}, "must be a whole number"),
         ({"archive": {"file_bytes": True}}, "must be a whole number"),
         ({"archive": 5}, "is a table of settings"),

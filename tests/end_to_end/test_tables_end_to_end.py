@@ -1,4 +1,4 @@
-"""Observations and versions in tables come in, once, with their bad rows named; and go out again."""
+"""Tables come in, once, with their bad rows named; and go out again."""
 
 import csv
 import gzip

@@ -6,7 +6,13 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from foreign_warc import (
+from warcio.archiveiterator import ArchiveIterator
+
+from freshet.archive.warc.check import check
+from freshet.core.errors import BadInput
+from freshet.core.types import Outcome
+from freshet.flow.opened import OpenedCollection
+from tests.end_to_end.foreign_warc import (
     IDENTICAL,
     NOT_MODIFIED,
     PAGE,
@@ -19,12 +25,6 @@ from foreign_warc import (
     revisit,
     write,
 )
-from warcio.archiveiterator import ArchiveIterator
-
-from freshet.archive.warc.check import check
-from freshet.core.errors import BadInput
-from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     from fastwarc.warc import ArchiveIterator as FastwarcIterator

@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from flow_samples import arrive, bodies, html, make, marks, record, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.types import Change, Outcome
 from freshet.flow import late as late_visits
 from freshet.flow.late import left_unmeasured
+from tests.flow.flow_samples import arrive, bodies, html, make, marks, record, told
 
 CONTENTS = (
     html("one", "a"),

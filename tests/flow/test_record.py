@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from flow_samples import START, URL, arrive, bodies, html, make, marks, record, uid_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from freshet.archive.importers.base import Arrival
 from freshet.archive.warc.read import read_record
 from freshet.core.types import Change, Outcome, Snapshot
 from freshet.flow.opened import OpenedCollection
+from tests.flow.flow_samples import START, URL, arrive, bodies, html, make, marks, record, uid_of
 
 
 @pytest.fixture

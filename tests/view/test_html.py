@@ -1,12 +1,12 @@
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from plain_walk import walk
 
 from freshet.view.bounds import Limits
 from freshet.view.dom import full_path, type_path
 from freshet.view.html import Parsed, parse
 from freshet.view.tags import meanings
+from tests.view.plain_walk import walk
 
 NAMES = [*meanings(), "b", "i", "span", "foreignObject", "noscript", "font", "g"]
 TEXTS = ["x", " ", "a b", "&lt;", "&amp;amp;", "&nbsp;", "é", "<", "</", "<!--", "-->", "\n", "\0"]

@@ -17,11 +17,13 @@ ASKED = b"\nstopping as soon as this batch is kept; once more stops at once\n"
 @contextmanager
 def stoppable(advance: Advance) -> Iterator[Advance]:
     """Let a signal wait until the work tells how far it is; a second one does not wait."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     asked: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         asked.append(number)
-        _handle(signal.default_int_handler)
+        for each in SIGNALS:
+            signal.signal(each, signal.default_int_handler)
         os.write(sys.stderr.fileno(), ASKED)
 
     def go_on(done: int, total: int) -> None:
@@ -29,13 +31,10 @@ def stoppable(advance: Advance) -> Iterator[Advance]:
         if asked:
             raise Interrupted("stopped on request; run the same command again to go on")
 
-    _handle(note)
+    for number in SIGNALS:
+        signal.signal(number, note)
     try:
         yield go_on
     finally:
-        _handle(signal.default_int_handler)
-
-
-def _handle(handler: signal.Handlers | object) -> None:
-    for number in SIGNALS:
-        signal.signal(number, handler)  # type: ignore[arg-type]
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,6 +5,7 @@ collection's settings; tags and pages override the part that ``PageSettings`` ho
 nobody knows is refused, with the nearest known name.
 """
 
+import math
 import tomllib
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,7 @@ def _one_of(allowed: tuple[str, ...]) -> Check:
 
 
 def _positive(value: float) -> str:
-    return "" if value > 0 else "must be above 0"
+    return "" if value > 0 and math.isfinite(value) else "must be above 0"
 
 
 def _header_safe(value: str) -> str:
@@ -101,7 +102,10 @@ class ArchiveSettings:
 class LimitSettings:
     """Bounds against hostile or absurd input."""
 
-    body_bytes: int = _setting(16_000_000, "how much of a body is looked at", _positive)
+    body_bytes: int = _setting(8_000_000, "how much of a body is looked at", _positive)
+    decoded_bytes: int = _setting(
+        64_000_000, "size at which a body that unpacks too far is given up", _positive
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +155,10 @@ def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def merge(base: T, table: Table, *, where: str, prefix: str = "") -> T:
-    """Return ``base`` with the table's values in place, each checked."""
+    """Return ``base`` with the table's values in place, each checked; inner tables are joined."""
     known = {item.name: item for item in fields(base)}  # type: ignore[arg-type]
     hints = typing.get_type_hints(type(base))
-    values = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         name = prefix + key
         if key not in known:
@@ -165,7 +169,8 @@ def merge(base: T, table: Table, *, where: str, prefix: str = "") -> T:
                 raise SettingsError(f"{where}: {name} is a table of settings, not {value!r}")
             values[key] = merge(current, value, where=where, prefix=f"{name}.")
         else:
-            values[key] = _checked(known[key], hints[key], value, f"{where}: {name}")
+            checked = _checked(known[key], hints[key], value, f"{where}: {name}")
+            values[key] = {**current, **checked} if isinstance(checked, dict) else checked
     return replace(base, **values)  # type: ignore[type-var]
 
 

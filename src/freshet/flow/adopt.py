@@ -90,7 +90,7 @@ def _taken(catalog: Catalog, recorder: Recorder, batch: Sequence[Arrival]) -> Ad
     lost = {}
     for item in batch:
         row = _row_of(catalog, item) if item.uid in known else None
-        if row is not None and row.visit.location is None and row.visit.id is not None:
+        if row is not None and row.visit.id is not None and _has_bytes_for(catalog, row, item):
             lost[row.visit.id] = item.location
     catalog.set_locations(lost)
     taken = recorder.take(batch)
@@ -104,3 +104,13 @@ def _row_of(catalog: Catalog, item: Arrival) -> HistoryRow | None:
         return None
     rows = catalog.history(page, since=item.time, until=item.time)
     return next((row for row in rows if row.visit.uid == item.uid), None)
+
+
+def _has_bytes_for(catalog: Catalog, row: HistoryRow, item: Arrival) -> bool:
+    """Whether a row lost its bytes and the record found has them, or leads to them."""
+    visit = row.visit
+    if visit.location is not None:
+        return False
+    if item.snapshot is not None or visit.digest is None:
+        return True
+    return catalog.find_payload(visit.digest, visit.size) is not None

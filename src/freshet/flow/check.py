@@ -1,12 +1,13 @@
 """Verify a collection: every record, every row, and that each has the other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.warc.check import problems
 from freshet.archive.warc.located import Fault
+from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, records
 from freshet.archive.warc.record import uid
 from freshet.core.types import Location, Visit
@@ -17,6 +18,7 @@ from freshet.flow.record import Recorder
 from freshet.flow.recover import Mended
 
 Progress = Callable[[int, int], None]
+Payload = tuple[bytes | None, int | None]
 CAPTURES = frozenset({"response", "resource", "revisit"})
 
 
@@ -50,13 +52,18 @@ def check(collection: Collection, *, progress: Progress = lambda done, total: No
     report = Report()
     paths = {_final(path): path for path in archive_files(collection.archive)}
     total = sum(path.stat().st_size for path in paths.values())
+    writer = ArchiveLock(collection.archive).holder()
     seen: set[bytes] = set()
     done = 0
     for name, path in paths.items():
         done += path.stat().st_size
         report.files += 1
-        places = _checked_records(name, path, seen, report)
-        report.problems += _against_rows(collection.catalog, name, places, report)
+        # Rows are read before records: whoever is writing now adds a record before its row.
+        rows = list(collection.catalog.visits_in_file(name))
+        end = _end(rows) if writer and path.name != name else None
+        places = _checked_records(name, path, seen, report, end)
+        report.problems += _against_rows(collection.catalog, rows, places)
+        report.rows += len(rows)
         progress(done, total)
     for file in collection.catalog.files():
         if file.name not in paths:
@@ -90,7 +97,7 @@ def _said(item: Mended) -> str:
 
 
 def _clear_lost(collection: Collection) -> list[str]:
-    lost = {visit.id: None for visit in _lost(collection) if visit.id is not None}
+    lost: dict[int, Location | None] = dict.fromkeys(_lost(collection))
     collection.catalog.set_locations(lost)
     return [f"{len(lost)} visits lost their bytes and say so now"] if lost else []
 
@@ -111,12 +118,19 @@ def _final(path: Path) -> str:
     return path.name.removesuffix(OPEN_SUFFIX)
 
 
+def _end(rows: Sequence[Visit]) -> int:
+    places = [visit.location for visit in rows if visit.location]
+    return max((place.offset + place.length for place in places), default=0)
+
+
 def _checked_records(
-    name: str, path: Path, seen: set[bytes], report: Report
+    name: str, path: Path, seen: set[bytes], report: Report, end: int | None = None
 ) -> dict[bytes, Location]:
-    """Verify every record of a file; return where each whole capture lies."""
+    """Verify the records of a file, up to its end; return where each whole capture lies."""
     places = {}
     for found in records(path):
+        if end is not None and found.offset >= end:
+            break
         if isinstance(found, Fault):
             faults = [found.what]
         else:
@@ -129,13 +143,12 @@ def _checked_records(
 
 
 def _against_rows(
-    catalog: Catalog, name: str, found: dict[bytes, Location], report: Report
+    catalog: Catalog, rows: Sequence[Visit], found: dict[bytes, Location]
 ) -> Iterator[Problem]:
-    for visit in catalog.visits_in_file(name):
-        report.rows += 1
+    for visit in rows:
         if visit.location and found.pop(visit.uid, None) != visit.location:
             yield Problem(
-                f"{name}, offset {visit.location.offset}",
+                f"{visit.location.file}, offset {visit.location.offset}",
                 f"row {visit.id} has no whole record there",
                 "the row stays and loses its bytes",
             )
@@ -143,7 +156,7 @@ def _against_rows(
     for identity, place in found.items():
         if identity not in known:
             yield Problem(
-                f"{name}, offset {place.offset}", "record has no row", "a row is made for it"
+                f"{place.file}, offset {place.offset}", "record has no row", "a row is made for it"
             )
 
 
@@ -154,11 +167,30 @@ def _missing_file(catalog: Catalog, name: str, report: Report) -> Iterator[Probl
         yield Problem(name, f"file is missing; {rows} rows point to it", "they lose their bytes")
 
 
-def _lost(collection: Collection) -> Iterator[Visit]:
-    """Yield the visits whose record is not whole where it should be."""
+def _lost(collection: Collection) -> Iterator[int]:
+    """Yield the visits whose record is not whole where it should be, or revisits lost bytes."""
+    kept: set[Payload] = set()
+    again: dict[Payload, list[int]] = {}
     for file in collection.catalog.files():
-        path = collection.archive / file.name
-        found = _checked_records(file.name, path, set(), Report()) if path.exists() else {}
+        found = _types(collection.archive / file.name)
         for visit in collection.catalog.visits_in_file(file.name):
-            if found.get(visit.uid) != visit.location:
-                yield visit
+            kind = found.get((visit.uid, visit.location))
+            if kind is None:
+                yield visit.id or 0
+            elif kind != "revisit":
+                kept.add((visit.digest, visit.size))
+            elif visit.digest is not None:
+                again.setdefault((visit.digest, visit.size), []).append(visit.id or 0)
+    for payload in again.keys() - kept:
+        yield from again[payload]
+
+
+def _types(path: Path) -> dict[tuple[bytes, Location | None], str]:
+    """Return the whole captures of a file, by uid and place, and which type each is of."""
+    if not path.exists():
+        return {}
+    return {
+        (uid(found.record.id), Location(path.name, found.offset, found.length)): found.record.type
+        for found in records(path, keep=0)
+        if not isinstance(found, Fault) and found.record.type in CAPTURES
+    }

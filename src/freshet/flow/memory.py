@@ -55,7 +55,7 @@ class Memory:
         snapshot = self._history.snapshot(row.visit, url)
         if snapshot is None:
             return None
-        return see(snapshot, body_bytes=self._settings.limits.body_bytes).view
+        return see(snapshot, self._settings.limits).view
 
     def _read_back(self, urls: Mapping[int, str]) -> dict[int, PageState]:
         if not urls:

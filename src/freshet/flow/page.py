@@ -86,12 +86,11 @@ class CollectionPage:
                 f"{self.page.url}: the bytes of version {version.number} are no longer kept;"
                 " 'freshet history' shows which are"
             )
-        return decoded(found, self._settings.limits.body_bytes)
+        return decoded(found, self._settings.limits)
 
     def view(self, which: Which = -1, *, dom: bool = False) -> View:
         """Return a version as it is seen: text, terms, links, facts, and DOM rows if wanted."""
-        limit = self._settings.limits.body_bytes
-        view = see(self.snapshot(which), body_bytes=limit, dom=dom).view
+        view = see(self.snapshot(which), self._settings.limits, dom=dom).view
         if view is None:
             raise NotFound(f"{self.page.url}: version {which} cannot be read")
         return view
@@ -99,7 +98,7 @@ class CollectionPage:
     def view_of(self, row: HistoryRow) -> View | None:
         """Return what a visit of the history showed; None where its bytes are not kept."""
         found = self._history.snapshot(row.visit, self.page.url)
-        return see(found, body_bytes=self._settings.limits.body_bytes).view if found else None
+        return see(found, self._settings.limits).view if found else None
 
     def difference(self, old: Which | None = None, new: Which | None = None) -> Difference:
         """Compare two versions; without any, those around the last change."""

@@ -143,8 +143,9 @@ class Recorder:
         if snapshot is None:
             bare = Outcome.REPORTED if arrival.outcome is Outcome.OK else arrival.outcome
             return Sight(bare or Outcome.REPORTED, "", None)
-        based = replace(snapshot, url=arrival.final_url or url)
-        sight = see(based, body_bytes=self._settings.limits.body_bytes)
+        status = arrival.status or snapshot.status
+        based = replace(snapshot, url=arrival.final_url or url, status=status)
+        sight = see(based, self._settings.limits)
         return sight if arrival.outcome is None else replace(sight, outcome=arrival.outcome)
 
     def _write(self, drafts: Sequence[Draft], told: Sequence[Entry]) -> None:
@@ -243,8 +244,8 @@ def _new_page(key: PageKey) -> NewPage:
 
 def _is_told(arrival: Arrival) -> bool:
     """Whether an arrival only says what somebody else observed."""
-    bytes_of = (arrival.snapshot, arrival.raw, arrival.location, arrival.earlier)
-    return arrival.outcome is Outcome.REPORTED and all(item is None for item in bytes_of)
+    has_bytes = arrival.snapshot or arrival.raw or arrival.location or arrival.earlier
+    return arrival.outcome is Outcome.REPORTED and not has_bytes
 
 
 def _told(page: int, arrival: Arrival) -> Entry:

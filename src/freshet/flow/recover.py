@@ -33,7 +33,7 @@ class Mended:
 def recover(catalog: Catalog, folder: Path, recorder: Recorder) -> list[Mended]:
     """Mend the archive and the catalog; the archive's lock must be held."""
     settle_exchange(catalog, folder)
-    ends = {file.name: _end(catalog, file.name) for file in catalog.files()}
+    ends = catalog.file_ends()
     closed = {item.file: item for item in close_open_files(folder, known=ends)}
     mended = []
     for path in sorted(folder.glob("*.warc.gz")):
@@ -76,8 +76,3 @@ def _said(name: str, closed: Recovered | None, adopted: int) -> list[Mended]:
     if closed is not None:
         return [Mended(name, closed.cut_bytes, closed.cut_file, adopted)]
     return [Mended(name, adopted=adopted)] if adopted else []
-
-
-def _end(catalog: Catalog, name: str) -> int:
-    places = (visit.location for visit in catalog.visits_in_file(name))
-    return max((place.offset + place.length for place in places if place), default=0)

@@ -4,7 +4,13 @@ from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.importers.base import Arrival
-from freshet.archive.warc.build import Origin, Original, resource, revisit_identical
+from freshet.archive.warc.build import (
+    Origin,
+    Original,
+    resource,
+    response,
+    revisit_identical,
+)
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.record import Record, record_id
@@ -14,6 +20,8 @@ from freshet.core.settings import Settings
 from freshet.core.types import Location, Snapshot
 
 REMEMBERED_PAYLOADS = 10_000
+OK = 200
+UNTOLD = frozenset({"transfer-encoding"})
 
 Payload = tuple[int, bytes, int]
 
@@ -96,13 +104,16 @@ class Shelf:
 
     def _record(self, arrival: Arrival, snapshot: Snapshot, url: str, payload: Payload) -> Record:
         """Make the arrival's record: the bytes, or a revisit where they are kept already."""
-        identity = record_id(arrival.uid)
+        head = http_head(snapshot)
         original = self._recent.get(payload) or self._original(payload, url)
         if original is not None:
-            record = revisit_identical(url, arrival.time, b"", original, payload[1])
-            return replace(record, id=identity)
-        media_type = snapshot.header("content-type") or "application/octet-stream"
-        return replace(resource(url, arrival.time, snapshot.body, media_type), id=identity)
+            record = revisit_identical(url, arrival.time, head, original, payload[1])
+        elif head:
+            record = response(url, arrival.time, head + snapshot.body)
+        else:
+            media_type = snapshot.header("content-type") or "application/octet-stream"
+            record = resource(url, arrival.time, snapshot.body, media_type)
+        return replace(record, id=record_id(arrival.uid))
 
     def _original(self, payload: Payload, url: str) -> Original | None:
         kept = self._catalog.find_payload(*payload[1:], page_id=payload[0])
@@ -129,3 +140,19 @@ class Shelf:
             max_bytes=self._settings.archive.file_bytes,
             lock=self._lock,
         )
+
+
+def http_head(snapshot: Snapshot) -> bytes:
+    """Return the header of an HTTP response; empty where nothing tells that there was one.
+
+    >>> http_head(Snapshot("https://example.org/", b"", 404))
+    b'HTTP/1.1 404 \\r\\n\\r\\n'
+    >>> http_head(Snapshot("https://example.org/", b"", 200, (("content-type", "text/html"),)))
+    b''
+    """
+    told = [(name, value) for name, value in snapshot.headers if name.lower() not in UNTOLD]
+    if snapshot.status == OK and all(name.lower() == "content-type" for name, _ in told):
+        return b""
+    lines = [f"HTTP/1.1 {snapshot.status} ", *(f"{name}: {value}" for name, value in told)]
+    head = "".join(" ".join(line.splitlines()) + "\r\n" for line in lines) + "\r\n"
+    return head.encode("utf-8", "surrogateescape")

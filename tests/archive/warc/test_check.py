@@ -4,13 +4,12 @@ import gzip
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warc_samples import HTTP, NOW, URL, small_file, visit
-
 from freshet.archive.warc.build import resource, response
 from freshet.archive.warc.check import check
 from freshet.archive.warc.digest import agrees
 from freshet.archive.warc.located import Fault
 from freshet.archive.warc.record import Record, encode
+from tests.archive.warc.warc_samples import HTTP, NOW, URL, small_file, visit
 
 SHA1_OF_NOTHING = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 

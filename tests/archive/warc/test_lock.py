@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from warc_samples import CLOCK, ORIGIN
 
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
 from freshet.archive.warc.write import Writer
 from freshet.core.errors import Locked, NoSpace
+from tests.archive.warc.warc_samples import CLOCK, ORIGIN
 
 
 def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path) -> None:

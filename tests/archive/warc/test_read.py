@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
 
 from freshet.archive.warc.build import resource, response
 from freshet.archive.warc.http import Payload, payload
@@ -17,6 +16,7 @@ from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import Record, encode, parse_date
 from freshet.archive.warc.write import Writer
 from freshet.core.errors import BadInput, Damaged, NotFound
+from tests.archive.warc.warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
 
 PLAIN = (
     b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:%s>\r\n"

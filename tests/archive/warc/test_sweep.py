@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from warc_samples import CLOCK, NOW, ORIGIN, URL, small_file
 
 from freshet.archive.warc.build import resource
 from freshet.archive.warc.check import check
@@ -13,6 +12,7 @@ from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.recover import Recovered, recover
 from freshet.archive.warc.write import Writer
+from tests.archive.warc.warc_samples import CLOCK, NOW, ORIGIN, URL, small_file
 
 
 def test_a_cut_at_any_offset_is_found(tmp_path: Path) -> None:

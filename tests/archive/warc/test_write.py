@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-from warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, FastwarcIterator, small_file, visit
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
 from freshet.archive.warc.build import (
@@ -23,6 +22,16 @@ from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import encode
 from freshet.archive.warc.write import WriteAt, Writer
 from freshet.core.errors import BadInput, NoSpace, StorageError
+from tests.archive.warc.warc_samples import (
+    CLOCK,
+    HTTP,
+    NOW,
+    ORIGIN,
+    URL,
+    FastwarcIterator,
+    small_file,
+    visit,
+)
 
 HEAD = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
 

@@ -131,6 +131,10 @@ class VisitCatalog(Protocol):
         """Return the files of the archive in the order in which they were added."""
         ...
 
+    def file_ends(self) -> dict[str, int]:
+        """Return for each file that rows point to where the last of their records ends."""
+        ...
+
     def visits_in_file(self, name: str) -> Iterator[Visit]:
         """Yield the visits whose records lie in a file, in the order of their offsets."""
         ...

@@ -30,7 +30,9 @@ Part = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only
 @app.command("parquet")
 def export_parquet(
     path: To,
-    table: Annotated[Table, typer.Option(help="Which table to write.")] = Table.VISITS,
+    table: Annotated[
+        Table, typer.Option(metavar="TABLE", help="Which: visits or changes.")
+    ] = Table.VISITS,
     source: Part = None,
     collection: CollectionDir = DEFAULT_COLLECTION,
     as_json: AsJson = False,

@@ -1,5 +1,6 @@
-"""Without `--purge` the history stays, and adding the page again brings it back. `--purge` deletes
-rows and bytes for good: archive files are written anew without the page's records.
+"""URLs mean live pages; `--source` names an import. Without `--purge` the history stays, and adding
+the page again brings it back. `--purge` deletes rows and bytes for good: archive files are written
+anew without the page's records.
 """
 
 from typing import Annotated
@@ -36,7 +37,7 @@ def remove(
 ) -> None:
     """Remove pages; --purge deletes their history too."""
     with Collection.open(collection) as opened:
-        pages = chosen_pages(opened, urls, tag, source)
+        pages = chosen_pages(opened, urls, tag, "" if urls and source is None else source)
         what = counted(len(pages), "page")
         if purge:
             confirm(f"Delete {what} with all versions for good?", yes)

@@ -50,25 +50,21 @@ def fold_each(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> C
     return folded
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def word_ids(codes: NDArray[np.unsignedinteger], classes: Flags) -> Ids:
     """Return the term id of every word in order."""
     ids = np.empty(len(codes), np.uint64)
-    found, mixed = 0, _SEED
-    inside = grows = False
-    for place in range(len(codes)):
+    found, place = 0, 0
+    while place < len(codes):
         kind = classes[codes[place]]
-        goes_on = inside and (kind == MARK or (grows and _continues(codes, classes, place)))
-        if not goes_on:
-            if inside:
-                ids[found] = _finish(mixed)
-                found += 1
-            inside = kind != OTHER and kind != APOSTROPHE
-            grows = kind != CUT
-            mixed = _SEED
-        if inside:
+        if kind in (OTHER, APOSTROPHE):
+            place += 1
+            continue
+        mixed = _absorb(_SEED, codes[place])
+        place += 1
+        while place < len(codes) and _goes_on(codes, classes, place, kind != CUT):
             mixed = _absorb(mixed, codes[place])
-    if inside:
+            place += 1
         ids[found] = _finish(mixed)
         found += 1
     return ids[:found].copy()
@@ -99,14 +95,17 @@ def tally(ids: Ids) -> tuple[Ids, Counts]:
 
 
 @njit(cache=True)
-def _continues(codes: NDArray[np.unsignedinteger], classes: Flags, place: int) -> bool:
-    """Say whether the character at a place goes on with the word before it."""
+def _goes_on(codes: NDArray[np.unsignedinteger], classes: Flags, place: int, grows: bool) -> bool:
+    """Say whether the character at a place belongs to the word before it."""
     kind = classes[codes[place]]
-    if kind != APOSTROPHE:
-        return bool(kind == WORD)
-    if place + 1 == len(codes):
+    if kind == WORD:
+        return grows
+    if kind == MARK:
+        return True
+    if kind != APOSTROPHE or not grows or place + 1 == len(codes):
         return False
-    return classes[codes[place + 1]] in (WORD, MARK)
+    following = classes[codes[place + 1]]
+    return bool(following in (WORD, MARK))
 
 
 @njit(cache=True)

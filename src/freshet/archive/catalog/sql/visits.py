@@ -3,7 +3,17 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sqlalchemy import Connection, Table, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    Connection,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 
 from freshet.archive.catalog.rows import ArchiveFile, Entry
 from freshet.archive.catalog.schema import changes, facts, files, link_events, visits
@@ -131,6 +141,14 @@ class VisitTables(Store):
         query = select(files.c.id, files.c.name, files.c.source).order_by(files.c.id)
         with self._engine.begin() as connection:
             return [ArchiveFile(*row) for row in connection.execute(query)]
+
+    def file_ends(self) -> dict[str, int]:
+        """Return for each file that rows point to where the last of their records ends."""
+        end = func.max(visits.c.offset + visits.c.length)
+        joined = visits.join(files, files.c.id == visits.c.file_id)
+        query = select(files.c.name, end).select_from(joined).group_by(files.c.name)
+        with self._engine.begin() as connection:
+            return {name: int(last) for name, last in connection.execute(query)}
 
     def visits_in_file(self, name: str) -> Iterator[Visit]:
         """Yield the visits whose records lie in a file, in the order of their offsets."""

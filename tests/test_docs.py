@@ -1,0 +1,165 @@
+"""The documents tell of everything there is, and of nothing else."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.cli.app import COMMANDS, load
+from freshet.core import errors, types
+from freshet.core.errors import FreshetError
+from freshet.core.settings import ENV_RESERVED, describe
+from freshet.core.types import Outcome
+from freshet.flow.exports import WRITERS
+from freshet.flow.imports import READERS
+from freshet.flow.opened import OpenedCollection
+from freshet.flow.page import CollectionPage
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
+REFERENCE = (ROOT / "docs/reference/commands.md").read_text("utf-8")
+SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+TYPES = {
+    "page": "Page",
+    "visit": "Visit",
+    "outcome": "Outcome",
+    "snapshot": "Snapshot",
+    "view": "View",
+    "term": "Terms",
+    "facts": "Facts",
+    "DOM row": "DomRows",
+    "change": "Change",
+    "forecast": "Forecast",
+    "plan": "Plan",
+}
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    for name in COMMANDS:
+        command = load(name)
+        yield name, command
+        for kind, part in getattr(command, "commands", {}).items():
+            yield f"{name} {kind}", part
+
+
+def section(name: str) -> str:
+    """Return what the reference says of a command, up to the next heading."""
+    found = re.search(rf"^##+ freshet {re.escape(name)}$(.*?)(?=^##|\Z)", REFERENCE, re.M | re.S)
+    return found[1] if found else ""
+
+
+def words_of(parameter: Any) -> list[str]:
+    argument = parameter.param_type_name == "argument"
+    return [parameter.metavar] if argument else [*parameter.opts, *parameter.secondary_opts]
+
+
+def family(cls: type[FreshetError]) -> Iterator[type[FreshetError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        yield from family(child)
+
+
+def documents() -> list[Path]:
+    folders = ("docs", "docs/reference", "docs/how-to", "docs/decisions", "docs/results")
+    return [ROOT / "README.md", *(p for folder in folders for p in (ROOT / folder).glob("*.md"))]
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_and_option_is_in_the_reference(name: str, command: Any) -> None:
+    said = section(name)
+    assert said, f"docs/reference/commands.md has no section 'freshet {name}'"
+    words = [word for parameter in command.params for word in words_of(parameter)]
+    missing = [word for word in words if f"`{word}" not in said and word not in ("-h", "--help")]
+    assert not missing
+
+
+def test_the_reference_tells_of_no_command_that_is_not_there() -> None:
+    told = re.findall(r"^##+ freshet (.+)$", REFERENCE, re.M)
+    assert sorted(told) == sorted(name for name, _ in commands())
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_the_reference_tells_of_no_option_that_is_not_there(name: str, command: Any) -> None:
+    told = set(re.findall(r"^\| `(--?[a-z-]+)`", section(name), re.M))
+    assert told <= {word for parameter in command.params for word in words_of(parameter)}
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
+def test_documents_name_only_commands_that_exist(document: Path) -> None:
+    text = document.read_text("utf-8")
+    code = re.findall(r"`freshet ([a-z]+)|^freshet ([a-z]+)", text, re.M)
+    assert {first or second for first, second in code} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(("name", "default", "doc"), list(describe()))
+def test_every_setting_is_in_the_reference(name: str, default: Any, doc: str) -> None:
+    row = next((line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")), "")
+    assert row, f"docs/reference/settings.md does not tell of {name}"
+    assert not default or str(default) in row
+    assert doc.partition(":")[0].partition(" (")[0] in row
+
+
+def test_the_reference_tells_of_no_setting_that_is_not_there() -> None:
+    told = re.findall(r"^\| `([a-z_.]+)` \|", SETTINGS, re.M)
+    assert told == [name for name, _, _ in describe()]
+
+
+def test_every_variable_that_is_no_setting_is_in_the_reference() -> None:
+    assert all(f"| `{name}` |" in SETTINGS for name in ENV_RESERVED)
+
+
+def test_every_exit_code_is_in_the_reference() -> None:
+    codes = {cls.exit_code for cls in family(FreshetError)} | {0}
+    told = re.findall(r"^\| (\d+) \|", REFERENCE, re.M)
+    assert sorted(map(int, told)) == sorted(codes)
+
+
+def test_every_error_is_in_the_tree_that_is_drawn() -> None:
+    ours = (cls.__name__ for cls in family(FreshetError) if cls.__module__ == errors.__name__)
+    assert all(name in (errors.__doc__ or "") for name in ours)
+
+
+def test_every_outcome_is_in_the_reference() -> None:
+    table = REFERENCE.partition("### Outcomes")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", table, re.M) == [str(item) for item in Outcome]
+
+
+def test_every_kind_of_import_and_export_is_in_the_reference() -> None:
+    assert all(section(f"import {kind}") for kind in READERS)
+    assert all(section(f"export {kind}") for kind in WRITERS if kind != "changes")
+    assert "--table changes" in section("export parquet")
+
+
+def test_the_summaries_name_every_kind() -> None:
+    assert all(kind in COMMANDS["import"] for kind in READERS)
+    assert all(kind in COMMANDS["export"] for kind in WRITERS if kind != "changes")
+
+
+@pytest.mark.parametrize(("word", "name"), TYPES.items())
+def test_every_word_that_is_a_type_exists(word: str, name: str) -> None:
+    assert f"| **{word}** |" in GLOSSARY
+    assert hasattr(types, name)
+
+
+def test_the_readme_says_the_two_commands() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in ("demo", "test"):
+        assert f"make {target}" in README
+        assert f"\n{target}:" in makefile
+
+
+def test_documents_point_only_to_files_that_exist() -> None:
+    for document in documents():
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text("utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_guide_for_python_names_only_methods_that_exist() -> None:
+    text = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
+    for owner, cls in (("collection", OpenedCollection), ("page", CollectionPage)):
+        named = set(re.findall(rf"\b{owner}\.([a-z_]+)", text))
+        assert named
+        assert all(hasattr(cls, name) for name in named)

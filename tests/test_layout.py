@@ -1,0 +1,40 @@
+"""The shape of the code: small files that say what they are, and nothing left undone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src"
+MODULES = sorted(SOURCE.rglob("*.py"))
+LONGEST_FILE = 400
+# The word is put together here, so that this file does not hold it.
+UNDONE = ("TO" + "DO", "FIX" + "ME", "XX" + "X")
+UNWANTED = ("util", "helper", "manager", "misc", "common")
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_is_short_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= LONGEST_FILE
+    assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_nothing_is_left_undone(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert not [word for word in UNDONE if word in text]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_is_named_after_its_idea(path: Path) -> None:
+    assert not [word for word in UNWANTED if word in path.stem]
+
+
+def test_every_folder_of_the_package_is_a_package() -> None:
+    folders = {path.parent for path in MODULES}
+    assert all((folder / "__init__.py").exists() for folder in folders if folder != SOURCE)
