@@ -106,7 +106,8 @@ def test_deep_json_does_not_end_the_program() -> None:
     )
 )
 def test_any_json_is_read(document: object) -> None:
-    read(json.dumps(document), Kind.JSON).text.encode()
+    text = read(json.dumps(document), Kind.JSON).text
+    assert text.encode().decode() == text
 
 
 @pytest.mark.parametrize(

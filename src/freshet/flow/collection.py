@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from freshet import __version__
@@ -14,6 +13,7 @@ from freshet.archive.catalog.sqlite import open_catalog
 from freshet.archive.history import History
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock
+from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
 from freshet.core.settings import PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
@@ -30,7 +30,7 @@ MODELS_FOLDER = "models"
 SOFTWARE = f"Freshet/{__version__}"
 
 
-class Collection:
+class Collection(Closing):
     """Pages kept fresh, every visit to them, and the bytes that were seen."""
 
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
@@ -134,17 +134,6 @@ class Collection:
     def close(self) -> None:
         """Let go of the catalog."""
         self.catalog.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _find(self, url: str, source: str | None) -> Page:
         key = self.key(url, source or "")

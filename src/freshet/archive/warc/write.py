@@ -3,8 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from freshet.archive.warc.build import Origin, warcinfo
 from freshet.archive.warc.disk import rename, storage_error, sync_folder
@@ -12,6 +10,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX
 from freshet.archive.warc.record import Record, encode
 from freshet.core.clock import Clock, SystemClock
+from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, StorageError
 from freshet.core.types import Location
 
@@ -21,7 +20,7 @@ COPY_BYTES = 1_048_576
 WriteAt = Callable[[int, bytes | memoryview, int], int]
 
 
-class Writer:
+class Writer(Closing):
     """Appends records to an archive folder, one process at a time.
 
     A file bears the suffix ``.open`` until it is full or the writer closes; locations name it as
@@ -81,17 +80,6 @@ class Writer:
         finally:
             if self._own_lock is not None:
                 self._own_lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def _path(self) -> Path:

@@ -1,6 +1,5 @@
 """Paused pages keep their history and are left out of every plan."""
 
-from freshet.cli.choice import chosen_pages
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
     AsJson,
@@ -10,8 +9,7 @@ from freshet.cli.options import (
     Tag,
     new_app,
 )
-from freshet.cli.output import counted, print_json, say
-from freshet.flow.collection import Collection
+from freshet.cli.pausing import set_paused
 
 app = new_app()
 
@@ -25,10 +23,4 @@ def pause(
     as_json: AsJson = False,
 ) -> None:
     """Stop visiting pages for now."""
-    with Collection.open(collection) as opened:
-        pages = chosen_pages(opened, urls, tag, source)
-        opened.catalog.pause([page.id for page in pages])
-    if as_json:
-        print_json({"paused": len(pages)})
-    else:
-        say(f"Paused {counted(len(pages), 'page')}.")
+    set_paused(collection, urls, tag, source, paused=True, as_json=as_json)

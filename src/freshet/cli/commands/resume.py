@@ -1,6 +1,5 @@
 """Paused pages are taken into plans again."""
 
-from freshet.cli.choice import chosen_pages
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
     AsJson,
@@ -10,8 +9,7 @@ from freshet.cli.options import (
     Tag,
     new_app,
 )
-from freshet.cli.output import counted, print_json, say
-from freshet.flow.collection import Collection
+from freshet.cli.pausing import set_paused
 
 app = new_app()
 
@@ -25,10 +23,4 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Visit paused pages again."""
-    with Collection.open(collection) as opened:
-        pages = chosen_pages(opened, urls, tag, source)
-        opened.catalog.resume([page.id for page in pages])
-    if as_json:
-        print_json({"resumed": len(pages)})
-    else:
-        say(f"Resumed {counted(len(pages), 'page')}.")
+    set_paused(collection, urls, tag, source, paused=False, as_json=as_json)

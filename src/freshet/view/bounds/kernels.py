@@ -9,8 +9,8 @@ that it is at least about as deep as the tree builder's.
 import numpy as np
 from numba import njit
 
-from freshet.view.markup.kernels import Bytes, Hashes, Ints
-from freshet.view.tags import NAME_PRIME, NAME_SEED, SLOTS, VOIDS, meaning_table
+from freshet.view.markup.kernels import Bytes, Hashes, Ints, number_of
+from freshet.view.tags import NAME_PRIME, NAME_SEED, VOIDS, meaning_table
 
 _U = np.uint64
 _PRIME, _SEED = _U(NAME_PRIME), _U(NAME_SEED)
@@ -42,16 +42,6 @@ def _kinds() -> dict[str, int]:
 
 _KEYS, _KINDS = meaning_table(_kinds())
 _ENDS_NAME = np.isin(np.arange(256), [*range(0x21), 0x2F, 0x3D, 0x3E])
-
-
-@njit(cache=True, nogil=True)
-def _kind(name: np.uint64) -> int:
-    slot = int(np.int64(name % _U(SLOTS)))
-    while _KEYS[slot] != 0:
-        if _KEYS[slot] == name:
-            return int(_KINDS[slot])
-        slot = (slot + 1) % SLOTS
-    return 0
 
 
 @njit(cache=True, nogil=True)
@@ -157,7 +147,7 @@ def safe_length(source: Bytes, tags: int, work: int, copies: int, attributes: in
     while position < source.size:
         start, closing = _next_tag(source, position)
         position, name = _read_name(source, start)
-        kind, before = _kind(name), depth
+        kind, before = number_of(name, _KEYS, _KINDS), depth
         if closing:
             depth = _close(names, kinds, depth, name, kind)
             formats -= _formats(kinds, depth, before)

@@ -58,11 +58,12 @@ def place_of(keys: Hashes, key: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _meaning(name: np.uint64) -> int:
+def number_of(name: np.uint64, keys: Hashes, numbers: Ints) -> int:
+    """Return the number that a table of ``tags.meaning_table`` gives to a name's hash."""
     slot = int(np.int64(name % _U(SLOTS)))
-    while _KEYS[slot] != 0:
-        if _KEYS[slot] == name:
-            return int(_MEANINGS[slot])
+    while keys[slot] != 0:
+        if keys[slot] == name:
+            return int(numbers[slot])
         slot = (slot + 1) % SLOTS
     return 0
 
@@ -151,7 +152,7 @@ def _add_tag(source: Bytes, position: int, tokens: Ints, size: int) -> int:
     end, name = _read_name(source, start)
     _add(tokens, size, CLOSE if closing else OPEN, start, end)
     tokens[size, NAME] = np.int64(name)
-    tokens[size, MEANING] = _meaning(name)
+    tokens[size, MEANING] = number_of(name, _KEYS, _MEANINGS)
     return end + 1 if closing else _skip_attributes(source, end)
 
 

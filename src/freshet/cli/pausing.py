@@ -1,0 +1,24 @@
+"""Pause and resume are one thing said two ways."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from freshet.cli.choice import chosen_pages
+from freshet.cli.output import counted, print_json, say
+from freshet.flow.collection import Collection
+
+
+def set_paused(
+    folder: Path, urls: Sequence[str] | None, tag: str, source: str | None,
+    *, paused: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Pause or resume pages, and say how many there were."""
+    with Collection.open(folder) as opened:
+        pages = chosen_pages(opened, urls, tag, source)
+        change = opened.catalog.pause if paused else opened.catalog.resume
+        change([page.id for page in pages])
+    done = "paused" if paused else "resumed"
+    if as_json:
+        print_json({done: len(pages)})
+    else:
+        say(f"{done.capitalize()} {counted(len(pages), 'page')}.")
