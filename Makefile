@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types layers bench clean
+.PHONY: help setup demo test check format lint types layers bench crash clean
 
 help:
 	@echo "make demo    set up, then bring a small generated collection in and look at it"
 	@echo "make test    set up, then everything CI runs (= make check)"
 	@echo "make format  let ruff format and mend the code"
 	@echo "make bench   print every benchmark's ratio"
+	@echo "make crash   kill every verb at each of its writes and see that nothing is lost (long)"
 
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "freshet needs Python 3.11 or newer"; exit 1; }
@@ -46,8 +47,15 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
-	@for file in benchmarks/[a-z]*.py; do \
+	@for file in $$(grep -l __main__ benchmarks/*.py); do \
 	  $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+crash: setup
+	@for verb in take prune purge repair; do \
+	  folder=$$(mktemp -d); \
+	  echo "$$verb, killed at each of its writes and gone on with: failures, then how many writes"; \
+	  PYTHONPATH=. $(BIN)/python tests/flow/crash_driver.py $$folder $$verb 1; status=$$?; \
+	  rm -rf $$folder; [ $$status = 0 ] || exit 1; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

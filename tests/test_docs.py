@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import freshet
 from freshet.cli.app import COMMANDS, load
 from freshet.core import errors, types
 from freshet.core.errors import FreshetError
@@ -22,6 +23,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference/commands.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+GUIDE = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
+OWNERS = {"freshet": freshet, "collection": OpenedCollection, "page": CollectionPage}
 TYPES = {
     "page": "Page",
     "visit": "Visit",
@@ -157,9 +160,15 @@ def test_documents_point_only_to_files_that_exist() -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-def test_the_guide_for_python_names_only_methods_that_exist() -> None:
-    text = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
-    for owner, cls in (("collection", OpenedCollection), ("page", CollectionPage)):
-        named = set(re.findall(rf"\b{owner}\.([a-z_]+)", text))
-        assert named
-        assert all(hasattr(cls, name) for name in named)
+@pytest.mark.parametrize("owner", OWNERS)
+def test_the_guide_for_python_names_only_methods_that_exist(owner: str) -> None:
+    named = set(re.findall(rf"\b{owner}\.([a-z_]+)", GUIDE))
+    assert named
+    assert all(hasattr(OWNERS[owner], name) for name in named)
+
+
+def test_every_command_has_its_method_in_the_guide_for_python() -> None:
+    rows = dict(re.findall(r"^\| `freshet ([a-z]+)` \| (.+) \|$", GUIDE, re.M))
+    assert list(rows) == [name for name in COMMANDS if name != "demo"]
+    for methods in rows.values():
+        assert re.search(rf"`({'|'.join(OWNERS)})\.[a-z_]+", methods)

@@ -15,5 +15,14 @@ def open(path: "str | Path") -> "OpenedCollection":
 
     The parts that do the work are loaded only now, so that ``freshet --help`` stays quick.
     """
-    collection = import_module("freshet.flow.opened").OpenedCollection
-    return cast("OpenedCollection", collection.open(Path(path)))
+    return _collections().open(Path(path))
+
+
+def create(path: "str | Path", *, contact: str) -> "OpenedCollection":
+    """Make a collection in a folder that has none, and open it."""
+    return _collections().create(Path(path), contact=contact)
+
+
+def _collections() -> "type[OpenedCollection]":
+    opened = import_module("freshet.flow.opened").OpenedCollection
+    return cast("type[OpenedCollection]", opened)

@@ -4,6 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from freshet.archive.warc.lock import ArchiveLock
 from tests.cli.cli_runs import NEWS, Run
 
@@ -98,6 +100,38 @@ def test_the_doctor_names_what_is_wrong(run: Run, collection: Path) -> None:
     ran = run("doctor")
     assert ran.code == 1
     assert "set contact in freshet.toml" in ran.out
+
+
+def wrong(run: Run) -> dict[str, str]:
+    """Return what the doctor finds wrong."""
+    found = run("doctor", "--json").json
+    return {row["what"]: row["found"] for row in found if not row["fine"]}
+
+
+def test_the_doctor_names_the_holder_of_the_lock(run: Run, collection: Path) -> None:
+    assert "free" in run("doctor").out
+    with ArchiveLock(collection / "archive", command="freshet run"):
+        assert "held by 'freshet run'" in run("doctor").out
+
+
+def test_the_doctor_finds_what_cannot_be_written(
+    run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "catalog.db")
+    assert wrong(run) == {"permissions": "not writable: catalog.db"}
+
+
+def test_the_doctor_finds_a_missing_file(run: Run, collection: Path) -> None:
+    [file] = (collection / "archive").glob("*.warc.gz")
+    file.unlink()
+    assert wrong(run) == {"archive": f"missing: {file.name}"}
+
+
+def test_the_doctor_finds_a_file_that_a_dead_writer_left_open(run: Run, collection: Path) -> None:
+    (collection / "archive" / "left.warc.gz.open").touch()
+    assert wrong(run) == {"open files": "left.warc.gz.open"}
+    with ArchiveLock(collection / "archive"):
+        assert wrong(run) == {}
 
 
 def test_a_collection_of_a_newer_version_is_refused(run: Run, collection: Path) -> None:

@@ -86,6 +86,34 @@ def test_history_numbers_the_versions_and_names_outcomes(run: Run, collection: P
     assert "captcha" in run("history", CLUB).out
 
 
+def test_history_says_which_bytes_are_kept(run: Run, collection: Path) -> None:
+    assert {row["kept"] for row in run("history", CLUB, "--json").json} == {True, None}
+    run("prune", "--older-than", "1d", "--keep", "year", "--yes")
+    kept = [row["kept"] for row in run("history", NEWS, "--json").json]
+    assert (kept[0], kept[1], kept[-1]) == (True, False, True)
+    assert "whose bytes are no longer kept" in run("show", NEWS, "--version", "2").out
+    ran = run("show", NEWS, "--version", "2", "--text")
+    assert "no longer kept; the nearest that are: 1 and 26" in ran.err
+
+
+def test_history_names_links_only_where_they_were_compared(run: Run, collection: Path) -> None:
+    assert any(row["change"]["new_links"] for row in run("history", NEWS, "--json").json[1:])
+    Path("seen.csv").write_text("page,time,changed\nhttps://a.org/,2024-01-01,1\n")
+    run("import", "csv", "seen.csv")
+    [row] = run("history", "https://a.org/", "--json").json
+    assert not row["change"].keys() & {"new_links", "removed_links"}
+
+
+def test_days_are_those_of_the_calendar_up_to_the_last_visit(run: Run, empty: Path) -> None:
+    rows = "".join(f"https://a.org/,2024-01-{day},0\n" for day in ("01", "03", "09", "10"))
+    Path("seen.csv").write_text("page,time,changed\n" + rows)
+    run("import", "csv", "seen.csv")
+    found = run("status", "--days", "7", "--json").json["growth"]
+    assert [row["day"] for row in found] == ["2024-01-09", "2024-01-10"]
+    assert "visits by day" in run("status").out
+    assert run("status", "--days", "0", "--json").json["growth"] == []
+
+
 def test_history_keeps_the_latest(run: Run, collection: Path) -> None:
     lines = run("history", NEWS, "--limit", "2").out.splitlines()
     assert [line.split()[0] for line in lines] == ["v", "27", "28"]
@@ -124,3 +152,18 @@ def test_a_page_cannot_steer_the_terminal(run: Run, empty: Path) -> None:
 def test_text_of_a_page_is_no_markup(run: Run, empty: Path) -> None:
     url = visit(run, STEERING)
     assert "[bold]not[/bold] :heart:" in run("show", url, "--text").out
+
+
+def test_versions_may_be_counted_from_the_last(run: Run, collection: Path) -> None:
+    assert run("diff", NEWS, "-2", "-1", "--json").json["new"]["number"] == 28
+    wrong = run("diff", NEWS, "--nosuch")
+    assert wrong.code == 2
+    assert "no such option: --nosuch" in wrong.err
+
+
+def test_a_live_page_without_visits_points_to_its_imports(run: Run, collection: Path) -> None:
+    run("import", "warc", "archive", "--source", "old")
+    run("add", "https://new.example/")
+    assert run("history", "https://new.example/").out == (
+        "https://new.example/ has not been visited yet.\n"
+    )

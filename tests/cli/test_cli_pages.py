@@ -85,7 +85,9 @@ def test_a_file_of_the_wrong_kind_is_bad_input(run: Run, empty: Path) -> None:
 def test_an_index_of_sitemaps_is_refused(run: Run, empty: Path) -> None:
     entry = "<sitemap><loc>https://a.example/1.xml</loc></sitemap>"
     Path("index.xml").write_text(f"<sitemapindex>{entry}</sitemapindex>", "utf-8")
-    assert run("add", "--sitemap", "index.xml").code == 4
+    ran = run("add", "--sitemap", "index.xml")
+    assert ran.code == 4
+    assert "index.xml: the sitemap only names further sitemaps" in ran.err
 
 
 def test_adding_nothing_is_wrong_usage(run: Run, empty: Path) -> None:
@@ -97,6 +99,20 @@ def test_a_removed_page_comes_back_with_its_history(run: Run, collection: Path) 
     assert run("history", NEWS).code == 3
     run("add", NEWS)
     assert len(run("history", NEWS, "--json").json) == 28
+
+
+def test_a_removed_page_is_not_there(run: Run, collection: Path) -> None:
+    run("remove", NEWS)
+    for words in (("remove", NEWS), ("history", NEWS), ("history", NEWS, "--source", "")):
+        ran = run(*words)
+        assert ran.code == 3
+        assert f"freshet add {NEWS}" in ran.err
+
+
+def test_a_removed_page_can_still_be_purged(run: Run, collection: Path) -> None:
+    run("remove", NEWS)
+    assert run("remove", NEWS, "--purge", "--yes", "--json").json["freed_bytes"] > 0
+    assert run("status", "--json").json["counts"]["removed"] == 0
 
 
 def test_a_purged_page_is_gone_for_good(run: Run, collection: Path) -> None:

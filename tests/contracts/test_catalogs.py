@@ -2,48 +2,33 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import (
     ArchiveFile,
-    BadRow,
     Entry,
     Growth,
     HostState,
     Import,
     LinkDelta,
-    NewPage,
     Summary,
-    ViewFacts,
 )
-from freshet.archive.catalog.sqlite import open_catalog
 from freshet.core.errors import NotFound, UsageError
-from freshet.core.types import Change, Facts, Kind, Location, Outcome, PageKey, Visit
-
-NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
-DAY = timedelta(days=1)
-FACTS = Facts(bytes=900, text_chars=400, words=70, distinct_words=50, links_internal=3,
-              links_external=1, elements=20, depth=6, truncated=True)  # fmt: skip
-VIEW = ViewFacts(Kind.HTML, "News", "en", 2**64 - 1, 7, FACTS)
-CHANGE = Change(
-    True, mask=3, bytes=True, text=True, significant=False, structure=None, links=True, moved=True,
-    dice=0.5, words=12, new_internal=2, new_external=1, never_seen=1,
-)  # fmt: skip
-
-
-def open_sqlite(folder: Path) -> Catalog:
-    return open_catalog(folder / "catalog.db", create=True)
-
-
-CATALOGS = {"sqlite": open_sqlite}
+from freshet.core.types import BadRow, Change, Location, Outcome, PageKey
+from tests.contracts.catalog_samples import (
+    CATALOGS,
+    CHANGE,
+    DAY,
+    NOW,
+    VIEW,
+    add,
+    new_page,
+    new_visit,
+)
 
 
 @pytest.fixture(params=CATALOGS)
@@ -52,35 +37,20 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]
         yield opened
 
 
-@pytest.fixture(scope="module", params=CATALOGS)
-def shared(request: pytest.FixtureRequest) -> Iterator[Catalog]:
-    with TemporaryDirectory() as folder, CATALOGS[request.param](Path(folder)) as opened:
-        yield opened
-
-
-def new_page(path: str = "", host: str = "a.example", source: str = "") -> NewPage:
-    return NewPage(PageKey(f"https://{host}/{path}", source), host, host, f"{host}/")
-
-
-def new_visit(page: int, number: int, outcome: Outcome = Outcome.OK, **more: Any) -> Visit:
-    uid = page.to_bytes(8, "big") + number.to_bytes(8, "big")
-    return replace(Visit(uid, page, NOW + number * DAY, outcome), **more)
-
-
-def add(catalog: Catalog, *items: NewPage) -> list[int]:
-    return catalog.add_pages(items or [new_page()], NOW)
-
-
-def add_another(catalog: Catalog) -> int:
-    return add(catalog, new_page(str(catalog.counts().pages)))[0]
-
-
 class TestPages:
     def test_ids_come_in_the_order_of_the_pages(self, catalog: Catalog) -> None:
         a, b, again = add(catalog, new_page("a"), new_page("b"), new_page("a"))
         assert a == again != b
         assert add(catalog, new_page("c"), new_page("b"))[1] == b
         assert catalog.add_pages([], NOW) == []
+
+    def test_pages_that_were_not_there_before_are_told(self, catalog: Catalog) -> None:
+        [known] = add(catalog, new_page("a"))
+        found = catalog.introduce([new_page("b"), new_page("a"), new_page("b")], NOW)
+        new, also_known, again = found.ids
+        assert (also_known, again) == (known, new)
+        assert found.new == {new}
+        assert catalog.introduce([new_page("b")], NOW).new == frozenset()
 
     def test_the_same_url_of_another_source_is_another_page(self, catalog: Catalog) -> None:
         live, imported = add(catalog, new_page(), new_page(source="snap"))
@@ -212,23 +182,21 @@ class TestVisits:
         with pytest.raises(UsageError, match="has no id"):
             catalog.replace_changes([Entry(new_visit(page, 0))])
 
-    def test_dropped_visits_are_gone_and_their_ids_not_reused(self, catalog: Catalog) -> None:
+    def test_purged_visits_are_gone_and_their_ids_not_reused(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         ids = catalog.append([Entry(new_visit(page, n), CHANGE) for n in range(2)])
-        catalog.drop_visits(ids)
+        catalog.remove([page], NOW, purge=True)
         assert catalog.history(page) == []
-        assert catalog.append([Entry(new_visit(page, 5))])[0] > max(ids)
+        (again,) = add(catalog)
+        assert catalog.append([Entry(new_visit(again, 5))])[0] > max(ids)
 
     def test_files_list_their_records_in_order(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
-        catalog.add_file("b.warc.gz", "snap")
         places = [Location("a.warc.gz", offset, 10) for offset in range(12_000, 0, -10)]
         catalog.append([
             Entry(new_visit(page, n, location=place)) for n, place in enumerate(places)
         ])
-        assert catalog.files() == [
-            ArchiveFile(1, "b.warc.gz", "snap"), ArchiveFile(2, "a.warc.gz", ""),
-        ]  # fmt: skip
+        assert catalog.files() == [ArchiveFile(1, "a.warc.gz", "")]
         assert [visit.location for visit in catalog.visits_in_file("a.warc.gz")] == places[::-1]
         assert list(catalog.visits_in_file("b.warc.gz")) == []
         assert catalog.file_ends() == {"a.warc.gz": 12_010}
@@ -244,6 +212,22 @@ class TestVisits:
         assert found == replace(same[1], id=ids[1], location=other)
         assert catalog.history(page)[0].visit.location is None
 
+    def test_all_visits_that_brought_the_same_bytes_are_found(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        place = Location("a.warc.gz", 0, 9)
+        kept = [
+            new_visit(page, n, digest=b"d" * 20, size=3, location=place)
+            for n, page in enumerate((a, b))
+        ]
+        lost = new_visit(a, 2, digest=b"d" * 20, size=3)
+        longer = new_visit(a, 3, digest=b"d" * 20, size=4, location=place)
+        catalog.append([Entry(visit) for visit in (*kept, lost, longer)])
+        found = catalog.payload_visits(b"d" * 20, 3)
+        assert [visit.uid for visit in found] == [visit.uid for visit in kept]
+
+    def test_a_whole_catalog_has_no_faults(self, catalog: Catalog) -> None:
+        assert catalog.faults() == []
+
 
 class TestLooks:
     def test_the_last_look_is_the_latest_with_content(self, catalog: Catalog) -> None:
@@ -256,15 +240,6 @@ class TestLooks:
         assert latest[b].change == CHANGE
         assert catalog.last_looks([a], content=False)[a].visit.time == NOW + 2 * DAY
         assert catalog.last_looks([a, b], {a: NOW, b: NOW - DAY}) == {a: catalog.history(a)[0]}
-
-    def test_the_next_look_is_the_first_after(self, catalog: Catalog) -> None:
-        (page,) = add(catalog)
-        outcomes = [Outcome.OK, Outcome.GONE, Outcome.NOT_MODIFIED, Outcome.OK]
-        catalog.append([Entry(new_visit(page, n, outcome)) for n, outcome in enumerate(outcomes)])
-        rows = catalog.history(page)
-        assert catalog.next_look(page, NOW) == rows[3]
-        assert catalog.next_look(page, NOW, content=False) == rows[2]
-        assert catalog.next_look(page, NOW + 3 * DAY) is None
 
     def test_history_is_cut_by_time_and_number(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
@@ -357,45 +332,3 @@ class TestImports:
         for value in ("1", "2"):
             catalog.set_note("clock", value)
         assert catalog.note("clock") == "2"
-
-
-NUMBER_LISTS = st.lists(st.integers(0, 30), max_size=20)
-LINKS = st.frozensets(st.sampled_from(["x:1", "x:2", "x:3", "x:4"]))
-
-
-@given(NUMBER_LISTS, NUMBER_LISTS)
-@settings(max_examples=30, deadline=None)
-def test_appending_again_doubles_nothing(shared: Catalog, some: list[int], more: list[int]) -> None:
-    page = add_another(shared)
-    entries = [[Entry(new_visit(page, number), CHANGE) for number in part] for part in (some, more)]
-    first, second = map(shared.append, entries)
-    assert shared.append(entries[0]) == first
-    ids = dict(zip(some, first, strict=True)) | dict(zip(more, second, strict=True))
-    assert {row.visit.id for row in shared.history(page)} == set(ids.values())
-    assert len(shared.history(page)) == len({*some, *more})
-
-
-@given(NUMBER_LISTS)
-@settings(max_examples=30, deadline=None)
-def test_a_history_is_in_time_order_however_it_came(shared: Catalog, numbers: list[int]) -> None:
-    page = add_another(shared)
-    shared.append([Entry(new_visit(page, number)) for number in numbers])
-    times = [row.visit.time for row in shared.history(page)]
-    assert times == [NOW + number * DAY for number in sorted(set(numbers))]
-
-
-@given(st.lists(LINKS, min_size=1, max_size=8))
-@settings(max_examples=30, deadline=None)
-def test_link_events_fold_to_the_links_of_each_look(
-    shared: Catalog, looks: list[frozenset[str]]
-) -> None:
-    page = add_another(shared)
-    before = [frozenset[str](), *looks]
-    deltas = [
-        LinkDelta(tuple(now - then), tuple(then - now))
-        for then, now in zip(before, looks, strict=False)
-    ]
-    shared.append([Entry(new_visit(page, n), links=delta) for n, delta in enumerate(deltas)])
-    assert [shared.links_at(page, NOW + n * DAY) for n in range(len(looks))] == looks
-    assert shared.links_at(page) == looks[-1]
-    assert shared.seen_links(page) == frozenset().union(*looks)

@@ -1,87 +1,31 @@
-"""What every importer promises: aware times, the same uids each time, and no foreign errors."""
+"""What every importer promises: aware times, the same uids each time, and no foreign errors.
 
-import gzip
-import json
-import os
+Importers are those of ``READERS``; ``tests/archive/importers/samples`` has an input for each.
+"""
+
 import shutil
-import subprocess
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
 from freshet.core.errors import FreshetError
+from freshet.core.types import BadRow
 from freshet.flow.imports import READERS
 
-WARC = (
-    b"WARC/1.1\r\nWARC-Type: resource\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
-    b"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-0000000000ff>\r\n"
-    b"WARC-Target-URI: https://a.org/\r\nContent-Type: text/html\r\n"
-    b"Content-Length: 12\r\n\r\n<p>hello</p>\r\n\r\n"
-)
-GIT = {
-    "PATH": os.environ["PATH"],
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    **{f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")},
-    **{f"GIT_{who}_EMAIL": "a@example.org" for who in ("AUTHOR", "COMMITTER")},
-}
-PARQUET = {
-    "source": ["shop"],
-    "page": ["https://a.org/"],
-    "time": [datetime(2024, 1, 1, tzinfo=UTC)],
-    "html": [b"<p>hello</p>"],
-    "kind": ["html"],
-    "commit": ["1"],
-}
+KINDS = sorted(kind for kind in READERS if kind != "git" or shutil.which("git"))
+every_importer = pytest.mark.parametrize("kind", KINDS)
 
 
-def a_warc(folder: Path) -> Path:
-    (folder / "a.warc.gz").write_bytes(gzip.compress(WARC, mtime=0))
-    return folder / "a.warc.gz"
-
-
-def a_csv(folder: Path) -> Path:
-    (folder / "a.csv").write_text("page,time,changed\nhttps://a.org/,2024-01-01,1\n")
-    return folder / "a.csv"
-
-
-def bing_files(folder: Path) -> Path:
-    (folder / "urlid_offset_history.txt").write_text("5\t5.5\t" + json.dumps([[1, 0], [1, 1]]))
-    (folder / "url_urlid_hostid.txt").write_text("http://a.org/\t5\t1\n")
-    (folder / "urlid_imp.txt").write_text("5\t0.5\n")
-    return folder
-
-
-def a_parquet(folder: Path) -> Path:
-    pl.DataFrame(PARQUET).write_parquet(folder / "versions_shop.parquet")
-    return folder / "versions_shop.parquet"
-
-
-def a_repository(folder: Path) -> Path:
-    path = folder / "terms"
-    path.mkdir()
-    (path / "a.md").write_text("hello")
-    commands = (("init", "--quiet"), ("add", "a.md"), ("commit", "--quiet", "--message=run"))
-    for command in commands:
-        subprocess.run(["git", *command], cwd=path, env=GIT, check=True, capture_output=True)
+def sample(kind: str, folder: Path) -> Path:
+    """Write an importer's sample into a folder, and return what to read."""
+    path: Path = import_module(f"tests.archive.importers.samples.{kind}").sample(folder)
     return path
-
-
-INPUTS: dict[str, Callable[[Path], Path]] = {
-    "warc": a_warc,
-    "csv": a_csv,
-    "bing": bing_files,
-    "parquet": a_parquet,
-    **({"git": a_repository} if shutil.which("git") else {}),
-}
-every_importer = pytest.mark.parametrize("kind", sorted(INPUTS))
 
 
 def arrivals(kind: str, path: Path) -> list[Arrival]:
@@ -90,20 +34,16 @@ def arrivals(kind: str, path: Path) -> list[Arrival]:
     return found
 
 
-def test_every_importer_is_tried_here() -> None:
-    assert set(READERS) - set(INPUTS) <= {"git"}
-
-
 @every_importer
 def test_times_are_aware_and_in_utc(kind: str, tmp_path: Path) -> None:
-    found = arrivals(kind, INPUTS[kind](tmp_path))
+    found = arrivals(kind, sample(kind, tmp_path))
     assert found
     assert {item.time.utcoffset() for item in found} == {timedelta(0)}
 
 
 @every_importer
 def test_the_same_input_gives_the_same_uids_of_sixteen_bytes(kind: str, tmp_path: Path) -> None:
-    path = INPUTS[kind](tmp_path)
+    path = sample(kind, tmp_path)
     first, again = ([item.uid for item in arrivals(kind, path)] for _ in range(2))
     assert first == again
     assert len(set(first)) == len(first)
@@ -112,13 +52,20 @@ def test_the_same_input_gives_the_same_uids_of_sixteen_bytes(kind: str, tmp_path
 
 @every_importer
 def test_a_source_that_is_given_is_that_of_every_arrival(kind: str, tmp_path: Path) -> None:
-    path = INPUTS[kind](tmp_path)
-    assert {item.source for item in READERS[kind](path, source="mine")} == {"mine"}
+    path = sample(kind, tmp_path)
+    reader = READERS[kind](path, source="mine")
+    assert {item.source for item in reader} == {reader.source} == {"mine"}
+
+
+@every_importer
+def test_a_reader_knows_the_source_that_its_arrivals_have(kind: str, tmp_path: Path) -> None:
+    reader = READERS[kind](sample(kind, tmp_path))
+    assert {item.source for item in reader} == {reader.source}
 
 
 @every_importer
 def test_a_reader_says_how_far_it_is(kind: str, tmp_path: Path) -> None:
-    reader = READERS[kind](INPUTS[kind](tmp_path))
+    reader = READERS[kind](sample(kind, tmp_path))
     assert 0 <= reader.done <= reader.total
     assert list(reader)
     assert reader.done == reader.total > 0
@@ -135,7 +82,7 @@ def test_what_is_not_there_is_a_clear_error(kind: str, tmp_path: Path) -> None:
 @given(data=st.data())
 def test_garbage_is_an_error_of_ours_or_a_bad_row(kind: str, data) -> None:
     with TemporaryDirectory() as folder:
-        path = INPUTS[kind](Path(folder))
+        path = sample(kind, Path(folder))
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         spoil(sorted(files)[data.draw(st.integers(0, 99)) % len(files)], data)
         found, said = read_or_refused(kind, path)

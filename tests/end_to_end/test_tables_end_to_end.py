@@ -67,7 +67,7 @@ def test_the_three_files_of_bing_come_in_once(collection: OpenedCollection, tmp_
     assert (first.visits, again.visits) == (3, 0)
     page = collection.page("http://a.org/")
     assert [row.change and row.change.changed for row in page.history()] == [None, False, True]
-    assert collection.settings_for(page.page).importance == 0.5
+    assert collection.settings_for(page).importance == 0.5
 
 
 def versions(path: Path, count: int) -> Path:

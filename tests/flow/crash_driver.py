@@ -1,6 +1,7 @@
 """Kill a verb at each of its write points, and look whether going on loses or doubles anything.
 
-Run as a program: ``crash_driver.py FOLDER VERB STEP``; it prints what went wrong at which point.
+Run as a program: ``crash_driver.py FOLDER VERB STEP``; it prints what went wrong at which point and
+how many points there were, and fails where anything went wrong.
 The child dies by ``os._exit`` at its n-th write, half of that write being done where it can be;
 going on is then killed as well, halfway to there, and only the third attempt is left alone.
 """
@@ -142,7 +143,7 @@ def state(collection: OpenedCollection) -> list[Any]:
 def readable(collection: OpenedCollection, url: str) -> list[bytes | None]:
     """Return the bytes of every version, None where they are not kept."""
     page = collection.page(url)
-    found = [collection.history.snapshot(version.row.visit, url) for version in page.versions]
+    found = [collection.snapshots.of(version.row.visit, url) for version in page.versions]
     return [snapshot and snapshot.body for snapshot in found]
 
 
@@ -200,4 +201,6 @@ def sweep(folder: Path, verb: Verb, step: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(sweep(Path(sys.argv[1]), VERBS[sys.argv[2]], int(sys.argv[3]))))
+    lines = sweep(Path(sys.argv[1]), VERBS[sys.argv[2]], int(sys.argv[3]))
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.exit(len(lines) > 1)

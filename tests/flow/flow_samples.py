@@ -81,7 +81,7 @@ def told(collection: OpenedCollection, url: str = URL, *, source: str = "") -> l
             row.removed_links,
             uids.get(row.since or 0),
             row.view,
-            sorted(collection.catalog.links_at(page.page.id, row.visit.time)),
+            sorted(collection.catalog.links_at(page.id, row.visit.time)),
         )
         for row in rows
     ]
@@ -98,6 +98,13 @@ def record(collection: OpenedCollection, *batches: Sequence[Arrival]) -> None:
     with collection.recording() as recorder:
         for batch in batches:
             recorder.take(batch)
+
+
+def forget(collection: OpenedCollection, visit_ids: Sequence[int]) -> None:
+    """Delete the rows of visits, as if a crash had come before they were written."""
+    with collection.catalog._engine.begin() as connection:
+        for visit_id in visit_ids:
+            connection.exec_driver_sql("DELETE FROM visits WHERE id = ?", (visit_id,))
 
 
 def marks(collection: OpenedCollection, url: str = URL) -> list[tuple[Outcome, bool | None]]:

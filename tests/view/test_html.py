@@ -94,10 +94,5 @@ def test_the_language_is_the_declared_one_if_that_is_sane():
     assert parsed("<html lang='{{lang}}'><p>hello").reading.language == ""
 
 
-def test_the_language_of_a_long_text_is_guessed():
-    sentence = "Der Regen fällt auf die Felder und die Bauern warten auf die Sonne. "
-    assert parsed(sentence * 8).reading.language == "de"
-
-
 def test_structure_is_the_same_however_its_markup_is_written():
     assert parsed("<p>a<p>b").structure_hash == parsed("<p>c</p><p>d</p>").structure_hash

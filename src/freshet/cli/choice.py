@@ -6,16 +6,21 @@ from collections.abc import Sequence
 import typer
 
 from freshet.core.errors import NotFound, UsageError
-from freshet.core.types import Page
 from freshet.flow.collection import Collection
+from freshet.flow.page import CollectionPage
 
 
 def chosen_pages(
-    collection: Collection, urls: Sequence[str] | None, tag: str, source: str | None
-) -> list[Page]:
-    """Return the pages given by URL, by tag or by source."""
+    collection: Collection,
+    urls: Sequence[str] | None,
+    tag: str,
+    source: str | None,
+    *,
+    removed: bool = False,
+) -> list[CollectionPage]:
+    """Return the pages given by URL, by tag or by source; ``removed`` finds URLs removed before."""
     if urls:
-        return [collection.page(url, source=source).page for url in urls]
+        return [collection.page(url, source=source, removed=removed) for url in urls]
     if not tag and source is None:
         raise UsageError("which pages? give URLs, --tag or --source; 'freshet list' shows them")
     found = list(collection.pages(tag=tag or None, source=source))

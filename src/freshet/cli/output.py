@@ -8,13 +8,13 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from rich import progress as rich_progress
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -24,20 +24,13 @@ from rich.table import Table
 from rich.text import Text
 
 from freshet.cli.terminal import safe
+from freshet.core.progress import Progress
 
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 20
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-class Advance(Protocol):
-    """Tells a progress bar how far the work has come."""
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` is done."""
-        ...
 
 
 def plain(value: Any) -> Any:
@@ -186,9 +179,9 @@ def size(count: float) -> str:
 
 
 @contextmanager
-def progress(label: str, *, quiet: bool) -> Iterator[Advance]:
+def progress(label: str, *, quiet: bool) -> Iterator[Progress]:
     """Show a progress bar on standard error while the work runs; none when quiet."""
-    bar = Progress(
+    bar = rich_progress.Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TimeRemainingColumn(),
         console=errors, transient=True, disable=quiet or not errors.is_terminal,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from freshet.cli.choice import chosen_pages
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.collection import Collection
+from freshet.flow.opened import OpenedCollection
 
 
 def set_paused(
@@ -13,10 +13,9 @@ def set_paused(
     *, paused: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Pause or resume pages, and say how many there were."""
-    with Collection.open(folder) as opened:
+    with OpenedCollection.open(folder) as opened:
         pages = chosen_pages(opened, urls, tag, source)
-        change = opened.catalog.pause if paused else opened.catalog.resume
-        change([page.id for page in pages])
+        (opened.pause if paused else opened.resume)(pages)
     done = "paused" if paused else "resumed"
     if as_json:
         print_json({done: len(pages)})

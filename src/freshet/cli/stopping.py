@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from freshet.cli.output import Advance
 from freshet.core.errors import Interrupted
+from freshet.core.progress import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ASKED = b"\nstopping as soon as this batch is kept; once more stops at once\n"
 
 
 @contextmanager
-def stoppable(advance: Advance) -> Iterator[Advance]:
+def stoppable(advance: Progress) -> Iterator[Progress]:
     """Let a signal wait until the work tells how far it is; a second one does not wait."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     asked: list[int] = []

@@ -122,7 +122,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One look at a page, or one attempt at it, with its outcome.
+    """One attempt at a page, with its outcome; a visit that shows the content is a look.
 
     ``uid`` makes a visit unique for good: 16 bytes of its WARC-Record-ID, or of its import row.
     ``digest`` is the sha1 of the payload; ``final_url`` is set when a redirect was followed.
@@ -155,6 +155,14 @@ class Terms:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A place of an input that could not be taken in, and why."""
+
+    place: str
+    why: str
 
 
 INTERNAL, SAME_HOST, SAME_SCHEME, NOFOLLOW = 1, 2, 4, 8
@@ -291,6 +299,17 @@ class Change:
     never_seen: int | None = None
     new_links: tuple[str, ...] = ()
     removed_links: tuple[str, ...] = ()
+
+    @property
+    def new_link_count(self) -> int | None:
+        """Return how many links are new, of both kinds together; None where neither is known.
+
+        >>> Change(True, new_internal=2, new_external=3).new_link_count
+        5
+        """
+        counts = (self.new_internal, self.new_external)
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,44 @@
 """Verify a collection: every record, every row, and that each has the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection as Items
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.sqlite import RESTORE
 from freshet.archive.warc.check import problems
-from freshet.archive.warc.located import Fault
+from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, records
-from freshet.archive.warc.record import uid
+from freshet.archive.warc.record import CAPTURES, uid
+from freshet.core.progress import Progress, silent
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import adopt
-from freshet.flow.collection import Collection
+from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.damage import cut_out_damage
 from freshet.flow.record import Recorder
 from freshet.flow.recover import Mended
 
-Progress = Callable[[int, int], None]
 Payload = tuple[bytes | None, int | None]
-CAPTURES = frozenset({"response", "resource", "revisit"})
+Captures = dict[bytes, tuple[Location, str]]
+REPAIR = "run 'freshet check --repair'"
+CLEAR = f"{REPAIR}: the row stays and loses its bytes"
+WRITTEN_SO = "it was written so and stays; compare it with where it came from"
+ASIDE = f"{REPAIR}; if it is named again, move it out of the archive folder"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong, where it is, and what a repair does about it."""
+    """Something wrong, where it is, and what to do about it."""
 
     place: str
     what: str
-    remedy: str = ""
+    remedy: str = REPAIR
+
+    def __str__(self) -> str:
+        """Name the place, what is wrong there, and what to do."""
+        return f"{self.place}: {self.what}; {self.remedy}"
 
 
 @dataclass(slots=True)
@@ -47,35 +57,78 @@ class Report:
         return not self.problems
 
 
-def check(collection: Collection, *, progress: Progress = lambda done, total: None) -> Report:
-    """Look at every byte of the archive and every row of the catalog; change nothing."""
-    report = Report()
+@dataclass(slots=True)
+class Payloads:
+    """Which payloads are kept, and the visits that only refer to one."""
+
+    kept: set[Payload] = field(default_factory=set)
+    referring: dict[Payload, list[Visit]] = field(default_factory=dict)
+
+    def note(self, visit: Visit, kind: str) -> None:
+        """Take note of a visit whose record is of that type."""
+        payload = visit.digest, visit.size
+        if kind != "revisit":
+            self.kept.add(payload)
+        elif visit.digest is not None:
+            self.referring.setdefault(payload, []).append(visit)
+
+    def lost(self) -> Iterator[Visit]:
+        """Yield the visits that refer to a payload that is nowhere."""
+        for payload in self.referring.keys() - self.kept:
+            yield from self.referring[payload]
+
+
+def check(collection: Collection, *, progress: Progress = silent) -> Report:
+    """Look at every byte of the archive and every row of the catalog; change nothing.
+
+    Where the catalog itself is damaged its rows are not asked.
+    """
+    faults = collection.catalog.faults()
+    report = Report(problems=[Problem(CATALOG_FILE, what, RESTORE) for what in faults])
     paths = {_final(path): path for path in archive_files(collection.archive)}
-    total = sum(path.stat().st_size for path in paths.values())
     writer = ArchiveLock(collection.archive).holder()
+    total = sum(path.stat().st_size for path in paths.values())
     seen: set[bytes] = set()
+    payloads = Payloads()
     done = 0
     for name, path in paths.items():
         done += path.stat().st_size
         report.files += 1
-        # Rows are read before records: whoever is writing now adds a record before its row.
-        rows = list(collection.catalog.visits_in_file(name))
-        end = _end(rows) if writer and path.name != name else None
-        places = _checked_records(name, path, seen, report, end)
-        report.problems += _against_rows(collection.catalog, rows, places)
-        report.rows += len(rows)
+        if faults:
+            _checked_records(name, path, seen, report)
+        else:
+            _check_file(collection.catalog, path, seen, payloads, report, bool(writer))
         progress(done, total)
-    for file in collection.catalog.files():
-        if file.name not in paths:
-            report.problems += _missing_file(collection.catalog, file.name, report)
+    if not faults:
+        report.problems += map(_lost_payload, payloads.lost())
+        report.problems += _missing_files(collection.catalog, paths.keys(), report)
     return report
 
 
-def repair(collection: Collection, *, progress: Progress = lambda done, total: None) -> Report:
+def _check_file(
+    catalog: Catalog, path: Path, seen: set[bytes], payloads: Payloads, report: Report, live: bool
+) -> None:
+    """Verify a file against its rows; one that is being written, up to its last row."""
+    name = _final(path)
+    # Rows are read before records: whoever is writing now adds a record before its row.
+    rows = list(catalog.visits_in_file(name))
+    end = _end(rows) if live and path.name != name else None
+    found = _checked_records(name, path, seen if rows else set(), report, end)
+    for visit in rows:
+        if visit.uid in found:
+            payloads.note(visit, found[visit.uid][1])
+    report.problems += _against_rows(catalog, rows, found) if rows else _foreign(catalog, found)
+    report.rows += len(rows)
+
+
+def repair(collection: Collection, *, progress: Progress = silent) -> Report:
     """Mend what can be: adopt records without rows, clear the places of rows without records.
 
-    Nothing is thrown away: what is cut from a file is kept beside it.
+    Nothing is thrown away: what is cut from a file is kept beside it. Nothing is touched where the
+    catalog itself is damaged.
     """
+    if collection.catalog.faults():
+        return check(collection, progress=progress)
     mended: list[str] = []
     with collection.appending() as lock:
         mended += map(_said, collection.mended)
@@ -93,20 +146,21 @@ def repair(collection: Collection, *, progress: Progress = lambda done, total: N
 
 def _said(item: Mended) -> str:
     kept = f" (kept as {item.cut_file})" if item.cut_file else ""
-    return f"{item.file}: cut {item.cut_bytes} bytes{kept}, adopted {item.adopted} records"
+    return f"{item.file}: bytes cut: {item.cut_bytes:,}{kept}; records adopted: {item.adopted:,}"
 
 
 def _clear_lost(collection: Collection) -> list[str]:
     lost: dict[int, Location | None] = dict.fromkeys(_lost(collection))
     collection.catalog.set_locations(lost)
-    return [f"{len(lost)} visits lost their bytes and say so now"] if lost else []
+    return [f"visits that lost their bytes and say so now: {len(lost):,}"] if lost else []
 
 
 def _adopted(path: Path, catalog: Catalog, recorder: Recorder) -> list[str]:
     adopted = adopt(path, catalog, recorder)
     if not adopted.kept:
         return []
-    return [f"{path.name}: adopted {adopted.new} records, {adopted.again} rows have bytes again"]
+    said = f"records adopted: {adopted.new:,}; rows that have their bytes again: {adopted.again:,}"
+    return [f"{path.name}: {said}"]
 
 
 def archive_files(folder: Path) -> list[Path]:
@@ -125,64 +179,84 @@ def _end(rows: Sequence[Visit]) -> int:
 
 def _checked_records(
     name: str, path: Path, seen: set[bytes], report: Report, end: int | None = None
-) -> dict[bytes, Location]:
-    """Verify the records of a file, up to its end; return where each whole capture lies."""
-    places = {}
+) -> Captures:
+    """Verify the records of a file, up to its end; return its whole captures."""
+    captures = {}
     for found in records(path):
         if end is not None and found.offset >= end:
             break
-        if isinstance(found, Fault):
-            faults = [found.what]
-        else:
-            faults = list(problems(found, seen))
-            if found.record.type in CAPTURES:
-                places[uid(found.record.id)] = Location(name, found.offset, found.length)
-        report.problems += [Problem(f"{name}, offset {found.offset}", what) for what in faults]
-    report.records += len(places)
-    return places
+        report.problems += _wrong_with(found, Location(name, found.offset, 0), seen)
+        if isinstance(found, Located) and found.record.type in CAPTURES:
+            place = Location(name, found.offset, found.length)
+            captures[uid(found.record.id)] = place, found.record.type
+    report.records += len(captures)
+    return captures
 
 
-def _against_rows(
-    catalog: Catalog, rows: Sequence[Visit], found: dict[bytes, Location]
-) -> Iterator[Problem]:
+def _wrong_with(found: Found, place: Location, seen: set[bytes]) -> list[Problem]:
+    """Return what is wrong with a record; one that is whole was written so, and stays."""
+    if isinstance(found, Fault):
+        return [Problem(_place(place), found.what)]
+    remedy = WRITTEN_SO if found.copyable else REPAIR
+    return [Problem(_place(place), what, remedy) for what in problems(found, seen)]
+
+
+def _against_rows(catalog: Catalog, rows: Sequence[Visit], found: Captures) -> Iterator[Problem]:
     for visit in rows:
-        if visit.location and found.pop(visit.uid, None) != visit.location:
+        place, _ = found.pop(visit.uid, (None, ""))
+        if visit.location and place != visit.location:
             yield Problem(
-                f"{visit.location.file}, offset {visit.location.offset}",
-                f"row {visit.id} has no whole record there",
-                "the row stays and loses its bytes",
+                _place(visit.location), f"row {visit.id} has no whole record there", CLEAR
             )
+    yield from _without_row(found, catalog.known(list(found)))
+
+
+def _foreign(catalog: Catalog, found: Captures) -> Iterator[Problem]:
+    """Yield what is wrong with a file that no row points to: it may only double others."""
     known = catalog.known(list(found))
-    for identity, place in found.items():
+    if known and len(known) == len(found):
+        file = next(iter(found.values()))[0].file
+        what = f"file belongs to no visit; its captures, all of them known: {len(known):,}"
+        yield Problem(file, what, ASIDE)
+    yield from _without_row(found, known)
+
+
+def _without_row(found: Captures, known: set[bytes]) -> Iterator[Problem]:
+    for identity, (place, _) in found.items():
         if identity not in known:
-            yield Problem(
-                f"{place.file}, offset {place.offset}", "record has no row", "a row is made for it"
-            )
+            yield Problem(_place(place), "record has no row", f"{REPAIR}: a row is made for it")
 
 
-def _missing_file(catalog: Catalog, name: str, report: Report) -> Iterator[Problem]:
-    rows = sum(1 for _ in catalog.visits_in_file(name))
-    report.rows += rows
-    if rows:
-        yield Problem(name, f"file is missing; {rows} rows point to it", "they lose their bytes")
+def _lost_payload(visit: Visit) -> Problem:
+    what = f"row {visit.id} is of a revisit whose bytes are nowhere"
+    return Problem(_place(visit.location) if visit.location else CATALOG_FILE, what, CLEAR)
+
+
+def _place(location: Location) -> str:
+    return f"{location.file}, offset {location.offset}"
+
+
+def _missing_files(catalog: Catalog, there: Items[str], report: Report) -> Iterator[Problem]:
+    for file in catalog.files():
+        rows = 0 if file.name in there else sum(1 for _ in catalog.visits_in_file(file.name))
+        report.rows += rows
+        if rows:
+            what = f"file is missing; rows that point to it: {rows:,}"
+            yield Problem(file.name, what, f"put it back, or {REPAIR}: they lose their bytes")
 
 
 def _lost(collection: Collection) -> Iterator[int]:
     """Yield the visits whose record is not whole where it should be, or revisits lost bytes."""
-    kept: set[Payload] = set()
-    again: dict[Payload, list[int]] = {}
+    payloads = Payloads()
     for file in collection.catalog.files():
         found = _types(collection.archive / file.name)
         for visit in collection.catalog.visits_in_file(file.name):
             kind = found.get((visit.uid, visit.location))
             if kind is None:
                 yield visit.id or 0
-            elif kind != "revisit":
-                kept.add((visit.digest, visit.size))
-            elif visit.digest is not None:
-                again.setdefault((visit.digest, visit.size), []).append(visit.id or 0)
-    for payload in again.keys() - kept:
-        yield from again[payload]
+            else:
+                payloads.note(visit, kind)
+    yield from (visit.id or 0 for visit in payloads.lost())
 
 
 def _types(path: Path) -> dict[tuple[bytes, Location | None], str]:

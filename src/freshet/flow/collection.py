@@ -1,7 +1,7 @@
 """A collection: a folder with settings, a catalog and an archive, and what can be done with it."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -10,14 +10,14 @@ from freshet import __version__
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import NewPage
 from freshet.archive.catalog.sqlite import open_catalog
-from freshet.archive.history import History
+from freshet.archive.snapshots import Snapshots
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
 from freshet.core.settings import PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
-from freshet.flow.page import CollectionPage
+from freshet.flow.page import CollectionPage, Past
 from freshet.flow.record import Recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
@@ -39,7 +39,8 @@ class Collection(Closing):
         self.settings = settings
         self.clock = clock
         self.archive = path / ARCHIVE_FOLDER
-        self.history = History(catalog, self.archive)
+        self.snapshots = Snapshots(catalog, self.archive)
+        self._past = Past(catalog, self.snapshots, settings)
         self.mended: list[Mended] = []
 
     @classmethod
@@ -54,7 +55,9 @@ class Collection(Closing):
             open_catalog(path / CATALOG_FILE, create=True).close()
             (path / SETTINGS_FILE).write_text(_first_settings(settings), "utf-8")
         except OSError as error:
-            raise NoSpace(f"{path} cannot be written: {error.strerror}; choose another") from error
+            raise NoSpace(
+                f"{path} cannot be written: {error.strerror}; choose another folder"
+            ) from error
         return cls.open(path, clock=clock)
 
     @classmethod
@@ -71,7 +74,7 @@ class Collection(Closing):
         with self.appending() as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
             try:
-                yield Recorder(self.catalog, self.history, self.settings, shelf, self.clock)
+                yield Recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
             finally:
                 shelf.close()
 
@@ -80,7 +83,7 @@ class Collection(Closing):
         """Take the right to change the archive, and mend what a crash left there."""
         with ArchiveLock(self.archive, clock=self.clock) as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
-            recorder = Recorder(self.catalog, self.history, self.settings, shelf, self.clock)
+            recorder = Recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
             self.catalog.return_expired(self.clock.now())
             self.mended = recover(self.catalog, self.archive, recorder)
             yield lock
@@ -88,22 +91,33 @@ class Collection(Closing):
     def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> CollectionPage:
         """Add a page to keep fresh; one that was removed comes back with its history."""
         key = self.key(url, source)
-        where = place(key.url)
-        item = NewPage(key, where.host, where.site, where.directory)
-        page_id = self.catalog.add_pages([item], self.clock.now())[0]
-        self.catalog.restore([page_id])
-        for tag in tags:
-            self.catalog.tag([page_id], tag)
+        self.introduce([key], tags)
         return self.page(key.url, source=source)
 
-    def page(self, url: str, *, source: str | None = None) -> CollectionPage:
-        """Return a page; without a source, the live one or the only import of it."""
-        found = self._find(url, source)
-        return CollectionPage(found, self.catalog, self.history, self.settings)
+    def introduce(self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()) -> int:
+        """Add pages, put removed ones back, give all of them tags; return how many were new."""
+        items = [_new_page(key) for key in keys]
+        added = self.catalog.introduce(items, self.clock.now())
+        self.catalog.restore(added.ids)
+        for tag in tags:
+            self.catalog.tag(added.ids, tag)
+        return len(added.new)
 
-    def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator[Page]:
-        """Yield the pages that are kept fresh, by id."""
-        return self.catalog.pages(tag=tag, source=source)
+    def page(self, url: str, *, source: str | None = None, removed: bool = False) -> CollectionPage:
+        """Return a page; without a source, the live one or the only import of it.
+
+        A removed page is not there, unless ``removed`` asks for it too.
+        """
+        key = self.key(url, source or "")
+        found = self.catalog.page(key) if removed else self._find(key, source)
+        return CollectionPage(found, self._past)
+
+    def pages(
+        self, *, tag: str | None = None, source: str | None = None
+    ) -> Iterator[CollectionPage]:
+        """Yield the pages that were not removed, by id."""
+        found = self.catalog.pages(tag=tag, source=source)
+        return (CollectionPage(page, self._past) for page in found)
 
     def settings_for(self, page: Page) -> PageSettings:
         """Return what is set for a page: the collection's settings, its tags', its own."""
@@ -135,18 +149,24 @@ class Collection(Closing):
         """Let go of the catalog."""
         self.catalog.close()
 
-    def _find(self, url: str, source: str | None) -> Page:
-        key = self.key(url, source or "")
-        if source is not None:
-            return self.catalog.page(key)
+    def _find(self, key: PageKey, source: str | None) -> Page:
         found = self.catalog.pages_with_url(key.url)
-        live = [page for page in found if page.source == ""]
+        wanted = [page for page in found if page.source == key.source]
         if not found:
-            raise NotFound(f"{url} is not in {self.path}; add it with 'freshet add {url}'")
-        if len(found) > 1 and not live:
+            raise NotFound(f"{key.url} is not in {self.path}; add it with 'freshet add {key.url}'")
+        if source is not None and not wanted:
+            names = ", ".join(page.source or "live" for page in found)
+            where = f"of source {source}" if source else "a live page"
+            raise NotFound(f"{key.url} is not {where}; it is there as {names}: choose by --source")
+        if len(found) > 1 and not wanted:
             names = ", ".join(page.source for page in found)
-            raise UsageError(f"{url} is in several sources ({names}); choose one with --source")
-        return (live or found)[0]
+            raise UsageError(f"{key.url} is in several sources ({names}); choose one with --source")
+        return (wanted or found)[0]
+
+
+def _new_page(key: PageKey) -> NewPage:
+    where = place(key.url)
+    return NewPage(key, where.host, where.site, where.directory)
 
 
 def _changed(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,17 +1,14 @@
 """Damage in a closed file: set aside, and the file written anew without it."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from freshet.archive.warc.disk import storage_error, sync_folder
+from freshet.archive.warc.disk import set_aside
 from freshet.archive.warc.located import Found, Located
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import records
 from freshet.flow.collection import Collection
 from freshet.flow.rewrite import rewrite
-
-COPY_BYTES = 1_048_576
 
 Stretch = tuple[int, int]
 
@@ -25,8 +22,7 @@ def cut_out_damage(collection: Collection, lock: ArchiveLock, path: Path) -> lis
     if not stretches:
         return []
     for start, end in stretches:
-        _set_aside(path, start, end)
-    sync_folder(path.parent)
+        set_aside(path, start, end, _aside(path, start))
     rewrite(collection, lock, path.name, _readable)
     return [
         f"{path.name}: {end - start} damaged bytes kept as {_aside(path, start).name}"
@@ -54,16 +50,3 @@ def _readable(path: Path) -> Iterator[Located]:
 
 def _aside(path: Path, start: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{start}")
-
-
-def _set_aside(path: Path, start: int, end: int) -> None:
-    try:
-        with path.open("rb") as file, _aside(path, start).open("wb") as aside:
-            file.seek(start)
-            while start < end and (chunk := file.read(min(COPY_BYTES, end - start))):
-                aside.write(chunk)
-                start += len(chunk)
-            aside.flush()
-            os.fsync(aside.fileno())
-    except OSError as error:
-        raise storage_error(error, path) from error

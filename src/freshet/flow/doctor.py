@@ -1,5 +1,6 @@
 """Look for what is wrong with the set-up: versions, tools, disk, clock, collection."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -7,10 +8,12 @@ from dataclasses import dataclass
 from importlib.metadata import requires, version
 from pathlib import Path
 
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.archive.warc.read import OPEN_SUFFIX
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.flow.check import archive_files
-from freshet.flow.collection import SETTINGS_FILE, Collection
+from freshet.flow.collection import ARCHIVE_FOLDER, CATALOG_FILE, SETTINGS_FILE, Collection
 
 ENOUGH_DISK_BYTES = 1_000_000_000
 NOT_BEFORE_YEAR = 2026
@@ -73,6 +76,7 @@ def _collection(path: Path) -> Iterator[Finding]:
     if not (path / SETTINGS_FILE).exists():
         yield Finding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
         return
+    yield _permissions(path)
     try:
         with Collection.open(path) as collection:
             yield from _inside(collection)
@@ -80,11 +84,30 @@ def _collection(path: Path) -> Iterator[Finding]:
         yield Finding("collection", str(error), False, "see the message")
 
 
+def _permissions(path: Path) -> Finding:
+    """Say which of a collection's places cannot be written."""
+    places = (path, path / ARCHIVE_FOLDER, path / CATALOG_FILE)
+    closed = [item.name for item in places if not os.access(item, os.R_OK | os.W_OK)]
+    found = "not writable: " + ", ".join(closed) if closed else "writable"
+    return Finding("permissions", found, not closed, "give yourself the right to write there")
+
+
 def _inside(collection: Collection) -> Iterator[Finding]:
     counts = collection.catalog.counts()
     yield Finding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
     contact = collection.settings.contact
     yield Finding("contact", contact or "not set", bool(contact), "set contact in freshet.toml")
-    left_open = [item.name for item in archive_files(collection.archive) if item.suffix == ".open"]
-    yield Finding("archive", ", ".join(left_open) or "closed", True,
-                  "an open file is mended when the archive is next written")  # fmt: skip
+    holder = ArchiveLock(collection.archive).holder()
+    yield Finding("lock", f"held by {holder}" if holder else "free", True)
+    yield from _archive(collection, is_written=bool(holder))
+
+
+def _archive(collection: Collection, *, is_written: bool) -> Iterator[Finding]:
+    """Say which files are missing, and which a writer that died has left open."""
+    there = {item.name for item in archive_files(collection.archive)}
+    missing = [file.name for file in collection.catalog.files() if file.name not in there]
+    yield Finding("archive", "missing: " + ", ".join(missing) if missing else "all files there",
+                  not missing, "bring the files back, or run 'freshet check --repair'")  # fmt: skip
+    left_open = sorted(name for name in there if name.endswith(OPEN_SUFFIX))
+    yield Finding("open files", ", ".join(left_open) or "none", is_written or not left_open,
+                  "a writer died; 'freshet check --repair' closes them")  # fmt: skip

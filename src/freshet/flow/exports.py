@@ -5,7 +5,7 @@ from pathlib import Path
 
 from freshet.archive.exporters import cdxj, csv, parquet
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.core.errors import UsageError
+from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Visit
 from freshet.flow.collection import Collection
 
@@ -23,6 +23,8 @@ def export(collection: Collection, kind: str, path: Path, *, source: str | None 
         raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(WRITERS)}")
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file to write")
+    if source and next(collection.pages(source=source), None) is None:
+        raise NotFound(f"no page has source {source!r}; 'freshet list' shows the sources")
     return WRITERS[kind](path, collection, source)
 
 
@@ -47,6 +49,6 @@ def _originals(visits: Iterable[Visit]) -> set[int | None]:
 def change_rows(collection: Collection, source: str | None) -> Iterator[ChangeRow]:
     """Yield every measured change with its page, page by page in time order."""
     for page in collection.pages(source=source):
-        for row in collection.catalog.history(page.id):
+        for row in page.history():
             if row.change is not None:
                 yield ChangeRow(page, row.visit, row.change)

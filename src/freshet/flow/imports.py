@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freshet.archive.catalog.rows import BadRow as KeptBadRow
 from freshet.archive.importers import bing, csv, git, parquet, warc
-from freshet.archive.importers.base import Arrival, BadRow, Reader
+from freshet.archive.importers.base import Arrival, Reader
 from freshet.core.errors import BadInput, UsageError
+from freshet.core.progress import Progress, silent
+from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
 from freshet.flow.record import Recorder
 
@@ -24,13 +25,12 @@ BATCH_VISITS = 5_000
 BATCH_BYTES = 24_000_000
 LISTED_BAD_ROWS = 20
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(slots=True)
 class Imported:
-    """What an import brought, and what it could not take."""
+    """What the import of that number brought, and what it could not take."""
 
+    number: int
     kind: str
     path: str
     visits: int = 0
@@ -45,7 +45,7 @@ def bring(
     kind: str,
     path: Path,
     *,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     **options: Any,
 ) -> Imported:
     """Import an outside history; what is already there is left as it is, so it can be repeated."""
@@ -54,31 +54,42 @@ def bring(
     with collection.recording() as recorder:
         reader = READERS[kind](path, **options)
         number = collection.catalog.start_import(
-            kind, os.fspath(path.resolve()), options.get("source") or "", collection.clock.now()
+            kind, os.fspath(path.resolve()), reader.source, collection.clock.now()
         )
-        result = Imported(kind, os.fspath(path))
-        for batch in _batches(reader):
-            _take(collection, recorder, number, batch, result)
-            progress(reader.done, reader.total)
+        result = Imported(number, kind, os.fspath(path))
+        try:
+            for batch in _batches(reader):
+                _take(collection, recorder, batch, result)
+                progress(reader.done, reader.total)
+        except BadInput:
+            if not result.visits:
+                _finish(collection, result)
+            raise
         result.notes = list(reader.notes)
-        counts = {"visits": result.visits, "known": result.already_there, "bad": result.bad}
-        collection.catalog.finish_import(number, collection.clock.now(), counts)
+        _finish(collection, result)
     return result
+
+
+def _finish(collection: Collection, result: Imported) -> None:
+    """Note that an import is at its end: all is read, or nothing can be."""
+    counts = {"visits": result.visits, "known": result.already_there, "bad": result.bad}
+    collection.catalog.finish_import(result.number, collection.clock.now(), counts)
 
 
 def _take(
     collection: Collection,
     recorder: Recorder,
-    number: int,
     batch: list[Arrival | BadRow],
     result: Imported,
 ) -> None:
     taken = recorder.take([item for item in batch if isinstance(item, Arrival)])
     bad = [item for item in batch if isinstance(item, BadRow)]
-    bad += [BadRow(repr(item.url), "is no URL of a page") for item in taken.unusable]
+    bad += [
+        BadRow(item.place or repr(item.url), f"page {item.url!r} is no URL; write https://…")
+        for item in taken.unusable
+    ]
     if bad:
-        kept = [KeptBadRow(row.place, row.why) for row in bad]
-        collection.catalog.note_bad_rows(number, kept)
+        collection.catalog.note_bad_rows(result.number, bad)
     result.visits += taken.visits
     result.already_there += taken.known
     result.bad += len(bad)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import Entry, HistoryRow, LinkDelta, ViewFacts
-from freshet.core.settings import PageSettings
 from freshet.core.types import Change, Outcome, PageKey, View
-from freshet.flow.state import PageState, Seen, change_since
+from freshet.flow.gauge import Gauge
+from freshet.flow.state import PageState, Seen, change_since, gone_after
 
 MEASURING = "measuring pages anew"
 REMEMBERED_VIEWS = 2
@@ -41,8 +41,7 @@ class Standing:
         outcome = row.visit.outcome
         if outcome is Outcome.OK:
             return Standing(row, False, links)
-        gone = outcome is Outcome.GONE or (self.gone and not outcome.is_look)
-        return replace(self, gone=gone)
+        return replace(self, gone=gone_after(self.gone, outcome))
 
     def compares_like(self, other: "Standing") -> bool:
         """Whether the next visit is measured against the same."""
@@ -74,12 +73,12 @@ class Remeasurement:
 
     def __init__(
         self,
-        settings: PageSettings,
+        gauge: Gauge,
         views: Views,
         delta_of: DeltaOf,
         late: Collection[bytes] | None = None,
     ) -> None:
-        self._settings = settings
+        self._gauge = gauge
         self._views = views
         self._delta_of = delta_of
         self._late = late
@@ -127,7 +126,7 @@ class Remeasurement:
             return self._compared(row, before, links, seen)
         if row.visit.outcome is Outcome.REPORTED:
             return None
-        state = PageState(self._settings, uid=before.uid, gone=before.gone)
+        state = PageState(self._gauge, uid=before.uid, gone=before.gone)
         change = change_since(state, _seen(row, None))
         return Entry(row.visit, change, before.uid) if change else None
 
@@ -144,7 +143,7 @@ class Remeasurement:
         if view is None or old is None:
             change, since = row.change, row.since
         else:
-            state = PageState(self._settings, uid=before.uid, view=old, gone=before.gone)
+            state = PageState(self._gauge, uid=before.uid, view=old, gone=before.gone)
             change = change_since(state, _seen(row, view))
         return Entry(row.visit, _with_links(change, delta, seen), since, facts, delta)
 

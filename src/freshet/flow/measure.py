@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from freshet.core.types import Page
 from freshet.flow.collection import Collection
+from freshet.flow.gauge import gauges
 from freshet.flow.late import Remeasurement, Views, write_anew
 
 
@@ -14,9 +15,9 @@ def measure_again(collection: Collection, pages: Iterable[Page]) -> int:
 
 def _measure_page(collection: Collection, page: Page) -> int:
     views = Views(collection.page(page.url, source=page.source).view_of, {})
-    settings = collection.settings_for(page)
+    gauge = gauges(collection.catalog, collection.settings, [page.id])[page.id]
     return write_anew(
         collection.catalog,
         page.id,
-        Remeasurement(settings, views, collection.catalog.link_delta),
+        Remeasurement(gauge, views, collection.catalog.link_delta),
     )

@@ -5,14 +5,16 @@ The memory is bounded; what was forgotten is read back from the catalog and the 
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.history import History
+from freshet.archive.snapshots import Snapshots
 from freshet.core.settings import Settings
 from freshet.core.types import Outcome, View
+from freshet.flow.gauge import gauges
 from freshet.flow.sight import see
-from freshet.flow.state import PageState
+from freshet.flow.state import PageState, gone_after
 
 MEMORY_BYTES = 200_000_000
 
@@ -20,9 +22,9 @@ MEMORY_BYTES = 200_000_000
 class Memory:
     """The latest states of pages, least recently used ones forgotten first."""
 
-    def __init__(self, catalog: Catalog, history: History, settings: Settings) -> None:
+    def __init__(self, catalog: Catalog, snapshots: Snapshots, settings: Settings) -> None:
         self._catalog = catalog
-        self._history = history
+        self._snapshots = snapshots
         self._settings = settings
         self._pages: OrderedDict[int, PageState] = OrderedDict()
         self._weight = 0
@@ -39,8 +41,8 @@ class Memory:
         """Remember how visits left their pages."""
         for page_id, state in states.items():
             self.forget([page_id])
-            self._pages[page_id] = state.light()
-            self._weight += state.weight
+            self._pages[page_id] = light = state.light()
+            self._weight += light.weight
         while self._weight > MEMORY_BYTES and self._pages:
             self.forget([next(iter(self._pages))])
 
@@ -52,7 +54,7 @@ class Memory:
 
     def view_of(self, row: HistoryRow, url: str) -> View | None:
         """Make the view of a stored visit again."""
-        snapshot = self._history.snapshot(row.visit, url)
+        snapshot = self._snapshots.of(row.visit, url)
         if snapshot is None:
             return None
         return see(snapshot, self._settings.limits).view
@@ -62,10 +64,10 @@ class Memory:
             return {}
         ids = list(urls)
         looks, ends = self._catalog.last_looks(ids), self._catalog.last_visits(ids)
-        tables = self._catalog.overrides(ids)
+        how = gauges(self._catalog, self._settings, ids)
         return {
             page_id: PageState(
-                settings=self._settings.for_page(*tables.get(page_id, ())),
+                gauge=how[page_id],
                 latest=ends[page_id].visit.time if page_id in ends else None,
                 uid=looks[page_id].visit.uid if page_id in looks else None,
                 view=self.view_of(looks[page_id], url) if page_id in looks else None,
@@ -85,11 +87,4 @@ class Memory:
         page = last.visit.page
         look = self._catalog.last_looks([page], content=False).get(page)
         rows = self._catalog.history(page, since=look.visit.time if look else None)
-        told = [row.visit.outcome for row in rows]
-        return _last_told(told) is Outcome.GONE
-
-
-def _last_told(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """Return the last outcome that says whether the page is there."""
-    told = [outcome for outcome in outcomes if outcome is Outcome.GONE or outcome.is_look]
-    return told[-1] if told else None
+        return reduce(gone_after, (row.visit.outcome for row in rows), False)

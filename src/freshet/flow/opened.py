@@ -1,26 +1,27 @@
 """A collection with every verb as a method: what ``freshet.open()`` gives."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from freshet.core.types import Page
+from freshet.archive.catalog.rows import Summary
+from freshet.core.progress import Progress, silent
+from freshet.core.types import BadRow, Page
 from freshet.flow.add import Added, add_pages
 from freshet.flow.check import Report, check, repair
 from freshet.flow.collection import Collection
+from freshet.flow.doctor import Finding, examine
 from freshet.flow.exports import export
 from freshet.flow.imports import Imported, bring
+from freshet.flow.listing import summaries
 from freshet.flow.measure import measure_again
+from freshet.flow.page import CollectionPage, Which
 from freshet.flow.prune import Thinning, prune
 from freshet.flow.remove import remove
-from freshet.flow.status import Status, status_of
-
-Progress = Callable[[int, int], None]
-
-
-def _silent(done: int, total: int) -> None:
-    """Show no progress."""
+from freshet.flow.settings import Holding, holdings
+from freshet.flow.show import Portrait, portrait
+from freshet.flow.status import Status, bad_rows, status_of
 
 
 class OpenedCollection(Collection):
@@ -34,25 +35,66 @@ class OpenedCollection(Collection):
         """Take pages off the live list; ``purge`` deletes rows and bytes; return bytes freed."""
         return remove(self, pages, purge=purge)
 
+    def pause(self, pages: Iterable[Page]) -> None:
+        """Leave pages out of plans until they are resumed."""
+        self.catalog.pause([page.id for page in pages])
+
+    def resume(self, pages: Iterable[Page]) -> None:
+        """Take paused pages into plans again."""
+        self.catalog.resume([page.id for page in pages])
+
+    def tag(self, name: str, pages: Iterable[Page]) -> None:
+        """Give pages a tag; those that have it keep it."""
+        self.catalog.tag([page.id for page in pages], name)
+
+    def untag(self, name: str, pages: Iterable[Page]) -> None:
+        """Take a tag off pages."""
+        self.catalog.untag([page.id for page in pages], name)
+
+    def holdings(self, target: Page | str) -> list[Holding]:
+        """Return every setting of a page, or of the pages with a tag, and what gave it."""
+        return holdings(self, target)
+
+    def summaries(
+        self,
+        *,
+        tag: str | None = None,
+        source: str | None = None,
+        changed: bool = False,
+        limit: int | None = None,
+    ) -> list[Summary]:
+        """Return pages with their totals; ``changed`` those that did, latest change first."""
+        return summaries(self, tag=tag, source=source, changed=changed, limit=limit)
+
+    def show(
+        self, page: CollectionPage, which: Which = -1, *, parts: Iterable[str] = ()
+    ) -> Portrait:
+        """Return what is known of a page; ``parts`` may name text, links, terms and dom."""
+        return portrait(self, page, which, frozenset(parts))
+
     def bring(
-        self, kind: str, path: str | Path, *, progress: Progress = _silent, **options: Any
+        self, kind: str, path: str | Path, *, progress: Progress = silent, **options: Any
     ) -> Imported:
         """Import an outside history: warc, git, csv, bing or parquet."""
         return bring(self, kind, Path(path), progress=progress, **options)
+
+    def bad_rows(self, number: int) -> list[BadRow]:
+        """Return every row that the import of that number could not take."""
+        return bad_rows(self, number)
 
     def export(self, kind: str, path: str | Path, *, source: str | None = None) -> int:
         """Write visits (parquet, cdxj) or changes (csv, changes) to a file; return the rows."""
         return export(self, kind, Path(path), source=source)
 
     def status(self, *, days: int = 7) -> Status:
-        """Return what the collection holds and how it grows."""
+        """Return what the collection holds, and its visits of the last days."""
         return status_of(self, days=days)
 
-    def check(self, *, progress: Progress = _silent) -> Report:
+    def check(self, *, progress: Progress = silent) -> Report:
         """Verify every record and row."""
         return check(self, progress=progress)
 
-    def repair(self, *, progress: Progress = _silent) -> Report:
+    def repair(self, *, progress: Progress = silent) -> Report:
         """Mend what can be mended, then verify."""
         return repair(self, progress=progress)
 
@@ -61,7 +103,16 @@ class OpenedCollection(Collection):
         return measure_again(self, self.pages() if pages is None else pages)
 
     def prune(
-        self, older_than: timedelta, *, keep: str = "month", source: str | None = None, apply: bool
+        self,
+        older_than: timedelta,
+        *,
+        keep: str = "month",
+        source: str | None = None,
+        apply: bool = False,
     ) -> Thinning:
         """Thin old versions; without ``apply`` only say what would go."""
         return prune(self, older_than=older_than, keep=keep, source=source, apply=apply)
+
+    def doctor(self) -> list[Finding]:
+        """Look for what is wrong with the machine and with this collection."""
+        return examine(self.path)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome, Visit
 from freshet.flow.collection import Collection
-from freshet.flow.rewrite import drop_records
+from freshet.flow.rewrite import dependants, drop_records
 
 PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
 
@@ -49,33 +49,19 @@ def doomed_visits(
         for page in collection.pages(source=source)
         for visit in thin([row.visit for row in collection.catalog.history(page.id)], before, keep)
     ]
-    needed = _needed_elsewhere(collection, doomed)
+    needed = {(visit.digest, visit.size) for visit, _ in dependants(collection, doomed)}
     return [visit for visit in doomed if (visit.digest, visit.size) not in needed]
-
-
-def _needed_elsewhere(collection: Collection, doomed: Sequence[Visit]) -> set[Payload]:
-    """Return which of the payloads stand for visits of other pages, as foreign revisits do."""
-    going = {visit.uid for visit in doomed}
-    payloads = {(visit.digest, visit.size) for visit in doomed}
-    return {
-        payload
-        for page in (collection.pages() if doomed else ())
-        for row in collection.catalog.history(page.id)
-        if (payload := (row.visit.digest, row.visit.size)) in payloads
-        and row.visit.location
-        and row.visit.uid not in going
-    }
 
 
 def thin(visits: Sequence[Visit], before: datetime, keep: str) -> list[Visit]:
     """Return which of a page's visits may lose their bytes.
 
     The first and the last version stay, as do the last of each period, everything newer, and
-    whatever holds the bytes that a later revisit points to.
+    whatever has the same bytes as a version that stays (a revisit may point to it).
     """
     kept = [visit for visit in visits if visit.location and visit.outcome is Outcome.OK]
     old = [visit for visit in kept[1:-1] if visit.time < before]
-    last_of = {visit.time.strftime(PERIODS[keep]): visit.uid for visit in old}
+    last_of = {visit.time.strftime(PERIODS[keep]): visit.uid for visit in kept}
     spared = set(last_of.values())
     doomed = [visit for visit in old if visit.uid not in spared]
     needed = _payloads({v.uid for v in kept} - {v.uid for v in doomed}, kept)

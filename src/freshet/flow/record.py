@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import Entry, LinkDelta, NewPage, ViewFacts
-from freshet.archive.history import History
 from freshet.archive.importers.base import Arrival
+from freshet.archive.snapshots import Snapshots
 from freshet.archive.warc.digest import sha1, sha1_of
 from freshet.core.clock import Clock
-from freshet.core.settings import PageSettings, Settings
+from freshet.core.settings import Settings
 from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
+from freshet.flow.gauge import Gauge
 from freshet.flow.late import Remeasurement, Views, left_unmeasured, noted, write_anew
 from freshet.flow.memory import Memory
 from freshet.flow.shelf import Shelf, Stored
@@ -59,14 +60,14 @@ class Recorder:
     """Records arrivals in a collection whose archive this process may append to."""
 
     def __init__(
-        self, catalog: Catalog, history: History, settings: Settings, shelf: Shelf, clock: Clock
+        self, catalog: Catalog, snapshots: Snapshots, settings: Settings, shelf: Shelf, clock: Clock
     ) -> None:
         self._catalog = catalog
-        self._history = history
+        self._snapshots = snapshots
         self._settings = settings
         self._shelf = shelf
         self._clock = clock
-        self._memory = Memory(catalog, history, settings)
+        self._memory = Memory(catalog, snapshots, settings)
         self._links = SeenLinks(catalog.seen_links)
         self._pages: dict[tuple[str, str], tuple[int, str]] = {}
         self._bare: set[int] = set()
@@ -131,13 +132,13 @@ class Recorder:
         self, arrival: Arrival, url: str, payloads: Mapping[bytes, Snapshot]
     ) -> Snapshot | None:
         """Return the bytes that a revisit stands for, from this batch or from the archive."""
-        digest = sha1_of(arrival.earlier.digest) if arrival.earlier else None
+        digest = sha1_of(arrival.earlier) if arrival.earlier else None
         if digest is None or arrival.outcome is Outcome.NOT_MODIFIED:
             return None
         if digest in payloads:
             return payloads[digest]
         kept = self._catalog.find_payload(digest)
-        return self._history.snapshot(kept, url) if kept else None
+        return self._snapshots.of(kept, url) if kept else None
 
     def _sight(self, arrival: Arrival, url: str, snapshot: Snapshot | None) -> Sight:
         if snapshot is None:
@@ -222,19 +223,19 @@ class Recorder:
         for key in keys:
             page = self._catalog.page(key).id
             state = self._memory.recall({page: key.url})[page]
-            write_anew(self._catalog, page, self._remeasurement(key.url, state.settings, None))
+            write_anew(self._catalog, page, self._remeasurement(key.url, state.gauge, None))
             self._memory.forget([page])
 
     def _settle(self, page: int, late: Sequence[Draft], state: PageState) -> None:
         """Measure late visits and whatever comes after them in their page's history."""
         known = {draft.arrival.uid: draft.seen.view for draft in late}
-        write_anew(self._catalog, page, self._remeasurement(late[0].url, state.settings, known))
+        write_anew(self._catalog, page, self._remeasurement(late[0].url, state.gauge, known))
 
     def _remeasurement(
-        self, url: str, settings: PageSettings, late: Mapping[bytes, View | None] | None
+        self, url: str, gauge: Gauge, late: Mapping[bytes, View | None] | None
     ) -> Remeasurement:
         views = Views(lambda row: self._memory.view_of(row, url), late or {})
-        return Remeasurement(settings, views, self._catalog.link_delta, late)
+        return Remeasurement(gauge, views, self._catalog.link_delta, late)
 
 
 def _new_page(key: PageKey) -> NewPage:

@@ -1,23 +1,26 @@
 """What a crash left behind is mended when the archive is next opened for writing.
 
-Files that were being exchanged when the crash came are settled; open files are cut after their last
+A file that was being exchanged when the crash came is settled; open files are cut after their last
 whole record; whole records without a row are adopted; histories that were being measured anew are
-finished.
+finished. Only a file that the note on an exchange names is ever deleted.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from freshet.archive.catalog.base import Catalog
-from freshet.archive.warc.located import Fault
-from freshet.archive.warc.read import records
+from freshet.archive.warc.disk import storage_error, sync_folder
+from freshet.archive.warc.read import OPEN_SUFFIX
 from freshet.archive.warc.recover import Recovered
 from freshet.archive.warc.recover import recover as close_open_files
 from freshet.flow.adopt import adopt
 from freshet.flow.record import Recorder
 
 EXCHANGING = "exchanging files"
+EXAMINED = "examined files"
+
+Extent = list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,49 +33,77 @@ class Mended:
     adopted: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A file and the one that takes its place, which counts only once it is whole."""
+
+    old: str
+    new: str
+    is_whole: bool = False
+
+
 def recover(catalog: Catalog, folder: Path, recorder: Recorder) -> list[Mended]:
     """Mend the archive and the catalog; the archive's lock must be held."""
     settle_exchange(catalog, folder)
-    ends = catalog.file_ends()
-    closed = {item.file: item for item in close_open_files(folder, known=ends)}
-    mended = []
-    for path in sorted(folder.glob("*.warc.gz")):
-        adopted = _mend(path, ends.get(path.name, 0), catalog, recorder)
-        mended += _said(path.name, closed.get(path.name), adopted)
+    closed = {item.file: item for item in close_open_files(folder, known=catalog.file_ends())}
+    adopted = _adopt_new(catalog, folder, recorder)
     recorder.finish_measuring()
-    return mended
+    names = sorted(closed.keys() | adopted.keys())
+    return [_mended(name, closed.get(name), adopted.get(name, 0)) for name in names]
+
+
+def begin_exchange(catalog: Catalog, exchange: Exchange) -> None:
+    """Note which file is being exchanged for which."""
+    catalog.set_note(EXCHANGING, json.dumps(astuple(exchange)))
 
 
 def settle_exchange(catalog: Catalog, folder: Path) -> None:
-    """Delete those of the files being exchanged that no row points to any more."""
-    names = json.loads(catalog.note(EXCHANGING) or "[]")
-    for name in names:
-        if next(catalog.visits_in_file(name), None) is None:
-            (folder / name).unlink(missing_ok=True)
-    if names:
-        catalog.set_note(EXCHANGING, "[]")
+    """Delete the old file once no row points to it, or the new one where the old is needed yet."""
+    noted = json.loads(catalog.note(EXCHANGING) or "[]")
+    if not noted:
+        return
+    exchange = Exchange(*noted)
+    moved = exchange.is_whole and next(catalog.visits_in_file(exchange.old), None) is None
+    _delete(folder, exchange.old if moved else exchange.new)
+    catalog.set_note(EXCHANGING, "[]")
 
 
-def begin_exchange(catalog: Catalog, names: list[str]) -> None:
-    """Note that of these files only those with rows are to stay."""
-    catalog.set_note(EXCHANGING, json.dumps(names))
+def _delete(folder: Path, name: str) -> None:
+    """Delete a file, whether it bears its final name or is still open."""
+    try:
+        for path in (folder / name, folder / (name + OPEN_SUFFIX)):
+            path.unlink(missing_ok=True)
+        sync_folder(folder)
+    except OSError as error:
+        raise storage_error(error, folder / name) from error
 
 
-def _mend(path: Path, end: int, catalog: Catalog, recorder: Recorder) -> int:
-    """Adopt what stands behind the last row's record; a file that only doubles others goes."""
-    if path.stat().st_size <= end:
-        return 0
-    adopted = adopt(path, catalog, recorder, start=end)
-    if end == 0 and not (adopted.kept or adopted.refused or _has_fault(path)):
-        path.unlink()
-    return adopted.kept
+def _adopt_new(catalog: Catalog, folder: Path, recorder: Recorder) -> dict[str, int]:
+    """Adopt what stands behind the last row's record of each file; return how much of which.
+
+    What was examined before and has not grown is not read again, such as a file of somebody else.
+    """
+    before, known = _extents(catalog, folder), json.loads(catalog.note(EXAMINED) or "{}")
+    unseen = [name for name, extent in before.items() if known.get(name) != extent]
+    adopted = {
+        name: adopt(folder / name, catalog, recorder, start=before[name][1]).kept for name in unseen
+    }
+    after = _extents(catalog, folder) if unseen else before
+    if after != known:
+        catalog.set_note(EXAMINED, json.dumps(after))
+    return {name: count for name, count in adopted.items() if count}
 
 
-def _has_fault(path: Path) -> bool:
-    return any(isinstance(found, Fault) for found in records(path, keep=0))
+def _extents(catalog: Catalog, folder: Path) -> dict[str, Extent]:
+    """Return, of files that go on behind the last row's record, their size and where that ends."""
+    ends = catalog.file_ends()
+    sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.warc.gz"))}
+    return {
+        name: [size, ends.get(name, 0)] for name, size in sizes.items() if size > ends.get(name, 0)
+    }
 
 
-def _said(name: str, closed: Recovered | None, adopted: int) -> list[Mended]:
-    if closed is not None:
-        return [Mended(name, closed.cut_bytes, closed.cut_file, adopted)]
-    return [Mended(name, adopted=adopted)] if adopted else []
+def _mended(name: str, closed: Recovered | None, adopted: int) -> Mended:
+    if closed is None:
+        return Mended(name, adopted=adopted)
+    return Mended(name, closed.cut_bytes, closed.cut_file, adopted)

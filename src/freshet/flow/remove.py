@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from freshet.core.types import Page
+from freshet.core.errors import UsageError
+from freshet.core.types import Page, Visit
 from freshet.flow.collection import Collection
-from freshet.flow.rewrite import drop_records
+from freshet.flow.rewrite import dependants, drop_records
 
 
 def remove(collection: Collection, pages: Sequence[Page], *, purge: bool) -> int:
@@ -15,6 +16,17 @@ def remove(collection: Collection, pages: Sequence[Page], *, purge: bool) -> int
         return 0
     with collection.appending() as lock:
         visits = [row.visit for page_id in ids for row in collection.catalog.history(page_id)]
+        _refuse_to_rob(collection, visits)
         freed = drop_records(collection, lock, [visit for visit in visits if visit.location])
         collection.catalog.remove(ids, collection.clock.now(), purge=True)
     return freed
+
+
+def _refuse_to_rob(collection: Collection, visits: Sequence[Visit]) -> None:
+    """Refuse a purge that would take the bytes of pages that are to stay."""
+    robbed = sorted({url for _, url in dependants(collection, visits)})
+    if robbed:
+        raise UsageError(
+            f"the bytes of {', '.join(robbed)} are kept only with what is to be purged;"
+            " purge these pages together"
+        )

@@ -1,25 +1,27 @@
 """Write files of the archive anew without some of their records, then exchange them.
 
-The new file is whole before a note names both; rows are moved in one transaction; whichever file no
-row points to then goes. A crash at any point leaves one of the two whole.
+A note names both files before the new one is begun, and again once it is whole; rows are then moved
+in one transaction, and the old file goes. A crash at any point leaves one of the two whole, and the
+note tells which.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Collection as Items
+from dataclasses import replace
 from pathlib import Path
 
 from freshet.archive.importers.warc import Capture, captures
 from freshet.archive.warc.build import Origin
 from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.read import records
+from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import uid
 from freshet.archive.warc.write import Writer
 from freshet.core.errors import Damaged
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import source_of
 from freshet.flow.collection import SOFTWARE, Collection
-from freshet.flow.recover import begin_exchange, settle_exchange
+from freshet.flow.recover import Exchange, begin_exchange, settle_exchange
 
 WITHOUT_LIMIT = 1 << 62
 
@@ -33,33 +35,54 @@ def drop_records(collection: Collection, lock: ArchiveLock, visits: Items[Visit]
     return sum(rewrite(collection, lock, name, lambda path: _kept(path, doomed)) for name in names)
 
 
+def dependants(collection: Collection, doomed: Items[Visit]) -> Iterator[tuple[Visit, str]]:
+    """Yield the visits, and their URLs, that stay and whose bytes only doomed records hold.
+
+    Such are revisits of other pages, which foreign archives have.
+    """
+    going = {visit.uid for visit in doomed}
+    payloads = {(visit.digest, visit.size) for visit in doomed if visit.location}
+    for digest, size in payloads:
+        if digest is None or size is None:
+            continue
+        staying = [
+            (visit, read_record(collection.archive / place.file, place.offset, place.length))
+            for visit in collection.catalog.payload_visits(digest, size)
+            if visit.uid not in going and (place := visit.location)
+        ]
+        if all(record.type == "revisit" for _, record in staying):
+            yield from ((visit, record.target) for visit, record in staying)
+
+
 def rewrite(collection: Collection, lock: ArchiveLock, name: str, choose: Choose) -> int:
     """Write a file anew with the records chosen of it; return how many bytes became free."""
     catalog, path = collection.catalog, collection.archive / name
     before = path.stat().st_size
     rows = {visit.uid: visit.id for visit in catalog.visits_in_file(name)}
-    places = _write_anew(collection, lock, path, choose)
-    new = sorted({place.file for place in places.values()})
-    begin_exchange(catalog, [name, *new])
+    exchange, places = _write_anew(collection, lock, path, choose)
+    begin_exchange(catalog, replace(exchange, is_whole=True))
     catalog.set_locations({
         row: places.get(identity) for identity, row in rows.items() if row is not None
     })
     settle_exchange(catalog, collection.archive)
-    return before - sum(_size(collection.archive / file) for file in new)
+    return before - _size(collection.archive / exchange.new)
 
 
 def _write_anew(
     collection: Collection, lock: ArchiveLock, path: Path, choose: Choose
-) -> dict[bytes, Location]:
-    """Copy what stays into a new file; return where each record lies now."""
+) -> tuple[Exchange, dict[bytes, Location]]:
+    """Copy what stays into a new file, noted beforehand; return where each record lies now."""
     origin = Origin(SOFTWARE, source_of(path), contact=collection.settings.contact)
     writer = Writer(lock.folder, origin, clock=collection.clock, max_bytes=WITHOUT_LIMIT, lock=lock)
+    exchange = Exchange(path.name, writer.next_name())
+    begin_exchange(collection.catalog, exchange)
     with writer:
-        return {
+        places = {
             uid(found.record.id): _copied(writer, found)
             for found in choose(path)
             if found.record.type != "warcinfo"
         }
+    return exchange, places
 
 
 def _copied(writer: Writer, found: Located) -> Location:

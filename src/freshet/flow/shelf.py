@@ -1,15 +1,19 @@
 """Where arrivals' bytes are put: one open WARC file at a time, each payload kept once."""
 
+import re
 from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import (
     Origin,
     Original,
+    metadata,
+    request,
     resource,
     response,
     revisit_identical,
+    revisit_not_modified,
 )
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.lock import ArchiveLock
@@ -17,11 +21,12 @@ from freshet.archive.warc.record import Record, record_id
 from freshet.archive.warc.write import Writer
 from freshet.core.clock import Clock
 from freshet.core.settings import Settings
-from freshet.core.types import Location, Snapshot
+from freshet.core.types import Location, Outcome, Snapshot
 
 REMEMBERED_PAYLOADS = 10_000
 OK = 200
-UNTOLD = frozenset({"transfer-encoding"})
+
+_TRANSFER_CODING = re.compile(rb"(?im)^transfer-encoding[ \t]*:[^\n]*\n(?:[ \t]+[^\r\n][^\n]*\n)*")
 
 Payload = tuple[int, bytes, int]
 
@@ -50,6 +55,7 @@ class Shelf:
         self._source = ""
         self._recent: dict[Payload, Original] = {}
         self._waiting: dict[bytes, Stored] = {}
+        self._latest: dict[int, Original] = {}
 
     def put(self, arrival: Arrival, page: int, url: str) -> Stored:
         """Append what an arrival brought; nothing where it brought no bytes.
@@ -64,11 +70,12 @@ class Shelf:
     def acknowledge(self) -> None:
         """Take note that all that was put has its rows."""
         self._waiting.clear()
+        self._latest.clear()
 
     def _store(self, arrival: Arrival, page: int, url: str) -> Stored:
         snapshot = arrival.snapshot
         if snapshot is None:
-            return self._put_bare(arrival)
+            return self._put_bare(arrival, page, url)
         digest, size = sha1(snapshot.body), len(snapshot.body)
         if arrival.location is not None:
             return Stored(arrival.location, digest, size)
@@ -76,9 +83,11 @@ class Shelf:
             return Stored(self._copy(arrival), digest, size)
         payload = (page, digest, size)
         record = self._record(arrival, snapshot, url, payload)
-        location = self._open(arrival.source).append([record])[0]
+        location = self._append(arrival, record)
         if record.type != "revisit":
             self._remember(payload, Original(record.id, url, arrival.time))
+        if snapshot.status == OK:
+            self._latest[page] = Original(record.id, url, arrival.time)
         return Stored(location, digest, size)
 
     def sync(self) -> None:
@@ -92,11 +101,42 @@ class Shelf:
             self._writer.close()
             self._writer = None
 
-    def _put_bare(self, arrival: Arrival) -> Stored:
-        """Keep a record without a payload of its own, such as a foreign revisit."""
+    def _put_bare(self, arrival: Arrival, page: int, url: str) -> Stored:
+        """Keep a record without a payload of its own, such as a revisit."""
         if arrival.location is not None:
             return Stored(arrival.location)
-        return Stored(self._copy(arrival)) if arrival.raw is not None else Stored()
+        if arrival.raw is not None:
+            return Stored(self._copy(arrival))
+        if arrival.http is None:
+            return Stored()
+        record = self._without_payload(arrival, arrival.http, page, url)
+        return Stored(self._append(arrival, record))
+
+    def _without_payload(self, arrival: Arrival, http: Http, page: int, url: str) -> Record:
+        """Make the record of an answer without a body: 304 refers to the page's last look."""
+        last = self._last_look(page, url, arrival)
+        if arrival.outcome is Outcome.NOT_MODIFIED and last is not None:
+            record = revisit_not_modified(url, arrival.time, http.head, last)
+        else:
+            record = response(url, arrival.time, http.head)
+        return replace(record, id=record_id(arrival.uid))
+
+    def _last_look(self, page: int, url: str, arrival: Arrival) -> Original | None:
+        """Return the record of the page's last look by then, put just now or in the catalog."""
+        latest = self._latest.get(page)
+        if latest is not None and latest.date <= arrival.time:
+            return latest
+        row = self._catalog.last_looks([page], {page: arrival.time}).get(page)
+        return None if row is None else Original(record_id(row.visit.uid), url, row.visit.time)
+
+    def _append(self, arrival: Arrival, record: Record) -> Location:
+        """Append a record together with the request and the facts that belong to it."""
+        members = [record]
+        if arrival.http is not None and arrival.http.request:
+            members.append(request(arrival.http.request, answer=record))
+        if arrival.http is not None and arrival.http.facts:
+            members.append(metadata(dict(arrival.http.facts), about=record))
+        return self._open(arrival.source).append(members)[0]
 
     def _copy(self, arrival: Arrival) -> Location:
         members = [arrival.raw or b"", *arrival.companions]
@@ -104,7 +144,7 @@ class Shelf:
 
     def _record(self, arrival: Arrival, snapshot: Snapshot, url: str, payload: Payload) -> Record:
         """Make the arrival's record: the bytes, or a revisit where they are kept already."""
-        head = http_head(snapshot)
+        head = told_head(arrival.http.head) if arrival.http else head_of(snapshot)
         original = self._recent.get(payload) or self._original(payload, url)
         if original is not None:
             record = revisit_identical(url, arrival.time, head, original, payload[1])
@@ -142,17 +182,28 @@ class Shelf:
         )
 
 
-def http_head(snapshot: Snapshot) -> bytes:
-    """Return the header of an HTTP response; empty where nothing tells that there was one.
+def told_head(head: bytes) -> bytes:
+    """Return a head without its transfer coding, which the body that is kept no longer has.
 
-    >>> http_head(Snapshot("https://example.org/", b"", 404))
-    b'HTTP/1.1 404 \\r\\n\\r\\n'
-    >>> http_head(Snapshot("https://example.org/", b"", 200, (("content-type", "text/html"),)))
+    >>> told_head(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\nA: b\\r\\n\\r\\n")
+    b'HTTP/1.1 200 OK\\r\\nA: b\\r\\n\\r\\n'
+    """
+    return _TRANSFER_CODING.sub(b"", head)
+
+
+def head_of(snapshot: Snapshot) -> bytes:
+    """Return the head that keeps the status of what came without HTTP; empty where it is 200.
+
+    >>> head_of(Snapshot("https://example.org/", b"", 404, (("content-type", "text/html"),)))
+    b'HTTP/1.1 404 \\r\\ncontent-type: text/html\\r\\n\\r\\n'
+    >>> head_of(Snapshot("https://example.org/", b"", 200, (("etag", "1"),)))
     b''
     """
-    told = [(name, value) for name, value in snapshot.headers if name.lower() not in UNTOLD]
-    if snapshot.status == OK and all(name.lower() == "content-type" for name, _ in told):
+    if snapshot.status == OK:
         return b""
-    lines = [f"HTTP/1.1 {snapshot.status} ", *(f"{name}: {value}" for name, value in told)]
+    lines = [
+        f"HTTP/1.1 {snapshot.status} ",
+        *(f"{name}: {value}" for name, value in snapshot.headers),
+    ]
     head = "".join(" ".join(line.splitlines()) + "\r\n" for line in lines) + "\r\n"
-    return head.encode("utf-8", "surrogateescape")
+    return told_head(head.encode("utf-8", "surrogateescape"))

@@ -1,14 +1,14 @@
 """What is known of one page, gathered for a person to look at."""
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from freshet.core.settings import PageSettings
-from freshet.core.types import DomRows, Facts, Link, Page, View
+from freshet.core.types import Facts, Link, Page, View
 from freshet.flow.collection import Collection
-from freshet.flow.page import CollectionPage
+from freshet.flow.page import CollectionPage, Version, Which
+from freshet.view.dom import spelled
 from freshet.view.words import vocabulary
 
 
@@ -23,6 +23,7 @@ class Portrait:
     versions: int
     settings: PageSettings
     version: int | None = None
+    kept: bool = True
     kind: str = ""
     title: str = ""
     language: str = ""
@@ -41,7 +42,8 @@ class Portrait:
         yield "state", "paused" if self.page.paused else ""
         yield "visits", f"{self.visits} ({self.looks} looks, {self.changes} changes)"
         if self.version is not None:
-            yield "version", f"{self.version} of {self.versions}"
+            lost = "" if self.kept else ", whose bytes are no longer kept"
+            yield "version", f"{self.version} of {self.versions}{lost}"
             yield from (("kind", self.kind), ("title", self.title), ("language", self.language))
             yield "charset", self.charset
         if self.facts is not None:
@@ -50,19 +52,35 @@ class Portrait:
 
 
 def portrait(
-    collection: Collection, page: CollectionPage, which: str, parts: frozenset[str]
+    collection: Collection, page: CollectionPage, which: Which, parts: frozenset[str]
 ) -> Portrait:
     """Gather what is known of a page, with those parts of a version that are asked for."""
-    totals = next(iter(collection.catalog.summaries([page.page])))
-    settings = collection.settings_for(page.page)
-    base = Portrait(
-        page.page, totals.visits, totals.looks, totals.changes, len(page.versions), settings
-    )
+    totals = next(iter(collection.catalog.summaries([page])))
+    settings = collection.settings_for(page)
+    base = Portrait(page, totals.visits, totals.looks, totals.changes, len(page.versions), settings)
     if not page.versions:
         return base
     version = page.version(which)
+    if not parts and page.view_of(version.row) is None:
+        return _without_bytes(base, version)
     view = page.view(version.number, dom="dom" in parts)
     return _with_version(base, version.number, view, parts)
+
+
+def _without_bytes(base: Portrait, version: Version) -> Portrait:
+    """Tell what the catalog still knows of a version whose bytes are gone."""
+    known = version.row.view
+    if known is None:
+        return replace(base, version=version.number, kept=False)
+    return replace(
+        base,
+        version=version.number,
+        kept=False,
+        kind=known.kind,
+        title=known.title,
+        language=known.language,
+        facts=known.facts,
+    )
 
 
 def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]) -> Portrait:
@@ -77,7 +95,7 @@ def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]
         text=view.text if "text" in parts else None,
         links=tuple(view.links) if "links" in parts else None,
         terms=word_counts(view) if "terms" in parts else None,
-        dom=list(dom_paths(view.dom)) if view.dom is not None else None,
+        dom=list(spelled(view.dom)) if view.dom is not None else None,
     )  # fmt: skip
 
 
@@ -87,16 +105,3 @@ def word_counts(view: View) -> dict[str, int]:
     counts = zip(view.terms.ids.tolist(), view.terms.counts.tolist(), strict=True)
     named = {words[term]: count for term, count in counts if term in words}
     return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
-
-
-def dom_paths(dom: DomRows) -> Iterator[tuple[str, str]]:
-    """Yield both paths of every row, all in one pass (``view.dom`` spells them one by one)."""
-    full, kinds = [""], [""]
-    met: Counter[str] = Counter()
-    rows = zip(dom.tag.tolist(), dom.parent.tolist(), dom.index.tolist(), strict=True)
-    for tag, parent, index in rows:
-        name = dom.names[tag]
-        full.append(f"{full[parent + 1]}/{name}[{index}]")
-        kinds.append(f"{kinds[parent + 1]}/{name}")
-        yield full[-1], f"({kinds[-1]})[{met[kinds[-1]]}]"
-        met[kinds[-1]] += 1

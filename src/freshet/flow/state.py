@@ -1,13 +1,12 @@
 """The state in which visits leave a page, and how the next visit is measured against it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from freshet.archive.catalog.rows import LinkDelta
-from freshet.core.settings import PageSettings
 from freshet.core.types import Change, Outcome, View
-from freshet.measure.change import compare
+from freshet.flow.gauge import PLAIN, Gauge
 
 BYTES_PER_LINK = 200
 BYTES_PER_PAGE = 2_000
@@ -25,7 +24,7 @@ class PageState:
     missing when last visited; ``latest`` is the time of the last visit.
     """
 
-    settings: PageSettings = field(default_factory=PageSettings)
+    gauge: Gauge = PLAIN
     latest: datetime | None = None
     uid: bytes | None = None
     view: View | None = None
@@ -37,11 +36,15 @@ class PageState:
         if self.view is None:
             return BYTES_PER_PAGE
         words = self.view.terms.ids.nbytes + self.view.terms.counts.nbytes
-        return BYTES_PER_PAGE + words + BYTES_PER_LINK * len(self.view.links)
+        links = BYTES_PER_LINK * len(self.view.links)
+        return BYTES_PER_PAGE + words + links + len(self.view.text)
 
     def light(self) -> "PageState":
-        """Return the state without text and DOM rows: all that an unmasked comparison needs."""
-        return replace(self, view=replace(self.view, text="", dom=None)) if self.view else self
+        """Return the state with only what comparing needs: text under a mask alone, no DOM rows."""
+        if self.view is None:
+            return self
+        text = self.view.text if self.gauge.reads_text else ""
+        return replace(self, view=replace(self.view, text=text, dom=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def change_since(before: PageState, seen: Seen) -> Change | None:
         return replace(NOTHING_CHANGED, changed=before.gone)
     if seen.view is None or before.view is None:
         return None
-    change = compare(before.view, seen.view, counts_as=before.settings.counts_as)
+    change = before.gauge.compare(before.view, seen.view)
     return replace(change, changed=change.changed or before.gone)
 
 
@@ -101,9 +104,18 @@ def links_since(before: PageState, seen: Seen, change: Change | None) -> LinkDel
     return LinkDelta(change.new_links, change.removed_links)
 
 
+def gone_after(gone: bool, outcome: Outcome) -> bool:
+    """Say whether a page is gone after a visit; failures tell nothing of it.
+
+    >>> gone_after(True, Outcome.TIMEOUT), gone_after(True, Outcome.OK)
+    (True, False)
+    """
+    return outcome is Outcome.GONE or (gone and not outcome.is_look)
+
+
 def state_after(before: PageState, seen: Seen) -> PageState:
     """Return the state in which a visit leaves its page."""
     if seen.view is not None:
-        return PageState(before.settings, seen.time, seen.uid, seen.view)
-    gone = seen.outcome is Outcome.GONE or (before.gone and not seen.outcome.is_look)
-    return PageState(before.settings, seen.time, before.uid, before.view, gone)
+        return PageState(before.gauge, seen.time, seen.uid, seen.view)
+    gone = gone_after(before.gone, seen.outcome)
+    return PageState(before.gauge, seen.time, before.uid, before.view, gone)

@@ -1,10 +1,14 @@
 """What a collection holds, and how it grows."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from freshet.archive.catalog.rows import Counts, Growth, Import
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.errors import NotFound
+from freshet.core.types import BadRow
 from freshet.flow.check import archive_files
 from freshet.flow.collection import CATALOG_FILE, Collection
 
@@ -13,7 +17,10 @@ SHOWN_IMPORTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A collection at a glance; ``writer`` names who is appending to it now."""
+    """A collection at a glance; ``writer`` names who is appending to it now.
+
+    ``growth`` goes by the day of the visits, not by that of an import which brought them.
+    """
 
     path: str
     objective: str
@@ -38,6 +45,21 @@ def status_of(collection: Collection, *, days: int) -> Status:
         catalog_bytes=(collection.path / CATALOG_FILE).stat().st_size,
         free_bytes=shutil.disk_usage(collection.path).free,
         writer=ArchiveLock(collection.archive).holder(),
-        growth=collection.catalog.growth()[-days:] if days > 0 else [],
+        growth=last_days(collection.catalog.growth(), days),
         imports=collection.catalog.imports()[-SHOWN_IMPORTS:],
     )
+
+
+def last_days(growth: Sequence[Growth], days: int) -> list[Growth]:
+    """Return what falls into the last so many days of the calendar, up to the last visit's."""
+    if not growth:
+        return []
+    first = growth[-1].day - timedelta(days=days)
+    return [row for row in growth if row.day > first]
+
+
+def bad_rows(collection: Collection, number: int) -> list[BadRow]:
+    """Return every row that an import could not take."""
+    if number not in {row.id for row in collection.catalog.imports()}:
+        raise NotFound(f"there is no import {number}; 'freshet status' numbers them")
+    return collection.catalog.bad_rows(number)

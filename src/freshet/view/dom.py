@@ -5,6 +5,9 @@ blank, subtree text all text beneath it; both are visible text with white space 
 edge counting as a blank. What is inside templates has no rows.
 """
 
+from collections import Counter
+from collections.abc import Iterator
+
 import numpy as np
 
 from freshet.core.types import DomRows
@@ -61,3 +64,16 @@ def _line(rows: DomRows, row: int) -> list[int]:
         line.append(at)
         at = int(rows.parent[at])
     return line[::-1]
+
+
+def spelled(dom: DomRows) -> Iterator[tuple[str, str]]:
+    """Yield the full path and the type path of every row, all in one pass."""
+    full, kinds = [""], [""]
+    met: Counter[str] = Counter()
+    rows = zip(dom.tag.tolist(), dom.parent.tolist(), dom.index.tolist(), strict=True)
+    for tag, parent, index in rows:
+        name = dom.names[tag]
+        full.append(f"{full[parent + 1]}/{name}[{index}]")
+        kinds.append(f"{kinds[parent + 1]}/{name}")
+        yield full[-1], f"({kinds[-1]})[{met[kinds[-1]]}]"
+        met[kinds[-1]] += 1

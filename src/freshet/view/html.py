@@ -11,7 +11,6 @@ from html import unescape
 
 import numpy as np
 from resiliparse.parse.html import HTMLTree
-from resiliparse.parse.lang import detect_fast
 from xxhash import xxh3_64_intdigest
 
 from freshet.core.types import DomRows
@@ -34,7 +33,6 @@ from freshet.view.reading import Href, Reading
 from freshet.view.spelling import spelled
 from freshet.view.tags import BASE, LINK, TITLE
 
-_TEXT_FOR_LANGUAGE, _TEXT_TO_GUESS = 200, 4_000
 _TITLE_BYTES, _TAG_BYTES = 4_000, 2_000
 _LANGUAGE = re.compile(rb'(?: [^ >=]+(?:="[^"]*")?)*? lang="\s*([a-zA-Z]{2,3})[-_"]')
 
@@ -79,8 +77,7 @@ def parse(html: str, *, dom: bool, limits: Limits) -> Parsed:
     rows = rows_of(markup.source, markup.tokens, text, elements) if dom else None
     written = text.tobytes()
     plain = written.decode("utf-8", "replace")
-    hrefs, language = _hrefs(markup, text, limits), _language(markup, plain)
-    reading = Reading(_title(markup), plain, hrefs, language)
+    reading = Reading(_title(markup), plain, _hrefs(markup, text, limits), _language(markup))
     line = xxh3_64_intdigest(written.replace(b"\n", b" "))
     return Parsed(reading, line, _base(markup), int(structure), elements, markup.depth, rows)
 
@@ -130,13 +127,8 @@ def _title(markup: _Markup) -> str:
     return " ".join(unescape(written).split())
 
 
-def _language(markup: _Markup, text: str) -> str:
-    """Return the language that the document declares, or the one its text looks like."""
+def _language(markup: _Markup) -> str:
+    """Return the language that the document's first element declares."""
     start = markup.tokens[0, END] if len(markup.tokens) else 0
     declared = _LANGUAGE.match(markup.source, start, start + _TAG_BYTES)
-    if declared:
-        return declared[1].decode().lower()
-    if len(text) < _TEXT_FOR_LANGUAGE:
-        return ""
-    guess = str(detect_fast(text[:_TEXT_TO_GUESS])[0])
-    return "" if guess == "unknown" else guess
+    return declared[1].decode() if declared else ""

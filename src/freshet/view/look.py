@@ -6,6 +6,7 @@ from freshet.core.types import Facts, Kind, Snapshot, View
 from freshet.view import charset, feeds, plain, sitemap, words
 from freshet.view.bounds import Limits, bounded
 from freshet.view.html import Parsed, parse
+from freshet.view.language import language_of
 from freshet.view.links import links_of
 from freshet.view.reading import Reading
 from freshet.view.sniff import kind_of
@@ -63,12 +64,13 @@ def _view(snapshot: Snapshot, kind: Kind, label: str, parsed: Parsed, truncated:
     reading = parsed.reading
     terms = words.count(reading.text)
     links = links_of(reading.hrefs, Base(snapshot.url, parsed.base))
+    language = language_of(reading.language, reading.text)
     facts = Facts(
         len(snapshot.body), len(reading.text), terms.total, len(terms), links.internal,
         links.external, parsed.elements, parsed.depth, truncated,
     )  # fmt: skip
     return View(
-        snapshot.url, kind, label, reading.title, reading.language, reading.text, terms, links,
+        snapshot.url, kind, label, reading.title, language, reading.text, terms, links,
         facts, xxh3_64_intdigest(snapshot.body), parsed.text_hash,
         parsed.structure_hash, parsed.dom,
     )  # fmt: skip

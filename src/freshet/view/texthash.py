@@ -5,9 +5,6 @@ import numpy as np
 
 BASE = 0x9E3779B97F4A7C15
 INVERSE = pow(BASE, -1, 1 << 64)
-WEIGHTS = np.random.Generator(np.random.PCG64(20091109)).integers(
-    1, (1 << 64) - 1, size=256, dtype=np.uint64
-)
 _MASK = (1 << 64) - 1
 _MIX = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 
@@ -17,6 +14,9 @@ def mixed(value: int) -> int:
     for factor in _MIX:
         value = ((value ^ (value >> 33)) * factor) & _MASK
     return value ^ (value >> 33)
+
+
+WEIGHTS = np.array([mixed(BASE * number & _MASK) for number in range(1, 257)], np.uint64)
 
 
 def text_hash(text: str) -> int:

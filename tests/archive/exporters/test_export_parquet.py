@@ -52,7 +52,7 @@ def test_a_visit_without_a_record_has_no_place(tmp_path: Path) -> None:
 
 def test_a_change_keeps_every_fact_and_what_is_not_known(tmp_path: Path) -> None:
     path = tmp_path / "changes.parquet"
-    change = Change(True, 3, text=True, dice=0.5, new_internal=1, new_links=("https://a.org/n",))
+    change = Change(True, 3, text=True, links=True, dice=0.5, new_links=("https://a.org/n",))
     assert parquet.write_changes(path, [ChangeRow(PAGE, LOOK, change)]) == 1
     found = pl.read_parquet(path).row(0, named=True)
     assert (found["changed"], found["mask"], found["text"], found["dice"]) == (True, 3, True, 0.5)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import bing
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
 from freshet.core.errors import BadInput
-from freshet.core.types import Outcome
+from freshet.core.types import BadRow, Outcome
 
 URLS = {5: "http://a.org/", 6: "http://a.org/b", 9: "http://c.org/"}
 HISTORY = "5\t5.5\t[[1.5, 0], [1.0, 1]]\n6\t0.0\t[]\n9\t1\t[[2, 1]]\n"
@@ -28,12 +28,10 @@ def write(folder: Path, history: str = HISTORY, order: list[int] | None = None) 
 def test_the_first_crawl_is_the_reference_and_later_ones_tell_of_changes(tmp_path: Path) -> None:
     first, second, third, *_ = bing.read(write(tmp_path))
     assert first.url == "http://a.org/"
-    assert first.reference
     assert first.change is None
     assert first.time == datetime(2017, 6, 6, 12, tzinfo=UTC)
     assert second.time == datetime(2017, 6, 8, tzinfo=UTC)
     assert [item.change.changed for item in (second, third)] == [False, True]
-    assert not second.reference
     assert {item.outcome for item in (first, second, third)} == {Outcome.REPORTED}
     assert {item.importance for item in (first, second, third)} == {0.5}
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import csv
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
 from freshet.core.errors import BadInput
-from freshet.core.types import Change, Outcome
+from freshet.core.types import BadRow, Change, Outcome
 
 HEADER = "page,time,changed,new_links\n"
 

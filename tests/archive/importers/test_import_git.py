@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import git, gitprocess
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
 from freshet.core.errors import BadInput
-from freshet.core.types import Outcome
+from freshet.core.types import BadRow, Outcome
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

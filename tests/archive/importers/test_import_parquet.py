@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from freshet.archive.importers import parquet
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
 from freshet.core.errors import BadInput
-from freshet.core.types import Change, Outcome
+from freshet.core.types import BadRow, Change, Outcome
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from freshet.archive.importers import parquet, warc
-from freshet.archive.importers.base import Arrival, BadRow
+from freshet.archive.importers.base import Arrival
+from freshet.core.types import BadRow
 
 DATA = Path(os.environ["FRESHET_DATA"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import warc
-from freshet.archive.importers.base import Arrival, BadRow, Earlier
+from freshet.archive.importers.base import Arrival
 from freshet.archive.warc.build import (
     Origin,
     Original,
@@ -21,7 +21,7 @@ from freshet.archive.warc.build import (
 )
 from freshet.archive.warc.record import Record, encode, uid
 from freshet.core.errors import BadInput
-from freshet.core.types import Outcome
+from freshet.core.types import BadRow, Outcome
 
 URL = "https://a.org/"
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_a_revisit_names_the_capture_whose_bytes_it_shares(tmp_path: Path) -> No
     (found,) = warc.read(write(tmp_path, revisit_identical(URL, LATER, HEAD, original, bytes(20))))
     assert found.snapshot is None
     assert (found.outcome, found.status, found.time) == (None, 200, LATER)
-    assert found.earlier == Earlier("sha1:" + "A" * 32, URL, NOON)
+    assert found.earlier == "sha1:" + "A" * 32
 
 
 def test_a_server_that_said_not_modified_makes_that_the_outcome(tmp_path: Path) -> None:

@@ -60,3 +60,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(NoSpace, match="file/archive cannot be written"):
         ArchiveLock(tmp_path / "file" / "archive").take()
+
+
+def test_asking_who_holds_a_lock_creates_nothing(tmp_path: Path) -> None:
+    assert ArchiveLock(tmp_path / "archive").holder() == ""
+    assert ArchiveLock(tmp_path).holder() == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_holds_a_lock_can_be_asked_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with ArchiveLock(tmp_path, command="freshet run"):
+        (tmp_path / LOCK_NAME).chmod(0o444)
+        assert "freshet run" in ArchiveLock(tmp_path).holder()
+    assert ArchiveLock(tmp_path).holder() == ""

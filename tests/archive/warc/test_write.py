@@ -129,12 +129,13 @@ def test_names_are_unique_even_when_the_clock_stands_still(tmp_path: Path) -> No
 def test_a_foreign_member_is_copied_byte_for_byte(tmp_path: Path) -> None:
     path = small_file(tmp_path / "foreign", (b"one", b"two" * 1000))
     *_, last = records(path)
+    raw = path.read_bytes()[last.offset :]
     with Writer(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
-        by_bytes = writer.copy(last.raw())
+        [by_bytes] = writer.append([raw])
         by_range = writer.copy_range(path, last.offset, last.length)
     copied = (tmp_path / "ours" / by_bytes.file).read_bytes()
     for place in (by_bytes, by_range):
-        assert copied[place.offset : place.offset + place.length] == last.raw()
+        assert copied[place.offset : place.offset + place.length] == raw
 
 
 def test_a_range_beyond_the_file_appends_nothing(tmp_path: Path) -> None:
@@ -207,3 +208,13 @@ def test_a_header_value_cannot_smuggle_in_another_header(tmp_path: Path) -> None
     with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
         [place] = writer.append([sly])
     assert read_record(tmp_path / place.file, place.offset).type == "response"
+
+
+def test_the_next_file_has_the_name_that_was_told_before_it_was_begun(tmp_path: Path) -> None:
+    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
+        name = writer.next_name()
+        assert writer.next_name() == name
+        assert not list(tmp_path.glob("*.warc.gz*"))
+        [place] = writer.append([response(URL, NOW, HTTP)])
+        assert place.file == name
+        assert writer.next_name() != name

@@ -16,7 +16,7 @@ __all__ = ["CLOCK", "HTTP", "NOW", "ORIGIN", "URL", "FastwarcIterator", "small_f
 
 NOW = datetime(2026, 11, 15, 8, 30, 0, 123456, tzinfo=UTC)
 CLOCK = FixedClock(NOW)
-ORIGIN = Origin("freshet/0.1", source="news", operator="A. Crawler", contact="a@example.org")
+ORIGIN = Origin("freshet/0.1", source="news", contact="a@example.org")
 URL = "https://example.org/"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
 

@@ -7,18 +7,19 @@ from typing import Any, Protocol, Self
 
 from freshet.archive.catalog.rows import (
     ArchiveFile,
-    BadRow,
     Counts,
     Entry,
     Growth,
     HistoryRow,
     HostState,
     Import,
+    Introduced,
+    KeptMask,
     LinkDelta,
     NewPage,
     Summary,
 )
-from freshet.core.types import Location, Page, PageKey, Visit
+from freshet.core.types import BadRow, Location, Page, PageKey, Visit
 
 
 class PageCatalog(Protocol):
@@ -26,6 +27,10 @@ class PageCatalog(Protocol):
 
     def add_pages(self, items: Sequence[NewPage], now: datetime) -> list[int]:
         """Return the ids of pages in the same order, adding those that are not there yet."""
+        ...
+
+    def introduce(self, items: Sequence[NewPage], now: datetime) -> Introduced:
+        """Add pages as ``add_pages`` does, and tell which of them were not there before."""
         ...
 
     def page(self, key: PageKey) -> Page:
@@ -115,16 +120,8 @@ class VisitCatalog(Protocol):
         """Replace what was measured of visits already there; views and links only where given."""
         ...
 
-    def drop_visits(self, visit_ids: Sequence[int]) -> None:
-        """Delete visits and all that belongs to them."""
-        ...
-
     def set_locations(self, locations: Mapping[int, Location | None]) -> None:
         """Say where the records of visits lie now; None when their bytes are no longer kept."""
-        ...
-
-    def add_file(self, name: str, source: str = "") -> int:
-        """Return the id of an archive file, adding it when it is not there yet."""
         ...
 
     def files(self) -> list[ArchiveFile]:
@@ -133,6 +130,10 @@ class VisitCatalog(Protocol):
 
     def file_ends(self) -> dict[str, int]:
         """Return for each file that rows point to where the last of their records ends."""
+        ...
+
+    def payload_visits(self, digest: bytes, size: int) -> list[Visit]:
+        """Return all visits, of any page, that brought these bytes and whose records are kept."""
         ...
 
     def visits_in_file(self, name: str) -> Iterator[Visit]:
@@ -168,12 +169,6 @@ class HistoryCatalog(Protocol):
         """
         ...
 
-    def next_look(
-        self, page_id: int, after: datetime, *, content: bool = True
-    ) -> HistoryRow | None:
-        """Return a page's first look after a time, if it has one."""
-        ...
-
     def last_visits(self, page_ids: Sequence[int]) -> dict[int, HistoryRow]:
         """Return each page's latest visit, whatever its outcome."""
         ...
@@ -196,6 +191,10 @@ class HistoryCatalog(Protocol):
         """Return the links that appeared and disappeared by a visit, if it looked at them."""
         ...
 
+    def link_deltas(self, page_id: int, *, since: datetime | None = None) -> dict[int, LinkDelta]:
+        """Return the links that appeared and disappeared, by the page's visits that looked."""
+        ...
+
 
 class TotalCatalog(Protocol):
     """Totals of a collection."""
@@ -205,11 +204,23 @@ class TotalCatalog(Protocol):
         ...
 
     def growth(self) -> list[Growth]:
-        """Return what each UTC day with a visit added, in order."""
+        """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         ...
 
     def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
         """Yield the totals of pages, in the order in which the pages come."""
+        ...
+
+
+class MaskCatalog(Protocol):
+    """What is left out of comparisons, page by page."""
+
+    def masks(self, page_ids: Sequence[int]) -> dict[int, KeptMask]:
+        """Return the latest mask of each page that has one."""
+        ...
+
+    def set_mask(self, page_id: int, body: Mapping[str, Any], now: datetime) -> int:
+        """Give a page a new version of its mask, and return its number."""
         ...
 
 
@@ -272,13 +283,24 @@ class ImportCatalog(Protocol):
 
 
 class Catalog(
-    PageCatalog, VisitCatalog, HistoryCatalog, TotalCatalog, CrawlCatalog, ImportCatalog, Protocol
+    PageCatalog,
+    VisitCatalog,
+    HistoryCatalog,
+    TotalCatalog,
+    MaskCatalog,
+    CrawlCatalog,
+    ImportCatalog,
+    Protocol,
 ):
     """Everything a collection knows apart from the bytes it keeps.
 
     Every method is one transaction; those that yield take one per batch. Writers of different
     processes wait for each other.
     """
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the database itself; nothing where it is whole."""
+        ...
 
     def close(self) -> None:
         """Let go of the database."""

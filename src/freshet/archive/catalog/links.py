@@ -1,7 +1,6 @@
 """Link lists as small byte strings: sorted, one URL a line, compressed.
 
-Front coding saves five per cent more on real pages and costs twelve times as long, so it is not
-used.
+Front coding before compression was tried and left out (docs/decisions/0003).
 """
 
 from collections.abc import Iterable

@@ -19,6 +19,14 @@ class NewPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Introduced:
+    """The ids of pages in the order given, and which of them were not there before."""
+
+    ids: list[int]
+    new: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class ViewFacts:
     """What is kept of a view once it has been measured."""
 
@@ -66,7 +74,7 @@ class Entry:
 class HistoryRow:
     """One visit of a page's history, with its change and what was seen where there are any.
 
-    ``removed_links`` counts the links that were gone; ``link_delta`` of the catalog names them.
+    ``removed_links`` counts the links that were gone; ``link_deltas`` of the catalog names them.
     """
 
     visit: Visit
@@ -103,7 +111,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What one UTC day added to a collection."""
+    """The visits of one UTC day, by when they were made, and the bytes stored of them."""
 
     day: date
     visits: int
@@ -123,6 +131,14 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptMask:
+    """A page's mask as it is kept: plain values that the measuring part understands."""
+
+    version: int
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class HostState:
     """What is remembered of a host between visits, so that it is treated politely."""
 
@@ -132,14 +148,6 @@ class HostState:
     failures: int = 0
     backoff_until: datetime | None = None
     robots: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that an import could not take: where it stands and why it was refused."""
-
-    place: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,10 @@ BUSY_SECONDS = 30
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768")
 
 WRITABLE = "make the folder and its files writable, or copy the collection elsewhere"
+RESTORE = (
+    "restore a copy of it, or make a new collection, copy the archive folder into it and run"
+    " 'freshet check --repair' there"
+)
 BUSY = "another process has been writing for long; try again when it is done"
 MEANINGS: dict[int, tuple[type[FreshetError], str]] = {
     sqlite3.SQLITE_FULL: (NoSpace, "free some disk space and run the command again"),
@@ -32,12 +36,32 @@ MEANINGS: dict[int, tuple[type[FreshetError], str]] = {
     sqlite3.SQLITE_CANTOPEN: (StorageError, "check that its folder exists and can be read"),
     sqlite3.SQLITE_BUSY: (Locked, BUSY),
     sqlite3.SQLITE_LOCKED: (Locked, BUSY),
-    sqlite3.SQLITE_CORRUPT: (Damaged, "run 'freshet check --repair', or restore a copy"),
-    sqlite3.SQLITE_NOTADB: (Damaged, "it is no catalog; restore a copy of the file"),
-    sqlite3.SQLITE_CONSTRAINT: (NotFound, "the page, visit or import it names is not there"),
+    sqlite3.SQLITE_CORRUPT: (Damaged, RESTORE),
+    sqlite3.SQLITE_NOTADB: (Damaged, f"it is no catalog; {RESTORE}"),
+    sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (
+        NotFound,
+        "the page, visit or import it names is not there",
+    ),
+    sqlite3.SQLITE_CONSTRAINT: (StorageError, "it contradicts what is there; 'freshet check' it"),
 }
 FIRST_BYTE = 0xFF
+WHOLE = "ok"
 OTHERWISE = (StorageError, "check the disk with 'freshet doctor'")
+
+
+class SqliteCatalog(SqlCatalog):
+    """A catalog in one SQLite file."""
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the database itself; nothing where it is whole."""
+        try:
+            with self._engine.begin() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+                astray = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        except Damaged as error:
+            return [str(error.__cause__)]
+        broken = [str(line) for line in found if line != WHOLE]
+        return broken + [f"row {row[1]} of {row[0]} names no row of {row[2]}" for row in astray]
 
 
 def open_catalog(path: Path, *, create: bool = False) -> Catalog:
@@ -50,7 +74,7 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
     except FreshetError:
         engine.dispose()
         raise
-    return SqlCatalog(engine)
+    return SqliteCatalog(engine)
 
 
 def _bring_up_to_date(engine: Engine, path: Path) -> None:
@@ -125,7 +149,8 @@ def _begin(connection: Connection) -> None:
 
 def explained(error: sqlite3.Error, path: Path) -> FreshetError:
     """Turn an error of SQLite into one that says where, why and what to do."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & FIRST_BYTE
+    exact = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    code = exact if exact in MEANINGS else exact & FIRST_BYTE
     if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(path.parent):
         code = sqlite3.SQLITE_READONLY
     kind, advice = MEANINGS.get(code, OTHERWISE)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from freshet.archive.exporters.base import ChangeRow, replacing
-from freshet.core.types import Change
 
 HEADER = ("page", "time", "changed", "new_links")
 
@@ -27,20 +26,10 @@ def write(path: Path, rows: Iterable[ChangeRow]) -> int:
 
 def line(row: ChangeRow) -> tuple[str, str, int, int | str]:
     """Return the four columns of a change; a number of links that is not known stays empty."""
-    links = new_links(row.change)
+    links = row.change.new_link_count
     return (
         row.page.url,
         row.visit.time.isoformat(),
         int(row.change.changed),
         "" if links is None else links,
     )
-
-
-def new_links(change: Change) -> int | None:
-    """Return how many links are new, of both kinds together.
-
-    >>> new_links(Change(True, new_internal=2, new_external=3)), new_links(Change(True))
-    (5, None)
-    """
-    known = [count for count in (change.new_internal, change.new_external) if count is not None]
-    return sum(known) if known else None

@@ -118,8 +118,9 @@ def visit_cells(row: VisitRow) -> Cells:
 
 
 def change_cells(row: ChangeRow) -> Cells:
-    """Return the columns of a change."""
+    """Return the columns of a change; the lists of links stay empty where none were compared."""
     change = row.change
+    known = change.links is not None
     return (
         *address(row.page),
         row.visit.time,
@@ -137,8 +138,8 @@ def change_cells(row: ChangeRow) -> Cells:
         change.new_internal,
         change.new_external,
         change.never_seen,
-        list(change.new_links),
-        list(change.removed_links),
+        list(change.new_links) if known else None,
+        list(change.removed_links) if known else None,
     )
 
 

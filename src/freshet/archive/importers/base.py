@@ -9,27 +9,31 @@ from pathlib import Path
 from xxhash import xxh3_128_digest
 
 from freshet.core.clock import to_epoch
-from freshet.core.types import Change, Location, Outcome, Snapshot
+from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """The capture that a revisit refers to instead of repeating its bytes."""
+class Http:
+    """What went over the wire beside the body: the request, the response's head as received.
 
-    digest: str
-    url: str
-    time: datetime | None
+    ``facts`` are kept beside them as metadata: how long it took, from which address, and the like.
+    """
+
+    head: bytes
+    request: bytes = b""
+    facts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """One observation of a page that an outside history tells of.
 
-    ``outcome`` is None where the snapshot is still to be judged. ``change`` is what the history
-    says where it kept no bytes; ``reference`` marks a first observation that nothing precedes.
-    ``location`` is set where the record lies in our archive already; ``raw`` is a gzip member to be
-    copied byte for byte, ``companions`` are the members of its
-    request and metadata, and ``earlier`` is the capture whose bytes a revisit shares.
+    ``outcome`` is None where the snapshot is still to be judged; a 304 has no snapshot and the
+    outcome "not modified". ``change`` is what the history
+    says where it kept no bytes. ``http`` is what a fetch over HTTP hands over; an arrival without
+    it came otherwise. ``location`` is set where the record lies in our archive already; ``raw`` is
+    a gzip member to be copied byte for byte, ``companions`` are the members of its request and
+    metadata, and ``earlier`` is the digest of the capture whose bytes a revisit shares.
     """
 
     url: str
@@ -44,27 +48,21 @@ class Arrival:
     location: Location | None = None
     raw: bytes | None = None
     companions: tuple[bytes, ...] = ()
-    earlier: Earlier | None = None
+    earlier: str | None = None
     importance: float | None = None
-    reference: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A place of the input that could not be taken in, and why."""
-
-    place: str
-    why: str
+    place: str = ""
+    http: Http | None = None
 
 
 class Reader(ABC):
     """An outside history, read once as a stream; ``done`` of ``total`` tells how far it is.
 
-    ``notes`` holds what a person should know about the whole input, each said once.
+    ``source`` is that of its arrivals, ``notes`` what a person should know about the whole input.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, source: str) -> None:
         self.total = total
+        self.source = source
         self.notes: list[str] = []
 
     @property

@@ -14,11 +14,11 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from freshet.archive.importers.base import Arrival, BadRow, Reader, row_uid
+from freshet.archive.importers.base import Arrival, Reader, row_uid
 from freshet.archive.importers.lines import Lines
 from freshet.archive.spill import Index
 from freshet.core.errors import BadInput
-from freshet.core.types import Change, Outcome
+from freshet.core.types import BadRow, Change, Outcome
 
 START = datetime(2017, 6, 1, tzinfo=UTC)
 HISTORY, IMPORTANCE, URLS = "urlid_offset_history", "urlid_imp", "url_urlid_hostid"
@@ -37,13 +37,12 @@ class BingReader(Reader):
     """The crawl histories of one folder, counted in bytes of the history file."""
 
     def __init__(self, folder: Path, source: str, start: datetime) -> None:
-        self._source = source
         self._start = start
         self._faults: Faults = deque()
         self._histories = Lines(find(folder, HISTORY))
         self._urls = Beside(find(folder, URLS), (1, 0), self._faults)
         self._importance = Beside(find(folder, IMPORTANCE), (0, 1), self._faults)
-        super().__init__(self._histories.size)
+        super().__init__(self._histories.size, source)
 
     @property
     def done(self) -> int:
@@ -86,13 +85,12 @@ class BingReader(Reader):
         time = self._start + timedelta(days=days)
         return Arrival(
             url,
-            self._source,
+            self.source,
             time,
-            row_uid("bing", self._source, url, time),
+            row_uid("bing", self.source, url, time),
             change=change,
             outcome=Outcome.REPORTED,
             importance=weight,
-            reference=change is None,
         )
 
 

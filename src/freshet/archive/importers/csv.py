@@ -15,11 +15,11 @@ from itertools import chain
 from pathlib import Path
 from unicodedata import category
 
-from freshet.archive.importers.base import Arrival, BadRow, Reader, part_of, row_uid
+from freshet.archive.importers.base import Arrival, Reader, part_of, row_uid
 from freshet.archive.importers.lines import Lines
 from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInput
-from freshet.core.types import Change, Outcome
+from freshet.core.types import BadRow, Change, Outcome
 
 DELIMITERS = (",", ";", "\t")
 NEEDED = ("page", "time", "changed")
@@ -52,9 +52,8 @@ class CsvReader(Reader):
 
     def __init__(self, path: Path, source: str) -> None:
         self._lines = Lines(path)
-        self._source = source
         self._name = path.name
-        super().__init__(self._lines.size)
+        super().__init__(self._lines.size, source)
         self._stream = iter(self._lines)
         self._header = next(self._stream, "")
         self._columns = columns(self._header, path)
@@ -86,11 +85,11 @@ class CsvReader(Reader):
     def _item(self, row: list[str], line: int) -> Arrival | BadRow:
         """Return what a row tells, or what is wrong with it."""
         try:
-            return self._arrival(row)
+            return self._arrival(row, line)
         except (ValueError, OverflowError) as error:
             return BadRow(f"{self._name}, line {line}", str(error))
 
-    def _arrival(self, row: list[str]) -> Arrival:
+    def _arrival(self, row: list[str], line: int) -> Arrival:
         """Return what a row tells; ValueError says what is wrong with it."""
         at = self._columns
         if len(row) < at.width:
@@ -99,11 +98,12 @@ class CsvReader(Reader):
         links = "" if at.new_links is None else row[at.new_links]
         return Arrival(
             page,
-            self._source,
+            self.source,
             time,
-            row_uid("csv", self._source, page, time),
+            row_uid("csv", self.source, page, time),
             change=observed(row[at.changed], links),
             outcome=Outcome.REPORTED,
+            place=f"{self._name}, line {line}",
         )
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from freshet.archive.importers.base import Arrival, BadRow, Reader, row_uid
+from freshet.archive.importers.base import Arrival, Reader, row_uid
 from freshet.archive.importers.gitpage import media_type, page_url
 from freshet.archive.importers.gitprocess import Blobs, Fields, Repository
 from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInput
-from freshet.core.types import Outcome, Snapshot
+from freshet.core.types import BadRow, Outcome, Snapshot
 
 REGULAR = (b"100644", b"100755", b"100664")
 LARGEST = 50_000_000
@@ -64,9 +64,8 @@ class GitReader(Reader):
     """The versions of a repository's files, counted in commits."""
 
     def __init__(self, repository: Repository, source: str, url_of: UrlOf) -> None:
-        super().__init__(repository.count_commits())
+        super().__init__(repository.count_commits(), source)
         self._repository = repository
-        self._source = source
         self._url_of = url_of
         self._done = 0
 
@@ -106,16 +105,16 @@ class GitReader(Reader):
         if touch.time is None:
             return BadRow(touch.place, "its commit has no usable time")
         url = self._url_of(touch.path)
-        uid = row_uid("git", self._source, url, touch.time, touch.commit)
+        uid = row_uid("git", self.source, url, touch.time, touch.commit)
         if touch.blob is None:
-            return Arrival(url, self._source, touch.time, uid, outcome=Outcome.GONE)
+            return Arrival(url, self.source, touch.time, uid, outcome=Outcome.GONE)
         try:
             body = blobs.read(touch.blob)
             kind = media_type(touch.path, body)
         except ValueError as error:
             return BadRow(touch.place, str(error))
         snapshot = Snapshot(url, body, headers=(("content-type", kind),))
-        return Arrival(url, self._source, touch.time, uid, snapshot)
+        return Arrival(url, self.source, touch.time, uid, snapshot)
 
 
 def _commit(field: bytes) -> tuple[str, datetime | None]:

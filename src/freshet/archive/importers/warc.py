@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from freshet.archive.importers.base import Arrival, BadRow, Earlier, Reader, part_of
+from freshet.archive.importers.base import Arrival, Reader, part_of
 from freshet.archive.warc.build import NOT_MODIFIED
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.read import records
-from freshet.archive.warc.record import Record, encode, parse_date, uid
+from freshet.archive.warc.record import CAPTURES, Record, encode, uid
 from freshet.core.errors import BadInput
-from freshet.core.types import Outcome, Snapshot
+from freshet.core.types import BadRow, Outcome, Snapshot
 
 SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
-CAPTURES = ("response", "resource", "revisit")
 COMPANIONS = ("request", "metadata")
 WAITING = 8
+UNCHANGED = 304
 CUT = {"length": Outcome.TOO_LARGE, "time": Outcome.TIMEOUT}
 
 
@@ -49,9 +49,8 @@ class WarcReader(Reader):
     """The captures of some WARC files, counted in bytes."""
 
     def __init__(self, files: Sequence[Path], source: str) -> None:
-        super().__init__(sum(file.stat().st_size for file in files))
+        super().__init__(sum(file.stat().st_size for file in files), source)
         self._files = files
-        self._source = source
         self._done = 0
         self._other = 0
         self._captures = 0
@@ -88,7 +87,7 @@ class WarcReader(Reader):
     def _item(self, capture: Capture, file: BinaryIO) -> Arrival | BadRow:
         """Return what a capture tells, or what is wrong with it."""
         try:
-            return arrival(capture, self._source, file)
+            return arrival(capture, self.source, file)
         except ValueError as error:
             record = capture.record
             return BadRow(f"{record.path.name}, offset {record.offset}", str(error))
@@ -151,12 +150,12 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
         source,
         record.date,
         uid(record.id),
-        None if again else Snapshot(url, body, status or 200, headers),
-        outcome=_outcome(record),
+        None if again or status == UNCHANGED else Snapshot(url, body, status or 200, headers),
+        outcome=_outcome(record, status),
         status=status,
         raw=member(located, file),
         companions=tuple(member(item, file) for item in capture.companions if not item.is_partial),
-        earlier=_earlier(record) if again else None,
+        earlier=record.field("WARC-Payload-Digest") if again else None,
     )
 
 
@@ -168,22 +167,13 @@ def member(located: Located, file: BinaryIO) -> bytes:
     return file.read(located.length)
 
 
-def _outcome(record: Record) -> Outcome | None:
+def _outcome(record: Record, status: int | None) -> Outcome | None:
     """Return what the record itself says of how the visit ended."""
     cut = record.field("WARC-Truncated").strip().lower()
     if cut:
         return CUT.get(cut, Outcome.UNREADABLE)
     same = record.type == "revisit" and record.field("WARC-Profile").endswith(_last(NOT_MODIFIED))
-    return Outcome.NOT_MODIFIED if same else None
-
-
-def _earlier(record: Record) -> Earlier:
-    """Return which capture a revisit refers to."""
-    return Earlier(
-        record.field("WARC-Payload-Digest"),
-        _bare(record.field("WARC-Refers-To-Target-URI")) or _target(record),
-        parse_date(record.field("WARC-Refers-To-Date")),
-    )
+    return Outcome.NOT_MODIFIED if same or status == UNCHANGED else None
 
 
 def _target(record: Record) -> str:

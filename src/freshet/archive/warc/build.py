@@ -24,7 +24,6 @@ class Origin:
 
     software: str
     source: str = ""
-    operator: str = ""
     contact: str = ""
 
 
@@ -44,7 +43,6 @@ def warcinfo(origin: Origin, filename: str, date: datetime) -> Record:
         "format": FORMAT,
         "conformsTo": CONFORMS_TO,
         "isPartOf": origin.source,
-        "operator": origin.operator,
         "http-header-from": origin.contact,
     }
     headers = (("WARC-Filename", filename), ("Content-Type", _WARC_FIELDS))
@@ -97,7 +95,7 @@ def revisit_not_modified(
 def warc_fields(facts: Mapping[str, str]) -> bytes:
     """Write facts as application/warc-fields, leaving empty ones out.
 
-    >>> warc_fields({"software": "Freshet", "operator": ""})
+    >>> warc_fields({"software": "Freshet", "isPartOf": ""})
     b'software: Freshet\\r\\n'
     """
     lines = (f"{name}: {' '.join(value.split())}\r\n" for name, value in facts.items() if value)

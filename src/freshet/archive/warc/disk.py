@@ -2,9 +2,12 @@
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from freshet.core.errors import NoSpace, StorageError
+
+COPY_BYTES = 1_048_576
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES})
 
@@ -33,3 +36,24 @@ def rename(path: Path, final: Path) -> None:
         raise StorageError(f"{final} is already there; move it away, then try again")
     path.rename(final)
     sync_folder(final.parent)
+
+
+def stretch(path: Path, start: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes of a file from one offset up to another, as far as there are any."""
+    with path.open("rb") as file:
+        file.seek(start)
+        while start < end and (chunk := file.read(min(COPY_BYTES, end - start))):
+            start += len(chunk)
+            yield chunk
+
+
+def set_aside(path: Path, start: int, end: int, aside: Path) -> None:
+    """Copy a stretch of a file into a file of its own, durably."""
+    try:
+        with aside.open("wb") as file:
+            file.writelines(stretch(path, start, end))
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(aside.parent)
+    except OSError as error:
+        raise storage_error(error, aside) from error

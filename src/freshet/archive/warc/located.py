@@ -30,12 +30,6 @@ class Located:
         """Whether only the first bytes of the block were kept."""
         return self.size > len(self.record.block)
 
-    def raw(self) -> bytes:
-        """Return the record's bytes as they lie in the file."""
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            return file.read(self.length)
-
 
 @dataclass(frozen=True, slots=True)
 class Fault:

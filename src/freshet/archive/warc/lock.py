@@ -49,8 +49,11 @@ class ArchiveLock:
         return self
 
     def holder(self) -> str:
-        """Return who holds the lock now; empty when nobody does."""
-        file = _open(self.folder)
+        """Return who holds the lock now, empty when nobody does; nothing is created to find out."""
+        try:
+            file = os.open(self.folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return ""
         try:
             return "" if _try(file, fcntl.LOCK_SH, tries=1) else _holder(file)
         finally:

@@ -14,6 +14,7 @@ Fields = tuple[tuple[str, str], ...]
 
 VERSION = "WARC/1.1"
 RECORD_END = b"\r\n\r\n"
+CAPTURES = frozenset({"response", "resource", "revisit"})
 
 _ODD_DATE = re.compile(
     r"(?P<year>\d{4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"

@@ -1,12 +1,11 @@
 """After a crash: cut each open file after its last whole record, and keep what was cut."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from freshet.archive.warc.disk import rename, storage_error, sync_folder
+from freshet.archive.warc.disk import rename, set_aside, storage_error, sync_folder
 from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import OPEN_SUFFIX, records
 
@@ -35,12 +34,13 @@ def _recover(path: Path, known: int) -> Recovered:
     final = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
     size = path.stat().st_size
     end = _whole_end(path, known if known <= size else 0)
-    try:
-        cut = _set_aside(path, final, end) if end < size else ""
+    if end == size:
         _close(path, final, end)
-    except OSError as error:
-        raise storage_error(error, path) from error
-    return Recovered(final.name, end, size - end, cut)
+        return Recovered(final.name, end)
+    aside = final.with_name(f"{final.name}.cut-{end}")
+    set_aside(path, end, size, aside)
+    _close(path, final, end)
+    return Recovered(final.name, end, size - end, aside.name)
 
 
 def _whole_end(path: Path, known: int) -> int:
@@ -52,24 +52,16 @@ def _whole_end(path: Path, known: int) -> int:
     return end
 
 
-def _set_aside(path: Path, final: Path, end: int) -> str:
-    """Copy the tail into a file of its own before it is cut, and return that file's name."""
-    aside = final.with_name(f"{final.name}.cut-{end}")
-    with path.open("rb") as file, aside.open("wb") as tail:
-        file.seek(end)
-        shutil.copyfileobj(file, tail)
-        tail.flush()
-        os.fsync(tail.fileno())
-    sync_folder(path.parent)
-    return aside.name
-
-
 def _close(path: Path, final: Path, end: int) -> None:
-    if end == 0:
-        path.unlink()
-        sync_folder(path.parent)
-        return
-    with path.open("r+b") as file:
-        file.truncate(end)
-        os.fsync(file.fileno())
-    rename(path, final)
+    """Cut a file and give it its final name; one without a whole record was set aside entirely."""
+    try:
+        if end == 0:
+            path.unlink()
+            sync_folder(path.parent)
+            return
+        with path.open("r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+        rename(path, final)
+    except OSError as error:
+        raise storage_error(error, path) from error

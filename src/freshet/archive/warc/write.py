@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from freshet.archive.warc.build import Origin, warcinfo
-from freshet.archive.warc.disk import rename, storage_error, sync_folder
+from freshet.archive.warc.disk import rename, storage_error, stretch, sync_folder
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX
 from freshet.archive.warc.record import Record, encode
@@ -15,7 +15,6 @@ from freshet.core.errors import BadInput, StorageError
 from freshet.core.types import Location
 
 MAX_BYTES = 1_000_000_000
-COPY_BYTES = 1_048_576
 
 WriteAt = Callable[[int, bytes | memoryview, int], int]
 
@@ -44,6 +43,7 @@ class Writer(Closing):
         self._own_lock = ArchiveLock(folder, clock=self._clock).take() if lock is None else None
         self._write = write
         self._name = ""
+        self._next_name = ""
         self._file: int | None = None
         self._end = 0
         self._is_torn = False
@@ -56,13 +56,15 @@ class Writer(Closing):
         packed = [[member if isinstance(member, bytes) else encode(member)] for member in members]
         return self._append(packed)
 
-    def copy(self, raw_member: bytes) -> Location:
-        """Append a gzip member from elsewhere, byte for byte."""
-        return self._append([[raw_member]])[0]
-
     def copy_range(self, path: Path, offset: int, length: int) -> Location:
         """Append a gzip member of any length from another file, byte for byte."""
         return self._append([_range(path, offset, length)])[0]
+
+    def next_name(self) -> str:
+        """Return what the next file will be called, before it is begun."""
+        if not self._next_name:
+            self._next_name = self._free_name(f"freshet-{self._clock.now():%Y%m%d%H%M%S%f}")
+        return self._next_name
 
     def sync(self) -> None:
         """Make everything appended so far durable."""
@@ -133,7 +135,7 @@ class Writer(Closing):
     def _open(self) -> int:
         now = self._clock.now()
         try:
-            self._file = file = self._create(f"freshet-{now:%Y%m%d%H%M%S%f}")
+            self._file = file = self._create()
             self._end = 0
             self._put(file, [encode(warcinfo(self._origin, self._name, now))])
             sync_folder(self._folder)
@@ -142,16 +144,18 @@ class Writer(Closing):
             raise storage_error(error, self._path) from error
         return file
 
-    def _create(self, prefix: str) -> int:
+    def _create(self) -> int:
+        self._name, self._next_name = self.next_name(), ""
+        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+
+    def _free_name(self, prefix: str) -> str:
+        """Return a name that no file has; the lock keeps others from taking it."""
         while True:
             self._serial += 1
-            self._name = f"{prefix}-{self._serial:05d}.warc.gz"
-            if (self._folder / self._name).exists():
-                continue
-            try:
-                return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-            except FileExistsError:
-                continue
+            name = f"{prefix}-{self._serial:05d}.warc.gz"
+            taken = (self._folder / name, self._folder / (name + OPEN_SUFFIX))
+            if not any(path.exists() for path in taken):
+                return name
 
     def _drop(self) -> None:
         """Take back a file that could not even be begun."""
@@ -175,11 +179,9 @@ class Writer(Closing):
 
 def _range(path: Path, offset: int, length: int) -> Iterator[bytes]:
     try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            while length and (chunk := file.read(min(length, COPY_BYTES))):
-                length -= len(chunk)
-                yield chunk
+        for chunk in stretch(path, offset, offset + length):
+            length -= len(chunk)
+            yield chunk
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; check the file") from error
     if length:

@@ -5,6 +5,7 @@ are listed; the others are added.
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,8 @@ def add(
 ) -> None:
     """Add pages to the collection."""
     tags = tuple(tag_name(text) for text in tag or ())
-    readers = ((file, urls_of_lines), (sitemap, urls_of_sitemap), (opml, urls_of_opml))
+    of_sitemap = partial(urls_of_sitemap, name=str(sitemap))
+    readers = ((file, urls_of_lines), (sitemap, of_sitemap), (opml, urls_of_opml))
     listed = [url for path, read in readers if path is not None for url in _listed(path, read)]
     wanted = [*(urls or []), *listed]
     if not wanted:

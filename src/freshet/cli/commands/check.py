@@ -37,8 +37,7 @@ def _print(report: Report) -> None:
     for line in report.mended:
         say(line)
     for problem in report.problems:
-        remedy = f" (--repair: {problem.remedy})" if problem.remedy else ""
-        warn(f"{problem.place}: {problem.what}{remedy}")
+        warn(str(problem))
     verdict = "sound" if report.is_sound else counted(len(report.problems), "problem")
     seen = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
     say(f"{', '.join(counted(number, noun) for number, noun in seen)}: {verdict}")

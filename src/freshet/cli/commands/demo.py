@@ -85,7 +85,7 @@ def _narrate(place: Path, visits: int, imported: Imported, damaged: Report) -> N
     check.check(collection=place)
     _step("freshet check   (on a copy with one flipped byte)")
     for problem in damaged.problems:
-        say(f"{problem.place}: {problem.what}")
+        say(str(problem))
 
 
 def _step(title: str, text: str = "") -> None:

@@ -11,9 +11,10 @@ from rich.text import Text
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import console, counted, print_json, say
 from freshet.cli.terminal import safe
+from freshet.core.errors import UsageError
 from freshet.flow.collection import Collection
 from freshet.flow.page import Difference
-from freshet.measure.wording import Fate, Piece, hunks
+from freshet.measure.wording import Fate, Piece
 
 STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
 MARKS = {Fate.SAME: ("", ""), Fate.REMOVED: ("[-", "-]"), Fate.ADDED: ("{+", "+}")}
@@ -21,7 +22,7 @@ MARKS = {Fate.SAME: ("", ""), Fate.REMOVED: ("[-", "-]"), Fate.ADDED: ("{+", "+}
 app = new_app()
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})
 def diff(
     url: PageUrl,
     old: Annotated[str | None, typer.Argument(metavar="A", help="The earlier version.")] = None,
@@ -36,6 +37,8 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed between two versions of a page."""
+    for word in (url, old, new):
+        refuse_option(word)
     with Collection.open(collection) as opened:
         found = opened.page(url, source=source).difference(old, new)
     if as_json:
@@ -44,13 +47,19 @@ def diff(
         _print(url, found, context)
 
 
+def refuse_option(word: str | None) -> None:
+    """Refuse a word that looks like an option: unknown ones are let through for versions as -1."""
+    if word and word.startswith("-") and not word[1:].isdecimal():
+        raise UsageError(f"no such option: {word}; 'freshet diff --help' lists what there is")
+
+
 def _print(url: str, found: Difference, context: int) -> None:
     change = found.change
     say(f"{url}  {found.old.time:%Y-%m-%d %H:%M} (v{found.old.number}) → "
         f"{found.new.time:%Y-%m-%d %H:%M} (v{found.new.number})", "bold")  # fmt: skip
     links = f"{counted(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
     say(f"Dice {change.dice:.3f}, {counted(change.words or 0, 'word')} changed, {links}")
-    for hunk in hunks(found.words, context=context):
+    for hunk in found.hunks(context=context):
         say("───")
         console.print(_coloured(hunk), soft_wrap=not console.is_terminal)
     if not change.text:

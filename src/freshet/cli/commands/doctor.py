@@ -1,4 +1,5 @@
-"""Looks at Python, the packages, the disk, the clock, the collection's files and its lock, and says
+"""Looks at Python, the packages, the disk, the clock, who holds the lock, whether the collection
+can be written, and which of its files are missing or were left open by a writer that died; says
 what to do about anything that is wrong.
 """
 

@@ -10,6 +10,7 @@ import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, say
+from freshet.core.errors import UsageError
 from freshet.flow.collection import Collection
 from freshet.flow.exports import export as export_table
 
@@ -61,6 +62,8 @@ def export_cdxj(
 
 
 def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bool) -> None:
+    if path == Path("-"):
+        raise UsageError("- is no file; name the file to write")
     with Collection.open(folder) as opened:
         rows = export_table(opened, kind, path, source=source)
     if as_json:

@@ -1,5 +1,6 @@
 """Every visit with its outcome; for looks, what changed since the look before. `v` numbers the
-versions that `freshet diff` and `freshet show` take; `links` counts those that came and went.
+versions that `freshet diff` and `freshet show` take; `links` counts those that came and went;
+`kept` says whether the bytes of a version are still there.
 """
 
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from freshet.cli.output import plain, print_json, print_table, say
 from freshet.core.types import Change
 from freshet.flow.collection import Collection
 
-COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes")
+COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept")
 
 app = new_app()
 
@@ -32,25 +33,43 @@ def history(
         page = opened.page(url, source=source)
         rows = page.history(limit=limit or None)
         numbers = {version.row.visit.uid: version.number for version in page.versions}
+        others = [other.source for other in opened.catalog.pages_with_url(page.url)]
     if as_json:
-        print_json([{"version": numbers.get(row.visit.uid), **plain(row)} for row in rows])
+        print_json([_document(numbers.get(row.visit.uid), row) for row in rows])
     elif rows:
         print_table(COLUMNS, [_cells(numbers.get(row.visit.uid), row) for row in rows])
     else:
-        say(f"{page.page.url} has not been visited yet.")
+        elsewhere = ", ".join(name for name in others if name != page.source)
+        hint = f" It is also in source {elsewhere}: choose by --source." if elsewhere else ""
+        say(f"{page.url} has not been visited yet.{hint}")
+
+
+def _document(number: int | None, row: HistoryRow) -> dict[str, Any]:
+    """Return a row for JSON; lists of links are left out where no links were compared."""
+    document = {"version": number, "kept": _is_kept(number, row), **plain(row)}
+    if row.change is not None and row.change.links is None:
+        for name in ("new_links", "removed_links"):
+            del document["change"][name]
+    return document
 
 
 def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
     visit, change = row.visit, row.change
+    stored = (visit.size, _is_kept(number, row))
     if change is None:
-        return (number, visit.time, visit.outcome, *[None] * 4, visit.size)
+        return (number, visit.time, visit.outcome, *[None] * 4, *stored)
     measures = (change.changed, change.dice, change.words, _links(row, change))
-    return (number, visit.time, visit.outcome, *measures, visit.size)
+    return (number, visit.time, visit.outcome, *measures, *stored)
+
+
+def _is_kept(number: int | None, row: HistoryRow) -> bool | None:
+    """Say whether the bytes of a version are kept; what is no version has none to keep."""
+    return None if number is None else row.visit.location is not None
 
 
 def _links(row: HistoryRow, change: Change) -> str:
     """Write how many links came and went, where that is known."""
-    new = [count for count in (change.new_internal, change.new_external) if count is not None]
-    if not new:
+    if change.new_link_count is None:
         return ""
-    return f"+{sum(new)} -{row.removed_links}" if row.removed_links is not None else f"+{sum(new)}"
+    gone = "" if row.removed_links is None else f" -{row.removed_links}"
+    return f"+{change.new_link_count}{gone}"

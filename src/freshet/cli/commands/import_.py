@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, plain, print_json, progress, say, warn
+from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.cli.stopping import stoppable
 from freshet.core.errors import BadInput
 from freshet.flow.collection import Collection
@@ -89,16 +89,15 @@ def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -
         stoppable(shown) as go_on,
     ):
         found = bring(opened, kind, path, progress=go_on, **options)
-        number = opened.catalog.imports()[-1].id
     if as_json:
-        print_json({"import": number, **plain(found)})
+        print_json(found)
     else:
-        _print(found, number)
+        _print(found)
     if found.bad:
         raise typer.Exit(BadInput.exit_code)
 
 
-def _print(found: Imported, number: int) -> None:
+def _print(found: Imported) -> None:
     say(f"Imported {counted(found.visits, 'visit')}; {found.already_there:,} were there already.")
     for note in found.notes:
         say(note)
@@ -107,4 +106,4 @@ def _print(found: Imported, number: int) -> None:
         for row in found.bad_rows:
             warn(f"  {row.place}: {row.why}")
         if found.bad > len(found.bad_rows):
-            warn(f"  … 'freshet status --bad {number}' lists all of them")
+            warn(f"  … 'freshet status --bad {found.number}' lists all of them")

@@ -8,9 +8,12 @@ import typer
 from freshet.archive.catalog.rows import Summary
 from freshet.cli.choice import none_such
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
-from freshet.cli.output import print_json, print_table, say
+from freshet.cli.output import console, print_json, print_table, say
 from freshet.flow.collection import Collection
+from freshet.flow.listing import summaries
 
+WIDE = 120
+NARROW = ("page", "changes", "last change", "state")
 COLUMNS = ("page", "source", "visits", "changes", "last look", "last change", "tags", "state")
 
 app = new_app()
@@ -29,25 +32,29 @@ def list_pages(
 ) -> None:
     """List the pages."""
     with Collection.open(collection) as opened:
-        pages = opened.pages(tag=tag or None, source=source)
-        rows = list(opened.catalog.summaries(pages))
-    if changed:
-        rows = [row for row in rows if row.last_change]
-        rows.sort(key=lambda row: row.last_change or row.page.added, reverse=True)
-    rows = rows[: limit or None]
+        rows = summaries(
+            opened, tag=tag or None, source=source, changed=changed, limit=limit or None
+        )
     if as_json:
         print_json(rows)
     elif rows:
-        print_table(COLUMNS, [_cells(row) for row in rows])
+        columns = COLUMNS if console.width >= WIDE else NARROW
+        print_table(columns, [[_cells(row)[name] for name in columns] for row in rows])
     else:
         say(_nothing(tag, source, changed))
 
 
-def _cells(row: Summary) -> tuple[Any, ...]:
-    page = row.page
-    times = (_minute(row.last_look), _minute(row.last_change))
-    state = "paused" if page.paused else ""
-    return (page.url, page.source, row.visits, row.changes, *times, " ".join(page.tags), state)
+def _cells(row: Summary) -> dict[str, Any]:
+    return {
+        "page": row.page.url,
+        "source": row.page.source,
+        "visits": row.visits,
+        "changes": row.changes,
+        "last look": _minute(row.last_look),
+        "last change": _minute(row.last_change),
+        "tags": " ".join(row.page.tags),
+        "state": "paused" if row.page.paused else "",
+    }
 
 
 def _minute(moment: datetime | None) -> str:

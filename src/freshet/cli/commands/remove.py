@@ -1,6 +1,6 @@
-"""URLs mean live pages; `--source` names an import. Without `--purge` the history stays, and adding
-the page again brings it back. `--purge` deletes rows and bytes for good: archive files are written
-anew without the page's records.
+"""URLs mean live pages; `--source` names an import. Without `--purge` the history stays, but no
+command finds the page any more until `freshet add` brings it back. `--purge` deletes rows and bytes
+for good, also of pages removed before: archive files are written anew without their records.
 """
 
 from typing import Annotated
@@ -37,7 +37,8 @@ def remove(
 ) -> None:
     """Remove pages; --purge deletes their history too."""
     with Collection.open(collection) as opened:
-        pages = chosen_pages(opened, urls, tag, "" if urls and source is None else source)
+        part = "" if urls and source is None else source
+        pages = chosen_pages(opened, urls, tag, part, removed=purge)
         what = counted(len(pages), "page")
         if purge:
             confirm(f"Delete {what} with all versions for good?", yes)

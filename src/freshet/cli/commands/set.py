@@ -36,7 +36,7 @@ def set_settings(
         raise UsageError("for what? give either --page URL or --tag TAG")
     changes = [_split(text) for text in assignments or ()]
     with Collection.open(collection) as opened:
-        target = opened.page(url, source=source).page if url else tag_name(tag)
+        target = opened.page(url, source=source) if url else tag_name(tag)
         if changes:
             opened.change_settings(target, changes)
         found = holdings(opened, target)

@@ -1,17 +1,18 @@
-"""Totals, the objective, archive growth day by day, and the imports so far. `--bad NO` lists every
-row that import number NO could not take, with the reason.
+"""Totals, the objective, the visits by day with the bytes stored of them, and the imports so far.
+The day is that of the visit: an imported history counts in the days it tells of. `--bad NO` lists
+every row that import number NO could not take, with the reason.
 """
 
 from typing import Annotated, Any
 
 import typer
 
-from freshet.archive.catalog.rows import BadRow, Import
+from freshet.archive.catalog.rows import Import
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, print_table, say, size
-from freshet.core.errors import NotFound
+from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
-from freshet.flow.status import Status, status_of
+from freshet.flow.status import Status, bad_rows, status_of
 
 app = new_app()
 
@@ -19,7 +20,7 @@ app = new_app()
 @app.command()
 def status(
     days: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many days of growth to show.")
+        int, typer.Option(min=0, metavar="N", help="The last so many days, up to the last visit.")
     ] = 7,
     bad: Annotated[
         int | None,
@@ -30,7 +31,7 @@ def status(
 ) -> None:
     """Show what the collection holds and how it grows."""
     with Collection.open(collection) as opened:
-        rows = None if bad is None else _bad_rows(opened, bad)
+        rows = None if bad is None else bad_rows(opened, bad)
         found = status_of(opened, days=days)
     if as_json:
         print_json(found if rows is None else rows)
@@ -52,7 +53,7 @@ def _print(found: Status) -> None:
         say(f"being written by {found.writer}")
     if found.growth:
         growth = [(str(row.day), row.visits, size(row.stored_bytes)) for row in found.growth]
-        print_table(("day", "visits", "stored"), growth, title="growth")
+        print_table(("day", "visits", "stored"), growth, title="visits by day")
     if found.imports:
         columns = ("no", "import", "path", "started", "visits", "bad", "state")
         print_table(columns, [_cells(row) for row in found.imports], title="imports")
@@ -62,13 +63,6 @@ def _cells(row: Import) -> tuple[Any, ...]:
     visits, bad = row.counts.get("visits", 0), row.counts.get("bad", 0)
     state = "" if row.finished else "not finished: run it again"
     return (row.id, row.kind, row.path, f"{row.started:%Y-%m-%d %H:%M}", visits, bad, state)
-
-
-def _bad_rows(opened: Collection, number: int) -> list[BadRow]:
-    """Return every row that an import could not take."""
-    if number not in {row.id for row in opened.catalog.imports()}:
-        raise NotFound(f"there is no import {number}; 'freshet status' numbers them")
-    return opened.catalog.bad_rows(number)
 
 
 def _print_bad_rows(rows: list[BadRow]) -> None:

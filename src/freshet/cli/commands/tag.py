@@ -16,7 +16,7 @@ from freshet.cli.options import (
     new_app,
 )
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.collection import Collection
+from freshet.flow.opened import OpenedCollection
 
 app = new_app()
 
@@ -32,10 +32,9 @@ def tag(
 ) -> None:
     """Give pages a tag, or take it away."""
     name = tag_name(name)
-    with Collection.open(collection) as opened:
+    with OpenedCollection.open(collection) as opened:
         pages = chosen_pages(opened, urls, name if remove else "", source)
-        ids = [page.id for page in pages]
-        (opened.catalog.untag if remove else opened.catalog.tag)(ids, name)
+        (opened.untag if remove else opened.tag)(name, pages)
     if as_json:
         print_json({"tag": name, "pages": len(pages), "removed": remove})
     else:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import Terms
+from freshet.view.texthash import mixed
 from freshet.view.words import kernels
 from freshet.view.words.classes import (
     APOSTROPHE,
@@ -74,12 +75,10 @@ def term_id(word: str) -> int:
     >>> term_id("rain") == term_id("Rain")
     False
     """
-    mixed = kernels.SEED
+    value = kernels.SEED
     for byte in word.encode():
-        mixed = (mixed ^ byte) * kernels.FNV_PRIME & _LOW_64
-    mixed = (mixed ^ mixed >> 33) * kernels.FINAL_FIRST & _LOW_64
-    mixed = (mixed ^ mixed >> 33) * kernels.FINAL_SECOND & _LOW_64
-    return mixed ^ mixed >> 33
+        value = (value ^ byte) * kernels.FNV_PRIME & _LOW_64
+    return mixed(value)
 
 
 def _continues(folded: str, place: int) -> bool:

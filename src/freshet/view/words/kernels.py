@@ -5,16 +5,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.types import Counts, Flags, Ids
+from freshet.view.markup.kernels import spread
 from freshet.view.words.classes import APOSTROPHE, CUT, MARK, OTHER, WORD
 from freshet.view.words.folding import EXPANDS, JOINS, LOW_BITS, Codes
 
 SEED = 0x9E37_79B9_7F4A_7C15
 FNV_PRIME = 0x0000_0100_0000_01B3
-FINAL_FIRST, FINAL_SECOND = 0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53
 
 _SEED, _PRIME = np.uint64(SEED), np.uint64(FNV_PRIME)
-_FIRST, _SECOND = np.uint64(FINAL_FIRST), np.uint64(FINAL_SECOND)
-_HALF = np.uint64(33)
 
 
 @njit(cache=True)
@@ -65,7 +63,7 @@ def word_ids(codes: NDArray[np.unsignedinteger], classes: Flags) -> Ids:
         while place < len(codes) and _goes_on(codes, classes, place, kind != CUT):
             mixed = _absorb(mixed, codes[place])
             place += 1
-        ids[found] = _finish(mixed)
+        ids[found] = spread(mixed)
         found += 1
     return ids[:found].copy()
 
@@ -130,11 +128,3 @@ def _absorb(mixed: np.uint64, code: int) -> np.uint64:
 def _tail(bits: np.uint64) -> np.uint64:
     """Return a continuation byte of UTF-8."""
     return np.uint64(0x80) | bits & np.uint64(0x3F)
-
-
-@njit(cache=True)
-def _finish(mixed: np.uint64) -> np.uint64:
-    """Spread a word's hash over all 64 bits (the finaliser of MurmurHash3)."""
-    mixed = (mixed ^ mixed >> _HALF) * _FIRST
-    mixed = (mixed ^ mixed >> _HALF) * _SECOND
-    return mixed ^ mixed >> _HALF

@@ -3,6 +3,7 @@
 from freshet.archive.catalog.sql.crawling import CrawlTables
 from freshet.archive.catalog.sql.history import HistoryTables
 from freshet.archive.catalog.sql.imports import ImportTables
+from freshet.archive.catalog.sql.masks import MaskTables
 from freshet.archive.catalog.sql.pages import PageTables
 from freshet.archive.catalog.sql.totals import TotalTables
 from freshet.archive.catalog.sql.visits import VisitTables
@@ -10,7 +11,14 @@ from freshet.core.closing import Closing
 
 
 class SqlCatalog(
-    PageTables, VisitTables, HistoryTables, TotalTables, CrawlTables, ImportTables, Closing
+    PageTables,
+    VisitTables,
+    HistoryTables,
+    TotalTables,
+    MaskTables,
+    CrawlTables,
+    ImportTables,
+    Closing,
 ):
     """A catalog in a SQL database; every method is one transaction unless it says otherwise."""
 

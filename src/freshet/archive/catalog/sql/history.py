@@ -77,20 +77,6 @@ class HistoryTables(Store):
                 found |= {row.page_id: to_history(row) for row in rows}
         return found
 
-    def next_look(
-        self, page_id: int, after: datetime, *, content: bool = True
-    ) -> HistoryRow | None:
-        """Return a page's first look after a time, if it has one."""
-        outcomes = WITH_CONTENT if content else LOOK_NAMES
-        query = HISTORY.where(
-            visits.c.page_id == page_id,
-            visits.c.time > to_epoch(after),
-            visits.c.outcome.in_(outcomes),
-        )
-        with self._engine.begin() as connection:
-            row = connection.execute(query.order_by(*TIME_ORDER).limit(1)).first()
-        return None if row is None else to_history(row)
-
     def last_visits(self, page_ids: Sequence[int]) -> dict[int, HistoryRow]:
         """Return each page's latest visit, whatever its outcome."""
         return self._last(page_ids, None, ALL_NAMES)
@@ -127,6 +113,15 @@ class HistoryTables(Store):
         with self._engine.begin() as connection:
             rows = connection.execute(query.where(link_events.c.visit_id == visit_id)).all()
         return next(_to_deltas(rows), None)
+
+    def link_deltas(self, page_id: int, *, since: datetime | None = None) -> dict[int, LinkDelta]:
+        """Return the links that appeared and disappeared, by the page's visits that looked."""
+        query = LINK_EVENTS.add_columns(link_events.c.visit_id)
+        if since is not None:
+            query = query.where(visits.c.time >= to_epoch(since))
+        with self._engine.begin() as connection:
+            rows = connection.execute(query, {"page": page_id}).all()
+        return dict(zip((row[2] for row in rows), _to_deltas(row[:2] for row in rows), strict=True))
 
     def _link_deltas(self, page_id: int, time: datetime | None) -> Iterator[LinkDelta]:
         query = LINK_EVENTS

@@ -7,10 +7,11 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from freshet.archive.catalog.rows import BadRow, Import
+from freshet.archive.catalog.rows import Import
 from freshet.archive.catalog.schema import bad_rows, imports, meta
 from freshet.archive.catalog.sql.store import Store, moment
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.types import BadRow
 
 
 class ImportTables(Store):

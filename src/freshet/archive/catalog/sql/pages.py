@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, select, update
 
-from freshet.archive.catalog.rows import NewPage
+from freshet.archive.catalog.rows import Introduced, NewPage
 from freshet.archive.catalog.schema import pages, tag_settings, tags
 from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.clock import from_epoch, to_epoch
@@ -42,20 +42,29 @@ class PageTables(Store):
 
     def add_pages(self, items: Sequence[NewPage], now: datetime) -> list[int]:
         """Return the ids of pages in the same order, adding those that are not there yet."""
+        return self.introduce(items, now).ids
+
+    def introduce(self, items: Sequence[NewPage], now: datetime) -> Introduced:
+        """Add pages as ``add_pages`` does, and tell which of them were not there before."""
         keys = [item.key for item in items]
         with self._engine.begin() as connection:
-            ids = self._ids_of(connection, keys)
-        if any(key not in ids for key in keys):
-            ids = self._add_missing(items, now)
-        return [ids[key] for key in keys]
+            known = self._ids_of(connection, keys)
+        new: dict[PageKey, int] = {}
+        if any(key not in known for key in keys):
+            known, new = self._add_missing(items, now)
+        ids = known | new
+        return Introduced([ids[key] for key in keys], frozenset(new.values()))
 
-    def _add_missing(self, items: Sequence[NewPage], now: datetime) -> dict[PageKey, int]:
+    def _add_missing(
+        self, items: Sequence[NewPage], now: datetime
+    ) -> tuple[dict[PageKey, int], dict[PageKey, int]]:
+        """Return the ids of the pages that were there, and of those that were added."""
         with self._writing.begin() as connection:
             ids = self._ids_of(connection, [item.key for item in items])
             missing = {item.key: item for item in items if item.key not in ids}
             new = dict(zip(missing, self._reserve(connection, "pages", len(missing)), strict=True))
             self._insert_pages.run(connection, _page_columns(new, missing.values(), now))
-        return ids | new
+        return ids, new
 
     def _ids_of(self, connection: Connection, keys: Sequence[PageKey]) -> dict[PageKey, int]:
         urls: dict[str, dict[str, None]] = {}
@@ -155,9 +164,7 @@ class PageTables(Store):
         with self._engine.begin() as connection:
             text = connection.execute(query).scalar()
         if text is None:
-            raise NotFound(
-                f"page {page_id} is not in the catalog; 'freshet status' lists the pages"
-            )
+            raise NotFound(f"page {page_id} is not in the catalog; 'freshet list' shows the pages")
         return _plain(text)
 
     def set_page_settings(self, page_id: int, settings: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ class Insertion:
     """Inserts of many rows, given as columns, by statements that are compiled once.
 
     Columns that no row fills are left out and truth values are sent as numbers where the database
-    keeps them so: Python's sqlite3 takes four times as long to send None or True as a number.
+    keeps them so: Python's sqlite3 takes longer to send None or True than a number.
     """
 
     def __init__(self, table: Table, engine: Engine) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.functions import GenericFunction
 
 from freshet.archive.catalog.rows import Counts, Growth, Summary
-from freshet.archive.catalog.schema import changes, files, pages, visits
+from freshet.archive.catalog.schema import changes, pages, visits
 from freshet.archive.catalog.sql.history import LOOK_NAMES
 from freshet.archive.catalog.sql.store import CHUNK, Store, moment
 from freshet.core.clock import CYCLE_SECONDS
@@ -69,14 +69,14 @@ class TotalTables(Store):
             _count(visits.c.id),
             _count(visits.c.id, IS_LOOK),
             _count(changes.c.visit_id, changes.c.changed),
-            _count(files.c.id),
+            select(func.count(visits.c.file_id.distinct())).scalar_subquery(),
             select(STORED_BYTES).scalar_subquery(),
         )
         with self._engine.begin() as connection:
             return Counts(*map(int, connection.execute(query).one()))
 
     def growth(self) -> list[Growth]:
-        """Return what each UTC day with a visit added, in order."""
+        """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         query = select(DAY, func.count(), STORED_BYTES).group_by("day").order_by("day")
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()

@@ -114,12 +114,6 @@ class VisitTables(Store):
             ids |= dict(self._ids_of_uids.run(connection, compared))
             self._write_findings(connection, entries, ids)
 
-    def drop_visits(self, visit_ids: Sequence[int]) -> None:
-        """Delete visits and all that belongs to them."""
-        with self._writing.begin() as connection:
-            for piece in chunks(visit_ids):
-                connection.execute(delete(visits).where(visits.c.id.in_(piece)))
-
     def set_locations(self, locations: Mapping[int, Location | None]) -> None:
         """Say where the records of visits lie now; None when their bytes are no longer kept."""
         with self._writing.begin() as connection:
@@ -130,11 +124,6 @@ class VisitTables(Store):
             rows = [dict(zip(moved, row, strict=True)) for row in zip(*moved.values(), strict=True)]
             if rows:
                 connection.execute(MOVE, rows)
-
-    def add_file(self, name: str, source: str = "") -> int:
-        """Return the id of an archive file, adding it when it is not there yet."""
-        with self._writing.begin() as connection:
-            return self._file_ids(connection, {name}, source)[name]
 
     def files(self) -> list[ArchiveFile]:
         """Return the files of the archive in the order in which they were added."""
@@ -150,6 +139,13 @@ class VisitTables(Store):
         with self._engine.begin() as connection:
             return {name: int(last) for name, last in connection.execute(query)}
 
+    def payload_visits(self, digest: bytes, size: int) -> list[Visit]:
+        """Return all visits, of any page, that brought these bytes and whose records are kept."""
+        same = VISIT.where(visits.c.digest == digest, visits.c.size == size)
+        query = same.where(visits.c.file_id.is_not(None)).order_by(visits.c.id)
+        with self._engine.begin() as connection:
+            return [to_visit(row) for row in connection.execute(query)]
+
     def visits_in_file(self, name: str) -> Iterator[Visit]:
         """Yield the visits whose records lie in a file, in the order of their offsets."""
         query = VISIT.where(files.c.name == name).order_by(*RECORD_ORDER).limit(VISITS_AT_ONCE)
@@ -163,14 +159,12 @@ class VisitTables(Store):
                 return
             last = rows[-1].offset, rows[-1].id
 
-    def _file_ids(
-        self, connection: Connection, names: Collection[str], source: str = ""
-    ) -> dict[str, int]:
+    def _file_ids(self, connection: Connection, names: Collection[str]) -> dict[str, int]:
         wanted = sorted(names)
         ids = dict(self._ids_of_names.run(connection, wanted))
         for name in wanted:
             if name not in ids:
-                added = insert(files).values(name=name, source=source)
+                added = insert(files).values(name=name, source="")
                 ids[name] = connection.execute(added.returning(files.c.id)).scalar_one()
         return ids
 

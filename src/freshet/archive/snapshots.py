@@ -1,4 +1,4 @@
-"""A page's past: the bytes that a visit of the catalog brought, read back from the archive."""
+"""Snapshots: the bytes that a visit of the catalog brought, read back from the archive."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from freshet.archive.warc.record import Record
 from freshet.core.types import Location, Snapshot, Visit
 
 
-class History:
+class Snapshots:
     """Reads snapshots of a collection; a revisit leads to the record that holds its bytes."""
 
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog = catalog
         self._folder = folder
 
-    def snapshot(self, visit: Visit, url: str) -> Snapshot | None:
+    def of(self, visit: Visit, url: str) -> Snapshot | None:
         """Return what a visit brought, content codings still on; None where no bytes are kept."""
         record = self._with_payload(visit)
         if record is None:
@@ -30,7 +30,8 @@ class History:
         record = self._read(visit.location)
         if record.type != "revisit":
             return record
-        return self._original(visit, page=visit.page) or self._original(visit, page=None)
+        near = self._original(visit, page=visit.page) or self._original(visit, page=None)
+        return near or self._any_original(visit)
 
     def _original(self, visit: Visit, *, page: int | None) -> Record | None:
         """Return the record with a revisit's payload; another revisit has none either."""
@@ -41,6 +42,14 @@ class History:
             return None
         record = self._read(kept.location)
         return None if record.type == "revisit" else record
+
+    def _any_original(self, visit: Visit) -> Record | None:
+        """Return the first record with a revisit's payload, where the first visit is a revisit."""
+        if visit.digest is None or visit.size is None:
+            return None
+        sharing = self._catalog.payload_visits(visit.digest, visit.size)
+        kept = (self._read(other.location) for other in sharing if other.location)
+        return next((record for record in kept if record.type != "revisit"), None)
 
     def _read(self, location: Location) -> Record:
         return read_record(self._folder / location.file, location.offset, location.length)

@@ -1,0 +1,37 @@
+"""Masks of pages: every version is kept, the latest one counts."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+
+from freshet.archive.catalog.rows import KeptMask
+from freshet.archive.catalog.schema import masks
+from freshet.archive.catalog.sql.store import Store, chunks
+from freshet.core.clock import to_epoch
+
+
+class MaskTables(Store):
+    """The table masks."""
+
+    def masks(self, page_ids: Sequence[int]) -> dict[int, KeptMask]:
+        """Return the latest mask of each page that has one."""
+        query = select(masks.c.page_id, masks.c.version, masks.c.body).order_by(masks.c.version)
+        found: dict[int, KeptMask] = {}
+        with self._engine.begin() as connection:
+            for piece in chunks(page_ids):
+                rows = connection.execute(query.where(masks.c.page_id.in_(piece)))
+                found |= {page_id: KeptMask(version, json.loads(body))
+                          for page_id, version, body in rows}  # fmt: skip
+        return found
+
+    def set_mask(self, page_id: int, body: Mapping[str, Any], now: datetime) -> int:
+        """Give a page a new version of its mask, and return its number."""
+        last = select(func.max(masks.c.version)).where(masks.c.page_id == page_id)
+        with self._writing.begin() as connection:
+            version = (connection.execute(last).scalar() or 0) + 1
+            row = {"page_id": page_id, "version": version, "made": to_epoch(now)}
+            connection.execute(masks.insert().values(**row, body=json.dumps(dict(body))))
+        return version

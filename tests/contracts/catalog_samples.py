@@ -1,0 +1,48 @@
+"""The catalogs there are, and small rows to put into them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import (
+    NewPage,
+    ViewFacts,
+)
+from freshet.archive.catalog.sqlite import open_catalog
+from freshet.core.types import Change, Facts, Kind, Outcome, PageKey, Visit
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+FACTS = Facts(bytes=900, text_chars=400, words=70, distinct_words=50, links_internal=3,
+              links_external=1, elements=20, depth=6, truncated=True)  # fmt: skip
+VIEW = ViewFacts(Kind.HTML, "News", "en", 2**64 - 1, 7, FACTS)
+CHANGE = Change(
+    True, mask=3, bytes=True, text=True, significant=False, structure=None, links=True, moved=True,
+    dice=0.5, words=12, new_internal=2, new_external=1, never_seen=1,
+)  # fmt: skip
+
+
+def open_sqlite(folder: Path) -> Catalog:
+    return open_catalog(folder / "catalog.db", create=True)
+
+
+CATALOGS = {"sqlite": open_sqlite}
+
+
+def new_page(path: str = "", host: str = "a.example", source: str = "") -> NewPage:
+    return NewPage(PageKey(f"https://{host}/{path}", source), host, host, f"{host}/")
+
+
+def new_visit(page: int, number: int, outcome: Outcome = Outcome.OK, **more: Any) -> Visit:
+    uid = page.to_bytes(8, "big") + number.to_bytes(8, "big")
+    return replace(Visit(uid, page, NOW + number * DAY, outcome), **more)
+
+
+def add(catalog: Catalog, *items: NewPage) -> list[int]:
+    return catalog.add_pages(items or [new_page()], NOW)
+
+
+def add_another(catalog: Catalog) -> int:
+    return add(catalog, new_page(str(catalog.counts().pages)))[0]

@@ -1,0 +1,77 @@
+"""What every exporter promises: all rows, the same each time, and a whole file or none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freshet.core.errors import BadInput, FreshetError, UsageError
+from freshet.flow.exports import WRITERS
+from freshet.flow.opened import OpenedCollection
+from tests.flow.flow_samples import arrive, html, make, record
+
+every_exporter = pytest.mark.parametrize("kind", sorted(WRITERS))
+
+
+class Broken(OpenedCollection):
+    """A collection that cannot be read to its end."""
+
+    def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator:
+        """Yield the first page, and break off."""
+        yield next(super().pages(tag=tag, source=source))
+        raise BadInput("the rest is gone; look for it")
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedCollection]:
+    with make(tmp_path_factory.mktemp("export") / "c") as made:
+        for source in ("", "shop"):
+            texts = ("one", "one", "two", "three")
+            visits = [arrive(day, html(text), source=source) for day, text in enumerate(texts)]
+            record(made, visits)
+        yield made
+
+
+@every_exporter
+def test_every_row_is_of_one_source(
+    kind: str, collection: OpenedCollection, tmp_path: Path
+) -> None:
+    parts = [collection.export(kind, tmp_path / "part", source=part) for part in ("", "shop")]
+    assert collection.export(kind, tmp_path / "all") == sum(parts)
+    assert all(parts)
+
+
+@every_exporter
+def test_the_same_collection_gives_the_same_file(
+    kind: str, collection: OpenedCollection, tmp_path: Path
+) -> None:
+    for name in ("first", "again"):
+        collection.export(kind, tmp_path / name)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+@every_exporter
+def test_an_empty_collection_gives_a_file_without_rows(kind: str, tmp_path: Path) -> None:
+    with make(tmp_path / "c") as empty:
+        assert empty.export(kind, tmp_path / "file") == 0
+    assert (tmp_path / "file").is_file()
+
+
+@every_exporter
+def test_a_file_that_cannot_be_finished_leaves_what_was_there(
+    kind: str, collection: OpenedCollection, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"before")
+    with Broken.open(collection.path) as broken, pytest.raises(BadInput):
+        broken.export(kind, tmp_path / "file")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"before")]
+
+
+@every_exporter
+def test_a_place_that_cannot_be_written_is_a_clear_error(
+    kind: str, collection: OpenedCollection, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        collection.export(kind, tmp_path)
+    with pytest.raises(FreshetError, match="nowhere"):
+        collection.export(kind, tmp_path / "nowhere" / "file")

@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import pytest
+
+from freshet.flow.measure import measure_again
+from tests.flow.flow_samples import NOW, URL, arrive, html, make, record
+
+TICKING = [arrive(day, html(f"seen {day} times")) for day in range(3)]
+NEWS = arrive(3, html("seen 3 times, and the bridge is open again"))
+
+
+def facts(collection: object) -> list[tuple[bool, bool | None, int]]:
+    rows = collection.page(URL).history()  # type: ignore[attr-defined]
+    return [(row.change.changed, row.change.text, row.change.mask) for row in rows if row.change]
+
+
+def test_what_a_mask_hides_is_no_change_and_lasting_text_still_is(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, TICKING[:1])
+        page = collection.catalog.pages_with_url(URL)[0]
+        assert collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW) == 1
+        record(collection, TICKING[1:], [NEWS])
+        assert facts(collection) == [(False, True, 1), (False, True, 1), (True, True, 1)]
+
+
+def test_old_rows_come_under_a_mask_only_when_measured_again(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, TICKING)
+        assert facts(collection) == [(True, True, 0), (True, True, 0)]
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW)
+        assert facts(collection) == [(True, True, 0), (True, True, 0)]
+        measure_again(collection, [page])
+        assert facts(collection) == [(False, True, 1), (False, True, 1)]
+
+
+@pytest.mark.parametrize("counts_as", ["words:2", "significant"])
+def test_a_mask_holds_for_words_that_are_counted(tmp_path: Path, counts_as: str) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, TICKING[:1])
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW)
+        collection.catalog.set_page_settings(page.id, {"counts_as": counts_as})
+        record(collection, TICKING[1:], [NEWS])
+        assert [changed for changed, _, _ in facts(collection)][:2] == [False, False]
+
+
+def test_every_version_of_a_mask_is_kept_and_the_latest_counts(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, TICKING[:1])
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, {"patterns": ["a"]}, NOW)
+        assert collection.catalog.set_mask(page.id, {"patterns": ["b"]}, NOW) == 2
+        assert collection.catalog.masks([page.id])[page.id].body == {"patterns": ["b"]}
