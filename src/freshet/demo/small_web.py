@@ -136,7 +136,7 @@ def _shop(day: int, rng: Random) -> tuple[int, str]:
 
 def _guarded(day: int, rng: Random) -> tuple[int, str]:
     """Answer with a captcha for a while, which is no content."""
-    if 5 <= day < 9:
+    if 20 <= day < 24:
         page = "<p>Please verify you are human.</p><div class='h-captcha'></div>"
         return 200, f"<html><head><title>Just a moment...</title></head><body>{page}</body></html>"
     return 200, _document("Club rules", "".join(f"<p>{_sentence(rng, 20)}</p>" for _ in range(5)))

@@ -1,7 +1,9 @@
 """Bring histories in: a reader's arrivals, recorded batch by batch, with progress."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,7 +53,7 @@ def bring(
     """Import an outside history; what is already there is left as it is, so it can be repeated."""
     if kind not in READERS:
         raise UsageError(f"{kind!r} is no kind of import; choose {', '.join(READERS)}")
-    with collection.recording() as recorder:
+    with _streaming(), collection.recording() as recorder:
         reader = READERS[kind](path, **options)
         number = collection.catalog.start_import(
             kind, os.fspath(path.resolve()), reader.source, collection.clock.now()
@@ -68,6 +70,16 @@ def bring(
         result.notes = list(reader.notes)
         _finish(collection, result)
     return result
+
+
+@contextmanager
+def _streaming() -> Iterator[None]:
+    """Keep the garbage collector from looking through all modules while rows stream by."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _finish(collection: Collection, result: Imported) -> None:

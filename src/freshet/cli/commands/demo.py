@@ -78,7 +78,7 @@ def _narrate(place: Path, visits: int, imported: Imported, damaged: Report) -> N
     _step("freshet list --changed")
     list_command.list_pages(changed=True, collection=place)
     _step("freshet history https://club.example/rules   (a captcha is no content, and no change)")
-    history.history("https://club.example/rules", limit=22, collection=place)
+    history.history("https://club.example/rules", limit=10, collection=place)
     _step(f"freshet diff {url} 4 5")
     diff.diff(url, "4", "5", collection=place)
     _step("freshet check")
