@@ -1,13 +1,18 @@
 """Freshet learns how each web page changes, and visits where it finds the most that is new."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from freshet.core.compiled import choose_cache
 
 if TYPE_CHECKING:
     from freshet.flow.opened import OpenedCollection
 
 __version__ = "0.1.0"
+
+choose_cache(Path(__file__).parent, Path.home(), os.environ)
 
 
 def open(path: "str | Path") -> "OpenedCollection":

@@ -137,7 +137,7 @@ def with_bad_settings(folder: Path) -> None:
         (newer, TooNew, "install a newer Freshet"),
         (overwritten, Damaged, "restore a copy"),
         (corrupt, Damaged, "restore a copy"),
-        (without_catalog, NotFound, "freshet init"),
+        (without_catalog, NotFound, "check --repair"),
         (without_settings, NotFound, "freshet init"),
         (with_bad_settings, SettingsError, "mend the file"),
     ],

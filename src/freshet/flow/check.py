@@ -4,12 +4,14 @@ from collections.abc import Collection as Items
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.sqlite import RESTORE
 from freshet.archive.warc.check import problems
+from freshet.archive.warc.digest import sha1
+from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
-from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, records
 from freshet.archive.warc.record import CAPTURES, uid
 from freshet.core.progress import Progress, silent
@@ -21,11 +23,21 @@ from freshet.flow.record import Recorder
 from freshet.flow.recover import Mended
 
 Payload = tuple[bytes | None, int | None]
-Captures = dict[bytes, tuple[Location, str]]
 REPAIR = "run 'freshet check --repair'"
 CLEAR = f"{REPAIR}: the row stays and loses its bytes"
 WRITTEN_SO = "it was written so and stays; compare it with where it came from"
 ASIDE = f"{REPAIR}; if it is named again, move it out of the archive folder"
+
+
+class Capture(NamedTuple):
+    """A whole capture: its place, its type, and its payload's digest where it declares none."""
+
+    place: Location
+    type: str
+    sha1: bytes | None
+
+
+Captures = dict[bytes, Capture]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,12 @@ class Problem:
         return f"{self.place}: {self.what}; {self.remedy}"
 
 
+BEHIND = (
+    "what stands behind its last row is being written, or was left by a crash: the next command"
+    " that writes to the archive takes it in"
+)
+
+
 @dataclass(slots=True)
 class Report:
     """What a check found; ``mended`` says what a repair did."""
@@ -50,6 +68,7 @@ class Report:
     rows: int = 0
     problems: list[Problem] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def is_sound(self) -> bool:
@@ -66,16 +85,16 @@ class Payloads:
 
     def note(self, visit: Visit, kind: str) -> None:
         """Take note of a visit whose record is of that type."""
-        payload = visit.digest, visit.size
+        held = visit.digest, visit.size
         if kind != "revisit":
-            self.kept.add(payload)
+            self.kept.add(held)
         elif visit.digest is not None:
-            self.referring.setdefault(payload, []).append(visit)
+            self.referring.setdefault(held, []).append(visit)
 
     def lost(self) -> Iterator[Visit]:
         """Yield the visits that refer to a payload that is nowhere."""
-        for payload in self.referring.keys() - self.kept:
-            yield from self.referring[payload]
+        for nowhere in self.referring.keys() - self.kept:
+            yield from self.referring[nowhere]
 
 
 def check(collection: Collection, *, progress: Progress = silent) -> Report:
@@ -86,7 +105,6 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
     faults = collection.catalog.faults()
     report = Report(problems=[Problem(CATALOG_FILE, what, RESTORE) for what in faults])
     paths = {_final(path): path for path in archive_files(collection.archive)}
-    writer = ArchiveLock(collection.archive).holder()
     total = sum(path.stat().st_size for path in paths.values())
     seen: set[bytes] = set()
     payloads = Payloads()
@@ -97,7 +115,7 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
         if faults:
             _checked_records(name, path, seen, report)
         else:
-            _check_file(collection.catalog, path, seen, payloads, report, bool(writer))
+            _check_file(collection.catalog, path, seen, payloads, report)
         progress(done, total)
     if not faults:
         report.problems += map(_lost_payload, payloads.lost())
@@ -106,17 +124,19 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
 
 
 def _check_file(
-    catalog: Catalog, path: Path, seen: set[bytes], payloads: Payloads, report: Report, live: bool
+    catalog: Catalog, path: Path, seen: set[bytes], payloads: Payloads, report: Report
 ) -> None:
-    """Verify a file against its rows; one that is being written, up to its last row."""
+    """Verify a file against its rows; one that is still open, up to its last row."""
     name = _final(path)
     # Rows are read before records: whoever is writing now adds a record before its row.
     rows = list(catalog.visits_in_file(name))
-    end = _end(rows) if live and path.name != name else None
+    end = _end(rows) if path.name != name else None
+    if end is not None and path.stat().st_size > end:
+        report.notes.append(f"{path.name}: {BEHIND}")
     found = _checked_records(name, path, seen if rows else set(), report, end)
     for visit in rows:
         if visit.uid in found:
-            payloads.note(visit, found[visit.uid][1])
+            payloads.note(visit, found[visit.uid].type)
     report.problems += _against_rows(catalog, rows, found) if rows else _foreign(catalog, found)
     report.rows += len(rows)
 
@@ -181,16 +201,25 @@ def _checked_records(
     name: str, path: Path, seen: set[bytes], report: Report, end: int | None = None
 ) -> Captures:
     """Verify the records of a file, up to its end; return its whole captures."""
-    captures = {}
+    captures: Captures = {}
     for found in records(path):
         if end is not None and found.offset >= end:
             break
         report.problems += _wrong_with(found, Location(name, found.offset, 0), seen)
         if isinstance(found, Located) and found.record.type in CAPTURES:
             place = Location(name, found.offset, found.length)
-            captures[uid(found.record.id)] = place, found.record.type
+            capture = Capture(place, found.record.type, _undeclared_sha1(found))
+            captures.setdefault(uid(found.record.id), capture)
     report.records += len(captures)
     return captures
+
+
+def _undeclared_sha1(found: Located) -> bytes | None:
+    """Return the digest of a payload that only the catalog vouches for."""
+    record = found.record
+    if record.type == "revisit" or found.is_partial or record.field("WARC-Payload-Digest"):
+        return None
+    return sha1(payload(record).body)
 
 
 def _wrong_with(found: Found, place: Location, seen: set[bytes]) -> list[Problem]:
@@ -203,11 +232,14 @@ def _wrong_with(found: Found, place: Location, seen: set[bytes]) -> list[Problem
 
 def _against_rows(catalog: Catalog, rows: Sequence[Visit], found: Captures) -> Iterator[Problem]:
     for visit in rows:
-        place, _ = found.pop(visit.uid, (None, ""))
-        if visit.location and place != visit.location:
+        capture = found.pop(visit.uid, None)
+        if visit.location and (capture is None or capture.place != visit.location):
             yield Problem(
                 _place(visit.location), f"row {visit.id} has no whole record there", CLEAR
             )
+        elif capture and capture.sha1 and visit.digest and capture.sha1 != visit.digest:
+            what = f"payload is not the one of which row {visit.id} has the digest"
+            yield Problem(_place(capture.place), what, WRITTEN_SO)
     yield from _without_row(found, catalog.known(list(found)))
 
 
@@ -215,16 +247,17 @@ def _foreign(catalog: Catalog, found: Captures) -> Iterator[Problem]:
     """Yield what is wrong with a file that no row points to: it may only double others."""
     known = catalog.known(list(found))
     if known and len(known) == len(found):
-        file = next(iter(found.values()))[0].file
+        file = next(iter(found.values())).place.file
         what = f"file belongs to no visit; its captures, all of them known: {len(known):,}"
         yield Problem(file, what, ASIDE)
     yield from _without_row(found, known)
 
 
 def _without_row(found: Captures, known: set[bytes]) -> Iterator[Problem]:
-    for identity, (place, _) in found.items():
+    for identity, capture in found.items():
         if identity not in known:
-            yield Problem(_place(place), "record has no row", f"{REPAIR}: a row is made for it")
+            remedy = f"{REPAIR}: a row is made for it"
+            yield Problem(_place(capture.place), "record has no row", remedy)
 
 
 def _lost_payload(visit: Visit) -> Problem:

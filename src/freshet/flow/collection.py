@@ -61,12 +61,16 @@ class Collection(Closing):
         return cls.open(path, clock=clock)
 
     @classmethod
-    def open(cls, path: Path, *, clock: Clock | None = None) -> Self:
-        """Open a collection to read it, and to change what the catalog alone holds."""
+    def open(cls, path: Path, *, clock: Clock | None = None, anew: bool = False) -> Self:
+        """Open a collection to read it, and to change what the catalog alone holds.
+
+        ``anew`` makes an empty catalog where it is missing, to be filled from the archive.
+        """
         if not (path / SETTINGS_FILE).is_file():
             raise NotFound(f"{path} is no collection; make one with 'freshet init {path}'")
         settings = load(path / SETTINGS_FILE, os.environ)
-        return cls(path, open_catalog(path / CATALOG_FILE), settings, clock or SystemClock())
+        catalog = open_catalog(path / CATALOG_FILE, create=anew)
+        return cls(path, catalog, settings, clock or SystemClock())
 
     @contextmanager
     def recording(self) -> Iterator[Recorder]:

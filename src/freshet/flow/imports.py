@@ -100,6 +100,10 @@ def _take(
         BadRow(item.place or repr(item.url), f"page {item.url!r} is no URL; write https://…")
         for item in taken.unusable
     ]
+    bad += [
+        BadRow(item.place or item.url, "another record before it has the same identity")
+        for item in taken.doubled
+    ]
     if bad:
         collection.catalog.note_bad_rows(result.number, bad)
     result.visits += taken.visits

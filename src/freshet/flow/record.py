@@ -37,11 +37,12 @@ Item = tuple[int, str, Arrival]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a batch of arrivals."""
+    """What became of a batch: ``doubled`` are others under the identity of one before them."""
 
     visits: int
     known: int
-    unusable: tuple[Arrival, ...]
+    unusable: tuple[Arrival, ...] = ()
+    doubled: tuple[Arrival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,9 @@ class Recorder:
         self._write(drafts, [_told(page, arrival) for page, _, arrival in told])
         self._shelf.acknowledge()
         unusable = tuple(arrival for page, _, arrival in items if not page)
-        return Taken(len(told) + len(drafts), len(arrivals) - len(fresh), unusable)
+        doubled = tuple(arrival for arrival in arrivals if _differs(arrival, first[arrival.uid]))
+        known_already = len(arrivals) - len(fresh) - len(doubled)
+        return Taken(len(told) + len(drafts), known_already, unusable, doubled)
 
     def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
         """Part what can be written as it is told from what is compared with other visits."""
@@ -241,6 +244,10 @@ class Recorder:
 def _new_page(key: PageKey) -> NewPage:
     where = place(key.url)
     return NewPage(key, where.host, where.site, where.directory)
+
+
+def _differs(arrival: Arrival, first: Arrival) -> bool:
+    return (arrival.url, arrival.time) != (first.url, first.time)
 
 
 def _is_told(arrival: Arrival) -> bool:

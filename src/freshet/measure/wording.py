@@ -14,6 +14,7 @@ _TOKEN = re.compile(rf"[^\s{_SINGLE}]+|[{_SINGLE}]|\s+")
 _LETTER = re.compile(r"\w")
 _WORTH_KEEPING = 0.5
 _WIDEST_LINE = 200
+_LARGEST_BLOCK = 1_000_000
 _ELLIPSIS = " … "
 
 
@@ -119,7 +120,10 @@ def _by_words(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _compare_words(removed: Piece, added: Piece) -> Iterator[Piece]:
-    """Yield the words of a replaced block; one that shares too little stays whole."""
+    """Yield the words of a replaced block; one that shares too little, or is huge, stays whole."""
+    if len(removed.text) + len(added.text) > _LARGEST_BLOCK:
+        yield from (removed, added)
+        return
     words = list(_merge(_pieces(_TOKEN.findall(removed.text), _TOKEN.findall(added.text))))
     shared = len(_join(words, Fate.SAME))
     if shared < _WORTH_KEEPING * min(len(removed.text), len(added.text)):

@@ -199,17 +199,6 @@ def test_a_damaged_object_is_a_bad_row(scraper: Scraper) -> None:
     assert good.snapshot.body == b"two"
 
 
-def test_a_history_that_breaks_off_says_so(scraper: Scraper) -> None:
-    scraper.commit(1, {"a.md": b"one"})
-    scraper.commit(2, {"a.md": b"two"})
-    scraper.commit(3, {"a.md": b"three"})
-    scraper.damage("HEAD~1^{tree}", Path.unlink)
-    good, bad = git.read(scraper.path)
-    assert isinstance(good, Arrival)
-    assert isinstance(bad, BadRow)
-    assert "the history ends early" in bad.why
-
-
 def test_a_history_without_any_tree_is_refused(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
     scraper.damage("HEAD^{tree}", Path.unlink)

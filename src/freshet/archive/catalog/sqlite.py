@@ -67,7 +67,9 @@ class SqliteCatalog(SqlCatalog):
 def open_catalog(path: Path, *, create: bool = False) -> Catalog:
     """Open the catalog in that file, made new or brought up to date where that is needed."""
     if not create and not path.exists():
-        raise NotFound(f"{path} does not exist; make a collection with 'freshet init'")
+        raise NotFound(
+            f"{path} is missing; restore a copy, or make it anew with 'freshet check --repair'"
+        )
     engine = connect(path)
     try:
         _bring_up_to_date(engine, path)
@@ -94,7 +96,10 @@ def _version(engine: Engine) -> int:
         if not connection.exec_driver_sql(tables).scalar_one():
             return 0
         version = "SELECT version_num FROM alembic_version"
-        return int(connection.exec_driver_sql(version).scalar_one())
+        number = connection.exec_driver_sql(version).scalar()
+    if number is None:
+        raise Damaged(f"{engine.url.database} does not say its version; {RESTORE}")
+    return int(number)
 
 
 def _migrate(path: Path) -> None:

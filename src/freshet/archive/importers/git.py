@@ -2,17 +2,21 @@
 
 Commits are followed along the first parent, oldest first, at their committer's time; what a merge
 brought in arrives with the merge. A deleted file is a page that is gone. Symbolic links and
-submodules are no pages; binary files and files over 50 MB are named as bad rows.
+submodules are no pages; binary files and files over 50 MB are named as bad rows. So is a commit
+whose files cannot be listed: the next one is compared with the last good one, so that what the bad
+one wrote arrives later rather than never.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from freshet.archive.importers.base import Arrival, Reader, row_uid
 from freshet.archive.importers.gitpage import media_type, page_url
-from freshet.archive.importers.gitprocess import Blobs, Fields, Repository
+from freshet.archive.importers.gitprocess import Blobs, Repository
 from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome, Snapshot
@@ -64,41 +68,20 @@ class GitReader(Reader):
     """The versions of a repository's files, counted in commits."""
 
     def __init__(self, repository: Repository, source: str, url_of: UrlOf) -> None:
-        super().__init__(repository.count_commits(), source)
-        self._repository = repository
+        self._history = History(repository)
+        super().__init__(self._history.total, source)
         self._url_of = url_of
-        self._done = 0
+        self._blobs = repository.blobs
 
     @property
     def done(self) -> int:
         """Return how many commits were read."""
-        return self._done
+        return self._history.done
 
     def __iter__(self) -> Iterator[Arrival | BadRow]:
-        with self._repository.blobs(LARGEST) as blobs:
-            for touch in self._touches():
+        with self._blobs(LARGEST) as blobs:
+            for touch in self._history.touches():
                 yield touch if isinstance(touch, BadRow) else self._item(touch, blobs)
-
-    def _touches(self) -> Iterator[Touch | BadRow]:
-        """Yield every page that the commits wrote or deleted."""
-        with self._repository.log() as fields:
-            commit, time = "", None
-            for field in (field.lstrip(b"\n") for field in fields):
-                if field.startswith(b":"):
-                    touch = _touch(commit, time, field, next(fields, b""))
-                    yield from [touch] if touch else []
-                elif field:
-                    self._done += 1
-                    commit, time = _commit(field)
-            yield from self._faults(fields)
-
-    def _faults(self, fields: Fields) -> Iterator[BadRow]:
-        """Yield why the history ended early; refuse a repository that showed nothing of it."""
-        fault = fields.fault()
-        if fault and not self._done:
-            raise BadInput(f"{self._repository.path}: {fault}")
-        if fault:
-            yield BadRow(self._repository.name, fault)
 
     def _item(self, touch: Touch, blobs: Blobs) -> Arrival | BadRow:
         """Return the version that a commit wrote, or why it cannot be had."""
@@ -117,13 +100,96 @@ class GitReader(Reader):
         return Arrival(url, self.source, touch.time, uid, snapshot)
 
 
-def _commit(field: bytes) -> tuple[str, datetime | None]:
-    """Read ``commit <hash> <epoch seconds>``; some commits have times beyond any calendar."""
-    _, commit, seconds = field.split(b" ")
+class History:
+    """What the commits of a repository wrote; a commit that cannot be read costs only itself."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._commits = repository.commits()
+        self.total = len(self._commits)
+        self._start()
+
+    def _start(self) -> None:
+        """Begin before the first commit, where there are no files."""
+        self.done = 0
+        self._whole = self._commits.empty_tree
+        self._gap = False
+        self._any_good = False
+
+    def touches(self) -> Iterator[Touch | BadRow]:
+        """Yield every page that the commits wrote or deleted, and each commit without a list."""
+        self._start()
+        if self._commits.fault:
+            yield BadRow(self._repository.name, f"the history ends early: {self._commits.fault}")
+        with TemporaryFile() as pairs:
+            self._commits.write_pairs(pairs)
+            while self.done < self.total:
+                yield from self._follow(pairs)
+                yield from self._pass_over()
+
+    def _follow(self, pairs: IO[bytes]) -> Iterator[Touch]:
+        """Compare each commit with the previous one, in one process, until git stops."""
+        with self._repository.chain(pairs, self._commits.offset(self.done)) as fields:
+            commit, time = "", None
+            for field in fields:
+                if field.startswith(b":"):
+                    touch = _touch(commit, time, field, next(fields, b""))
+                    yield from [touch] if touch else []
+                elif field.decode() == self._commits.hash(self.done):
+                    commit, time = self._accept()
+                else:
+                    return
+
+    def _pass_over(self) -> Iterator[Touch | BadRow]:
+        """Go past the commit that git stopped at, named if it is bad, and past the gap behind it.
+
+        A next commit that shares what is missing is left to be compared with its previous one.
+        """
+        fault = (yield from self._leap()) if self.done < self.total else None
+        if fault:
+            yield self._reject(fault)
+            if self.done < self.total:
+                yield from self._leap()
+
+    def _leap(self) -> Generator[Touch, None, str | None]:
+        """Compare the next commit with the last one before any gap; return why it cannot be."""
+        commit, time = self._commits.hash(self.done), _time(self._commits.seconds(self.done))
+        with self._repository.between(self._whole, commit) as fields:
+            for entry in fields:
+                touch = _touch(commit, time, entry, next(fields, b""))
+                yield from [touch] if touch else []
+            fault = fields.fault()
+        if not fault:
+            self._gap = False
+            self._accept()
+        return fault
+
+    def _accept(self) -> tuple[str, datetime | None]:
+        """Count the next commit as read, and return its hash and time."""
+        commit, time = self._commits.hash(self.done), _time(self._commits.seconds(self.done))
+        self.done += 1
+        self._any_good = True
+        if not self._gap:
+            self._whole = commit
+        return commit, time
+
+    def _reject(self, fault: str) -> BadRow:
+        """Count the next commit as bad; refuse a repository of which no commit was good."""
+        commit = self._commits.hash(self.done)
+        self.done += 1
+        self._gap = True
+        if self.done == self.total and not self._any_good:
+            path = self._repository.path
+            raise BadInput(f"{path}: the history ends early: {fault}; run 'git fsck' there")
+        return BadRow(commit[:12], f"its files cannot be listed: {fault}; run 'git fsck' there")
+
+
+def _time(seconds: int) -> datetime | None:
+    """Return a commit's time, unless it lies beyond any calendar."""
     try:
-        return commit.decode(), from_epoch(int(seconds))
+        return from_epoch(seconds)
     except (ValueError, OverflowError, OSError):
-        return commit.decode(), None
+        return None
 
 
 def _touch(commit: str, time: datetime | None, entry: bytes, path: bytes) -> Touch | None:

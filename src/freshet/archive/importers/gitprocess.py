@@ -2,8 +2,9 @@
 
 import os
 import subprocess
+from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Self
@@ -25,11 +26,18 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-LOG = (
-    "log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--sparse", "--raw", "-z",
-    "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-show-signature",
-    "--format=commit %H %ct", "--end-of-options",
+LIST = (
+    "log", "--first-parent", "--no-patch", "-z", "--no-show-signature", "--format=%H %ct %P",
 )  # fmt: skip
+DIFF = (
+    "diff-tree", "-r", "-z", "--raw", "--root", "--always", "--no-renames", "--no-abbrev",
+    "--no-ext-diff", "--no-textconv",
+)  # fmt: skip
+EMPTY_TREES = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+TIMELESS = (1 << 63) - 1
 CHUNK = 1 << 16
 
 
@@ -56,16 +64,38 @@ class Repository:
         folder = self.path.parent if self.path.name == ".git" else self.path
         return folder.name.removesuffix(".git")
 
-    def count_commits(self) -> int:
-        """Return how many commits the first parents lead through."""
-        command = ("rev-list", "--count", "--first-parent", "--end-of-options", self._ref, "--")
-        return int(self._ask("its commits cannot be listed; run 'git fsck' there", *command))
+    def commits(self) -> "Commits":
+        """Return the commits that first parents lead through, as far back as they can be read."""
+        found = Commits()
+        found.fault = self._list(found, self._ref)
+        if found.fault:
+            # Git stops before it lists the commit whose parent is missing.
+            self._list(found, found.parent or self._ref, "--no-walk")
+        return found
+
+    def _list(self, found: "Commits", start: str, *options: str) -> str | None:
+        """Add the commits from ``start`` backwards, and return why they end early if they do."""
+        with self._fields(*LIST, *options, "--end-of-options", start, "--") as fields:
+            for field in fields:
+                found.add(field)
+            return fields.fault()
+
+    def chain(self, pairs: IO[bytes], offset: int) -> AbstractContextManager["Fields"]:
+        """Give the differences of the commits that a file lists, each after its commit's hash."""
+        os.lseek(pairs.fileno(), offset, os.SEEK_SET)
+        return self._fields(*DIFF, "--stdin", "--", *self._paths, stdin=pairs)
+
+    def between(self, old: str, new: str) -> AbstractContextManager["Fields"]:
+        """Give the differences of two commits or trees."""
+        return self._fields(*DIFF, old, new, "--", *self._paths)
 
     @contextmanager
-    def log(self) -> Iterator["Fields"]:
-        """Give the fields of the log of all commits, oldest first, from one process."""
+    def _fields(
+        self, *command: str, stdin: IO[bytes] | int = subprocess.DEVNULL
+    ) -> Iterator["Fields"]:
+        """Give the fields that one process prints."""
         with TemporaryFile() as errors:
-            process = self._start((*LOG, self._ref, "--", *self._paths), errors)
+            process = self._start(command, errors, stdin)
             with ended(process):
                 yield Fields(process, errors)
 
@@ -87,7 +117,10 @@ class Repository:
         return answer.decode().strip()
 
     def _start(
-        self, command: Sequence[str], errors: IO[bytes] | int, stdin: int = subprocess.DEVNULL
+        self,
+        command: Sequence[str],
+        errors: IO[bytes] | int,
+        stdin: IO[bytes] | int = subprocess.DEVNULL,
     ) -> "subprocess.Popen[bytes]":
         """Start git in the repository, and in no repository around it."""
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
@@ -108,8 +141,63 @@ class Repository:
             ) from error
 
 
+class Commits:
+    """Hashes and times of a history's commits, oldest first; ``fault`` tells what is before them.
+
+    They are added newest first, as git lists them, and kept in few bytes each.
+    """
+
+    def __init__(self) -> None:
+        self.fault: str | None = None
+        self.parent = ""
+        self._hashes = bytearray()
+        self._seconds = array("q")
+
+    def __len__(self) -> int:
+        return len(self._seconds)
+
+    @property
+    def empty_tree(self) -> str:
+        """Return the tree without files, in the hash that the repository uses."""
+        return EMPTY_TREES[2 * self._width]
+
+    def add(self, field: bytes) -> None:
+        """Add the next older commit, ``<hash> <epoch seconds> <parents>``."""
+        commit, seconds, parents = field.split(b" ", 2)
+        self.parent = parents.decode().partition(" ")[0]
+        self._hashes += bytes.fromhex(commit.decode())
+        self._seconds.append(min(int(seconds), TIMELESS) if seconds.isdigit() else TIMELESS)
+
+    def hash(self, number: int) -> str:
+        """Return the hash of a commit."""
+        end = len(self._hashes) - number * self._width
+        return self._hashes[end - self._width : end].hex()
+
+    def seconds(self, number: int) -> int:
+        """Return when a commit was made, beyond any calendar where it does not say."""
+        return self._seconds[-1 - number]
+
+    def write_pairs(self, file: IO[bytes]) -> None:
+        """Write a line for each commit: its hash and, for all but the first, the previous one's."""
+        previous = ""
+        for commit in map(self.hash, range(len(self))):
+            file.write(f"{commit}{previous}\n".encode())
+            previous = f" {commit}"
+        file.flush()
+
+    def offset(self, number: int) -> int:
+        """Return where the line of a commit begins in what ``write_pairs`` wrote."""
+        digits = 2 * self._width
+        return number and (digits + 1) + (number - 1) * (2 * digits + 2)
+
+    @property
+    def _width(self) -> int:
+        """Return the bytes of a hash."""
+        return len(self._hashes) // len(self._seconds)
+
+
 class Fields:
-    """The fields between the zero bytes of git's log; ``fault`` tells why it stopped early."""
+    """The fields between the zero bytes of git's output; ``fault`` tells why it stopped early."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
         self._process = process
@@ -123,10 +211,10 @@ class Fields:
         return next(self._fields)
 
     def fault(self) -> str | None:
-        """Return why the log ended before its end, if it did."""
+        """Return why the output ended before its end, if it did."""
         if self._process.wait() == 0:
             return None
-        return f"the history ends early{_quoted(self._errors)}; run 'git fsck' there"
+        return f"git stopped{_quoted(self._errors)}"
 
 
 class Blobs:

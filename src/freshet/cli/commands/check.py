@@ -23,7 +23,10 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Verify every record and row; --repair mends what can be."""
-    with Collection.open(collection) as opened, progress("check", quiet=as_json) as shown:
+    with (
+        Collection.open(collection, anew=mend) as opened,
+        progress("check", quiet=as_json) as shown,
+    ):
         report = (repair if mend else check_collection)(opened, progress=shown)
     if as_json:
         print_json(report)
@@ -34,7 +37,7 @@ def check(
 
 
 def _print(report: Report) -> None:
-    for line in report.mended:
+    for line in (*report.mended, *report.notes):
         say(line)
     for problem in report.problems:
         warn(str(problem))

@@ -1,0 +1,123 @@
+"""A damaged repository loses only what the damage holds; collected only where git is."""
+
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.importers import git
+from freshet.core.types import BadRow
+from tests.archive.importers.test_import_git import Scraper
+
+Found = list[tuple[float, bytes]]
+
+
+@pytest.fixture
+def scraper(tmp_path: Path) -> Scraper:
+    return Scraper(tmp_path / "terms")
+
+
+def fill(scraper: Scraper, folder: str = "") -> None:
+    """Write six versions of one page, at the times 1 to 6."""
+    for at in range(1, 7):
+        scraper.commit(at, {f"{folder}a.md": f"version {at}".encode()})
+
+
+def sorted_out(path: Path) -> tuple[Found, list[BadRow]]:
+    """Return the versions and the bad rows of a repository."""
+    items = list(git.read(path))
+    bad = [item for item in items if isinstance(item, BadRow)]
+    good = [item for item in items if not isinstance(item, BadRow)]
+    return [(item.time.timestamp(), item.snapshot.body) for item in good], bad
+
+
+def versions(*times: int) -> Found:
+    return [(at, f"version {at}".encode()) for at in times]
+
+
+def scramble(file: Path) -> None:
+    file.write_bytes(b"not what git wrote")
+
+
+@pytest.mark.parametrize("change", [Path.unlink, scramble])
+@pytest.mark.parametrize("tree", ["HEAD~3^{tree}", "HEAD~3:pages"])
+def test_a_bad_tree_costs_its_own_commit(scraper: Scraper, change, tree: str) -> None:
+    fill(scraper, "pages/")
+    commit = scraper.run("rev-parse", "HEAD~3")
+    scraper.damage(tree, change)
+    good, bad = sorted_out(scraper.path)
+    assert good == versions(1, 2, 4, 5, 6)
+    assert [row.place for row in bad] == [commit[:12]]
+    assert "its files cannot be listed: git stopped (" in bad[0].why
+
+
+@pytest.mark.parametrize("revision", ["HEAD^{tree}", "HEAD~5^{tree}"])
+def test_a_missing_tree_at_an_end_costs_that_end(scraper: Scraper, revision: str) -> None:
+    fill(scraper)
+    scraper.damage(revision, Path.unlink)
+    good, bad = sorted_out(scraper.path)
+    assert good == (
+        versions(1, 2, 3, 4, 5) if revision == "HEAD^{tree}" else versions(2, 3, 4, 5, 6)
+    )
+    assert len(bad) == 1
+
+
+def test_what_a_bad_commit_wrote_arrives_with_the_next_good_one(scraper: Scraper) -> None:
+    scraper.commit(1, {"a.md": b"one"})
+    scraper.commit(2, {"a.md": b"two"})
+    scraper.commit(3, {"b.md": b"other"})
+    scraper.damage("HEAD~1^{tree}", Path.unlink)
+    good, bad = sorted_out(scraper.path)
+    assert good == [(1, b"one"), (3, b"two"), (3, b"other")]
+    assert len(bad) == 1
+
+
+def test_commits_that_share_a_missing_folder_keep_their_other_files(scraper: Scraper) -> None:
+    scraper.commit(1, {"a/a.md": b"one", "b.md": b"one"})
+    scraper.commit(2, {"a/a.md": b"lost"})
+    scraper.commit(3, {"b.md": b"two"})
+    scraper.commit(4, {"b.md": b"three"})
+    scraper.commit(5, {"a/a.md": b"back"})
+    scraper.damage("HEAD~3:a", Path.unlink)
+    good, bad = sorted_out(scraper.path)
+    assert [row for row in good if row[0] < 5] == [
+        (1, b"one"),
+        (1, b"one"),
+        (3, b"two"),
+        (4, b"three"),
+    ]
+    assert (5, b"back") in good
+    assert len(bad) == 1
+
+
+@pytest.mark.parametrize("change", [Path.unlink, scramble])
+@pytest.mark.parametrize(("back", "kept"), [(3, (4, 5, 6)), (5, (2, 3, 4, 5, 6)), (1, (6,))])
+def test_a_bad_commit_leaves_all_newer_ones(
+    scraper: Scraper, change, back: int, kept: tuple[int, ...]
+) -> None:
+    fill(scraper)
+    scraper.damage(f"HEAD~{back}", change)
+    good, bad = sorted_out(scraper.path)
+    assert good == versions(*kept)
+    assert [row.place for row in bad] == ["terms"]
+    assert "the history ends early" in bad[0].why
+
+
+def test_a_commit_with_another_commits_bytes_costs_itself(scraper: Scraper) -> None:
+    fill(scraper)
+    commit = scraper.run("rev-parse", "HEAD~2")
+    other = scraper.path / ".git" / "objects" / commit[:2] / commit[2:]
+    scraper.damage("HEAD~1", lambda file: file.write_bytes(other.read_bytes()))
+    good, bad = sorted_out(scraper.path)
+    assert (6, b"version 6") in good
+    assert bad
+
+
+def test_several_damages_in_one_history_are_all_passed_over(tmp_path: Path) -> None:
+    scraper = Scraper(tmp_path / "terms", "--object-format=sha256")
+    fill(scraper)
+    for revision in ("HEAD~4", "HEAD~2^{tree}", "HEAD~1^{tree}"):
+        scraper.damage(revision, Path.unlink)
+    reader = git.read(scraper.path)
+    good = [item.time.timestamp() for item in reader if not isinstance(item, BadRow)]
+    assert good == [3, 6]
+    assert reader.done == reader.total == 4

@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from freshet.core import compiled
+from freshet.core.compiled import VARIABLE, choose_cache
+
+
+def test_nothing_is_chosen_where_the_package_or_the_home_can_be_written(tmp_path: Path) -> None:
+    environment: dict[str, str] = {}
+    choose_cache(tmp_path / "package", Path("/proc/nowhere"), environment)
+    choose_cache(Path("/proc/nowhere"), tmp_path, environment)
+    assert environment == {}
+
+
+def test_a_folder_that_is_already_named_stays(tmp_path: Path) -> None:
+    environment = {VARIABLE: "/somewhere"}
+    choose_cache(Path("/proc/a"), Path("/proc/b"), environment)
+    assert environment == {VARIABLE: "/somewhere"}
+
+
+def test_a_private_folder_is_chosen_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "_can_write", lambda folder: False)
+    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    environment: dict[str, str] = {}
+    choose_cache(Path("/a"), Path("/b"), environment)
+    chosen = Path(environment[VARIABLE])
+    assert chosen.parent == tmp_path
+    assert not chosen.stat().st_mode & 0o077
+
+
+def test_a_folder_that_others_could_write_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "_can_write", lambda folder: False)
+    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    first: dict[str, str] = {}
+    choose_cache(Path("/a"), Path("/b"), first)
+    Path(first[VARIABLE]).chmod(0o777)
+    second: dict[str, str] = {}
+    choose_cache(Path("/a"), Path("/b"), second)
+    assert second[VARIABLE] != first[VARIABLE]
