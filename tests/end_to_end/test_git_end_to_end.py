@@ -99,6 +99,24 @@ def test_a_missing_object_costs_only_what_it_held(
     assert [outcome for outcome, _ in outcomes(collection)] == ["ok", "gone", "ok"]
 
 
+def test_a_missing_tree_costs_only_its_commit(collection: OpenedCollection, scraper: Path) -> None:
+    tree = git(scraper, "rev-parse", "HEAD~2^{tree}")
+    (scraper / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    done = collection.bring("git", scraper)
+    assert (done.visits, done.bad) == (3, 1)
+    assert [outcome for outcome, _ in outcomes(collection)] == ["ok", "gone", "ok"]
+
+
+def test_a_missing_commit_leaves_all_newer_ones(
+    collection: OpenedCollection, scraper: Path
+) -> None:
+    commit = git(scraper, "rev-parse", "HEAD~3")
+    (scraper / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+    done = collection.bring("git", scraper)
+    assert (done.visits, done.bad) == (3, 1)
+    assert collection.check().is_sound
+
+
 def test_a_folder_that_is_no_repository_is_refused(
     collection: OpenedCollection, tmp_path: Path
 ) -> None:

@@ -2,12 +2,15 @@
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
 from freshet.core.errors import NotFound, UsageError
 from freshet.flow.collection import Collection
-from freshet.flow.page import CollectionPage
+
+if TYPE_CHECKING:
+    from freshet.flow.page import CollectionPage
 
 
 def chosen_pages(
@@ -17,7 +20,7 @@ def chosen_pages(
     source: str | None,
     *,
     removed: bool = False,
-) -> list[CollectionPage]:
+) -> "list[CollectionPage]":
     """Return the pages given by URL, by tag or by source; ``removed`` finds URLs removed before."""
     if urls:
         return [collection.page(url, source=source, removed=removed) for url in urls]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import HistoryRow
@@ -14,8 +14,10 @@ from freshet.archive.warc.read import records
 from freshet.archive.warc.record import uid
 from freshet.core.errors import NotFound
 from freshet.core.types import Location, PageKey
-from freshet.flow.record import Recorder
 from freshet.view.url import canonical
+
+if TYPE_CHECKING:
+    from freshet.flow.record import Recorder
 
 ADOPTED_AT_ONCE = 100
 
@@ -47,7 +49,7 @@ class Adopted:
         return self.new + self.again
 
 
-def adopt(path: Path, catalog: Catalog, recorder: Recorder, *, start: int = 0) -> Adopted:
+def adopt(path: Path, catalog: Catalog, recorder: "Recorder", *, start: int = 0) -> Adopted:
     """Take in every whole record of one of our files, from an offset on, that no row points to."""
     placed = {visit.uid for visit in catalog.visits_in_file(path.name)}
     found = _own_arrivals(path, start, placed)
@@ -85,7 +87,7 @@ def _own_arrival(found: Capture, source: str, file: BinaryIO) -> Arrival | None:
     return replace(plain, raw=None, companions=(), location=place)
 
 
-def _taken(catalog: Catalog, recorder: Recorder, batch: Sequence[Arrival]) -> Adopted:
+def _taken(catalog: Catalog, recorder: "Recorder", batch: Sequence[Arrival]) -> Adopted:
     known = catalog.known([item.uid for item in batch])
     lost = {}
     for item in batch:

@@ -12,7 +12,7 @@ from freshet.archive.warc.check import problems
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
-from freshet.archive.warc.read import OPEN_SUFFIX, records
+from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
 from freshet.archive.warc.record import CAPTURES, uid
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Location, Visit
@@ -181,11 +181,6 @@ def _adopted(path: Path, catalog: Catalog, recorder: Recorder) -> list[str]:
         return []
     said = f"records adopted: {adopted.new:,}; rows that have their bytes again: {adopted.again:,}"
     return [f"{path.name}: {said}"]
-
-
-def archive_files(folder: Path) -> list[Path]:
-    """Return the WARC files of an archive, also one that is being written."""
-    return sorted([*folder.glob("*.warc.gz"), *folder.glob(f"*.warc.gz{OPEN_SUFFIX}")])
 
 
 def _final(path: Path) -> str:

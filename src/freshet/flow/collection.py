@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from freshet import __version__
 from freshet.archive.catalog.base import Catalog
@@ -17,11 +17,14 @@ from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
 from freshet.core.settings import PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
-from freshet.flow.page import CollectionPage, Past
-from freshet.flow.record import Recorder
+from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.view.url import canonical, place
+
+if TYPE_CHECKING:
+    from freshet.flow.page import CollectionPage
+    from freshet.flow.record import Recorder
 
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
@@ -40,7 +43,6 @@ class Collection(Closing):
         self.clock = clock
         self.archive = path / ARCHIVE_FOLDER
         self.snapshots = Snapshots(catalog, self.archive)
-        self._past = Past(catalog, self.snapshots, settings)
         self.mended: list[Mended] = []
 
     @classmethod
@@ -73,12 +75,12 @@ class Collection(Closing):
         return cls(path, catalog, settings, clock or SystemClock())
 
     @contextmanager
-    def recording(self) -> Iterator[Recorder]:
+    def recording(self) -> Iterator["Recorder"]:
         """Take the right to append to the archive, mend what a crash left, and record."""
         with self.appending() as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
             try:
-                yield Recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
+                yield self._recorder(shelf)
             finally:
                 shelf.close()
 
@@ -87,12 +89,14 @@ class Collection(Closing):
         """Take the right to change the archive, and mend what a crash left there."""
         with ArchiveLock(self.archive, clock=self.clock) as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
-            recorder = Recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
             self.catalog.return_expired(self.clock.now())
-            self.mended = recover(self.catalog, self.archive, recorder)
+            self.mended = recover(self.catalog, self.archive, self._recorder(shelf))
             yield lock
 
-    def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> CollectionPage:
+    def _recorder(self, shelf: Shelf) -> "Recorder":
+        return recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
+
+    def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> "CollectionPage":
         """Add a page to keep fresh; one that was removed comes back with its history."""
         key = self.key(url, source)
         self.introduce([key], tags)
@@ -107,21 +111,25 @@ class Collection(Closing):
             self.catalog.tag(added.ids, tag)
         return len(added.new)
 
-    def page(self, url: str, *, source: str | None = None, removed: bool = False) -> CollectionPage:
+    def page(
+        self, url: str, *, source: str | None = None, removed: bool = False
+    ) -> "CollectionPage":
         """Return a page; without a source, the live one or the only import of it.
 
         A removed page is not there, unless ``removed`` asks for it too.
         """
         key = self.key(url, source or "")
         found = self.catalog.page(key) if removed else self._find(key, source)
-        return CollectionPage(found, self._past)
+        return self._with_past(found)
 
     def pages(
         self, *, tag: str | None = None, source: str | None = None
-    ) -> Iterator[CollectionPage]:
+    ) -> Iterator["CollectionPage"]:
         """Yield the pages that were not removed, by id."""
-        found = self.catalog.pages(tag=tag, source=source)
-        return (CollectionPage(page, self._past) for page in found)
+        return map(self._with_past, self.catalog.pages(tag=tag, source=source))
+
+    def _with_past(self, page: Page) -> "CollectionPage":
+        return page_with_past(page, self.catalog, self.snapshots, self.settings)
 
     def settings_for(self, page: Page) -> PageSettings:
         """Return what is set for a page: the collection's settings, its tags', its own."""

@@ -9,10 +9,9 @@ from importlib.metadata import requires, version
 from pathlib import Path
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.read import OPEN_SUFFIX
+from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
-from freshet.flow.check import archive_files
 from freshet.flow.collection import ARCHIVE_FOLDER, CATALOG_FILE, SETTINGS_FILE, Collection
 
 ENOUGH_DISK_BYTES = 1_000_000_000

@@ -19,7 +19,7 @@ def summaries(
 
     Totals are counted for ``limit`` pages only, unless the order depends on them.
     """
-    pages = collection.pages(tag=tag, source=source)
+    pages = collection.catalog.pages(tag=tag, source=source)
     if not changed:
         return list(collection.catalog.summaries(islice(pages, limit)))
     found = [row for row in collection.catalog.summaries(pages) if row.last_change]

@@ -8,6 +8,7 @@ finished. Only a file that the note on an exchange names is ever deleted.
 import json
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.warc.disk import storage_error, sync_folder
@@ -15,7 +16,9 @@ from freshet.archive.warc.read import OPEN_SUFFIX
 from freshet.archive.warc.recover import Recovered
 from freshet.archive.warc.recover import recover as close_open_files
 from freshet.flow.adopt import adopt
-from freshet.flow.record import Recorder
+
+if TYPE_CHECKING:
+    from freshet.flow.record import Recorder
 
 EXCHANGING = "exchanging files"
 EXAMINED = "examined files"
@@ -42,7 +45,7 @@ class Exchange:
     is_whole: bool = False
 
 
-def recover(catalog: Catalog, folder: Path, recorder: Recorder) -> list[Mended]:
+def recover(catalog: Catalog, folder: Path, recorder: "Recorder") -> list[Mended]:
     """Mend the archive and the catalog; the archive's lock must be held."""
     settle_exchange(catalog, folder)
     closed = {item.file: item for item in close_open_files(folder, known=catalog.file_ends())}
@@ -78,7 +81,7 @@ def _delete(folder: Path, name: str) -> None:
         raise storage_error(error, folder / name) from error
 
 
-def _adopt_new(catalog: Catalog, folder: Path, recorder: Recorder) -> dict[str, int]:
+def _adopt_new(catalog: Catalog, folder: Path, recorder: "Recorder") -> dict[str, int]:
     """Adopt what stands behind the last row's record of each file; return how much of which.
 
     What was examined before and has not grown is not read again, such as a file of somebody else.

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from freshet.archive.catalog.rows import Counts, Growth, Import
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
 from freshet.core.types import BadRow
-from freshet.flow.check import archive_files
 from freshet.flow.collection import CATALOG_FILE, Collection
 
 SHOWN_IMPORTS = 10

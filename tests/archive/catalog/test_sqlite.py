@@ -90,7 +90,7 @@ def test_a_catalog_that_was_never_filled_is_made_on_opening(tmp_path: Path) -> N
 
 
 def test_a_missing_catalog_is_not_made_unasked(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="freshet init"):
+    with pytest.raises(NotFound, match="check --repair"):
         open_catalog(tmp_path / "catalog.db")
     assert not list(tmp_path.iterdir())
 

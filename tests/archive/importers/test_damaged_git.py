@@ -102,16 +102,6 @@ def test_a_bad_commit_leaves_all_newer_ones(
     assert "the history ends early" in bad[0].why
 
 
-def test_a_commit_with_another_commits_bytes_costs_itself(scraper: Scraper) -> None:
-    fill(scraper)
-    commit = scraper.run("rev-parse", "HEAD~2")
-    other = scraper.path / ".git" / "objects" / commit[:2] / commit[2:]
-    scraper.damage("HEAD~1", lambda file: file.write_bytes(other.read_bytes()))
-    good, bad = sorted_out(scraper.path)
-    assert (6, b"version 6") in good
-    assert bad
-
-
 def test_several_damages_in_one_history_are_all_passed_over(tmp_path: Path) -> None:
     scraper = Scraper(tmp_path / "terms", "--object-format=sha256")
     fill(scraper)
@@ -121,3 +111,21 @@ def test_several_damages_in_one_history_are_all_passed_over(tmp_path: Path) -> N
     good = [item.time.timestamp() for item in reader if not isinstance(item, BadRow)]
     assert good == [3, 6]
     assert reader.done == reader.total == 4
+
+
+@pytest.mark.parametrize("seconds", ["9" * 20, "9" * 5000, "soon", "-1"])
+def test_a_commit_without_a_usable_time_costs_its_own_versions(
+    scraper: Scraper, seconds: str
+) -> None:
+    scraper.commit(1, {"a.md": b"one"})
+    scraper.commit(2, {"a.md": b"two"})
+    tree, parent = scraper.run("rev-parse", "HEAD^{tree}", "HEAD~1").split()
+    who = f"a <a@example.org> {seconds} +0000"
+    text = f"tree {tree}\nparent {parent}\nauthor {who}\ncommitter {who}\n\nrun\n"
+    (scraper.path.parent / "commit").write_text(text)
+    commit = scraper.run("hash-object", "-t", "commit", "-w", "--literally", "../commit")
+    scraper.run("update-ref", "HEAD", commit)
+    scraper.commit(3, {"a.md": b"three"})
+    good, bad = sorted_out(scraper.path)
+    assert good == [(1, b"one"), (3, b"three")]
+    assert [row.why for row in bad] == ["its commit has no usable time"]

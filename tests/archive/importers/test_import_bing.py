@@ -61,6 +61,10 @@ def test_the_order_of_the_files_does_not_matter(tmp_path_factory, order, lines) 
         ("5\t0\t[[1, 2]]", "crawl [1, 2] is not"),
         ("5\t0\t[[-1, 1]]", "crawl [-1, 1] is not"),
         ("5\t0\t[[1e999, 1]]", "cannot convert float infinity"),
+        ("5\t1e300\t[]", "too large"),
+        ("5\t1e8\t[]", "date value out of range"),
+        ("5\tnan\t[]", "cannot convert float NaN"),
+        (f"{10**30}\t0\t[]", "is beyond 9223372036854775807"),
         ("5\t0\t[3]", "cannot unpack"),
         ("5\t0\t" + "[" * 100_000, "recursion"),
     ],
@@ -78,6 +82,24 @@ def test_a_bad_line_of_the_other_files_is_named(tmp_path: Path) -> None:
     (tmp_path / "urlid_imp.txt").write_text("5\t0.5\nsix\t1\n9\t0.9\n")
     bad = [item for item in bing.read(tmp_path) if isinstance(item, BadRow)]
     assert [item.place for item in bad] == ["urlid_imp.txt, line 2"]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "0", "1e999", "much"])
+def test_a_bad_importance_is_named_and_its_page_has_none(tmp_path: Path, value: str) -> None:
+    write(tmp_path)
+    (tmp_path / "urlid_imp.txt").write_text(f"5\t0.5\n6\t{value}\n9\t0.9\n")
+    items = list(bing.read(tmp_path))
+    assert [item.place for item in items if isinstance(item, BadRow)] == ["urlid_imp.txt, line 2"]
+    arrivals = [item for item in items if isinstance(item, Arrival)]
+    assert {item.importance for item in arrivals if item.url == URLS[6]} == {None}
+    assert len(arrivals) == 6
+
+
+def test_an_id_beyond_64_bits_is_named_when_the_files_are_indexed(tmp_path: Path) -> None:
+    write(tmp_path, order=[9, 5, 6])
+    with (tmp_path / "url_urlid_hostid.txt").open("a") as file:
+        file.write(f"http://d.org/\t{10**30}\t1\n")
+    assert len([item for item in bing.read(tmp_path) if isinstance(item, Arrival)]) == 6
 
 
 def test_gzip_and_tsv_names_are_found(tmp_path: Path) -> None:

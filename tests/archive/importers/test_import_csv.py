@@ -81,6 +81,11 @@ def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, ti
         ("a,0,perhaps,", "changed 'perhaps' is none of 0, 1, true, false, yes, no"),
         ("a,0,1,many", "new_links 'many' is not a whole number"),
         ("a,0,1,-2", "new_links '-2' is not a whole number"),
+        (
+            "a,0,1,99999999999999999999",
+            "new_links '99999999999999999999' is more than 1,000,000,000",
+        ),
+        ("a,0,1,1000000001", "new_links '1000000001' is more than 1,000,000,000"),
         ("a,0", "has 2 columns where the header has 4"),
     ],
 )

@@ -84,6 +84,45 @@ def test_a_row_that_lacks_something_is_a_bad_row(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize("value", [-(10**17), 10**18])
+def test_a_time_beyond_the_calendar_is_a_bad_row(tmp_path: Path, unit: str, value: int) -> None:
+    same = {"source": "s", "page": "a", "html": "x", "kind": "html", "commit": "c"}
+    table = pl.DataFrame({name: [text] * 3 for name, text in same.items()})
+    times = pl.Series("time", [0, value, 1]).cast(pl.Datetime(unit))
+    table.with_columns(times).write_parquet(tmp_path / "v.parquet")
+    before, bad, after = parquet.read(tmp_path / "v.parquet")
+    assert isinstance(before, Arrival)
+    assert isinstance(bad, BadRow)
+    assert (bad.place, bad.why[:5]) == ("v.parquet, row 2", "time ")
+    assert isinstance(after, Arrival)
+
+
+def test_times_and_days_may_be_iso_strings(tmp_path: Path) -> None:
+    (version,) = parquet.read(versions(tmp_path / "v.parquet", time=["2024-05-01T14:00:00+02:00"]))
+    assert version.time == NOON
+    (seen,) = parquet.read(observations(tmp_path / "o.parquet", day=["2024-05-01"]))
+    assert seen.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
+    (bad,) = parquet.read(versions(tmp_path / "v.parquet", time=["noon"]))
+    assert bad.why == "time 'noon' is neither ISO 8601 nor epoch seconds"
+
+
+def test_a_day_beyond_the_calendar_is_a_bad_row(tmp_path: Path) -> None:
+    path = observations(tmp_path / "o.parquet")
+    days = pl.Series("day", [-(10**7)], dtype=pl.Int32).cast(pl.Date)
+    pl.read_parquet(path).with_columns(days).write_parquet(path)
+    (bad,) = parquet.read(path)
+    assert bad.why == "day -10000000 since 1970 is not in the years 1 to 9999"
+
+
+@pytest.mark.parametrize("count", [-1, 10**9 + 1, 2**63, 0.5, float("nan"), float("inf")])
+def test_an_absurd_number_of_links_is_a_bad_row(tmp_path: Path, count: float) -> None:
+    path = observations(tmp_path / "o.parquet", n_new_links_external=[count])
+    (bad,) = parquet.read(path)
+    assert isinstance(bad, BadRow)
+    assert "new links are no whole number from 0 to 1,000,000,000" in bad.why
+
+
 def test_an_observation_tells_of_the_change_at_the_end_of_its_day(tmp_path: Path) -> None:
     (found,) = parquet.read(observations(tmp_path / "observations.parquet"))
     assert found.source == "shop"

@@ -5,11 +5,13 @@
 crawls as [days since the previous crawl, changed]. A page's first crawl is only its reference.
 When the common start was is not published, so the default is arbitrary. The history's order is
 kept; the other two files are walked beside it, and indexed on disk as soon as their order differs.
+An importance that is not a number above 0 is named as a bad row, and its page has none.
 """
 
 import json
+import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,9 +25,11 @@ from freshet.core.types import BadRow, Change, Outcome
 START = datetime(2017, 6, 1, tzinfo=UTC)
 HISTORY, IMPORTANCE, URLS = "urlid_offset_history", "urlid_imp", "url_urlid_hostid"
 SUFFIXES = (".txt", ".tsv", ".txt.gz", ".tsv.gz")
+LARGEST_ID = (1 << 63) - 1
 SEEN = {0: Change(changed=False), 1: Change(changed=True)}
 
 Faults = deque[BadRow]
+Check = Callable[[str], object]
 
 
 def read(path: Path, *, source: str | None = None, start: datetime = START) -> "BingReader":
@@ -40,8 +44,8 @@ class BingReader(Reader):
         self._start = start
         self._faults: Faults = deque()
         self._histories = Lines(find(folder, HISTORY))
-        self._urls = Beside(find(folder, URLS), (1, 0), self._faults)
-        self._importance = Beside(find(folder, IMPORTANCE), (0, 1), self._faults)
+        self._urls = Beside(find(folder, URLS), (1, 0), str.encode, self._faults)
+        self._importance = Beside(find(folder, IMPORTANCE), (0, 1), weight_of, self._faults)
         super().__init__(self._histories.size, source)
 
     @property
@@ -69,13 +73,13 @@ class BingReader(Reader):
         fields = line.rstrip("\r\n").split("\t")
         if len(fields) != 3:
             raise ValueError(f"has {len(fields)} columns instead of 3")
-        page = int(fields[0])
+        page = number_of(fields[0])
         crawls = crawl_times(float(fields[1]), fields[2])
         url = self._urls.at(page)
         if not url:
             raise ValueError(f"page {page} has no URL in {URLS}")
         importance = self._importance.at(page)
-        weight = float(importance) if importance else None
+        weight = weight_of(importance) if importance else None
         return [self._arrival(url, weight, days, change) for days, change in crawls]
 
     def _arrival(
@@ -97,9 +101,10 @@ class BingReader(Reader):
 class Beside:
     """A table of id and value walked beside another; indexed on disk once the orders differ."""
 
-    def __init__(self, path: Path, columns: tuple[int, int], faults: Faults) -> None:
+    def __init__(self, path: Path, columns: tuple[int, int], check: Check, faults: Faults) -> None:
         self._path = path
         self._columns = columns
+        self._check = check
         self._faults = faults
         self._rows = self._read(faults)
         self._current = next(self._rows, None)
@@ -126,10 +131,26 @@ class Beside:
         for number, line in enumerate(Lines(self._path), 1):
             fields = line.rstrip("\r\n").split("\t")
             try:
-                fields[value].encode()
-                yield int(fields[key]), fields[value]
+                self._check(fields[value])
+                yield number_of(fields[key]), fields[value]
             except (ValueError, IndexError) as error:
                 faults.append(BadRow(f"{self._path.name}, line {number}", str(error)))
+
+
+def number_of(text: str) -> int:
+    """Read the id of a page."""
+    number = int(text)
+    if abs(number) > LARGEST_ID:
+        raise ValueError(f"id {text[:30]} is beyond {LARGEST_ID}")
+    return number
+
+
+def weight_of(text: str) -> float:
+    """Read an importance."""
+    weight = float(text)
+    if not 0 < weight < math.inf:
+        raise ValueError(f"importance {text[:30]} is not a number above 0")
+    return weight
 
 
 def crawl_times(first: float, history: str) -> list[tuple[float, Change | None]]:

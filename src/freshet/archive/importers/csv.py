@@ -25,6 +25,7 @@ DELIMITERS = (",", ";", "\t")
 NEEDED = ("page", "time", "changed")
 OPTIONAL = ("new_links",)
 YES_NO = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+MOST_LINKS = 1_000_000_000
 UNFIT = ("Cc", "Cs")
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 
@@ -175,4 +176,6 @@ def _count(text: str) -> int | None:
     """Read a number of links; nothing means not known."""
     if text and not (text.isascii() and text.isdigit()):
         raise ValueError(f"new_links {text!r} is not a whole number")
+    if len(text) > len(str(MOST_LINKS)) or int(text or 0) > MOST_LINKS:
+        raise ValueError(f"new_links {text[:30]!r} is more than {MOST_LINKS:,}")
     return int(text) if text else None

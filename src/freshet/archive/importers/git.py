@@ -135,7 +135,7 @@ class History:
                 if field.startswith(b":"):
                     touch = _touch(commit, time, field, next(fields, b""))
                     yield from [touch] if touch else []
-                elif field.decode() == self._commits.hash(self.done):
+                elif field == self._commits.hash(self.done).encode():
                     commit, time = self._accept()
                 else:
                     return

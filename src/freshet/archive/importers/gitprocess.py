@@ -166,7 +166,8 @@ class Commits:
         commit, seconds, parents = field.split(b" ", 2)
         self.parent = parents.decode().partition(" ")[0]
         self._hashes += bytes.fromhex(commit.decode())
-        self._seconds.append(min(int(seconds), TIMELESS) if seconds.isdigit() else TIMELESS)
+        usable = seconds.isdigit() and len(seconds) < len(str(TIMELESS))
+        self._seconds.append(int(seconds) if usable else TIMELESS)
 
     def hash(self, number: int) -> str:
         """Return the hash of a commit."""

@@ -6,15 +6,17 @@ versions tell, so a folder stands for its ``versions_*.parquet`` alone. An obser
 state that a day ended with, and is placed in its last second (23:59:59 UTC).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
 from freshet.archive.importers.base import Arrival, Reader, part_of, row_uid
+from freshet.archive.importers.csv import MOST_LINKS
+from freshet.archive.importers.csv import moment as iso_moment
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Change, Outcome, Snapshot
 
@@ -32,12 +34,13 @@ OBSERVATIONS = pl.Schema({
     "day": pl.Date(),
     "changed": pl.Boolean(),
     "changed_html": pl.Boolean(),
-    "n_new_links_internal": pl.Int64(),
-    "n_new_links_external": pl.Int64(),
-    "n_new_links_never_seen": pl.Int64(),
+    "n_new_links_internal": pl.Float64(),
+    "n_new_links_external": pl.Float64(),
+    "n_new_links_never_seen": pl.Float64(),
 })
 PAGES = ("page", "n_versions", "first", "last")
 MEDIA_TYPES = {"html": "text/html", "markdown": "text/markdown", "text": "text/plain"}
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_END = time(23, 59, 59, tzinfo=UTC)
 
 Read = TypeVar("Read")
@@ -50,7 +53,7 @@ class Table:
     """One file: which columns are read, how many rows at once, and what a row becomes."""
 
     path: Path
-    columns: pl.Schema
+    columns: Sequence[pl.Expr]
     rows: int
     at_once: int
     take: Take
@@ -94,9 +97,9 @@ class ParquetReader(Reader):
         """Return what is to be read of a file, or nothing for a list of pages."""
         names = _guarded(path, lambda: pl.read_parquet_schema(path))
         if set(VERSIONS) <= set(names):
-            return Table(path, VERSIONS, _height(path), 512, version)
+            return Table(path, wanted(VERSIONS, names), _height(path), 512, version)
         if set(OBSERVATIONS) <= set(names):
-            return Table(path, OBSERVATIONS, _height(path), 50_000, observation)
+            return Table(path, wanted(OBSERVATIONS, names), _height(path), 50_000, observation)
         if set(PAGES) <= set(names):
             self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
             return None
@@ -111,13 +114,27 @@ def _parts(files: Sequence[Path]) -> list[str]:
     return sorted({name for path in files if (name := part(path))})
 
 
+def wanted(columns: pl.Schema, found: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Return how each column is read, whatever type the file has it in."""
+    return [_column(name, kind, found[name]) for name, kind in columns.items()]
+
+
+def _column(name: str, kind: pl.DataType, found: pl.DataType) -> pl.Expr:
+    """Return how a column is read: times as numbers, since Python has no date for some of them."""
+    column = pl.col(name)
+    if kind.is_temporal() and found == pl.String:
+        return column
+    return (
+        column.cast(kind, strict=False).to_physical() if kind.is_temporal() else column.cast(kind)
+    )
+
+
 def rows(table: Table) -> Iterator[Row]:
     """Yield a file's rows a slice at a time, so that memory holds one row group at most.
 
     Polars' own batches read ahead and hold more than that.
     """
-    wanted = [pl.col(name).cast(kind) for name, kind in table.columns.items()]
-    lazy = scan(table.path).select(wanted)
+    lazy = scan(table.path).select(table.columns)
     for start in range(0, table.rows, table.at_once):
         piece = lazy.slice(start, table.at_once)
         yield from _guarded(table.path, piece.collect).iter_rows(buffer_size=64)
@@ -127,7 +144,7 @@ def item(table: Table, source: str | None, number: int, row: Row) -> Arrival | B
     """Return what a row tells, or that it lacks something."""
     try:
         return table.take(row, source)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         return BadRow(f"{table.path.name}, row {number}", str(error))
 
 
@@ -136,7 +153,7 @@ def version(row: Row, source: str | None) -> Arrival:
     origin, page, moment, html, kind, commit = row
     _require(page=page, time=moment, html=html)
     source = (origin or "") if source is None else source
-    when = moment.replace(tzinfo=UTC)
+    when = instant(moment)
     media_type = MEDIA_TYPES.get(kind, "text/plain")
     headers = (("content-type", f"{media_type}; charset=utf-8"),)
     uid = row_uid("version", source, page, when, commit or "")
@@ -148,13 +165,13 @@ def observation(row: Row, source: str | None) -> Arrival:
     origin, page, day, changed, changed_html, *new_links = row
     _require(page=page, day=day, changed=changed)
     source = (origin or "") if source is None else source
-    when = day_end(day)
+    when = day_end(day_of(day))
     return Arrival(
         page,
         source,
         when,
         row_uid("observation", source, page, when),
-        change=told(changed, changed_html, *new_links),
+        change=told(changed, changed_html, *map(count, new_links)),
         outcome=Outcome.REPORTED,
     )
 
@@ -182,6 +199,43 @@ def told(
         new_external=external,
         never_seen=never_seen,
     )
+
+
+def instant(value: int | str) -> datetime:
+    """Return a time that is told in microseconds since 1970 or in ISO 8601.
+
+    >>> instant(1_500_000).isoformat()
+    '1970-01-01T00:00:01.500000+00:00'
+    """
+    if isinstance(value, str):
+        return iso_moment(value)
+    try:
+        return EPOCH + timedelta(microseconds=value)
+    except OverflowError:
+        raise ValueError(
+            f"time {value} microseconds since 1970 is not in the years 1 to 9999"
+        ) from None
+
+
+def day_of(value: int | str) -> date:
+    """Return a day that is told in days since 1970 or in ISO 8601.
+
+    >>> day_of(31).isoformat()
+    '1970-02-01'
+    """
+    if isinstance(value, str):
+        return iso_moment(value).date()
+    try:
+        return EPOCH.date() + timedelta(days=value)
+    except OverflowError:
+        raise ValueError(f"day {value} since 1970 is not in the years 1 to 9999") from None
+
+
+def count(value: float | None) -> int | None:
+    """Return a number of links; None means not known."""
+    if value is not None and not (0 <= value <= MOST_LINKS and value == int(value)):
+        raise ValueError(f"{value:g} new links are no whole number from 0 to {MOST_LINKS:,}")
+    return None if value is None else int(value)
 
 
 def day_end(day: date) -> datetime:

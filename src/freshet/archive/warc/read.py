@@ -42,6 +42,11 @@ def records(path: Path, *, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[F
             yield from plain_records(path, file, start, keep)
 
 
+def archive_files(folder: Path) -> list[Path]:
+    """Return the WARC files of an archive, also one that is being written."""
+    return sorted([*folder.glob("*.warc.gz"), *folder.glob(f"*.warc.gz{OPEN_SUFFIX}")])
+
+
 def read_record(path: Path, offset: int, length: int | None = None) -> Record:
     """Return the record at an offset, of a file that may still be open for writing."""
     path = _existing(path)
