@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from test_html import check_against_walk, parsed
 
 from freshet.view.tags import BLOCK, SILENT, TEMPLATE, meanings
 from tests.view.plain_walk import BREAK, on_a_line
+from tests.view.test_html import check_against_walk, parsed
 
 DATA = Path(os.environ["FRESHET_DATA"])
 MEANINGS = meanings()

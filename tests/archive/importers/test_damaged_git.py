@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import git
+from freshet.core.errors import BadInput
 from freshet.core.types import BadRow
 from tests.archive.importers.test_import_git import Scraper
 
@@ -100,6 +101,14 @@ def test_a_bad_commit_leaves_all_newer_ones(
     assert good == versions(*kept)
     assert [row.place for row in bad] == ["terms"]
     assert "the history ends early" in bad[0].why
+
+
+@pytest.mark.parametrize("change", [Path.unlink, scramble])
+def test_a_bad_newest_commit_is_refused(scraper: Scraper, change) -> None:
+    fill(scraper)
+    scraper.damage("HEAD", change)
+    with pytest.raises(BadInput, match="commit HEAD"):
+        git.read(scraper.path)
 
 
 def test_several_damages_in_one_history_are_all_passed_over(tmp_path: Path) -> None:

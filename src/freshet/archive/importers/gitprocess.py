@@ -71,6 +71,11 @@ class Repository:
         if found.fault:
             # Git stops before it lists the commit whose parent is missing.
             self._list(found, found.parent or self._ref, "--no-walk")
+        if not found:
+            raise BadInput(
+                f"{self.path}: commit {self._ref} cannot be read: {found.fault};"
+                " run 'git fsck' there"
+            )
         return found
 
     def _list(self, found: "Commits", start: str, *options: str) -> str | None:
