@@ -5,14 +5,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from freshet.core.compiled import choose_cache
+from freshet.core.compiled import choose_cache, home_folder
 
 if TYPE_CHECKING:
     from freshet.flow.opened import OpenedCollection
 
 __version__ = "0.1.0"
 
-choose_cache(Path(__file__).parent, Path.home(), os.environ)
+choose_cache(Path(__file__).parent, home_folder(), os.environ)
 
 
 def open(path: "str | Path") -> "OpenedCollection":

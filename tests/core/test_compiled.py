@@ -42,3 +42,16 @@ def test_a_folder_that_others_could_write_is_not_trusted(
     second: dict[str, str] = {}
     choose_cache(Path("/a"), Path("/b"), second)
     assert second[VARIABLE] != first[VARIABLE]
+
+
+def test_a_folder_that_may_not_even_be_looked_at_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    environment: dict[str, str] = {}
+    choose_cache(Path("/a"), None, environment)
+    assert Path(environment[VARIABLE]).parent == tmp_path

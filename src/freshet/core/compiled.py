@@ -9,21 +9,33 @@ from pathlib import Path
 VARIABLE = "NUMBA_CACHE_DIR"
 
 
-def choose_cache(package: Path, home: Path, environment: MutableMapping[str, str]) -> None:
+def choose_cache(package: Path, home: Path | None, environment: MutableMapping[str, str]) -> None:
     """Name a folder for compiled code where neither the package nor the home can be written.
 
     Compiled functions are kept beside the package or in the user's cache. A service user may have
     neither, and compiling would then be refused: a private temporary folder serves instead.
     """
-    if VARIABLE in environment or _can_write(package) or _can_write(home / ".cache" / "numba"):
+    usual = [package] if home is None else [package, home / ".cache" / "numba"]
+    if VARIABLE in environment or any(map(_can_write, usual)):
         return
     environment[VARIABLE] = str(_private_folder())
 
 
+def home_folder() -> Path | None:
+    """Return the user's home; None where the system knows of none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
 def _can_write(folder: Path) -> bool:
     """Whether files can be made in a folder, or in the nearest folder above that is there."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
+    try:
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+    except OSError:
+        return False
     return os.access(folder, os.W_OK | os.X_OK)
 
 
