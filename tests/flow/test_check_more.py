@@ -22,8 +22,8 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> None:
-    old = bare(html("hello two"))
-    others = (encode(bare(html(f"jello {number}"), old.id)) for number in range(100, 1000))
+    old = bare(html("hello 100"), "urn:uuid:00000000-0000-4000-8000-000000000001")
+    others = (encode(bare(html(f"hello {number}"), old.id)) for number in range(101, 1000))
     altered = next(member for member in others if len(member) == len(encode(old)))
     (tmp_path / "a.warc.gz").write_bytes(encode(old))
     with make(tmp_path / "c") as collection:

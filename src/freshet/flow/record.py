@@ -167,7 +167,7 @@ class Recorder:
             states[draft.page] = state_after(before, draft.seen)
         self._memory.forget([*states, *(entry.visit.page for entry in told)])
         with noted(self._catalog, [_key(of_page[0]) for of_page in late.values()]):
-            self._catalog.append([*told, *entries])
+            self._catalog.append([*told, *entries], unknown=True)
             for page, of_page in late.items():
                 self._settle(page, of_page, states.pop(page))
         self._links = SeenLinks(self._catalog.seen_links)

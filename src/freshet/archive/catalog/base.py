@@ -109,10 +109,11 @@ class VisitCatalog(Protocol):
         """Return those uids whose visits are in the catalog."""
         ...
 
-    def append(self, entries: Sequence[Entry]) -> list[int]:
+    def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
 
-        A visit whose uid is already there is left as it is, and its id returned.
+        A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
+        that the caller has looked and none is.
         """
         ...
 

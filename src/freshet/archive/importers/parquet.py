@@ -9,6 +9,7 @@ state that a day ended with, and is placed in its last second (23:59:59 UTC).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -165,7 +166,7 @@ def observation(row: Row, source: str | None) -> Arrival:
     origin, page, day, changed, changed_html, *new_links = row
     _require(page=page, day=day, changed=changed)
     source = (origin or "") if source is None else source
-    when = day_end(day_of(day))
+    when = end_of(day)
     return Arrival(
         page,
         source,
@@ -176,6 +177,7 @@ def observation(row: Row, source: str | None) -> Arrival:
     )
 
 
+@lru_cache(maxsize=4096)
 def told(
     changed: bool,
     changed_html: bool | None,
@@ -215,6 +217,12 @@ def instant(value: int | str) -> datetime:
         raise ValueError(
             f"time {value} microseconds since 1970 is not in the years 1 to 9999"
         ) from None
+
+
+@lru_cache(maxsize=4096)
+def end_of(value: int | str) -> datetime:
+    """Return the end of a day, told in either way."""
+    return day_end(day_of(value))
 
 
 def day_of(value: int | str) -> date:

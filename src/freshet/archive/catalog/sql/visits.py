@@ -70,15 +70,17 @@ class VisitTables(Store):
         with self._engine.begin() as connection:
             return {uid for uid, _ in self._ids_of_uids.run(connection, uids)}
 
-    def append(self, entries: Sequence[Entry]) -> list[int]:
+    def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
 
-        A visit whose uid is already there is left as it is, and its id returned.
+        A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
+        that the caller has looked and none is.
         """
         uids = [entry.visit.uid for entry in entries]
         compared = [entry.since for entry in entries if isinstance(entry.since, bytes)]
+        asked = compared if unknown else [*uids, *compared]
         with self._writing.begin() as connection:
-            ids: dict[bytes, int] = dict(self._ids_of_uids.run(connection, [*uids, *compared]))
+            ids: dict[bytes, int] = dict(self._ids_of_uids.run(connection, asked))
             fresh = _first_of_each([entry for entry in entries if entry.visit.uid not in ids])
             if fresh:
                 numbers = self._reserve(connection, "visits", len(fresh))
