@@ -1,15 +1,19 @@
 """What every importer gives: arrivals, and the rows that could not be read."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from xxhash import xxh3_128_digest
 
-from freshet.core.clock import to_epoch
+from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
+
+MOST_LINKS = 1_000_000_000
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +97,21 @@ def part_of(path: Path) -> str:
     'prices'
     """
     return Path(path.name.removesuffix(".gz")).stem
+
+
+def moment(text: str) -> datetime:
+    """Read a time in ISO 8601 or as epoch seconds; without a zone it is UTC.
+
+    >>> moment("2024-01-01T02:00:00+02:00").isoformat()
+    '2024-01-01T00:00:00+00:00'
+    >>> moment("86400").isoformat()
+    '1970-01-02T00:00:00+00:00'
+    """
+    text = text.strip()
+    try:
+        if NUMBER.fullmatch(text):
+            return from_epoch(float(text))
+        time = datetime.fromisoformat(text)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(f"time {text!r} is neither ISO 8601 nor epoch seconds") from None

@@ -6,18 +6,15 @@ epoch seconds. ``changed`` tells whether the page differs from its previous obse
 """
 
 import csv
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from unicodedata import category
 
-from freshet.archive.importers.base import Arrival, Reader, part_of, row_uid
+from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, moment, part_of, row_uid
 from freshet.archive.importers.lines import Lines
-from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Change, Outcome
 
@@ -25,9 +22,7 @@ DELIMITERS = (",", ";", "\t")
 NEEDED = ("page", "time", "changed")
 OPTIONAL = ("new_links",)
 YES_NO = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-MOST_LINKS = 1_000_000_000
 UNFIT = ("Cc", "Cs")
-NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +134,6 @@ def clean_page(text: str) -> str:
     if not page.isprintable() and any(category(letter) in UNFIT for letter in page):
         raise ValueError(f"page {page!r} has control characters or is not UTF-8")
     return page
-
-
-def moment(text: str) -> datetime:
-    """Read a time in ISO 8601 or as epoch seconds; without a zone it is UTC.
-
-    >>> moment("2024-01-01T02:00:00+02:00").isoformat()
-    '2024-01-01T00:00:00+00:00'
-    >>> moment("86400").isoformat()
-    '1970-01-02T00:00:00+00:00'
-    """
-    text = text.strip()
-    try:
-        if NUMBER.fullmatch(text):
-            return from_epoch(float(text))
-        time = datetime.fromisoformat(text)
-        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-    except (ValueError, OverflowError, OSError):
-        raise ValueError(f"time {text!r} is neither ISO 8601 nor epoch seconds") from None
 
 
 @lru_cache(maxsize=4096)

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from freshet.archive.importers.base import Arrival, Reader, part_of, row_uid
-from freshet.archive.importers.csv import MOST_LINKS
-from freshet.archive.importers.csv import moment as iso_moment
+from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, part_of, row_uid
+from freshet.archive.importers.base import moment as iso_moment
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Change, Outcome, Snapshot
 
