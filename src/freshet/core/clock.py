@@ -4,7 +4,7 @@ Times are aware UTC datetimes at the edges and float epoch seconds in arrays and
 """
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 CYCLE_SECONDS = 86_400
@@ -17,6 +17,10 @@ class Clock(Protocol):
         """Return the current time, aware and in UTC."""
         ...
 
+    def seconds_until(self, moment: datetime) -> float:
+        """Return how many seconds of real time pass until this clock shows a moment; 0 if past."""
+        ...
+
 
 class SystemClock:
     """The machine's clock."""
@@ -24,6 +28,27 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the machine's time in UTC."""
         return datetime.now(UTC)
+
+    def seconds_until(self, moment: datetime) -> float:
+        """Return the seconds until a moment, 0 if it is past."""
+        return max(0.0, (moment - self.now()).total_seconds())
+
+
+class PacedClock:
+    """A clock that began at a moment and runs ``speed`` times as fast as real time."""
+
+    def __init__(self, start: datetime, speed: float) -> None:
+        self.start = start
+        self.speed = speed
+        self._began = time.monotonic()
+
+    def now(self) -> datetime:
+        """Return the time that this clock has reached."""
+        return self.start + timedelta(seconds=(time.monotonic() - self._began) * self.speed)
+
+    def seconds_until(self, moment: datetime) -> float:
+        """Return the seconds of real time until this clock shows a moment, 0 if it is past."""
+        return max(0.0, (moment - self.now()).total_seconds() / self.speed)
 
 
 class FixedClock:
@@ -35,6 +60,10 @@ class FixedClock:
     def now(self) -> datetime:
         """Return the time at which this clock was set."""
         return self.at
+
+    def seconds_until(self, moment: datetime) -> float:
+        """Return the seconds until a moment, as if this clock were about to run."""
+        return max(0.0, (moment - self.at).total_seconds())
 
 
 def stopwatch() -> float:

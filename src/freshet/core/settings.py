@@ -14,6 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from freshet.core.budget import ALLOWED as BUDGETS
+from freshet.core.budget import Budget
 from freshet.core.counting import ALLOWED, parse_counts_as
 from freshet.core.errors import SettingsError
 from freshet.core.hours import ActiveHours
@@ -24,6 +26,10 @@ T = TypeVar("T")
 
 ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
+POLICIES = (
+    "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
+    "stormcrawler",
+)  # fmt: skip
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
 
 
@@ -33,6 +39,18 @@ def _one_of(allowed: tuple[str, ...]) -> Check:
 
 def _positive(value: float) -> str:
     return "" if value > 0 and math.isfinite(value) else "must be above 0"
+
+
+def _not_negative(value: float) -> str:
+    return "" if value >= 0 and math.isfinite(value) else "must be 0 or more"
+
+
+def _budget(value: str) -> str:
+    try:
+        Budget.parse(value)
+    except SettingsError:
+        return f"must be {BUDGETS}"
+    return ""
 
 
 def _header_safe(value: str) -> str:
@@ -106,6 +124,45 @@ class LimitSettings:
     decoded_bytes: int = _setting(
         64_000_000, "size at which a body that unpacks too far is given up", _positive
     )
+    response_bytes: int = _setting(
+        16_000_000, "size on the wire at which a response is given up", _positive
+    )
+    header_bytes: int = _setting(
+        65_536, "size of all response headers at which a response is given up", _positive
+    )
+    seconds: float = _setting(60.0, "real time after which a request is given up", _positive)
+    redirects: int = _setting(10, "how many redirects of a page are followed", _not_negative)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkSettings:
+    """How the network is used."""
+
+    allow: tuple[str, ...] = _setting(
+        (), "special address ranges that may be fetched: CIDR, with :port or :port-port if not all"
+    )
+    concurrency: int = _setting(16, "requests in flight at once", _positive)
+    audit_every: int = _setting(
+        10, "conditional requests of a page before one asks for the whole page again", _positive
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolitenessSettings:
+    """How hosts are treated; robots.txt is always obeyed."""
+
+    delay: float = _setting(1.0, "seconds between two requests to a host", _not_negative)
+    per_host: int = _setting(1, "requests in flight at once to one host", _positive)
+    page_interval: float = _setting(
+        60.0, "seconds between two visits of one page, at least", _not_negative
+    )
+    longest_delay: float = _setting(300.0, "seconds at which a Crawl-delay is cut", _positive)
+    longest_backoff: float = _setting(
+        30.0,
+        "days at which Retry-After and the back-off of failing pages and hosts are cut",
+        _positive,
+    )
+    robots_hours: float = _setting(24.0, "hours for which a robots.txt is remembered", _positive)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +171,14 @@ class Settings:
 
     contact: str = _setting("", "address or URL named in the User-Agent", _header_safe)
     objective: str = _setting("freshness", "what visits are planned for", _one_of(OBJECTIVES))
+    policy: str = _setting(
+        "", "how visits are planned; empty: by the objective", _one_of(("", *POLICIES))
+    )
+    budget: str = _setting("500/day", f"page requests a day: {BUDGETS}", _budget)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     page: PageSettings = field(default_factory=PageSettings)
 
     def for_page(self, *overrides: Table) -> PageSettings:
@@ -201,6 +264,8 @@ def _checked(item: Field[Any], kind: Any, value: Any, where: str) -> Any:
 
 
 def _converted(kind: Any, value: Any, where: str) -> Any:
+    if typing.get_origin(kind) is tuple:
+        return _text_list(value, where)
     if typing.get_origin(kind) is not None:
         return _text_table(value, where)
     words = {int: "a whole number", float: "a number", str: "text"}[kind]
@@ -223,3 +288,11 @@ def _text_table(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
         raise SettingsError(f"{where} must be a table of texts, not {value!r}")
     return dict(value)
+
+
+def _text_list(value: Any, where: str) -> tuple[str, ...]:
+    """Take a list of texts; in the environment, texts with commas between them."""
+    texts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(v, str) for v in texts):
+        raise SettingsError(f"{where} must be a list of texts, not {value!r}")
+    return tuple(text for text in texts if text)

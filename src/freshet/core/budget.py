@@ -1,0 +1,50 @@
+"""How many page requests may be made in a UTC day, and when the next of them may."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from freshet.core.errors import SettingsError
+
+ALLOWED = "a number of requests such as 500/day or 20/hour, or a share of the pages such as 5%/day"
+HOURS = 24
+
+_FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*(?:/\s*(day|hour))?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An allowance of requests a day: a number of them, or a share of the pages.
+
+    >>> Budget.parse("20/hour").per_day(pages=7), Budget.parse("5%").per_day(pages=7)
+    (480, 1)
+    """
+
+    amount: float
+    is_share: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> "Budget":
+        """Read a budget; without a unit it is a day's."""
+        form = _FORM.fullmatch(text)
+        if form is None:
+            raise SettingsError(f"budget {text!r} is none; give {ALLOWED}")
+        number, percent, unit = form.groups()
+        amount = float(number) * (HOURS if unit == "hour" else 1) / (100 if percent else 1)
+        if amount <= 0:
+            raise SettingsError(f"budget {text!r} allows nothing; give {ALLOWED}")
+        return cls(amount, bool(percent))
+
+    def per_day(self, pages: int) -> int:
+        """Return the requests of a day for a collection of that many pages, at least one."""
+        return max(1, int(self.amount * pages if self.is_share else self.amount))
+
+
+def day_of(now: datetime) -> str:
+    """Return the UTC day of a time, as its ISO text."""
+    return now.date().isoformat()
+
+
+def next_midnight(now: datetime) -> datetime:
+    """Return when the UTC day of a time ends."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

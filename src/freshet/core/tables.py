@@ -1,0 +1,149 @@
+"""Pages, visits and choices as columns: what policies take in and give, one or ten million alike.
+
+Hosts, sites and directories are 64-bit keys (``key_of``), so that no policy holds texts; times are
+epoch seconds.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.types import Choice, Floats, Ids
+
+PageIds = NDArray[np.int64]
+Rooms = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
+UNBOUNDED = 1 << 31
+DAY_SECONDS = 86_400.0
+
+
+def key_of(name: str) -> int:
+    """Return the 64-bit key of a host, site or directory.
+
+    >>> key_of("example.org") == key_of("example.org") != key_of("example.com")
+    True
+    """
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+def keys_of(names: Sequence[str]) -> Ids:
+    """Return the keys of many names."""
+    known = {name: key_of(name) for name in set(names)}
+    return np.array([known[name] for name in names], np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """Pages to be taken into account.
+
+    ``since`` is the time from which a page is known without having been looked at (a trace's
+    start); NaN where the first look is only the reference, as in a live collection.
+    """
+
+    ids: PageIds
+    hosts: Ids
+    sites: Ids
+    directories: Ids
+    importance: Floats
+    since: Floats
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTable:
+    """Visits to be learnt from; those of one page are in time order.
+
+    ``looks`` showed the content; ``measured`` ones were compared with the look before, and
+    ``changed`` says what came of it. ``new_links`` is -1 where it is not known.
+    """
+
+    pages: PageIds
+    times: Floats
+    looks: Truths
+    measured: Truths
+    changed: Truths
+    new_links: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many visits each host may have in one choice, and which pages may have none.
+
+    Hosts that are not named have room for ``otherwise`` visits.
+    """
+
+    hosts: Ids = field(default_factory=lambda: np.empty(0, np.uint64))
+    room: Rooms = field(default_factory=lambda: np.empty(0, np.int64))
+    otherwise: int = UNBOUNDED
+    barred: PageIds = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Pages worth a visit now, best first; a chance is NaN where a rule knows none.
+
+    ``ages`` are the days since each page's last look, infinite where it had none.
+    """
+
+    pages: PageIds
+    values: Floats
+    chances: Floats
+    ages: Floats
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def __iter__(self) -> Iterator[Choice]:
+        columns = (self.pages, self.values, self.chances, self.ages)
+        for page, value, chance, age in zip(*(column.tolist() for column in columns), strict=True):
+            yield Choice(page, value, reason(chance, age))
+
+
+def reason(chance: float, age_days: float) -> str:
+    """Say in words why a page was chosen.
+
+    >>> reason(0.5, 2.0), reason(float("nan"), float("inf"))
+    ('changed with probability 0.50, last seen 2.0 days ago', 'never seen')
+    """
+    if age_days == float("inf"):
+        return "never seen"
+    seen = f"last seen {age_days:.1f} days ago"
+    return seen if chance != chance else f"changed with probability {chance:.2f}, {seen}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a page stands where it stands in the plan; None where a policy knows no such thing.
+
+    Rates are changes a day, with the bounds of 90 % of their probability. ``clock`` is how fast the
+    page's directory has been changing since its last look, against its usual pace. ``due`` is the
+    time (epoch seconds) at which the page's value reaches the multiplier, by what is known now.
+    """
+
+    page: int
+    policy: str
+    looks: int
+    changes: int
+    value: float
+    multiplier: float
+    age_days: float
+    look_chance: float
+    not_before: float
+    chance: float | None = None
+    effective_age_days: float | None = None
+    rate: float | None = None
+    rate_low: float | None = None
+    rate_high: float | None = None
+    prior_rate: float | None = None
+    host_looks: int | None = None
+    clock: float | None = None
+    due: float | None = None

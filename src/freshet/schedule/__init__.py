@@ -1,0 +1,1 @@
+"""Forecasts become plans: page states, posteriors, values, budgets and the policies."""

@@ -1,0 +1,1 @@
+"""The same path replayed on a recorded or generated web."""
