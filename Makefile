@@ -4,14 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types layers bench crash clean
+.PHONY: help setup demo test check format lint types layers bench crash hostile clean
 
 help:
-	@echo "make demo    set up, then bring a small generated collection in and look at it"
+	@echo "make demo    set up, then crawl a living web on this machine (about two minutes)"
 	@echo "make test    set up, then everything CI runs (= make check)"
 	@echo "make format  let ruff format and mend the code"
 	@echo "make bench   print every benchmark's ratio"
-	@echo "make crash   kill every verb at each of its writes and see that nothing is lost (long)"
+	@echo "make crash   kill every verb and the crawl at their writes: nothing may be lost (long)"
+	@echo "make hostile crawl beside servers that misbehave in every way, and say what that costs"
 
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "freshet needs Python 3.11 or newer"; exit 1; }
@@ -56,6 +57,14 @@ crash: setup
 	  echo "$$verb, killed at each of its writes and gone on with: failures, then how many writes"; \
 	  PYTHONPATH=. $(BIN)/python tests/flow/crash_driver.py $$folder $$verb 1; status=$$?; \
 	  rm -rf $$folder; [ $$status = 0 ] || exit 1; done
+	@echo "the crawl, killed at its writes and at any moment, compared with its servers' logs"
+	@$(BIN)/python -m tests.fetch.crash --kills 200
+	@for trouble in full-disk failing-disk clock; do \
+	  echo "the crawl in trouble: $$trouble"; \
+	  $(BIN)/python -m tests.fetch.crash.trouble $$trouble 4 || exit 1; done
+
+hostile: setup
+	$(BIN)/python -m tests.fetch.hostile
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -93,7 +93,7 @@ def test_the_reference_tells_of_no_option_that_is_not_there(name: str, command: 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
 def test_documents_name_only_commands_that_exist(document: Path) -> None:
     text = document.read_text("utf-8")
-    code = re.findall(r"`freshet ([a-z]+)|^freshet ([a-z]+)", text, re.M)
+    code = re.findall(r"`freshet ([a-z][a-z-]*)|^freshet ([a-z][a-z-]*)", text, re.M)
     assert {first or second for first, second in code} <= set(COMMANDS)
 
 
@@ -168,7 +168,7 @@ def test_the_guide_for_python_names_only_methods_that_exist(owner: str) -> None:
 
 
 def test_every_command_has_its_method_in_the_guide_for_python() -> None:
-    rows = dict(re.findall(r"^\| `freshet ([a-z]+)` \| (.+) \|$", GUIDE, re.M))
+    rows = dict(re.findall(r"^\| `freshet ([a-z-]+)` \| (.+) \|$", GUIDE, re.M))
     assert list(rows) == [name for name in COMMANDS if name != "demo"]
     for methods in rows.values():
         assert re.search(rf"`({'|'.join(OWNERS)})\.[a-z_]+", methods)

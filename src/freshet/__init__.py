@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, cast
 from freshet.core.compiled import choose_cache, home_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from freshet.flow.crawl import DaySpending
     from freshet.flow.opened import OpenedCollection
+    from freshet.flow.watch import Sighting
 
 __version__ = "0.1.0"
 
@@ -26,6 +30,21 @@ def open(path: "str | Path") -> "OpenedCollection":
 def create(path: "str | Path", *, contact: str) -> "OpenedCollection":
     """Make a collection in a folder that has none, and open it."""
     return _collections().create(Path(path), contact=contact)
+
+
+def crawl(
+    path: "str | Path", *, budget: str = "", visits: int | None = None, seconds: float | None = None
+) -> "DaySpending":
+    """Keep a collection's pages fresh until a limit or a signal; once in a process."""
+    fetch = import_module("freshet.fetch.crawl")
+    limits = fetch.Limits(visits, seconds)
+    return cast("DaySpending", fetch.crawl(Path(path), budget=budget, limits=limits))
+
+
+def watch(path: "str | Path", urls: "Sequence[str]") -> "list[Sighting]":
+    """Add pages to a collection and fetch them now; once in a process."""
+    found = import_module("freshet.fetch.watch").watch(Path(path), urls)
+    return cast("list[Sighting]", found)
 
 
 def _collections() -> "type[OpenedCollection]":

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import main
-from freshet.demo.small_web import write_warc
 from freshet.flow.collection import Collection
 from freshet.flow.imports import bring
 from tests.cli.cli_runs import Ran, Run
+from tests.cli.small_web import write_warc
 
 collect_ignore = [] if shutil.which("git") else ["test_cli_git.py"]
 

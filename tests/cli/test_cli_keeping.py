@@ -1,4 +1,4 @@
-"""Keeping a collection sound and small: measure, check, prune, doctor, demo."""
+"""Keeping a collection sound and small: measure, check, prune, doctor."""
 
 import os
 import sqlite3
@@ -152,16 +152,3 @@ def test_a_second_writer_is_refused_and_told_who_writes(
     assert ran.code == 6
     assert "'freshet run'" in ran.err
     assert str(os.getpid()) in ran.err
-
-
-def test_the_demo_shows_every_step(run: Run) -> None:
-    out = run("demo").out
-    assert "Imported 168 visits." in out
-    assert "sound" in out
-    assert "gzip data are altered" in out
-
-
-def test_the_demo_stays_where_it_is_kept(run: Run, tmp_path: Path) -> None:
-    assert run("demo", "--keep", str(tmp_path / "d"), "--json").json["check"]["problems"] == []
-    assert run("status", "-C", str(tmp_path / "d" / "collection")).code == 0
-    assert run("demo", "--keep", str(tmp_path / "d")).code == 2

@@ -47,6 +47,14 @@ def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
     assert (found["version"], found["versions"], found["language"]) == (1, 28, "en")
 
 
+def test_a_page_that_is_empty_without_scripts_is_told_as_such(run: Run, empty: Path) -> None:
+    url = visit(run, "<html><body><script>fill()</script></body></html>")
+    for command in ("history", "show"):
+        assert "empty: needs a browser that runs scripts" in run(command, url).out
+    [row] = run("history", url, "--json").json
+    assert row["visit"]["why"] == "needs a browser that runs scripts"
+
+
 def test_show_prints_parts_of_a_version(run: Run, collection: Path) -> None:
     assert run("show", NEWS, "--text").out.startswith("Home About\nThe Valley Herald\n")
     assert "https://news.example/about" in run("show", NEWS, "--links").out

@@ -12,7 +12,6 @@ from freshet.archive.catalog.rows import (
     ArchiveFile,
     Entry,
     Growth,
-    HostState,
     Import,
     LinkDelta,
     Summary,
@@ -76,6 +75,14 @@ class TestPages:
         assert [page.id for page in catalog.pages(source="snap")] == [c]
         assert [page.id for page in catalog.pages(after_id=a, limit=1)] == [b]
 
+    def test_pages_are_found_by_id_removed_ones_too(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.tag([a], "news")
+        catalog.remove([b], NOW)
+        found = catalog.pages_by_id([b, a, 99])
+        assert found == {page.id: page for page in (found[a], found[b])}
+        assert found[a] == catalog.page(new_page("a").key)
+
     def test_thousands_of_pages_are_streamed_once_each(self, catalog: Catalog) -> None:
         ids = add(catalog, *(new_page(str(number)) for number in range(2100)))
         assert [page.id for page in catalog.pages()] == ids
@@ -128,6 +135,7 @@ class TestVisits:
         visit = new_visit(
             page, 1, status=200, size=900, digest=b"d" * 20, media_type="text/html",
             location=location, final_url="https://a.example/new", time=NOW.replace(microsecond=7),
+            why="empty without JavaScript",
         )  # fmt: skip
         change = replace(CHANGE, new_links=("x:1",), removed_links=("x:2", "x:3"))
         links = LinkDelta(("x:1",), ("x:2", "x:3"))
@@ -288,33 +296,6 @@ class TestTotals:
         assert (first.page.id, first.visits, first.looks, first.changes) == (a, 3, 2, 1)
         assert (first.last_look, first.last_change) == (NOW + DAY, NOW)
         assert second == Summary(catalog.page(new_page("b").key), 0, 0, 0, None, None)
-
-
-class TestCrawling:
-    def test_a_page_is_lent_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
-        a, b = add(catalog, new_page("a"), new_page("b"))
-        assert catalog.lease("one", [a], NOW, NOW + DAY) == [a]
-        assert catalog.lease("two", [a, b], NOW, NOW + DAY) == [b]
-        assert catalog.lease("one", [a], NOW, NOW + 2 * DAY) == [a]
-        catalog.release("two")
-        catalog.release("one", [a])
-        assert catalog.lease("three", [a, b], NOW, NOW + DAY) == [a, b]
-
-    def test_leases_of_dead_workers_return(self, catalog: Catalog) -> None:
-        a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.lease("dead", [a], NOW, NOW + DAY)
-        catalog.lease("alive", [b], NOW, NOW + 3 * DAY)
-        assert catalog.return_expired(NOW) == []
-        assert catalog.lease("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
-        assert catalog.return_expired(NOW + 2 * DAY) == [a]
-        assert catalog.lease("newer", [a, b], NOW, NOW + DAY) == [a]
-
-    def test_hosts_are_remembered(self, catalog: Catalog) -> None:
-        assert catalog.host("a.example") is None
-        state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
-        for remembered in (HostState("a.example"), state):
-            catalog.set_host(remembered)
-            assert catalog.host("a.example") == remembered
 
 
 class TestImports:

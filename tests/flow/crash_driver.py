@@ -63,11 +63,21 @@ from sqlalchemy import Engine, event  # noqa: E402
 
 from freshet.core.types import Outcome  # noqa: E402
 from freshet.flow.opened import OpenedCollection  # noqa: E402
-from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, record, told  # noqa: E402
+from tests.flow.flow_samples import (  # noqa: E402
+    CLOCK,
+    URL,
+    arrive,
+    hop,
+    html,
+    make,
+    record,
+    told,
+)
 
 event.listen(Engine, "commit", COUNTDOWN.tick)
 
 OTHER = "https://example.org/other"
+THERE = "https://example.org/there"
 ARRIVALS = [
     arrive(1, html("one", "a")),
     arrive(1, html("one", "a"), url=OTHER),
@@ -78,6 +88,9 @@ ARRIVALS = [
     arrive(7, outcome=Outcome.TIMEOUT),
     arrive(8, html("four", "b")),
     arrive(9, html("nine"), url=OTHER),
+    arrive(10, html("ten"), hops=(hop(URL, THERE), hop(THERE, OTHER)), final_url=OTHER),
+    arrive(11, outcome=Outcome.REFUSED, why="private address", hops=(hop(URL, THERE),)),
+    arrive(12, html("ten"), hops=(hop(URL, THERE),), final_url=THERE),
 ]
 
 

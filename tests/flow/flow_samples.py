@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.clock import FixedClock
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.opened import OpenedCollection
@@ -51,6 +51,13 @@ def arrive(
     return Arrival(url, facts.pop("source", ""), time, uid, snapshot, **facts)
 
 
+def hop(url: str, to: str, body: bytes = b"moved") -> Hop:
+    """Return a redirecting answer."""
+    head = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Type: text/plain\r\n\r\n"
+    request = f"GET {url} HTTP/1.1\r\n\r\n"
+    return Hop(url, Http(head.encode(), request.encode(), (("fetchTimeMs", "3"),)), body)
+
+
 def uid_of(name: str) -> bytes:
     """Return 16 bytes for a name, the same each time."""
     return f"{abs(hash_of(name)):032x}".encode()[-16:]
@@ -77,6 +84,8 @@ def told(collection: OpenedCollection, url: str = URL, *, source: str = "") -> l
             row.visit.status,
             row.visit.digest,
             row.visit.media_type,
+            row.visit.final_url,
+            row.visit.why,
             row.change,
             row.removed_links,
             uids.get(row.since or 0),

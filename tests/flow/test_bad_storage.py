@@ -4,16 +4,32 @@ import errno
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from freshet.archive.catalog.sqlite import SqliteCatalog
 from freshet.archive.warc import write
 from freshet.core.errors import Damaged, NoSpace, NotFound, SettingsError, StorageError, TooNew
 from freshet.flow import shelf
 from freshet.flow.opened import OpenedCollection
-from tests.flow.flow_samples import CLOCK, URL, arrive, bodies, html, make, marks, record, told
+from tests.flow.flow_samples import (
+    CLOCK,
+    URL,
+    arrive,
+    bodies,
+    hop,
+    html,
+    make,
+    marks,
+    record,
+    told,
+)
 
+OTHER = "https://example.org/other"
+THERE = "https://example.org/there"
 ARRIVALS = [arrive(day, html(f"day {day}", f"l{day}")) for day in range(4)]
 
 
@@ -31,9 +47,9 @@ class Disk:
         return written
 
 
-def on(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+def on(disk: write.WriteAt, monkeypatch: pytest.MonkeyPatch) -> None:
     def writer(*arguments: object, **options: object) -> write.Writer:
-        return write.Writer(*arguments, **options, write=disk.write)
+        return write.Writer(*arguments, **options, write=disk)
 
     monkeypatch.setattr(shelf, "Writer", writer)
 
@@ -43,7 +59,7 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     disk = Disk(room)
-    on(disk, monkeypatch)
+    on(disk.write, monkeypatch)
     with make(tmp_path / "plain") as plain, make(tmp_path / "c") as collection:
         with collection.recording() as recorder:
             with pytest.raises(NoSpace, match="free space"):
@@ -55,11 +71,112 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
         assert collection.check().is_sound
 
 
+class Failing:
+    """A function that fails at its n-th call, and works before and after."""
+
+    def __init__(self, plain: Callable[..., Any], at: int, error: Exception | None = None) -> None:
+        self.plain = plain
+        self.left = at
+        self.error = error or OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            raise self.error
+        return self.plain(*arguments, **options)
+
+
+BATCHES = [
+    [
+        arrive(day, html(f"day {day}", f"l{day}"), hops=(hop(URL, THERE),), final_url=THERE),
+        arrive(day, html("the same"), url=OTHER),
+    ]
+    for day in range(3)
+]
+
+
+def taken_at_last(collection: OpenedCollection) -> None:
+    """Record batches, each again where it failed, and whatever failed at the very end."""
+    with suppress(StorageError), collection.recording() as recorder:
+        for batch in BATCHES:
+            before = collection.catalog.counts().visits
+            try:
+                recorder.take(batch)
+            except StorageError:
+                assert collection.catalog.counts().visits == before
+                recorder.take(batch)
+            assert collection.catalog.counts().visits == before + len(batch)
+    record(collection, [])
+
+
+def goes_on_as_if_nothing_had_been(folder: Path) -> None:
+    """Record what fails at some point, and compare it with what is recorded now, undisturbed."""
+    with make(folder / "c") as collection, make(folder / "plain") as plain:
+        taken_at_last(collection)
+        record(plain, *BATCHES)
+        for url in (URL, OTHER):
+            assert told(collection, url) == told(plain, url)
+            assert bodies(collection, url) == bodies(plain, url)
+        report = collection.check()
+        assert (report.is_sound, report.records) == (True, report.rows)
+        assert not list(collection.archive.glob("*.open"))
+
+
+@pytest.mark.parametrize("at", range(1, 17, 2))
+def test_taking_again_makes_good_a_write_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    failing = Failing(os.pwrite, at)
+    on(failing, monkeypatch)
+    goes_on_as_if_nothing_had_been(tmp_path)
+    assert failing.left <= 0
+
+
+@pytest.mark.parametrize(
+    ("file_bytes", "at"),
+    [*((1, at) for at in range(1, 26, 3)), *((1_000_000, at) for at in range(1, 8))],
+)
+def test_taking_again_makes_good_a_sync_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, file_bytes: int
+) -> None:
+    monkeypatch.setenv("FRESHET_ARCHIVE__FILE_BYTES", str(file_bytes))
+    make(tmp_path / "warm").close()
+    failing = Failing(os.fsync, at)
+    monkeypatch.setattr(os, "fsync", failing)
+    goes_on_as_if_nothing_had_been(tmp_path)
+    assert failing.left <= 0
+
+
+@pytest.mark.parametrize("at", range(1, 4))
+def test_taking_again_makes_good_a_catalog_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    failing = Failing(SqliteCatalog.append, at, NoSpace("full"))
+    monkeypatch.setattr(SqliteCatalog, "append", lambda *args, **kw: failing(*args, **kw))
+    goes_on_as_if_nothing_had_been(tmp_path)
+    assert failing.left <= 0
+
+
+def test_what_a_failed_sync_cut_off_is_no_one_s_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (arrive(day, html("the same")) for day in (1, 2))
+    with make(tmp_path / "c") as collection, collection.recording() as recorder:
+        recorder.take([arrive(0, html("before"))])
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", Failing(os.fsync, 1))
+            with pytest.raises(StorageError):
+                recorder.take([first])
+        recorder.take([second])
+        assert bodies(collection) == [html("before"), html("the same")]
+        assert collection.check().is_sound
+
+
 def test_after_a_full_disk_the_next_start_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(1200)
-    on(disk, monkeypatch)
+    on(disk.write, monkeypatch)
     with make(tmp_path / "c") as collection:
         with pytest.raises(NoSpace):
             record(collection, ARRIVALS)

@@ -211,3 +211,75 @@ def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -
         assert [changed for _, changed in marks(collection)] == [
             None, False, True, False, True, False,
         ]  # fmt: skip
+
+
+def test_what_was_learnt_is_told_in_order(collection: OpenedCollection) -> None:
+    other = "https://example.org/other"
+    with collection.recording() as recorder:
+        first = recorder.take([arrive(1, html("one", "a")), arrive(0, html("other"), url=other)])
+        again = recorder.take([
+            arrive(3, outcome=Outcome.TIMEOUT),
+            arrive(2, html("two", "b")),
+            arrive(1, html("one", "a")),
+        ])
+    assert [change for _, change in first.learnt] == [None, None]
+    (look, change), (failure, nothing) = again.learnt
+    assert (look.outcome, failure.outcome, nothing) == (Outcome.OK, Outcome.TIMEOUT, None)
+    assert (change.changed, change.new_link_count) == (True, 1)
+    assert look.page == collection.page(URL).id
+    assert (again.visits, again.known) == (2, 1)
+
+
+def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
+    collection: OpenedCollection,
+) -> None:
+    with collection.recording() as recorder:
+        recorder.take([arrive(day, html(f"day {day}")) for day in (1, 5)])
+        late = recorder.take([arrive(3, html("day 1")), arrive(6, html("day 5"))])
+    assert [change.changed for _, change in late.learnt] == [False, False]
+    assert [row.change.changed for row in collection.page(URL).history()[1:]] == [
+        False, True, False,
+    ]  # fmt: skip
+
+
+def test_reported_observations_are_learnt_too(collection: OpenedCollection) -> None:
+    told = arrive(1, change=Change(True), outcome=Outcome.REPORTED)
+    with collection.recording() as recorder:
+        [(visit, change)] = recorder.take([told]).learnt
+    assert (visit.outcome, change) == (Outcome.REPORTED, Change(True))
+
+
+def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: OpenedCollection) -> None:
+    page = collection.add(URL)
+    with collection.recording() as recorder:
+        recorder.take([arrive(1, html("one"))])
+        collection.remove([page])
+        taken = recorder.take([arrive(2, html("two")), arrive(2, html("x"), url=URL + "/x")])
+    assert taken.visits == 2
+    assert [other.url for other in collection.pages()] == [URL + "/x"]
+    assert len(collection.page(URL, removed=True).history()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arrival", "why"),
+    [
+        (arrive(1, html("one")), ""),
+        (arrive(1, b"<html><script>x()</script></html>"), "needs a browser that runs scripts"),
+        (arrive(1, b"gone", status=404), "status 404"),
+        (arrive(1, outcome=Outcome.REFUSED, why="private address"), "private address"),
+        (arrive(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
+    ],
+)
+def test_what_is_no_look_says_why(collection: OpenedCollection, arrival: Arrival, why: str) -> None:
+    record(collection, [arrival])
+    [row] = collection.page(URL).history()
+    assert row.visit.why == why
+
+
+def test_a_visit_ends_its_lease_when_it_is_recorded(collection: OpenedCollection) -> None:
+    page = collection.add(URL)
+    collection.catalog.ask([page.id], START)
+    with collection.recording() as recorder:
+        collection.catalog.lease("crawl", [page.id], START, collection.clock.now())
+        recorder.take([arrive(1, outcome=Outcome.TIMEOUT)])
+    assert collection.catalog.leases() == collection.catalog.asked() == []

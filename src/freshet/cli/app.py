@@ -24,18 +24,25 @@ COMMANDS = {
     "resume": "Visit paused pages again.",
     "tag": "Give pages a tag, or take it away.",
     "set": "Set headers, cookies, proxy, hours, importance; or show them.",
+    "watch": "Add pages, fetch them now, and show what to expect.",
+    "run": "Keep the pages fresh, within the budget, until stopped.",
+    "check-now": "Ask for visits now, before all others.",
+    "plan": "Show what would be fetched next, and for what value.",
+    "why": "Explain a page's place in the plan.",
+    "forecast": "Show how likely a page is to have changed by when.",
     "list": "List the pages.",
-    "status": "Show what the collection holds and how it grows.",
+    "status": "Show what is held, how it grows, and the day's budget.",
     "show": "Show one page: what is known of it.",
     "history": "Show a page's visits in time order.",
     "diff": "Show what changed between two versions of a page.",
+    "simulate": "Back-test policies on recorded or generated pages.",
     "import": "Bring histories in: warc, git, csv, bing, parquet.",
     "export": "Take tables out: parquet, csv, cdxj.",
     "measure": "Measure stored versions again.",
     "check": "Verify every record and row; --repair mends what can be.",
     "prune": "Thin old versions, never silently.",
     "doctor": "Look for what is wrong with the set-up.",
-    "demo": "Bring a small generated collection in and look at it.",
+    "demo": "Crawl a living web on this machine, and race other rules.",
 }
 INTERRUPTED = "interrupted; what was acknowledged is kept, run the command again to go on"
 
@@ -57,7 +64,8 @@ class LazyGroup(TyperGroup):
 
 def load(name: str) -> Any:
     """Import the module of a command and return the command."""
-    module = import_module(f"freshet.cli.commands.{name}{'_' * iskeyword(name)}")
+    file = name.replace("-", "_") + "_" * iskeyword(name)
+    module = import_module(f"freshet.cli.commands.{file}")
     command = get_command(module.app)
     command.name, command.help = name, COMMANDS[name] + "\n\n" + (module.__doc__ or "")
     return command

@@ -2,16 +2,18 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from math import isfinite
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from rich import progress as rich_progress
 from rich.console import Console
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -24,10 +26,12 @@ from rich.table import Table
 from rich.text import Text
 
 from freshet.cli.terminal import safe
+from freshet.core.errors import UsageError
 from freshet.core.progress import Progress
 
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 20
+LIVE_SECONDS = 1.0
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -176,6 +180,18 @@ def size(count: float) -> str:
             return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def show_live(show: Callable[[], None]) -> None:
+    """Show what a function prints, anew every second, until the reader interrupts."""
+    if not console.is_terminal:
+        raise UsageError("--live needs a terminal; leave it out to print once")
+    with Live(console=console, auto_refresh=False) as view, suppress(KeyboardInterrupt):
+        while True:
+            with console.capture() as captured:
+                show()
+            view.update(Text.from_ansi(captured.get()), refresh=True)
+            sleep(LIVE_SECONDS)
 
 
 @contextmanager

@@ -48,3 +48,37 @@ def day_of(now: datetime) -> str:
 def next_midnight(now: datetime) -> datetime:
     """Return when the UTC day of a time ends."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The rest of a day's budget, spread evenly from a moment to the end of its UTC day.
+
+    >>> from datetime import UTC
+    >>> pace = Pace(datetime(2026, 1, 1, 12, tzinfo=UTC), spent=4, total=16)
+    >>> pace.due(5).hour, pace.count_by(datetime(2026, 1, 1, 14, tzinfo=UTC))
+    (13, 7)
+    """
+
+    start: datetime
+    spent: int
+    total: int
+
+    def due(self, number: int) -> datetime:
+        """Return when the request of that number, counted from 0 in the day, is due."""
+        return self.start + max(0, number - self.spent) * self._step
+
+    def count_by(self, moment: datetime) -> int:
+        """Return how many requests of the day may have been made by a moment."""
+        if moment < self.start or self.total <= self.spent:
+            return min(self.spent, self.total)
+        return min(self.total, self.spent + 1 + int((moment - self.start) / self._step))
+
+    def resumed(self, now: datetime, spent: int) -> "Pace":
+        """Return the pace of what is left after requests out of turn, the next one a step away."""
+        left = next_midnight(now) - now
+        return Pace(now + left / (max(0, self.total - spent) + 1), spent, self.total)
+
+    @property
+    def _step(self) -> timedelta:
+        return (next_midnight(self.start) - self.start) / max(1, self.total - self.spent)

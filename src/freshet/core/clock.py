@@ -13,6 +13,11 @@ CYCLE_SECONDS = 86_400
 class Clock(Protocol):
     """Says what time it is; the demo and the tests have clocks of their own."""
 
+    @property
+    def speed(self) -> float:
+        """Return how many of its seconds pass in one of real time."""
+        ...
+
     def now(self) -> datetime:
         """Return the current time, aware and in UTC."""
         ...
@@ -24,6 +29,8 @@ class Clock(Protocol):
 
 class SystemClock:
     """The machine's clock."""
+
+    speed = 1.0
 
     def now(self) -> datetime:
         """Return the machine's time in UTC."""
@@ -53,6 +60,8 @@ class PacedClock:
 
 class FixedClock:
     """A clock that stands still until it is moved."""
+
+    speed = 1.0
 
     def __init__(self, at: datetime) -> None:
         self.at = at

@@ -141,7 +141,7 @@ class NetworkSettings:
     allow: tuple[str, ...] = _setting(
         (), "special address ranges that may be fetched: CIDR, with :port or :port-port if not all"
     )
-    concurrency: int = _setting(16, "requests in flight at once", _positive)
+    concurrency: int = _setting(128, "requests in flight at once", _positive)
     audit_every: int = _setting(
         10, "conditional requests of a page before one asks for the whole page again", _positive
     )

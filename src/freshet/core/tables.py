@@ -11,7 +11,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Choice, Floats, Ids
+from freshet.core.spans import span
+from freshet.core.types import Choice, Floats, Ids, Indices
 
 PageIds = NDArray[np.int64]
 Rooms = NDArray[np.int64]
@@ -75,6 +76,23 @@ class VisitTable:
 
 
 @dataclass(frozen=True, slots=True)
+class DayTable:
+    """What was seen of pages on days, a row per page and day (days since 1970).
+
+    ``pages`` are places in ``urls`` and ``parts``, which hold each page's URL and its part.
+    """
+
+    pages: Indices
+    days: Indices
+    changed: Truths
+    urls: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+
+@dataclass(frozen=True, slots=True)
 class Caps:
     """How many visits each host may have in one choice, and which pages may have none.
 
@@ -112,21 +130,22 @@ def reason(chance: float, age_days: float) -> str:
     """Say in words why a page was chosen.
 
     >>> reason(0.5, 2.0), reason(float("nan"), float("inf"))
-    ('changed with probability 0.50, last seen 2.0 days ago', 'never seen')
+    ('changed with probability 0.5, last seen 2 days ago', 'never seen')
     """
     if age_days == float("inf"):
         return "never seen"
-    seen = f"last seen {age_days:.1f} days ago"
-    return seen if chance != chance else f"changed with probability {chance:.2f}, {seen}"
+    seen = f"last seen {span(age_days)} ago"
+    return seen if chance != chance else f"changed with probability {chance:.2g}, {seen}"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a page stands where it stands in the plan; None where a policy knows no such thing.
 
-    Rates are changes a day, with the bounds of 90 % of their probability. ``clock`` is how fast the
-    page's directory has been changing since its last look, against its usual pace. ``due`` is the
-    time (epoch seconds) at which the page's value reaches the multiplier, by what is known now.
+    Rates are changes a day: the middle one, and the bounds of 90 % of their probability. ``clock``
+    is how fast the page's directory has been changing since its last look, against its usual pace.
+    ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
+    known now.
     """
 
     page: int

@@ -126,6 +126,8 @@ class Visit:
 
     ``uid`` makes a visit unique for good: 16 bytes of its WARC-Record-ID, or of its import row.
     ``digest`` is the sha1 of the payload; ``final_url`` is set when a redirect was followed.
+    ``why`` says in a few words what kept a visit from being a look, where more than its outcome is
+    known.
     """
 
     uid: bytes
@@ -139,6 +141,12 @@ class Visit:
     location: Location | None = None
     final_url: str | None = None
     id: int | None = None
+    why: str = ""
+
+    @property
+    def ended(self) -> str:
+        """Return in words how the visit ended."""
+        return f"{self.outcome}: {self.why}" if self.why else str(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,10 +344,21 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedVisit:
+    """One line of a plan: a page, when its visit is expected, what it is worth then, and why."""
+
+    page: Page
+    expected: datetime
+    value: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """What to visit, for which objective, within which budget."""
+    """What to visit, in order, for which objective and within which budget of requests a day."""
 
     made: datetime
     objective: str
+    policy: str
     budget: int
-    choices: tuple[Choice, ...] = field(default=())
+    choices: tuple[PlannedVisit, ...] = field(default=())

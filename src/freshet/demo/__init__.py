@@ -1,1 +1,1 @@
-"""The demonstration: a small generated web and its history."""
+"""The demonstration: a living web on loopback, crawled on a fast clock and scored on the truth."""

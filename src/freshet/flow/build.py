@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def page_with_past(
-    page: Page, catalog: Catalog, snapshots: Snapshots, settings: Settings
+    page: Page, catalog: Catalog, snapshots: Snapshots, settings: Settings, clock: Clock
 ) -> "CollectionPage":
-    """Return a page that can tell its past."""
+    """Return a page that can tell its past, and what is expected of it."""
     from freshet.flow.page import CollectionPage, Past
 
-    return CollectionPage(page, Past(catalog, snapshots, settings))
+    return CollectionPage(page, Past(catalog, snapshots, settings, clock))
 
 
 def recorder(

@@ -13,7 +13,7 @@ from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
-from freshet.archive.warc.record import CAPTURES, uid
+from freshet.archive.warc.record import uid
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import adopt
@@ -201,7 +201,7 @@ def _checked_records(
         if end is not None and found.offset >= end:
             break
         report.problems += _wrong_with(found, Location(name, found.offset, 0), seen)
-        if isinstance(found, Located) and found.record.type in CAPTURES:
+        if isinstance(found, Located) and found.record.is_capture:
             place = Location(name, found.offset, found.length)
             capture = Capture(place, found.record.type, _undeclared_sha1(found))
             captures.setdefault(uid(found.record.id), capture)
@@ -294,5 +294,5 @@ def _types(path: Path) -> dict[tuple[bytes, Location | None], str]:
     return {
         (uid(found.record.id), Location(path.name, found.offset, found.length)): found.record.type
         for found in records(path, keep=0)
-        if not isinstance(found, Fault) and found.record.type in CAPTURES
+        if not isinstance(found, Fault) and found.record.is_capture
     }

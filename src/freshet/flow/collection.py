@@ -129,7 +129,7 @@ class Collection(Closing):
         return map(self._with_past, self.catalog.pages(tag=tag, source=source))
 
     def _with_past(self, page: Page) -> "CollectionPage":
-        return page_with_past(page, self.catalog, self.snapshots, self.settings)
+        return page_with_past(page, self.catalog, self.snapshots, self.settings, self.clock)
 
     def settings_for(self, page: Page) -> PageSettings:
         """Return what is set for a page: the collection's settings, its tags', its own."""

@@ -52,6 +52,10 @@ class Memory:
             dropped = self._pages.pop(page_id, None)
             self._weight -= dropped.weight if dropped else 0
 
+    def clear(self) -> None:
+        """Drop everything that is remembered."""
+        self.forget(list(self._pages))
+
     def view_of(self, row: HistoryRow, url: str) -> View | None:
         """Make the view of a stored visit again."""
         snapshot = self._snapshots.of(row.visit, url)

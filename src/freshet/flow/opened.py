@@ -7,9 +7,10 @@ from typing import Any
 
 from freshet.archive.catalog.rows import Summary
 from freshet.core.progress import Progress, silent
-from freshet.core.types import BadRow, Page
+from freshet.core.types import BadRow, Page, Plan
 from freshet.flow.add import Added, add_pages
 from freshet.flow.check import Report, check, repair
+from freshet.flow.check_now import Asked, check_now
 from freshet.flow.collection import Collection
 from freshet.flow.doctor import Finding, examine
 from freshet.flow.exports import export
@@ -17,11 +18,13 @@ from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import summaries
 from freshet.flow.measure import measure_again
 from freshet.flow.page import CollectionPage, Which
+from freshet.flow.plan import plan
 from freshet.flow.prune import Thinning, prune
 from freshet.flow.remove import remove
 from freshet.flow.settings import Holding, holdings
 from freshet.flow.show import Portrait, portrait
 from freshet.flow.status import Status, bad_rows, status_of
+from freshet.flow.why import Why, why
 
 
 class OpenedCollection(Collection):
@@ -89,6 +92,20 @@ class OpenedCollection(Collection):
     def status(self, *, days: int = 7) -> Status:
         """Return what the collection holds, and its visits of the last days."""
         return status_of(self, days=days)
+
+    def check_now(self, pages: Sequence[Page]) -> Asked:
+        """Ask for visits now, before all others."""
+        return check_now(self, pages)
+
+    def plan(
+        self, *, budget: str | int = "", objective: str = "", limit: int | None = None
+    ) -> Plan:
+        """Return what would be fetched next, when and for what value; else of a day's budget."""
+        return plan(self, budget=budget, objective=objective, limit=limit)
+
+    def why(self, page: Page) -> Why:
+        """Explain a page's place in the plan."""
+        return why(self, page)
 
     def check(self, *, progress: Progress = silent) -> Report:
         """Verify every record and row."""

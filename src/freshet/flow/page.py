@@ -8,9 +8,11 @@ from functools import cached_property
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.archive.snapshots import Snapshots
+from freshet.core.clock import Clock
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.settings import Settings
 from freshet.core.types import Change, Outcome, Page, Snapshot, View
+from freshet.flow.forecast import PageForecast, forecast
 from freshet.flow.sight import decoded, see
 from freshet.measure.change import compare
 from freshet.measure.wording import Piece, difference, hunks
@@ -52,6 +54,7 @@ class Past:
     catalog: Catalog
     snapshots: Snapshots
     settings: Settings
+    clock: Clock
 
 
 class CollectionPage(Page):
@@ -125,6 +128,10 @@ class CollectionPage(Page):
         """Return what a visit of the history showed; None where its bytes are not kept."""
         found = self._past.snapshots.of(row.visit, self.url)
         return see(found, self._past.settings.limits).view if found else None
+
+    def forecast(self) -> PageForecast:
+        """Return how likely the page is to have changed by when."""
+        return forecast(self._past.catalog, self._past.settings, self, self._past.clock)
 
     def difference(self, old: Which | None = None, new: Which | None = None) -> Difference:
         """Compare two versions; without any, those around the last change."""

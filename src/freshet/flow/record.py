@@ -18,6 +18,7 @@ from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
 from freshet.flow.gauge import Gauge
 from freshet.flow.late import Remeasurement, Views, left_unmeasured, noted, write_anew
 from freshet.flow.memory import Memory
+from freshet.flow.redirects import with_answer
 from freshet.flow.shelf import Shelf, Stored
 from freshet.flow.sight import Sight, see
 from freshet.flow.state import (
@@ -31,18 +32,26 @@ from freshet.flow.state import (
 from freshet.view.url import canonical, place
 
 REMEMBERED_PAGES = 200_000
+LONGEST_WHY = 200
 
 Item = tuple[int, str, Arrival]
 
 
+Learnt = tuple[Visit, Change | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a batch: ``doubled`` are others under the identity of one before them."""
+    """What became of a batch: ``doubled`` are others under the identity of one before them.
+
+    ``learnt`` are the visits that were written, each page's in time order, with what they found.
+    """
 
     visits: int
     known: int
     unusable: tuple[Arrival, ...] = ()
     doubled: tuple[Arrival, ...] = ()
+    learnt: tuple[Learnt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class Draft:
     seen: Seen
     stored: Stored
     snapshot: Snapshot | None
+    why: str = ""
 
 
 class Recorder:
@@ -79,7 +89,7 @@ class Recorder:
         first: dict[bytes, Arrival] = {}
         for arrival in arrivals:
             first.setdefault(arrival.uid, arrival)
-        fresh = [arrival for uid, arrival in first.items() if uid not in known]
+        fresh = [with_answer(arrival) for uid, arrival in first.items() if uid not in known]
         fresh.sort(key=lambda arrival: (arrival.source, arrival.time))
         self._find_pages(fresh)
         items = [(*self._pages[arrival.url, arrival.source], arrival) for arrival in fresh]
@@ -87,12 +97,12 @@ class Recorder:
         drafts = self._drafts(plain)
         self._shelf.sync()
         self._weigh(items)
-        self._write(drafts, [_told(page, arrival) for page, _, arrival in told])
+        learnt = self._write(drafts, [_told(page, arrival) for page, _, arrival in told])
         self._shelf.acknowledge()
         unusable = tuple(arrival for page, _, arrival in items if not page)
         doubled = tuple(arrival for arrival in arrivals if _differs(arrival, first[arrival.uid]))
         known_already = len(arrivals) - len(fresh) - len(doubled)
-        return Taken(len(told) + len(drafts), known_already, unusable, doubled)
+        return Taken(len(learnt), known_already, unusable, doubled, learnt)
 
     def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
         """Part what can be written as it is told from what is compared with other visits."""
@@ -117,6 +127,7 @@ class Recorder:
 
     def _drafts(self, items: Sequence[Item]) -> list[Draft]:
         """Put the bytes of arrivals on the shelf, and see what they show."""
+        self._shelf.expect(items)
         payloads: dict[bytes, Snapshot] = {}
         drafts = []
         for page, url, arrival in items:
@@ -128,7 +139,7 @@ class Recorder:
             sight = self._sight(arrival, url, snapshot)
             view = sight.view if sight.outcome is Outcome.OK else None
             seen = Seen(arrival.uid, arrival.time, sight.outcome, view)
-            drafts.append(Draft(arrival, page, url, seen, stored, snapshot))
+            drafts.append(Draft(arrival, page, url, seen, stored, snapshot, sight.why))
         return drafts
 
     def _repeated(
@@ -146,14 +157,20 @@ class Recorder:
     def _sight(self, arrival: Arrival, url: str, snapshot: Snapshot | None) -> Sight:
         if snapshot is None:
             bare = Outcome.REPORTED if arrival.outcome is Outcome.OK else arrival.outcome
-            return Sight(bare or Outcome.REPORTED, "", None)
+            return Sight(bare or Outcome.REPORTED, arrival.why, None)
         status = arrival.status or snapshot.status
         based = replace(snapshot, url=arrival.final_url or url, status=status)
         sight = see(based, self._settings.limits)
-        return sight if arrival.outcome is None else replace(sight, outcome=arrival.outcome)
+        if arrival.outcome is None:
+            return sight
+        return replace(sight, outcome=arrival.outcome, why=arrival.why)
 
-    def _write(self, drafts: Sequence[Draft], told: Sequence[Entry]) -> None:
-        """Measure drafts and write their rows; late ones are put between their neighbours."""
+    def _write(self, drafts: Sequence[Draft], told: Sequence[Entry]) -> tuple[Learnt, ...]:
+        """Measure drafts and write their rows; late ones are put between their neighbours.
+
+        Return what was written. What failed before and is tried again begins anew.
+        """
+        self._links = SeenLinks(self._catalog.seen_links)
         states = self._memory.recall({draft.page: draft.url for draft in drafts})
         entries: list[Entry] = []
         late: dict[int, list[Draft]] = {}
@@ -166,12 +183,22 @@ class Recorder:
             entries.append(self._entry(draft, before))
             states[draft.page] = state_after(before, draft.seen)
         self._memory.forget([*states, *(entry.visit.page for entry in told)])
+        entries = [*told, *entries]
         with noted(self._catalog, [_key(of_page[0]) for of_page in late.values()]):
-            self._catalog.append([*told, *entries], unknown=True)
+            self._catalog.append(entries, unknown=True)
             for page, of_page in late.items():
                 self._settle(page, of_page, states.pop(page))
-        self._links = SeenLinks(self._catalog.seen_links)
         self._memory.keep(states)
+        anew = self._remeasured(late)
+        return tuple((entry.visit, anew.get(entry.visit.uid, entry.change)) for entry in entries)
+
+    def _remeasured(self, late: Mapping[int, Sequence[Draft]]) -> dict[bytes, Change | None]:
+        """Return what was found by the visits from the first late one on, by their uids."""
+        return {
+            row.visit.uid: row.change
+            for page, drafts in late.items()
+            for row in self._catalog.history(page, since=drafts[0].arrival.time)
+        }
 
     def _weigh(self, items: Sequence[Item]) -> None:
         """Keep the importance that an outside history gives to pages."""
@@ -215,6 +242,10 @@ class Recorder:
     def _late_entry(self, draft: Draft) -> Entry:
         """Return the row of a late visit; what it is compared with is found once it is written."""
         return replace(self._entry(draft, PageState()), links=None)
+
+    def look_again(self) -> None:
+        """Forget what is remembered of pages, because others may have changed how they count."""
+        self._memory.clear()
 
     def finish_measuring(self) -> None:
         """Measure the whole histories of pages that a crash left with late visits not measured."""
@@ -287,5 +318,12 @@ def _visit(draft: Draft) -> Visit:
         digest=stored.digest,
         media_type=snapshot.media_type if snapshot else "",
         location=stored.location,
-        final_url=arrival.final_url,
+        final_url=_final_url(draft),
+        why="" if draft.seen.outcome.is_look else draft.why[:LONGEST_WHY],
     )
+
+
+def _final_url(draft: Draft) -> str | None:
+    """Return where a visit ended, if that is elsewhere than at its page."""
+    final = draft.arrival.final_url or draft.arrival.answered_by
+    return None if final == draft.url else final

@@ -1,6 +1,8 @@
 """Where arrivals' bytes are put: one open WARC file at a time, each payload kept once."""
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
@@ -17,11 +19,20 @@ from freshet.archive.warc.build import (
 )
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.record import Record, record_id
+from freshet.archive.warc.record import (
+    FINAL_FIELD,
+    OUTCOME_FIELD,
+    PAGE_FIELD,
+    VISIT_FIELD,
+    Fields,
+    Record,
+    record_id,
+)
 from freshet.archive.warc.write import Writer
 from freshet.core.clock import Clock
+from freshet.core.errors import StorageError
 from freshet.core.settings import Settings
-from freshet.core.types import Location, Outcome, Snapshot
+from freshet.core.types import Location, Outcome, Snapshot, Visit
 
 REMEMBERED_PAYLOADS = 10_000
 OK = 200
@@ -57,14 +68,30 @@ class Shelf:
         self._waiting: dict[bytes, Stored] = {}
         self._latest: dict[int, Original] = {}
 
+    def expect(self, items: Sequence[tuple[int, str, Arrival]]) -> None:
+        """Look up, for a whole batch at once, which of its payloads are kept already."""
+        urls = {
+            (page, sha1(arrival.snapshot.body), len(arrival.snapshot.body)): url
+            for page, url, arrival in items
+            if arrival.snapshot is not None and arrival.location is None and arrival.raw is None
+        }
+        if len(self._recent) + len(urls) > REMEMBERED_PAYLOADS:
+            self._recent.clear()
+        for payload, visit in self._catalog.kept_payloads(
+            urls.keys() - self._recent.keys()
+        ).items():
+            self._recent[payload] = _original(visit, urls[payload])
+
     def put(self, arrival: Arrival, page: int, url: str) -> Stored:
         """Append what an arrival brought; nothing where it brought no bytes.
 
-        A payload that the same page had before is not repeated: a revisit record points to it. What
-        was put before but has no row yet, as after a full disk, is not put again.
+        A payload that the same page had before, as ``expect`` found, is not repeated: a revisit
+        record points to it. What was put before but has no row yet, as after a full disk, is not
+        put again.
         """
         if arrival.uid not in self._waiting:
-            self._waiting[arrival.uid] = self._store(arrival, page, url)
+            with self._undone():
+                self._waiting[arrival.uid] = self._store(arrival, page, url)
         return self._waiting[arrival.uid]
 
     def acknowledge(self) -> None:
@@ -85,15 +112,32 @@ class Shelf:
         record = self._record(arrival, snapshot, url, payload)
         location = self._append(arrival, record)
         if record.type != "revisit":
-            self._remember(payload, Original(record.id, url, arrival.time))
+            self._recent[payload] = Original(record.id, record.target, arrival.time)
         if snapshot.status == OK:
-            self._latest[page] = Original(record.id, url, arrival.time)
+            self._latest[page] = Original(record.id, record.target, arrival.time)
         return Stored(location, digest, size)
 
     def sync(self) -> None:
         """Make everything put so far durable."""
         if self._writer is not None:
-            self._writer.sync()
+            with self._undone():
+                self._writer.sync()
+
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        """Where storing fails, forget what was cut off again, so that it can be put anew."""
+        try:
+            yield
+        except StorageError:
+            self._recent.clear()
+            self._latest.clear()
+            self._waiting = {
+                uid: stored for uid, stored in self._waiting.items() if self._is_there(stored)
+            }
+            raise
+
+    def _is_there(self, stored: Stored) -> bool:
+        return not (stored.location and self._writer and self._writer.is_beyond(stored.location))
 
     def close(self) -> None:
         """Finish the open file."""
@@ -114,12 +158,13 @@ class Shelf:
 
     def _without_payload(self, arrival: Arrival, http: Http, page: int, url: str) -> Record:
         """Make the record of an answer without a body: 304 refers to the page's last look."""
+        target = target_of(arrival, url)
         last = self._last_look(page, url, arrival)
         if arrival.outcome is Outcome.NOT_MODIFIED and last is not None:
-            record = revisit_not_modified(url, arrival.time, http.head, last)
+            record = revisit_not_modified(target, arrival.time, http.head, last)
         else:
-            record = response(url, arrival.time, http.head)
-        return replace(record, id=record_id(arrival.uid))
+            record = response(target, arrival.time, http.head)
+        return _of_visit(record, arrival, url)
 
     def _last_look(self, page: int, url: str, arrival: Arrival) -> Original | None:
         """Return the record of the page's last look by then, put just now or in the catalog."""
@@ -127,15 +172,11 @@ class Shelf:
         if latest is not None and latest.date <= arrival.time:
             return latest
         row = self._catalog.last_looks([page], {page: arrival.time}).get(page)
-        return None if row is None else Original(record_id(row.visit.uid), url, row.visit.time)
+        return None if row is None else _original(row.visit, url)
 
     def _append(self, arrival: Arrival, record: Record) -> Location:
-        """Append a record together with the request and the facts that belong to it."""
-        members = [record]
-        if arrival.http is not None and arrival.http.request:
-            members.append(request(arrival.http.request, answer=record))
-        if arrival.http is not None and arrival.http.facts:
-            members.append(metadata(dict(arrival.http.facts), about=record))
+        """Append a record together with all that belongs to it: requests, facts, and hops."""
+        members = [record, *_beside(arrival.http, record), *_on_the_way(arrival, record)]
         return self._open(arrival.source).append(members)[0]
 
     def _copy(self, arrival: Arrival) -> Location:
@@ -145,24 +186,16 @@ class Shelf:
     def _record(self, arrival: Arrival, snapshot: Snapshot, url: str, payload: Payload) -> Record:
         """Make the arrival's record: the bytes, or a revisit where they are kept already."""
         head = told_head(arrival.http.head) if arrival.http else head_of(snapshot)
-        original = self._recent.get(payload) or self._original(payload, url)
-        if original is not None:
-            record = revisit_identical(url, arrival.time, head, original, payload[1])
+        target = target_of(arrival, url)
+        original = self._recent.get(payload)
+        if original is not None and arrival.answered_by is None:
+            record = revisit_identical(target, arrival.time, head, original, payload[1])
         elif head:
-            record = response(url, arrival.time, head + snapshot.body)
+            record = response(target, arrival.time, head + snapshot.body)
         else:
             media_type = snapshot.header("content-type") or "application/octet-stream"
-            record = resource(url, arrival.time, snapshot.body, media_type)
-        return replace(record, id=record_id(arrival.uid))
-
-    def _original(self, payload: Payload, url: str) -> Original | None:
-        kept = self._catalog.find_payload(*payload[1:], page_id=payload[0])
-        return None if kept is None else Original(record_id(kept.uid), url, kept.time)
-
-    def _remember(self, payload: Payload, original: Original) -> None:
-        if len(self._recent) >= REMEMBERED_PAYLOADS:
-            self._recent.clear()
-        self._recent[payload] = original
+            record = resource(target, arrival.time, snapshot.body, media_type)
+        return _of_visit(record, arrival, url)
 
     def _open(self, source: str) -> Writer:
         if self._writer is None or source != self._source:
@@ -180,6 +213,49 @@ class Shelf:
             max_bytes=self._settings.archive.file_bytes,
             lock=self._lock,
         )
+
+
+def target_of(arrival: Arrival, url: str) -> str:
+    """Return who gave the answer of a visit to the page of that URL."""
+    return arrival.answered_by or arrival.final_url or url
+
+
+def _original(visit: Visit, url: str) -> Original:
+    return Original(record_id(visit.uid), visit.final_url or url, visit.time)
+
+
+def _of_visit(record: Record, arrival: Arrival, url: str) -> Record:
+    """Give a record the visit's id, and say in it what it does not show: page, end, outcome."""
+    told = arrival.outcome if arrival.outcome is not Outcome.NOT_MODIFIED else None
+    final = arrival.final_url or record.target
+    facts = {
+        PAGE_FIELD: url if record.target != url else "",
+        FINAL_FIELD: final if record.target != final else "",
+        OUTCOME_FIELD: f"{told}; {arrival.why}" if told else "",
+    }
+    own = tuple((name, value) for name, value in facts.items() if value)
+    return replace(record, id=record_id(arrival.uid), headers=(*record.headers, *own))
+
+
+def _beside(http: Http | None, record: Record, headers: Fields = ()) -> Iterator[Record]:
+    """Yield the request and the facts that belong to an answer."""
+    if http is not None and http.request:
+        yield request(http.request, answer=record, headers=headers)
+    if http is not None and http.facts:
+        yield metadata(dict(http.facts), about=record, headers=headers)
+
+
+def _on_the_way(arrival: Arrival, record: Record) -> Iterator[Record]:
+    """Yield the redirecting answers that led to a visit's record, which they name.
+
+    They stand behind it, so that a crash between them leaves a visit and never a hop alone.
+    """
+    named = ((VISIT_FIELD, f"<{record.id}>"),)
+    for hop in arrival.hops:
+        http = told_head(hop.http.head) + hop.body
+        answer = response(hop.url, arrival.time, http, headers=named)
+        yield answer
+        yield from _beside(hop.http, answer, named)
 
 
 def told_head(head: bytes) -> bytes:

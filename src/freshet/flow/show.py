@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from freshet.core.settings import PageSettings
-from freshet.core.types import Facts, Link, Page, View
+from freshet.core.types import Facts, Link, Page, View, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.page import CollectionPage, Version, Which
 from freshet.view.dom import spelled
@@ -22,6 +22,7 @@ class Portrait:
     changes: int
     versions: int
     settings: PageSettings
+    last_visit: Visit | None = None
     version: int | None = None
     kept: bool = True
     kind: str = ""
@@ -41,6 +42,8 @@ class Portrait:
         yield from (("added", self.page.added), ("tags", " ".join(self.page.tags)))
         yield "state", "paused" if self.page.paused else ""
         yield "visits", f"{self.visits} ({self.looks} looks, {self.changes} changes)"
+        if self.last_visit is not None:
+            yield from (("last visit", self.last_visit.time), ("outcome", self.last_visit.ended))
         if self.version is not None:
             lost = "" if self.kept else ", whose bytes are no longer kept"
             yield "version", f"{self.version} of {self.versions}{lost}"
@@ -57,7 +60,11 @@ def portrait(
     """Gather what is known of a page, with those parts of a version that are asked for."""
     totals = next(iter(collection.catalog.summaries([page])))
     settings = collection.settings_for(page)
-    base = Portrait(page, totals.visits, totals.looks, totals.changes, len(page.versions), settings)
+    last = collection.catalog.last_visits([page.id]).get(page.id)
+    base = Portrait(
+        page, totals.visits, totals.looks, totals.changes, len(page.versions), settings,
+        last_visit=last.visit if last else None,
+    )  # fmt: skip
     if not page.versions:
         return base
     version = page.version(which)
@@ -84,8 +91,8 @@ def _without_bytes(base: Portrait, version: Version) -> Portrait:
 
 
 def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]) -> Portrait:
-    return Portrait(
-        base.page, base.visits, base.looks, base.changes, base.versions, base.settings,
+    return replace(
+        base,
         version=number,
         kind=view.kind,
         title=view.title,
@@ -96,7 +103,7 @@ def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]
         links=tuple(view.links) if "links" in parts else None,
         terms=word_counts(view) if "terms" in parts else None,
         dom=list(spelled(view.dom)) if view.dom is not None else None,
-    )  # fmt: skip
+    )
 
 
 def word_counts(view: View) -> dict[str, int]:

@@ -10,7 +10,10 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
 from freshet.core.types import BadRow
+from freshet.flow.check_now import is_crawl
 from freshet.flow.collection import CATALOG_FILE, Collection
+from freshet.flow.hosts import HostView, closed_hosts
+from freshet.flow.today import Today, failing_of, noted_budget, today_of
 
 SHOWN_IMPORTS = 10
 
@@ -20,6 +23,7 @@ class Status:
     """A collection at a glance; ``writer`` names who is appending to it now.
 
     ``growth`` goes by the day of the visits, not by that of an import which brought them.
+    ``failing`` counts the pages whose last visit showed no content, by its outcome.
     """
 
     path: str
@@ -32,10 +36,17 @@ class Status:
     writer: str
     growth: list[Growth]
     imports: list[Import]
+    today: Today
+    closed_hosts: list[HostView]
+    failing: dict[str, int]
 
 
 def status_of(collection: Collection, *, days: int) -> Status:
     """Gather what a collection holds."""
+    writer = ArchiveLock(collection.archive).holder()
+    given = noted_budget(collection) if is_crawl(writer) else ""
+    outcomes = collection.catalog.last_outcomes()
+    hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
     return Status(
         path=str(collection.path),
         objective=collection.settings.objective,
@@ -44,9 +55,12 @@ def status_of(collection: Collection, *, days: int) -> Status:
         archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive)),
         catalog_bytes=(collection.path / CATALOG_FILE).stat().st_size,
         free_bytes=shutil.disk_usage(collection.path).free,
-        writer=ArchiveLock(collection.archive).holder(),
+        writer=writer,
         growth=last_days(collection.catalog.growth(), days),
         imports=collection.catalog.imports()[-SHOWN_IMPORTS:],
+        today=today_of(collection, outcomes, budget=given),
+        closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
+        failing=failing_of(outcomes),
     )
 
 

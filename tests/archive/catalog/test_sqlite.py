@@ -7,10 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from freshet.archive.catalog import schema, sqlite
@@ -31,11 +34,40 @@ NOBODY = 65534
 HOME = NewPage(PageKey("https://a.example/"), "a.example", "a.example", "a.example/")
 
 
-def tables_of(path: Path) -> list[tuple[str, ...]]:
-    query = "SELECT type, name, sql FROM sqlite_master WHERE name != 'alembic_version'"
+def tables_of(path: Path) -> list[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name != 'alembic_version'"
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(query + " AND sql IS NOT NULL ORDER BY name").fetchall()
-    return [row for row in rows if row[1] != "alembic_version"]
+        return sorted(name for (name,) in connection.execute(query))
+
+
+def schema_of(path: Path) -> dict[str, list[object]]:
+    """Return each table's columns, keys and indexes; a column added later is spelt otherwise."""
+    facts = ("table_xinfo", "foreign_key_list", "index_list")
+    indexes = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    with closing(sqlite3.connect(path)) as connection:
+        found: dict[str, list[object]] = {
+            table: [
+                sorted(row[1:] for row in rows)
+                for rows in (
+                    connection.execute(f"PRAGMA {fact}({table})").fetchall() for fact in facts
+                )
+            ]
+            for table in tables_of(path)
+        }
+        return found | {"indexes": sorted(connection.execute(indexes))}
+
+
+def make_first_version(path: Path) -> None:
+    """Make a catalog as the first release did."""
+    engine = sqlite.connect(path, foreign_keys=False)
+    first = import_module("freshet.archive.catalog.migrations.versions.0001_first")
+    with engine.execution_options(writes=True).begin() as connection:
+        context = MigrationContext.configure(connection)
+        with Operations.context(context):
+            first.upgrade()
+        context._ensure_version_table()
+        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0001')")
+    engine.dispose()
 
 
 def set_version(path: Path, version: str) -> None:
@@ -70,7 +102,29 @@ def test_migrations_give_exactly_the_schema(path: Path, tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{plain}")
     schema.metadata.create_all(engine)
     engine.dispose()
-    assert tables_of(path) == tables_of(plain)
+    assert schema_of(path) == schema_of(plain)
+
+
+def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    make_first_version(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO pages VALUES (1, 'https://a.example/', '', 'a', 'a', 'a/', 0, 0, NULL,"
+            " '{}')"
+        )
+        connection.execute(
+            "INSERT INTO visits (id, uid, page_id, time, outcome, media_type)"
+            " VALUES (1, x'00', 1, 0, 'ok', '')"
+        )
+    with open_catalog(path) as catalog:
+        (row,) = catalog.history(1)
+        assert (row.visit.outcome, row.visit.why) == (Outcome.OK, "")
+        catalog.book("2026-11-01", 1)
+        catalog.ask([1], NOW)
+        assert catalog.asked() == [1]
+    with open_catalog(path) as catalog:
+        assert catalog.counts().visits == 1
 
 
 def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
@@ -107,7 +161,7 @@ def test_a_failed_migration_leaves_nothing_behind(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE visits (id INTEGER)")
     with pytest.raises(StorageError, match="already exists"):
         open_catalog(path)
-    assert [name for _, name, _ in tables_of(path)] == ["visits"]
+    assert tables_of(path) == ["visits"]
 
 
 def test_every_acknowledged_write_is_synced(path: Path) -> None:
@@ -184,6 +238,7 @@ def test_an_error_without_a_code_is_still_explained(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from freshet.archive.catalog.rows import Entry
 from freshet.archive.catalog.sqlite import open_catalog

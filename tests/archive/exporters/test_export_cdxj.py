@@ -56,6 +56,14 @@ def test_lines_are_in_order_of_key_then_time(tmp_path: Path) -> None:
     assert [line.split(" ")[0] for line in lines] == ["org,a)/", "org,a)/", "org,a)/b", "org,b)/"]
 
 
+def test_a_redirected_look_is_found_under_both_addresses(tmp_path: Path) -> None:
+    moved = row(final_url="https://b.org/new")
+    refused = row(final_url="http://10.0.0.1/", outcome=Outcome.REFUSED)
+    lines = written(tmp_path / "index.cdxj", moved, refused)
+    assert [line.split(" ")[0] for line in lines] == ["org,a)/", "org,a)/", "org,b)/new"]
+    assert {json.loads(line.split(" ", 2)[2])["offset"] for line in lines} == {"333"}
+
+
 def test_a_visit_without_a_record_has_no_line(tmp_path: Path) -> None:
     assert written(tmp_path / "index.cdxj", row(location=None)) == []
 

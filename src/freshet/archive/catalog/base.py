@@ -1,20 +1,21 @@
 """What every catalog can do, whatever database keeps it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from freshet.archive.catalog.crawl import CrawlCatalog, PlanCatalog
 from freshet.archive.catalog.rows import (
     ArchiveFile,
     Counts,
     Entry,
     Growth,
     HistoryRow,
-    HostState,
     Import,
     Introduced,
     KeptMask,
+    LastOutcome,
     LinkDelta,
     NewPage,
     Summary,
@@ -47,6 +48,10 @@ class PageCatalog(Protocol):
         limit: int | None = None,
     ) -> Iterator[Page]:
         """Yield the pages that were not removed, by id, without holding a transaction open."""
+        ...
+
+    def pages_by_id(self, page_ids: Sequence[int]) -> dict[int, Page]:
+        """Return the pages of these ids that are there, removed or not."""
         ...
 
     def pages_with_url(self, url: str) -> list[Page]:
@@ -113,7 +118,8 @@ class VisitCatalog(Protocol):
         """Write visits and all that belongs to them at once; return their ids in order.
 
         A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
-        that the caller has looked and none is.
+        that the caller has looked and none is. A page that was visited is no longer lent to a
+        worker, nor asked for.
         """
         ...
 
@@ -180,6 +186,12 @@ class HistoryCatalog(Protocol):
         """Return the first visit that archived these bytes, if their record is still kept."""
         ...
 
+    def kept_payloads(
+        self, wanted: Collection[tuple[int, bytes, int]]
+    ) -> dict[tuple[int, bytes, int], Visit]:
+        """Return the first visits of pages that archived bytes, given by page, digest and size."""
+        ...
+
     def links_at(self, page_id: int, time: datetime | None = None) -> frozenset[str]:
         """Return the links that a page had at a time: those of its last look by then."""
         ...
@@ -208,6 +220,10 @@ class TotalCatalog(Protocol):
         """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         ...
 
+    def last_outcomes(self) -> list[LastOutcome]:
+        """Return how the last visits of live pages ended, counted by host; not of paused ones."""
+        ...
+
     def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
         """Yield the totals of pages, in the order in which the pages come."""
         ...
@@ -222,32 +238,6 @@ class MaskCatalog(Protocol):
 
     def set_mask(self, page_id: int, body: Mapping[str, Any], now: datetime) -> int:
         """Give a page a new version of its mask, and return its number."""
-        ...
-
-
-class CrawlCatalog(Protocol):
-    """What a crawl remembers between visits."""
-
-    def lease(
-        self, worker: str, page_ids: Sequence[int], now: datetime, until: datetime
-    ) -> list[int]:
-        """Lend pages to a worker until a time; return those that no other worker holds."""
-        ...
-
-    def release(self, worker: str, page_ids: Sequence[int] | None = None) -> None:
-        """Take back pages from a worker; all of its pages when none are named."""
-        ...
-
-    def return_expired(self, now: datetime) -> list[int]:
-        """Take back the pages whose lease has run out, and return them."""
-        ...
-
-    def host(self, name: str) -> HostState | None:
-        """Return what is remembered of a host, if anything is."""
-        ...
-
-    def set_host(self, state: HostState) -> None:
-        """Replace what is remembered of a host."""
         ...
 
 
@@ -290,6 +280,7 @@ class Catalog(
     TotalCatalog,
     MaskCatalog,
     CrawlCatalog,
+    PlanCatalog,
     ImportCatalog,
     Protocol,
 ):
@@ -301,6 +292,10 @@ class Catalog(
 
     def faults(self) -> list[str]:
         """Return what is wrong with the database itself; nothing where it is whole."""
+        ...
+
+    def stamp(self) -> int:
+        """Return a number that is another one when somebody else has written since."""
         ...
 
     def close(self) -> None:

@@ -1,11 +1,11 @@
 """What goes into the catalog and what comes out of it, as frozen values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from freshet.core.types import Change, Facts, Kind, Page, PageKey, View, Visit
+from freshet.core.types import Change, Facts, Kind, Outcome, Page, PageKey, View, Visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,18 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class LastOutcome:
+    """How many live pages of a host, paused ones left out, ended their last visit so.
+
+    The outcome is None for pages that were never visited.
+    """
+
+    host: str
+    outcome: Outcome | None
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """One page of a listing, with its totals."""
 
@@ -148,6 +160,60 @@ class HostState:
     failures: int = 0
     backoff_until: datetime | None = None
     robots: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A page lent to a worker, from when until when."""
+
+    page: int
+    worker: str
+    taken: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent on a UTC day: page requests, and those for robots.txt and sitemaps apart."""
+
+    requests: int = 0
+    apart: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What the last look with content gives to ask by whether a page was modified since.
+
+    ``url`` is where the validators came from when a redirect was followed; ``unchanged`` counts the
+    visits since then that the server answered with "not modified".
+    """
+
+    etag: str | None
+    last_modified: str | None
+    url: str | None = None
+    unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageColumns:
+    """Live pages as columns, by id."""
+
+    ids: Sequence[int]
+    hosts: Sequence[str]
+    sites: Sequence[str]
+    directories: Sequence[str]
+    paused: Sequence[bool]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which live pages are not to be visited: those paused, and those removed."""
+
+    paused: frozenset[int]
+    removed: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
-VERSION = 1
+VERSION = 2
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -59,7 +60,33 @@ pages = Table(
     Column("paused", Boolean, nullable=False),
     Column("removed", Double),
     Column("settings", Text, nullable=False),
+    Column("asked", Double),
     UniqueConstraint("url", "source"),
+)
+# The few pages that stand out are found without reading all of them: a crawl asks often.
+Index(
+    "ix_pages_asked",
+    pages.c.asked,
+    sqlite_where=pages.c.asked.is_not(None),
+    postgresql_where=pages.c.asked.is_not(None),
+)
+Index(
+    "ix_pages_paused",
+    pages.c.paused,
+    sqlite_where=text("paused = 1"),
+    postgresql_where=pages.c.paused,
+)
+Index(
+    "ix_pages_removed",
+    pages.c.removed,
+    sqlite_where=pages.c.removed.is_not(None),
+    postgresql_where=pages.c.removed.is_not(None),
+)
+Index(
+    "ix_pages_settings",
+    pages.c.source,
+    sqlite_where=text("settings != '{}'"),
+    postgresql_where=text("settings != '{}'"),
 )
 
 tags = Table(
@@ -102,6 +129,7 @@ visits = Table(
     Column("final_url", Text),
     Column("etag", Text),
     Column("last_modified", Text),
+    Column("why", Text),
 )
 # The outcome rides along so that looks are found and counted without touching the table.
 Index("ix_visits_page_id_time", visits.c.page_id, visits.c.time, visits.c.outcome)
@@ -198,6 +226,14 @@ hosts = Table(
     Column("failures", Integer, nullable=False),
     Column("backoff_until", Double),
     Column("robots", Text, nullable=False),
+)
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("day", Text, primary_key=True),
+    Column("requests", Integer, nullable=False),
+    Column("apart", Integer, nullable=False),
 )
 
 imports = Table(

@@ -3,10 +3,12 @@
 import os
 import sqlite3
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.schema import VERSION
@@ -45,6 +47,7 @@ MEANINGS: dict[int, tuple[type[FreshetError], str]] = {
     sqlite3.SQLITE_CONSTRAINT: (StorageError, "it contradicts what is there; 'freshet check' it"),
 }
 FIRST_BYTE = 0xFF
+STAMP_BITS = 32
 WHOLE = "ok"
 OTHERWISE = (StorageError, "check the disk with 'freshet doctor'")
 
@@ -62,6 +65,16 @@ class SqliteCatalog(SqlCatalog):
             return [str(error.__cause__)]
         broken = [str(line) for line in found if line != WHOLE]
         return broken + [f"row {row[1]} of {row[0]} names no row of {row[2]}" for row in astray]
+
+    def stamp(self) -> int:
+        """Return a number that is another one when somebody else has written since.
+
+        SQLite counts for each connection what others wrote, so its place in the count is one of
+        this connection's own; connections are numbered as they are opened.
+        """
+        with self._engine.connect() as connection:
+            version = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+            return int(connection.info["number"]) << STAMP_BITS | int(version)
 
 
 def open_catalog(path: Path, *, create: bool = False) -> Catalog:
@@ -120,10 +133,13 @@ def connect(path: Path, *, foreign_keys: bool = True) -> Engine:
         URL.create("sqlite", database=str(path)),
         connect_args={"timeout": BUSY_SECONDS},
         hide_parameters=True,
+        pool_use_lifo=True,
     )
+    numbers = count(1)
 
-    def prepare(connection: sqlite3.Connection, _: object) -> None:
+    def prepare(connection: sqlite3.Connection, entry: ConnectionPoolEntry) -> None:
         _prepare(connection, path, foreign_keys=foreign_keys)
+        entry.info["number"] = next(numbers)
 
     def explain(context: ExceptionContext) -> None:
         if isinstance(context.original_exception, sqlite3.Error):

@@ -14,7 +14,7 @@ REVISIT = "warc/revisit"
 
 
 def write(path: Path, rows: Iterable[VisitRow]) -> int:
-    """Write a line per visit that has a record, in order, and return how many there were."""
+    """Write the lines of the visits that have a record, in order; return how many there were."""
     written = 0
     with replacing(path) as part, part.open("wb") as file:
         for text in in_order(lines(rows)):
@@ -24,17 +24,22 @@ def write(path: Path, rows: Iterable[VisitRow]) -> int:
 
 
 def lines(rows: Iterable[VisitRow]) -> Iterator[bytes]:
-    """Yield the index line of each visit that has a record."""
+    """Yield the index line of each visit that has a record.
+
+    A redirected look has two: under its page, and under the address that revisits refer to.
+    """
     for row in rows:
+        final = row.visit.final_url if row.visit.outcome.is_look else None
         if row.visit.location is not None:
-            yield line(row, row.visit.location).encode()
+            for url in dict.fromkeys((row.page.url, final or row.page.url)):
+                yield line(url, row, row.visit.location).encode()
 
 
-def line(row: VisitRow, location: Location) -> str:
+def line(url: str, row: VisitRow, location: Location) -> str:
     """Return the index line of a visit: key, time to the second, and where its record lies."""
     visit = row.visit
     fields = {
-        "url": row.page.url,
+        "url": url,
         "mime": REVISIT if row.is_revisit else visit.media_type,
         "status": "" if visit.status is None else str(visit.status),
         "digest": b32encode(visit.digest).decode() if visit.digest else "",
@@ -43,4 +48,4 @@ def line(row: VisitRow, location: Location) -> str:
         "filename": location.file,
     }
     known = {name: value for name, value in fields.items() if value}
-    return f"{surt(row.page.url)} {visit.time:%Y%m%d%H%M%S} {json.dumps(known)}"
+    return f"{surt(url)} {visit.time:%Y%m%d%H%M%S} {json.dumps(known)}"

@@ -29,13 +29,24 @@ class Http:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """One observation of a page that an outside history tells of.
+class Hop:
+    """A redirecting answer on the way to a page: who gave it, and what it was."""
 
-    ``outcome`` is None where the snapshot is still to be judged; a 304 has no snapshot and the
-    outcome "not modified". ``change`` is what the history
-    says where it kept no bytes. ``http`` is what a fetch over HTTP hands over; an arrival without
-    it came otherwise. ``location`` is set where the record lies in our archive already; ``raw`` is
+    url: str
+    http: Http
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One observation of a page, fetched or told by an outside history.
+
+    ``outcome`` is None where the snapshot is still to be judged, and ``why`` says in a few words
+    how it came about; a 304 has no snapshot and the outcome "not modified". ``change`` is what the
+    history says where it kept no bytes. ``http`` is what a fetch over HTTP hands over; an arrival
+    without it came otherwise. ``hops`` are the redirecting answers that came before it, in order;
+    ``final_url`` is where they led, and ``answered_by`` who gave the last answer where that did
+    not answer. ``location`` is set where the record lies in our archive already; ``raw`` is
     a gzip member to be copied byte for byte, ``companions`` are the members of its request and
     metadata, and ``earlier`` is the digest of the capture whose bytes a revisit shares.
     """
@@ -56,6 +67,9 @@ class Arrival:
     importance: float | None = None
     place: str = ""
     http: Http | None = None
+    hops: tuple[Hop, ...] = ()
+    answered_by: str | None = None
+    why: str = ""
 
 
 class Reader(ABC):

@@ -95,7 +95,7 @@ class ParquetReader(Reader):
 
     def _open(self, path: Path) -> Table | None:
         """Return what is to be read of a file, or nothing for a list of pages."""
-        names = _guarded(path, lambda: pl.read_parquet_schema(path))
+        names = guarded(path, lambda: pl.read_parquet_schema(path))
         if set(VERSIONS) <= set(names):
             return Table(path, wanted(VERSIONS, names), _height(path), 512, version)
         if set(OBSERVATIONS) <= set(names):
@@ -137,7 +137,7 @@ def rows(table: Table) -> Iterator[Row]:
     lazy = scan(table.path).select(table.columns)
     for start in range(0, table.rows, table.at_once):
         piece = lazy.slice(start, table.at_once)
-        yield from _guarded(table.path, piece.collect).iter_rows(buffer_size=64)
+        yield from guarded(table.path, piece.collect).iter_rows(buffer_size=64)
 
 
 def item(table: Table, source: str | None, number: int, row: Row) -> Arrival | BadRow:
@@ -271,10 +271,10 @@ def scan(path: Path) -> pl.LazyFrame:
 
 def _height(path: Path) -> int:
     """Return the number of rows of a file."""
-    return int(_guarded(path, lambda: scan(path).select(pl.len()).collect().item()))
+    return int(guarded(path, lambda: scan(path).select(pl.len()).collect().item()))
 
 
-def _guarded(path: Path, action: Callable[[], Read]) -> Read:
+def guarded(path: Path, action: Callable[[], Read]) -> Read:
     """Run a reading step, and name the file when polars cannot read it."""
     try:
         return action()

@@ -1,8 +1,9 @@
 """WARC and ARC files: every response, resource and revisit of an http(s) page arrives as it is.
 
 Its gzip member is copied byte for byte where it has one to itself, with those of its request and
-metadata. The body keeps its content coding. A capture that was cut when it was made is no look. The
-source is the name of the file or folder; an empty one joins the captures to the live pages.
+metadata; in a file of ours, redirecting answers go with the visit that they led to. The body keeps
+its content coding. A capture that was cut when it was made is no look. The source is the name of
+the file or folder; an empty one joins the captures to the live pages.
 """
 
 from collections import deque
@@ -16,13 +17,22 @@ from freshet.archive.warc.build import NOT_MODIFIED
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.read import records
-from freshet.archive.warc.record import CAPTURES, Record, encode, uid
+from freshet.archive.warc.record import (
+    CAPTURES,
+    FINAL_FIELD,
+    OUTCOME_FIELD,
+    PAGE_FIELD,
+    Record,
+    encode,
+    uid,
+)
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome, Snapshot
 
 SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 COMPANIONS = ("request", "metadata")
 WAITING = 8
+HOPS_WAITING = 64
 UNCHANGED = 304
 CUT = {"length": Outcome.TOO_LARGE, "time": Outcome.TIMEOUT}
 
@@ -79,7 +89,7 @@ class WarcReader(Reader):
             yield BadRow(f"{found.file}, offset {found.offset}", found.what)
             return
         self._captures += 1
-        if not _target(found.record.record).lower().startswith(("http://", "https://")):
+        if not _page(found.record.record).lower().startswith(("http://", "https://")):
             self._other += 1
         else:
             yield self._item(found, file)
@@ -105,30 +115,40 @@ class WarcReader(Reader):
 def captures(found: Iterator[Found]) -> Iterator[Capture | Fault]:
     """Yield each capture with its companions, which stand shortly before or after it."""
     waiting: deque[Located] = deque(maxlen=WAITING)
+    hops: deque[Located] = deque(maxlen=HOPS_WAITING)
     capture: Located | None = None
     for item in found:
         if isinstance(item, Fault):
             yield item
+        elif item.record.visit:
+            hops.append(item)
         elif item.record.type in COMPANIONS:
             waiting.append(item)
         elif item.record.type in CAPTURES:
-            yield from _joined(capture, waiting)
+            yield from _joined(capture, waiting, hops)
             capture = item
-    yield from _joined(capture, waiting)
+    yield from _joined(capture, waiting, hops)
 
 
-def _joined(capture: Located | None, waiting: deque[Located]) -> Iterator[Capture]:
+def _joined(capture: Located | None, *waiting: deque[Located]) -> Iterator[Capture]:
     """Yield a capture with those of the waiting records that belong to it."""
-    if capture is None:
-        return
-    own = [item for item in waiting if belongs(item.record, capture.record)]
+    if capture is not None:
+        own = [item for some in waiting for item in _claimed(some, capture.record)]
+        yield Capture(capture, tuple(own))
+
+
+def _claimed(waiting: deque[Located], capture: Record) -> list[Located]:
+    """Take those that belong to a capture out of the waiting records."""
+    own = [item for item in waiting if belongs(item.record, capture)]
     for item in own:
         waiting.remove(item)
-    yield Capture(capture, tuple(own))
+    return own
 
 
 def belongs(companion: Record, capture: Record) -> bool:
-    """Whether a request or metadata record names the capture, or else is of the same page."""
+    """Whether a record names the capture, or else is of the same page."""
+    if companion.visit:
+        return companion.visit == capture.id
     named = [_bare(companion.field(name)) for name in ("WARC-Concurrent-To", "WARC-Refers-To")]
     if any(named) or capture.field("WARC-Concurrent-To"):
         return capture.id in named or _bare(capture.field("WARC-Concurrent-To")) == companion.id
@@ -143,7 +163,7 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
     status, headers, body = payload(record)
     if record.type == "response" and status is None:
         raise ValueError("response has no HTTP header")
-    url = _target(record)
+    url, final = _page(record), _final(record)
     again = record.type == "revisit"
     return Arrival(
         url,
@@ -153,9 +173,11 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
         None if again or status == UNCHANGED else Snapshot(url, body, status or 200, headers),
         outcome=_outcome(record, status),
         status=status,
+        final_url=final,
         raw=member(located, file),
         companions=tuple(member(item, file) for item in capture.companions if not item.is_partial),
         earlier=record.field("WARC-Payload-Digest") if again else None,
+        why=_told(record)[1],
     )
 
 
@@ -169,6 +191,9 @@ def member(located: Located, file: BinaryIO) -> bytes:
 
 def _outcome(record: Record, status: int | None) -> Outcome | None:
     """Return what the record itself says of how the visit ended."""
+    told = _told(record)[0]
+    if told is not None:
+        return told
     cut = record.field("WARC-Truncated").strip().lower()
     if cut:
         return CUT.get(cut, Outcome.UNREADABLE)
@@ -176,13 +201,26 @@ def _outcome(record: Record, status: int | None) -> Outcome | None:
     return Outcome.NOT_MODIFIED if same or status == UNCHANGED else None
 
 
-def _target(record: Record) -> str:
-    """Return the record's URL, out of the angle brackets that some writers put it in."""
-    return _bare(record.target)
+def _told(record: Record) -> tuple[Outcome | None, str]:
+    """Return the outcome that we wrote into a record of ours, and why."""
+    name, _, why = record.field(OUTCOME_FIELD).partition(";")
+    known = name.strip() in Outcome.__members__.values()
+    return (Outcome(name.strip()), why.strip()) if known else (None, "")
+
+
+def _page(record: Record) -> str:
+    """Return the URL of the record's page: the one it names, or else its own."""
+    return _bare(record.field(PAGE_FIELD)) or _bare(record.target)
+
+
+def _final(record: Record) -> str | None:
+    """Return where a visit ended that was redirected."""
+    answered_by = _bare(record.target) if record.field(PAGE_FIELD) else ""
+    return _bare(record.field(FINAL_FIELD)) or answered_by or None
 
 
 def _bare(text: str) -> str:
-    """Return a record id or URL without angle brackets."""
+    """Return a record id or URL out of the angle brackets that some writers put it in."""
     return text.strip().removeprefix("<").removesuffix(">")
 
 

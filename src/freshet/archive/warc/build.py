@@ -56,17 +56,17 @@ def response(target: str, date: datetime, http: bytes, *, headers: Fields = ()) 
     return _sealed(Record("response", new_id(), date, target, own + headers, http))
 
 
-def request(http: bytes, *, answer: Record) -> Record:
+def request(http: bytes, *, answer: Record, headers: Fields = ()) -> Record:
     """Keep the HTTP request that led to an answer."""
-    headers = (("Content-Type", _HTTP_REQUEST), ("WARC-Concurrent-To", f"<{answer.id}>"))
-    return _sealed(Record("request", new_id(), answer.date, answer.target, headers, http))
+    own = (("Content-Type", _HTTP_REQUEST), ("WARC-Concurrent-To", f"<{answer.id}>"))
+    return _sealed(Record("request", new_id(), answer.date, answer.target, own + headers, http))
 
 
-def metadata(facts: Mapping[str, str], *, about: Record) -> Record:
+def metadata(facts: Mapping[str, str], *, about: Record, headers: Fields = ()) -> Record:
     """Keep facts about a record beside it."""
-    headers = (("Content-Type", _WARC_FIELDS), ("WARC-Concurrent-To", f"<{about.id}>"))
+    own = (("Content-Type", _WARC_FIELDS), ("WARC-Concurrent-To", f"<{about.id}>"))
     block = warc_fields(facts)
-    return _sealed(Record("metadata", new_id(), about.date, about.target, headers, block))
+    return _sealed(Record("metadata", new_id(), about.date, about.target, own + headers, block))
 
 
 def resource(

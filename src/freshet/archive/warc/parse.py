@@ -7,7 +7,7 @@ from freshet.archive.warc.pieces import Block, Pieces
 from freshet.archive.warc.record import RECORD_END, Fields, Record, parse_date
 from freshet.core.errors import Damaged
 
-HEAD_BYTES = 65_536
+HEAD_BYTES = 1_048_576
 START = b"WARC/"
 
 _OWN_FIELDS = frozenset({

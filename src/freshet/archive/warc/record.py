@@ -16,6 +16,14 @@ VERSION = "WARC/1.1"
 RECORD_END = b"\r\n\r\n"
 CAPTURES = frozenset({"response", "resource", "revisit"})
 
+# What only Freshet says of a record (docs/decisions/0013-redirects-in-the-archive.md): the page of
+# a redirected visit; the visit that a redirecting answer led to; where a visit ended that got no
+# last answer; and an outcome that the answer itself does not show.
+PAGE_FIELD = "WARC-Freshet-Page"
+VISIT_FIELD = "WARC-Freshet-Visit"
+FINAL_FIELD = "WARC-Freshet-Final"
+OUTCOME_FIELD = "WARC-Freshet-Outcome"
+
 _ODD_DATE = re.compile(
     r"(?P<year>\d{4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
     r"(T(?P<time>\d\d:\d\d(:\d\d)?)[.\d]*)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
@@ -43,6 +51,16 @@ class Record:
     def media_type(self) -> str:
         """Return the block's media type, lower case and without parameters."""
         return self.field("Content-Type").partition(";")[0].strip().lower()
+
+    @property
+    def visit(self) -> str:
+        """Return the id of the visit's record that this one only led to; empty where none is."""
+        return self.field(VISIT_FIELD).strip().removeprefix("<").removesuffix(">")
+
+    @property
+    def is_capture(self) -> bool:
+        """Whether the record shows a page, and is not an answer on the way to one."""
+        return self.type in CAPTURES and not self.visit
 
 
 def new_id() -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from freshet.archive.warc.build import Origin, warcinfo
@@ -46,6 +47,7 @@ class Writer(Closing):
         self._next_name = ""
         self._file: int | None = None
         self._end = 0
+        self._synced = 0
         self._is_torn = False
         self._serial = 0
         if lock is not None and not (lock.is_held and lock.folder == folder):
@@ -67,13 +69,22 @@ class Writer(Closing):
         return self._next_name
 
     def sync(self) -> None:
-        """Make everything appended so far durable."""
+        """Make everything appended so far durable.
+
+        Where that fails nobody knows what the disk has: all since the last time is cut off again.
+        """
         if self._file is None:
             return
         try:
             os.fsync(self._file)
         except OSError as error:
+            self._undo(self._file, self._synced)
             raise storage_error(error, self._path) from error
+        self._synced = self._end
+
+    def is_beyond(self, location: Location) -> bool:
+        """Whether a record that was appended to the open file was cut off again."""
+        return location.file == self._name and location.offset + location.length > self._end
 
     def close(self) -> None:
         """Give the open file its final name, and let others write."""
@@ -138,6 +149,8 @@ class Writer(Closing):
             self._file = file = self._create()
             self._end = 0
             self._put(file, [encode(warcinfo(self._origin, self._name, now))])
+            os.fsync(file)
+            self._synced = self._end
             sync_folder(self._folder)
         except OSError as error:
             self._drop()
@@ -162,19 +175,27 @@ class Writer(Closing):
         if self._file is not None:
             os.close(self._file)
             self._file = None
-            self._path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
 
     def _finish(self) -> None:
         if self._file is None:
             return
         self.sync()
         try:
-            rename(self._path, self._folder / self._name)
+            self._rename()
         except OSError as error:
             raise storage_error(error, self._path) from error
         os.close(self._file)
         self._file = None
         self._end = 0
+
+    def _rename(self) -> None:
+        """Give the open file its final name; where it has that already, make that durable."""
+        if self._path.exists():
+            rename(self._path, self._folder / self._name)
+        else:
+            sync_folder(self._folder)
 
 
 def _range(path: Path, offset: int, length: int) -> Iterator[bytes]:

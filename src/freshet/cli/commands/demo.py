@@ -1,94 +1,196 @@
-"""Makes a small web with a month of history, imports it as a WARC file, lists the pages, shows a
-history and a difference, and verifies the archive, also a copy with one flipped byte. Needs no
-network; everything lies in a temporary folder that is removed at the end, unless `--keep`.
+"""Serves a living web of 60 pages on 8 hosts on this machine, one port per host, and crawls it for
+some weeks on a fast clock: news, blogs, threads, shops, pages that only seem to change, a 404 that
+comes back, a captcha, hosts that want to be left alone. Everything is scored on the truth against
+round-robin and a rule like Nutch's at the same budget. Needs no network; everything lies in a
+temporary folder that is removed at the end, unless `--keep`. `--assert` then holds what the crawl
+left against the hosts' own log, and fails where a promise was not kept.
 """
 
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from freshet.cli.commands import check, diff, history, status
-from freshet.cli.commands import list as list_command
+from freshet.cli.live import NAMES, live_view, pages_that_fit
 from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, print_json, say
-from freshet.core.errors import UsageError
-from freshet.demo.small_web import PAGES, write_warc
-from freshet.flow.check import Report
-from freshet.flow.check import check as check_collection
-from freshet.flow.collection import Collection
-from freshet.flow.imports import Imported, bring
+from freshet.cli.output import console, print_json, print_table, say
+from freshet.core.clock import SystemClock
+from freshet.core.errors import FreshetError, Interrupted, UsageError
+from freshet.core.tables import DAY_SECONDS
+from freshet.demo.audit import Verdict, audit
+from freshet.demo.run import (
+    BUDGET,
+    COLLECTION,
+    DAYS,
+    SEED,
+    SPEED,
+    Ended,
+    Options,
+    monday_before,
+    run,
+)
+from freshet.demo.stage import Stage
+from freshet.demo.watch import Show, Sight
 
 app = new_app()
 
 
 @app.command()
 def demo(
+    days: Annotated[
+        float, typer.Option(min=2, metavar="N", help="How many days of the web to crawl.")
+    ] = DAYS,
+    speed: Annotated[
+        float, typer.Option(min=1, metavar="N", help="How many times too fast its clock runs.")
+    ] = SPEED,
+    budget: Annotated[
+        str, typer.Option(metavar="BUDGET", help="Page requests a day, such as 100/day or 200%.")
+    ] = BUDGET,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Another number is another web.")
+    ] = SEED,
+    port: Annotated[
+        int, typer.Option(min=0, max=65528, metavar="N", help="The first port; 0 takes any.")
+    ] = 0,
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Make it here, and leave it there.")
     ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Print lines, also on a terminal.")
+    ] = False,
+    must_hold: Annotated[
+        bool, typer.Option("--assert", help="Fail where a promise was not kept.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a small generated collection in and look at it."""
+    """Crawl a living web on this machine, and race other rules."""
+    start = monday_before(SystemClock().now(), days)
+    options = Options(start, seed, days, speed, budget, port)
+    is_live = console.is_terminal and not (headless or as_json)
+    with _folder(keep) as folder, _view(is_live=is_live, quiet=as_json) as show:
+        ended = run(
+            folder,
+            options,
+            prepared=lambda stage: None if as_json else _introduce(stage, options),
+            show=show,
+            shown=pages_that_fit() if is_live else 0,
+        )
+        verdicts = audit(ended) if must_hold and ended.is_whole else []
+    if not ended.is_whole:
+        raise Interrupted("the demonstration was stopped before its end")
+    if as_json:
+        print_json(document(ended, verdicts))
+    else:
+        _conclude(ended, verdicts, keep)
+    _require(verdicts)
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """Give the folder to work in; one that is not to be kept is removed."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"{keep} is not empty; choose another folder for the demo")
     folder = keep or Path(tempfile.mkdtemp(prefix="freshet-demo-"))
     try:
-        _show(folder, as_json=as_json)
+        yield folder
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
-    if keep is not None and not as_json:
-        say(f"\nThe collection stays in {keep / 'collection'}; try: "
-            f"freshet status -C {keep / 'collection'}")  # fmt: skip
 
 
-def _show(folder: Path, *, as_json: bool) -> None:
-    warc, visits = write_warc(folder / "web")
-    place = folder / "collection"
-    with Collection.create(place, contact="demo@example.org") as collection:
-        imported = bring(collection, "warc", warc, source="")
-        sound = check_collection(collection)
-    damaged = check_copy(place, folder / "damaged")
-    if as_json:
-        print_json({"imported": imported, "check": sound, "damaged": damaged})
+@contextmanager
+def _view(*, is_live: bool, quiet: bool) -> Iterator[Show]:
+    """Give what shows pictures of the crawl: on the terminal, in lines, or not at all."""
+    if is_live:
+        with live_view() as show:
+            yield show
+    else:
+        yield (lambda sight: None) if quiet else DayLines().show
+
+
+class DayLines:
+    """Prints a line for every day of the web."""
+
+    def __init__(self) -> None:
+        self._day = ""
+
+    def show(self, sight: Sight) -> None:
+        """Print where things stand, if another day has begun."""
+        day = f"{sight.now:%d %B}"
+        if sight.visits and day != self._day:
+            self._day = day
+            fresh = ", ".join(
+                f"{NAMES[each.policy]} {each.freshness:.3f}" for each in sight.standings
+            )
+            say(f"{day}: {sight.visits:,} visits; fresh on average: {fresh}")
+
+
+def document(ended: Ended, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return every figure of a demonstration."""
+    return {
+        "options": ended.options,
+        "pages": len(ended.stage.pages),
+        "hosts": len(ended.stage.web.hosts),
+        "seconds": ended.seconds,
+        "visits": ended.sight.visits,
+        "outcomes": ended.sight.outcomes,
+        "standings": ended.sight.standings,
+        "verdicts": verdicts,
+    }
+
+
+def _introduce(stage: Stage, options: Options) -> None:
+    """Say what is going to happen."""
+    pages, hosts = stage.web.pages, len(stage.web.hosts)
+    noisy = sum(page.noisy for page in pages)
+    seconds = options.days * DAY_SECONDS / options.speed
+    say(f"A living web of {len(pages)} pages on {hosts} hosts is served on this machine. Freshet "
+        f"crawls {options.days:g} days of it\non a clock that runs {options.speed:,.0f} times too "
+        f"fast, in about {seconds:.0f} seconds; Ctrl-C ends it.")  # fmt: skip
+    say(f"It may make {options.requests_a_day(stage.size):,} page requests a day; watching "
+        f"every page hourly would take {24 * len(pages):,}. Round-robin\nand a rule like Nutch's, "
+        "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
+    say("All are scored on the truth, by the importance of pages, from the second day on. "
+        f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement, which "
+        "fools all three; only real changes\ncount. Getting ready; the first time, that "
+        "takes a minute ...\n")  # fmt: skip
+
+
+def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> None:
+    rows = [
+        (NAMES[each.policy], each.freshness, each.fresh_now, each.changes_found, each.visits)
+        for each in ended.sight.standings
+    ]
+    say(f"\n{ended.options.days:g} days of the web in {ended.seconds:.0f} seconds:", "bold")
+    print_table(("", "fresh on average", "fresh now", "changes found", "visits"), rows)
+    outcomes = sorted(ended.sight.outcomes.items(), key=lambda item: -item[1])
+    say("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
+    if verdicts:
+        print_table(
+            ("promise", "kept", "figures"),
+            [(each.promise, each.kept, each.figures) for each in verdicts],
+            title="\nPromises, by the hosts' own log",
+        )
+    _say_how_to_go_on(ended, keep)
+
+
+def _say_how_to_go_on(ended: Ended, keep: Path | None) -> None:
+    if keep is None:
+        say("\nTo look at what was kept: freshet demo --keep DIR")
         return
-    _narrate(place, visits, imported, damaged)
+    place, url = keep / COLLECTION, ended.stage.url(0)
+    say(f"\nThe collection stays in {place}; go on with", "bold")
+    for verb in ("why", "history", "diff"):
+        say(f"  freshet {verb} {url} -C {place}")
+    say(f"  freshet list --changed -C {place}")
 
 
-def check_copy(collection: Path, copy: Path) -> Report:
-    """Copy a collection, flip one byte in the middle of its archive, and check the copy."""
-    shutil.copytree(collection, copy)
-    warc = next((copy / "archive").glob("*.warc.gz"))
-    content = bytearray(warc.read_bytes())
-    content[len(content) // 2] ^= 1
-    warc.write_bytes(content)
-    with Collection.open(copy) as opened:
-        return check_collection(opened)
-
-
-def _narrate(place: Path, visits: int, imported: Imported, damaged: Report) -> None:
-    url = "https://news.example/"
-    _step(f"A small web: {len(PAGES)} pages, a month of daily visits, {visits} captures in a WARC.")
-    _step("freshet import warc web/", f"Imported {counted(imported.visits, 'visit')}.")
-    _step("freshet status")
-    status.status(days=3, collection=place)
-    _step("freshet list --changed")
-    list_command.list_pages(changed=True, collection=place)
-    _step("freshet history https://club.example/rules   (a captcha is no content, and no change)")
-    history.history("https://club.example/rules", limit=10, collection=place)
-    _step(f"freshet diff {url} 4 5")
-    diff.diff(url, "4", "5", collection=place)
-    _step("freshet check")
-    check.check(collection=place)
-    _step("freshet check   (on a copy with one flipped byte)")
-    for problem in damaged.problems:
-        say(str(problem))
-
-
-def _step(title: str, text: str = "") -> None:
-    say(f"\n▸ {title}", "bold")
-    if text:
-        say(text)
+def _require(verdicts: Sequence[Verdict]) -> None:
+    """Fail where a promise was not kept, and name each of those."""
+    broken = [f"{each.promise} ({each.figures})" for each in verdicts if not each.kept]
+    if broken:
+        raise FreshetError(f"not kept: {'; '.join(broken)}")

@@ -57,9 +57,9 @@ def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
     visit, change = row.visit, row.change
     stored = (visit.size, _is_kept(number, row))
     if change is None:
-        return (number, visit.time, visit.outcome, *[None] * 4, *stored)
+        return (number, visit.time, visit.ended, *[None] * 4, *stored)
     measures = (change.changed, change.dice, change.words, _links(row, change))
-    return (number, visit.time, visit.outcome, *measures, *stored)
+    return (number, visit.time, visit.ended, *measures, *stored)
 
 
 def _is_kept(number: int | None, row: HistoryRow) -> bool | None:

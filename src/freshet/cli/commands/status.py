@@ -1,5 +1,7 @@
-"""Totals, the objective, the visits by day with the bytes stored of them, and the imports so far.
-The day is that of the visit: an imported history counts in the days it tells of. `--bad NO` lists
+"""Totals, the objective, the day's budget (what is spent, what is left, what of it today's caps put
+out of reach and why), hosts that are closed, failing pages, the visits by day with the bytes stored
+of them, and the imports so far. The day is that of the visit: an imported history counts in the
+days it tells of. `--live` shows it anew every second until it is interrupted. `--bad NO` lists
 every row that import number NO could not take, with the reason.
 """
 
@@ -9,10 +11,14 @@ import typer
 
 from freshet.archive.catalog.rows import Import
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, print_table, say, size
+from freshet.cli.output import counted, print_json, print_table, say, show_live, size
+from freshet.core.errors import UsageError
 from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
 from freshet.flow.status import Status, bad_rows, status_of
+from freshet.flow.today import Today
+
+SHOWN_HOSTS = 10
 
 app = new_app()
 
@@ -26,11 +32,19 @@ def status(
         int | None,
         typer.Option(metavar="NO", help="List every row that the import of this number refused."),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show it anew every second, until Ctrl-C.")
+    ] = False,
     collection: CollectionDir = DEFAULT_COLLECTION,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the collection holds and how it grows."""
+    """Show what is held, how it grows, and the day's budget."""
+    if live and (as_json or bad is not None):
+        raise UsageError("--live shows the status alone; leave out --json and --bad")
     with Collection.open(collection) as opened:
+        if live:
+            show_live(lambda: _print(status_of(opened, days=days)))
+            return
         rows = None if bad is None else bad_rows(opened, bad)
         found = status_of(opened, days=days)
     if as_json:
@@ -49,14 +63,32 @@ def _print(found: Status) -> None:
         f"{counted(counts.changes, 'change')}")  # fmt: skip
     say(f"archive: {counted(counts.files, 'file')}, {size(found.archive_bytes)}; catalog: "
         f"{size(found.catalog_bytes)}; free on this disk: {size(found.free_bytes)}")  # fmt: skip
-    if found.writer:
-        say(f"being written by {found.writer}")
+    say(f"being written by {found.writer}" if found.writer else "no crawl runs: 'freshet run'")
+    _print_today(found.today)
+    if found.failing:
+        failing = ", ".join(f"{number:,} {outcome}" for outcome, number in found.failing.items())
+        say(f"pages that failed when last visited: {failing}")
+    if found.closed_hosts:
+        hosts = [(host.host, host.closed_until, host.failures or None, host.robots)
+                 for host in found.closed_hosts[:SHOWN_HOSTS]]  # fmt: skip
+        title = f"closed hosts: {len(found.closed_hosts):,}"
+        print_table(("host", "until", "failures", "robots.txt"), hosts, title=title)
     if found.growth:
         growth = [(str(row.day), row.visits, size(row.stored_bytes)) for row in found.growth]
         print_table(("day", "visits", "stored"), growth, title="visits by day")
     if found.imports:
         columns = ("no", "import", "path", "started", "visits", "bad", "state")
         print_table(columns, [_cells(row) for row in found.imports], title="imports")
+
+
+def _print_today(today: Today) -> None:
+    """Print how the day's budget stands, and why some of it cannot be spent."""
+    say(f"today ({today.day}, UTC): {today.spent:,} of {counted(today.budget, 'request')} spent, "
+        f"{today.left:,} left; {today.apart:,} more for robots.txt")  # fmt: skip
+    if today.unreachable:
+        say(f"{today.unreachable:,} of those left cannot be spent today:")
+        for reason in today.reasons:
+            say(f"  {reason}")
 
 
 def _cells(row: Import) -> tuple[Any, ...]:

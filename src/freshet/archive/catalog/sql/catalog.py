@@ -5,6 +5,7 @@ from freshet.archive.catalog.sql.history import HistoryTables
 from freshet.archive.catalog.sql.imports import ImportTables
 from freshet.archive.catalog.sql.masks import MaskTables
 from freshet.archive.catalog.sql.pages import PageTables
+from freshet.archive.catalog.sql.planning import PlanTables
 from freshet.archive.catalog.sql.totals import TotalTables
 from freshet.archive.catalog.sql.visits import VisitTables
 from freshet.core.closing import Closing
@@ -17,6 +18,7 @@ class SqlCatalog(
     TotalTables,
     MaskTables,
     CrawlTables,
+    PlanTables,
     ImportTables,
     Closing,
 ):

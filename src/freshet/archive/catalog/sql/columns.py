@@ -38,6 +38,7 @@ def visit_columns(
         "final_url": [visit.final_url for visit in seen],
         "etag": [entry.etag for entry in entries],
         "last_modified": [entry.last_modified for entry in entries],
+        "why": [visit.why or None for visit in seen],
         **location_columns([visit.location for visit in seen], file_ids),
     }
 

@@ -1,27 +1,37 @@
-"""What a crawl remembers between visits: leases on pages and the state of hosts."""
+"""What a crawl remembers between visits: leases, spending, requests by persons, hosts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import Connection, Delete, delete, func, or_, select, update
 
-from freshet.archive.catalog.rows import HostState
-from freshet.archive.catalog.schema import hosts, leases
+from freshet.archive.catalog.rows import HostState, Lease, Spending
+from freshet.archive.catalog.schema import hosts, leases, pages, spending
 from freshet.archive.catalog.sql.store import Store, chunks, epoch, moment
-from freshet.core.clock import to_epoch
+from freshet.core.clock import from_epoch, to_epoch
 
 
 class CrawlTables(Store):
-    """The tables leases and hosts."""
+    """The tables leases, spending and hosts, and which pages were asked for."""
 
     def lease(
-        self, worker: str, page_ids: Sequence[int], now: datetime, until: datetime
+        self,
+        worker: str,
+        page_ids: Sequence[int],
+        now: datetime,
+        until: datetime,
+        *,
+        day: str | None = None,
     ) -> list[int]:
-        """Lend pages to a worker until a time; return those that no other worker holds."""
+        """Lend pages to a worker until a time; return those that no other worker holds.
+
+        With a day, one request is booked for each page that the worker did not hold before.
+        """
         taken: set[int] = set()
         with self._writing.begin() as connection:
+            held = _count(connection, worker)
             for piece in chunks(list(dict.fromkeys(page_ids))):
                 rows = [(page_id, worker, to_epoch(now), to_epoch(until)) for page_id in piece]
                 insertion = self._upsert(leases).values(rows)
@@ -33,23 +43,75 @@ class CrawlTables(Store):
                     where=free,
                 )
                 taken |= set(connection.execute(insertion.returning(leases.c.page_id)).scalars())
+            if day is not None:
+                self._book(connection, day, _count(connection, worker) - held)
         return [page_id for page_id in page_ids if page_id in taken]
 
-    def release(self, worker: str, page_ids: Sequence[int] | None = None) -> None:
-        """Take back pages from a worker; all of its pages when none are named."""
+    def release(
+        self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
+    ) -> None:
+        """Take back pages from a worker, all of its pages when none are named.
+
+        With a day, the requests booked for those of them that were lent on it are given back.
+        """
         held = delete(leases).where(leases.c.worker == worker)
+        parts = [held] if page_ids is None else _of_pages(held, page_ids)
         with self._writing.begin() as connection:
-            if page_ids is None:
-                connection.execute(held)
-                return
-            for piece in chunks(page_ids):
-                connection.execute(held.where(leases.c.page_id.in_(piece)))
+            released = [lease for part in parts for lease in _deleted(connection, part)]
+            if day is not None:
+                self._book(connection, day, -sum(_is_of(lease, day) for lease in released))
+
+    def leases(self) -> list[Lease]:
+        """Return every lease, by page."""
+        with self._engine.begin() as connection:
+            return _to_leases(connection.execute(select(leases).order_by(leases.c.page_id)).all())
 
     def return_expired(self, now: datetime) -> list[int]:
         """Take back the pages whose lease has run out, and return them."""
-        expired = delete(leases).where(leases.c.until <= to_epoch(now))
         with self._writing.begin() as connection:
-            return sorted(connection.execute(expired.returning(leases.c.page_id)).scalars())
+            expired = delete(leases).where(leases.c.until <= to_epoch(now))
+            return [lease.page for lease in _deleted(connection, expired)]
+
+    def return_all(self) -> list[int]:
+        """Take back every page, as who holds the archive's lock may do, and return them.
+
+        Their requests stay booked: a dead worker may have made them.
+        """
+        with self._writing.begin() as connection:
+            return [lease.page for lease in _deleted(connection, delete(leases))]
+
+    def book(self, day: str, requests: int, apart: int = 0) -> None:
+        """Add to what was spent on a day; less than nothing gives back."""
+        with self._writing.begin() as connection:
+            self._book(connection, day, requests, apart)
+
+    def _book(self, connection: Connection, day: str, requests: int, apart: int = 0) -> None:
+        first = self._upsert(spending).values(day=day, requests=requests, apart=apart)
+        more = {
+            "requests": spending.c.requests + first.excluded.requests,
+            "apart": spending.c.apart + first.excluded.apart,
+        }
+        connection.execute(first.on_conflict_do_update(index_elements=["day"], set_=more))
+
+    def spending(self, day: str) -> Spending:
+        """Return what was spent on a day."""
+        query = select(spending.c.requests, spending.c.apart).where(spending.c.day == day)
+        with self._engine.begin() as connection:
+            row = connection.execute(query).first()
+        return Spending() if row is None else Spending(*row)
+
+    def ask(self, page_ids: Sequence[int], now: datetime) -> None:
+        """Note that a person wants these pages visited now."""
+        with self._writing.begin() as connection:
+            for piece in chunks(list(page_ids)):
+                wanted = update(pages).where(pages.c.id.in_(piece), pages.c.asked.is_(None))
+                connection.execute(wanted.values(asked=to_epoch(now)))
+
+    def asked(self) -> list[int]:
+        """Return the pages that a person wants visited, the longest waiting first."""
+        query = select(pages.c.id).where(pages.c.asked.is_not(None), pages.c.removed.is_(None))
+        with self._engine.begin() as connection:
+            return list(connection.execute(query.order_by(pages.c.asked, pages.c.id)).scalars())
 
     def host(self, name: str) -> HostState | None:
         """Return what is remembered of a host, if anything is."""
@@ -57,18 +119,72 @@ class CrawlTables(Store):
             row = connection.execute(select(hosts).where(hosts.c.host == name)).first()
         return None if row is None else _to_host(row)
 
+    def hosts(self) -> list[HostState]:
+        """Return what is remembered of all hosts, by name."""
+        with self._engine.begin() as connection:
+            return [_to_host(row) for row in connection.execute(select(hosts).order_by("host"))]
+
     def set_host(self, state: HostState) -> None:
         """Replace what is remembered of a host."""
-        row = {
-            "next_allowed": epoch(state.next_allowed),
-            "delay": state.delay,
-            "failures": state.failures,
-            "backoff_until": epoch(state.backoff_until),
-            "robots": json.dumps(dict(state.robots)),
-        }
-        insertion = self._upsert(hosts).values(host=state.host, **row)
+        self.set_hosts([state])
+
+    def set_hosts(self, states: Sequence[HostState]) -> None:
+        """Replace what is remembered of hosts, many at once."""
+        insertion = self._upsert(hosts)
+        replacing = insertion.on_conflict_do_update(
+            index_elements=["host"], set_=dict(insertion.excluded)
+        )
         with self._writing.begin() as connection:
-            connection.execute(insertion.on_conflict_do_update(index_elements=["host"], set_=row))
+            if states:
+                connection.execute(replacing, [_from_host(state) for state in states])
+
+
+def settle(connection: Connection, page_ids: Iterable[int]) -> None:
+    """Take back the leases of pages that were visited, and what persons asked of them."""
+    wanted = list(dict.fromkeys(page_ids))
+    if connection.execute(select(leases.c.page_id).limit(1)).first():
+        for piece in chunks(wanted):
+            connection.execute(delete(leases).where(leases.c.page_id.in_(piece)))
+    is_asked = pages.c.asked.is_not(None)
+    if connection.execute(select(pages.c.id).where(is_asked).limit(1)).first():
+        for piece in chunks(wanted):
+            answered = update(pages).where(pages.c.id.in_(piece), is_asked)
+            connection.execute(answered.values(asked=None))
+
+
+def _count(connection: Connection, worker: str) -> int:
+    query = select(func.count()).select_from(leases).where(leases.c.worker == worker)
+    return connection.execute(query).scalar_one()
+
+
+def _of_pages(held: Delete, page_ids: Sequence[int]) -> list[Delete]:
+    return [held.where(leases.c.page_id.in_(piece)) for piece in chunks(list(page_ids))]
+
+
+def _deleted(connection: Connection, held: Delete) -> list[Lease]:
+    return _to_leases(sorted(connection.execute(held.returning(leases)).all()))
+
+
+def _is_of(lease: Lease, day: str) -> bool:
+    return f"{lease.taken:%Y-%m-%d}" == day
+
+
+def _to_leases(rows: Sequence[Sequence[Any]]) -> list[Lease]:
+    return [
+        Lease(page, worker, from_epoch(taken), from_epoch(until))
+        for page, worker, taken, until in rows
+    ]
+
+
+def _from_host(state: HostState) -> dict[str, Any]:
+    return {
+        "host": state.host,
+        "next_allowed": epoch(state.next_allowed),
+        "delay": state.delay,
+        "failures": state.failures,
+        "backoff_until": epoch(state.backoff_until),
+        "robots": json.dumps(dict(state.robots)),
+    }
 
 
 def _to_host(row: Sequence[Any]) -> HostState:

@@ -1,6 +1,6 @@
 """Histories, looks and links of pages, as they are read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,12 @@ LINK_EVENTS = (
     .join(visits, visits.c.id == link_events.c.visit_id)
     .where(link_events.c.page_id == bindparam("page"))
     .order_by(*TIME_ORDER)
+)
+KEPT = (
+    VISIT
+    .where(visits.c.digest.in_(bindparam("digests", expanding=True)))
+    .where(visits.c.file_id.is_not(None))
+    .order_by(visits.c.id)
 )
 END_OF_TIME = 1e12
 
@@ -93,6 +99,18 @@ class HistoryTables(Store):
         with self._engine.begin() as connection:
             row = connection.execute(query.order_by(visits.c.id).limit(1)).first()
         return None if row is None else to_visit(row)
+
+    def kept_payloads(
+        self, wanted: Collection[tuple[int, bytes, int]]
+    ) -> dict[tuple[int, bytes, int], Visit]:
+        """Return the first visits of pages that archived bytes, given by page, digest and size."""
+        found: dict[tuple[int, bytes, int], Visit] = {}
+        with self._engine.begin() as connection:
+            for piece in chunks(sorted({digest for _, digest, _ in wanted})):
+                rows = connection.execute(KEPT, {"digests": piece}).all()
+                for visit in map(to_visit, reversed(rows)):
+                    found[visit.page, visit.digest or b"", visit.size or 0] = visit
+        return {payload: found[payload] for payload in wanted if payload in found}
 
     def links_at(self, page_id: int, time: datetime | None = None) -> frozenset[str]:
         """Return the links that a page had at a time: those of its last look by then."""

@@ -111,6 +111,15 @@ class PageTables(Store):
         with self._engine.begin() as connection:
             return to_pages(connection, connection.execute(batch).all())
 
+    def pages_by_id(self, page_ids: Sequence[int]) -> dict[int, Page]:
+        """Return the pages of these ids that are there, removed or not."""
+        found: list[Page] = []
+        with self._engine.begin() as connection:
+            for piece in chunks(page_ids):
+                query = PAGE.where(pages.c.id.in_(piece))
+                found += to_pages(connection, connection.execute(query).all())
+        return {page.id: page for page in found}
+
     def pages_with_url(self, url: str) -> list[Page]:
         """Return the pages of that URL, one for each source, removed ones left out."""
         query = live_pages(PAGE).where(pages.c.url == url).order_by(pages.c.source)

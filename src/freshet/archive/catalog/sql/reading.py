@@ -14,7 +14,7 @@ from freshet.core.types import Change, Facts, Kind, Location, Outcome, Visit
 VISIT_COLUMNS = (
     visits.c.id, visits.c.uid, visits.c.page_id, visits.c.time, visits.c.outcome, visits.c.status,
     visits.c.size, visits.c.digest, visits.c.media_type, visits.c.final_url, files.c.name,
-    visits.c.offset, visits.c.length,
+    visits.c.offset, visits.c.length, visits.c.why,
 )  # fmt: skip
 CHANGE_COLUMNS = tuple(changes.c[name] for name in CHANGE_FIELDS)
 VIEW_COLUMNS = (
@@ -43,12 +43,12 @@ def to_visit(row: Sequence[Any]) -> Visit:
     """Turn a row that begins with the visit's columns into a visit."""
     (
         visit_id, uid, page, seconds, outcome, status, size, digest, media_type, final_url, name,
-        offset, length, *_,
+        offset, length, why, *_,
     ) = row  # fmt: skip
     location = None if name is None else Location(name, offset, length)
     return Visit(
         uid, page, from_epoch(seconds), Outcome(outcome), status, size, digest, media_type,
-        location, final_url, visit_id,
+        location, final_url, visit_id, why or "",
     )  # fmt: skip
 
 

@@ -11,12 +11,13 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.functions import GenericFunction
 
-from freshet.archive.catalog.rows import Counts, Growth, Summary
+from freshet.archive.catalog.rows import Counts, Growth, LastOutcome, Summary
 from freshet.archive.catalog.schema import changes, pages, visits
 from freshet.archive.catalog.sql.history import LOOK_NAMES
+from freshet.archive.catalog.sql.pages import live_pages
 from freshet.archive.catalog.sql.store import CHUNK, Store, moment
 from freshet.core.clock import CYCLE_SECONDS
-from freshet.core.types import Page
+from freshet.core.types import Outcome, Page
 
 FIRST_DAY = datetime(1970, 1, 1, tzinfo=UTC).date()
 
@@ -54,6 +55,20 @@ SUMMARY: Select[Any] = (
     .where(visits.c.page_id.in_(bindparam("ids", expanding=True)))
     .group_by(visits.c.page_id)
 )
+LAST_OUTCOME = (
+    select(visits.c.outcome)
+    .where(visits.c.page_id == pages.c.id)
+    .order_by(visits.c.time.desc(), visits.c.id.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("outcome")
+)
+LAST_OUTCOMES: Select[Any] = (
+    live_pages(select(pages.c.host, LAST_OUTCOME, func.count()), source="")
+    .where(~pages.c.paused)
+    .group_by(pages.c.host, "outcome")
+    .order_by(pages.c.host, "outcome")
+)
 
 
 class TotalTables(Store):
@@ -83,6 +98,15 @@ class TotalTables(Store):
         return [
             Growth(FIRST_DAY + timedelta(days=int(day)), number, int(stored))
             for day, number, stored in rows
+        ]
+
+    def last_outcomes(self) -> list[LastOutcome]:
+        """Return how the last visits of live pages ended, counted by host; not of paused ones."""
+        with self._engine.begin() as connection:
+            rows = connection.execute(LAST_OUTCOMES).all()
+        return [
+            LastOutcome(host, Outcome(outcome) if outcome else None, number)
+            for host, outcome, number in rows
         ]
 
     def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:

@@ -24,6 +24,7 @@ from freshet.archive.catalog.sql.columns import (
     location_columns,
     visit_columns,
 )
+from freshet.archive.catalog.sql.crawling import settle
 from freshet.archive.catalog.sql.reading import VISIT, to_visit
 from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.errors import UsageError
@@ -74,7 +75,8 @@ class VisitTables(Store):
         """Write visits and all that belongs to them at once; return their ids in order.
 
         A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
-        that the caller has looked and none is.
+        that the caller has looked and none is. A page that was visited is no longer lent to a
+        worker, nor asked for.
         """
         uids = [entry.visit.uid for entry in entries]
         compared = [entry.since for entry in entries if isinstance(entry.since, bytes)]
@@ -86,6 +88,7 @@ class VisitTables(Store):
                 numbers = self._reserve(connection, "visits", len(fresh))
                 ids.update(zip(fresh, numbers, strict=True))
                 self._write(connection, list(fresh.values()), ids)
+                settle(connection, (entry.visit.page for entry in fresh.values()))
         return [ids[uid] for uid in uids]
 
     def _write(

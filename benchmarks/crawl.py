@@ -1,0 +1,185 @@
+"""A crawl of pages on loopback, held against bare Scrapy on the same pages; the bar is 0.6.
+
+Ours archives, catalogs, views and measures every page. ``--pages N`` sets how many there are (3,000
+by default); ``--memory`` prints how the crawl's memory grows from a tenth of the pages to all, and
+``--lateness`` how late requests start, in seconds, beside the bar of 0.1.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
+
+from benchmarks.report import Result, report
+from freshet.core.clock import stopwatch
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import Limits
+from freshet.flow.opened import OpenedCollection
+
+PAGES = 3_000
+ROUNDS = 3
+CONCURRENCY = 16
+
+
+def bare(port: int, pages: int, folder: Path) -> int:
+    """Fetch the pages by Scrapy alone, and return how many came."""
+    seen: list[int] = []
+
+    class Bare(Spider):
+        name = "bare"
+
+        async def start(self) -> AsyncIterator[Request]:
+            for number in range(pages):
+                yield Request(f"http://127.0.0.1:{port}/{number}")
+
+        def parse(self, response: object) -> None:
+            seen.append(len(response.body))  # type: ignore[attr-defined]
+
+    settings = {
+        "LOG_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "CONCURRENT_REQUESTS": CONCURRENCY,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENCY,
+        "DOWNLOAD_DELAY": 0,
+    }
+    process = AsyncCrawlerProcess(settings)
+    process.crawl(Bare)
+    process.start()
+    return len(seen)
+
+
+def ours(port: int, pages: int, folder: Path) -> int:
+    """Keep the pages by Freshet, and return how many visits it has."""
+    place = collection_of(folder, port, pages, budget=f"{10 * pages}/day")
+    crawl(place, limits=Limits(visits=pages))
+    with OpenedCollection.open(place) as collection:
+        return collection.status().counts.looks
+
+
+def collection_of(folder: Path, port: int, pages: int, budget: str) -> Path:
+    """Make a collection of the server's pages, and return its folder."""
+    place = folder / "collection"
+    with OpenedCollection.create(place, contact="benchmark") as collection:
+        collection.add_many([f"http://127.0.0.1:{port}/{number}" for number in range(pages)])
+    with (place / "freshet.toml").open("a") as file:
+        file.write(
+            f'budget = "{budget}"\n'
+            f"[network]\nallow = ['127.0.0.1/32:{port}']\nconcurrency = {CONCURRENCY}\n"
+            f"[politeness]\ndelay = 0.0\nper_host = {CONCURRENCY}\npage_interval = 0.0\n"
+        )
+    return place
+
+
+def paced(port: int, pages: int, folder: Path) -> int:
+    """Visit a few pages again and again by the budget's pace, and print how late requests start."""
+    place = collection_of(folder, port, pages, budget="864000/day")
+    late: list[float] = []
+    crawl(
+        place,
+        limits=Limits(visits=30 * pages),
+        listeners=[lambda tidings: late.extend(tidings.queue.lateness)],
+    )
+    sys.stderr.write(json.dumps(late[2 * pages :]))
+    return pages
+
+
+CRAWLS = {"bare": bare, "ours": ours, "paced": paced}
+
+
+@contextmanager
+def server() -> Iterator[subprocess.Popen[str]]:
+    """Start the server in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.loopback"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+
+
+def measure(kind: str, pages: int) -> dict[str, float]:
+    """Crawl in a process of its own; return the seconds from the first request, and the memory."""
+    with tempfile.TemporaryDirectory() as folder, server() as process:
+        run = run_child(kind, _line(process), folder, pages)
+        found = json.loads(run.stdout)
+        if found["pages"] != pages:
+            raise SystemExit(f"{kind} fetched {found['pages']} of {pages} pages")
+        first, _ = process.communicate()
+        return {"seconds": found["ended"] - float(first), "bytes": found["bytes"]}
+
+
+def _line(process: subprocess.Popen[str]) -> str:
+    return process.stdout.readline().strip() if process.stdout else ""
+
+
+def run_child(kind: str, port: str, folder: str, pages: int) -> subprocess.CompletedProcess[str]:
+    """Run a crawl in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.crawl", "--child", kind, port, folder]
+    return subprocess.run(
+        [*command, "--pages", str(pages)], capture_output=True, text=True, check=True
+    )
+
+
+def child(kind: str, port: int, folder: Path, pages: int) -> None:
+    """Crawl, and print when it ended and how much memory it took at most."""
+    count = CRAWLS[kind](port, pages, folder)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    sys.stdout.write(json.dumps({"pages": count, "ended": stopwatch(), "bytes": peak}))
+
+
+def rate(kind: str, pages: int) -> float:
+    """Return the pages a second of a crawl."""
+    return pages / measure(kind, pages)["seconds"]
+
+
+def compare(pages: int) -> Result:
+    """Hold both crawls against each other, the best of rounds that alternate."""
+    rounds = [(rate("ours", pages), rate("bare", pages)) for _ in range(ROUNDS)]
+    fast, plain = (max(rates) for rates in zip(*rounds, strict=True))
+    return Result("crawl", fast, plain, "pages/s")
+
+
+def lateness() -> Result:
+    """Return the lateness that 99 of 100 requests stay below."""
+    with tempfile.TemporaryDirectory() as folder, server() as process:
+        run = run_child("paced", _line(process), folder, 10)
+        process.communicate()
+    late = sorted(json.loads(run.stderr.splitlines()[-1]))
+    return Result("lateness (99 %)", late[int(0.99 * len(late))], 0.1, "s")
+
+
+def memory(pages: int) -> Result:
+    """Hold the memory of a crawl of all pages against one of a tenth of them."""
+    whole, tenth = (measure("ours", count)["bytes"] / 1e6 for count in (pages, pages // 10))
+    return Result("crawl memory", whole, tenth, "MB")
+
+
+def main() -> None:
+    """Measure what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--lateness", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--child", nargs=3)
+    options = parser.parse_args()
+    if options.child:
+        kind, port, folder = options.child
+        child(kind, int(port), Path(folder), options.pages)
+    elif options.memory:
+        report(memory(options.pages))
+    elif options.lateness:
+        report(lateness())
+    else:
+        report(compare(options.pages))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""A server on loopback that answers every path with a page of its own, as fast as it can.
+
+Run as a program it prints its port, and at the end of its input when its first page request came.
+"""
+
+import asyncio
+import sys
+from functools import cache
+
+from freshet.core.clock import stopwatch
+
+SIZE = 20_000
+VARIANTS = 64
+ROBOTS = b"User-agent: *\nDisallow:\n"
+
+
+def page(path: str) -> bytes:
+    """Return a page of twenty thousand bytes, with a title and a first line of its own."""
+    name = path.strip("/") or "home"
+    start = f'<!doctype html><title>Page {name}</title><h1>Page {name}</h1><a href="/{name}/1">'
+    return (start.encode() + filling(sum(name.encode()) % VARIANTS))[:SIZE]
+
+
+@cache
+def filling(variant: int) -> bytes:
+    """Return the rest of a page: words and links."""
+    number, lines = variant, []
+    while sum(map(len, lines)) < SIZE:
+        number = (number * 1_103_515_245 + 12_345) % 2**31
+        words = " ".join(f"w{(number >> shift) % 5000}" for shift in range(0, 30, 2))
+        link = f'<a href="/{variant}/{number % 997}">link {number % 997}</a>'
+        lines.append(f"<p>{words} {'' if number % 8 else link}</p>")
+    return "".join(lines).encode()
+
+
+class Site:
+    """Answers requests one after the other on each connection."""
+
+    def __init__(self) -> None:
+        self.first = 0.0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                writer.write(self.answer(head.split(b" ", 2)[1].decode()))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def answer(self, path: str) -> bytes:
+        """Return what a request for a path is answered."""
+        if path == "/robots.txt":
+            return _http(ROBOTS, b"text/plain")
+        self.first = self.first or stopwatch()
+        return _http(page(path), b"text/html; charset=utf-8")
+
+
+def _http(body: bytes, media_type: bytes) -> bytes:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+    return head % (media_type, len(body)) + body
+
+
+async def run() -> None:
+    """Serve until the input ends."""
+    site = Site()
+    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    sys.stdout.write(f"{site.first}\n")
+    server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(run())

@@ -1,0 +1,145 @@
+"""Learning visits and choosing pages with the default policy, against plain numpy.
+
+Bars: 200 bytes a page, 50 microseconds a visit learnt, 5 seconds to choose among 10 million pages.
+The plain reference goes page by page, with numpy over the grid of rates. Times are those of one
+core, whatever else the machine does. ``--pages N`` takes fewer pages.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import numpy as np
+
+from benchmarks.report import Result, report
+from freshet.core.clock import from_epoch
+from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable
+from freshet.core.types import Floats
+from freshet.schedule.bayes import BayesPolicy
+from freshet.schedule.cadence import CONTINUOUS, RATES
+
+PAGES, BATCH = 10_000_000, 100_000
+PAGES_A_HOST, PAGES_A_DIRECTORY = 100, 20
+BUDGET_SHARE, DAYS = 0.05, 20
+PLAIN_PAGES = 2_000
+BYTES_BAR, LEARN_BAR, CHOOSE_BAR = 200.0, 50.0, 5.0
+
+
+def make_pages(count: int) -> PageTable:
+    """Return pages of many hosts and directories."""
+    ids = np.arange(1, count + 1)
+    groups = (PAGES_A_HOST, PAGES_A_HOST * 4, PAGES_A_DIRECTORY)
+    hosts, sites, directories = ((ids // size).astype(np.uint64) for size in groups)
+    return PageTable(ids, hosts, sites, directories, np.ones(count), np.full(count, np.nan))
+
+
+def make_visits(pages: PageIds, day: float, rng: np.random.Generator) -> VisitTable:
+    """Return a look at every page in the course of a day, some of which found a change."""
+    count = len(pages)
+    times = (day + np.sort(rng.random(count))) * DAY_SECONDS
+    sure = np.ones(count, np.bool_)
+    unknown = np.full(count, -1, np.int32)
+    return VisitTable(pages, times, sure, sure, rng.random(count) < 0.3, unknown)
+
+
+def settle(policy: BayesPolicy, pages: PageIds, rng: np.random.Generator) -> None:
+    """Let every page have two looks, as a crawl of so many days at the budget would."""
+    for day, part in enumerate(np.array_split(rng.permutation(pages), DAYS)):
+        for batch in np.array_split(part, max(1, len(part) // BATCH)):
+            policy.learn(make_visits(batch, day, rng))
+            policy.learn(make_visits(batch, day + DAYS, rng))
+
+
+def learn_plainly(likelihood: Floats, gaps: Floats, changed: Floats, policy: BayesPolicy) -> None:
+    """Take one look at each page into its likelihoods, page by page."""
+    rates, outliers = policy.cadence.rates, policy.objective.outliers
+    for page in range(len(likelihood)):
+        still = np.exp(-rates * gaps[page])
+        chance = 1 - still if changed[page] else still
+        faded = likelihood[page] * policy.objective.memory ** gaps[page]
+        likelihood[page] = faded + np.log(outliers + (1 - 2 * outliers) * chance)
+
+
+def choose_plainly(likelihood: Floats, ages: Floats, k: int, policy: BayesPolicy) -> Floats:
+    """Return the k pages worth most, page by page."""
+    rates, prior = policy.cadence.rates, np.full(RATES, 1 / RATES)
+    values = np.empty(len(likelihood))
+    for page in range(len(likelihood)):
+        weights = prior * np.exp(likelihood[page] * policy.objective.memory ** ages[page])
+        expected = rates * ages[page]
+        gains = (1 - (1 + expected) * np.exp(-expected)) / rates
+        values[page] = weights @ gains / weights.sum()
+    return np.argsort(-values)[:k]
+
+
+def core_seconds(work: Callable[[], object]) -> float:
+    """Return how many seconds of a core a piece of work takes."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def measure_learning(policy: BayesPolicy, pages: PageIds, rng: np.random.Generator) -> list[Result]:
+    """Return visits learnt a second, and how long one takes in a batch and by itself."""
+    batch = make_visits(pages[:BATCH], 2 * DAYS, rng)
+    singles = [make_visits(pages[n : n + 1], 2 * DAYS + 1, rng) for n in range(PLAIN_PAGES)]
+    taken = core_seconds(lambda: policy.learn(batch)) / len(batch)
+    alone = core_seconds(lambda: [policy.learn(visit) for visit in singles]) / len(singles)
+    gaps, changed = np.full(PLAIN_PAGES, 3.0), rng.random(PLAIN_PAGES)
+    likelihood = np.zeros((PLAIN_PAGES, RATES))
+    plain = core_seconds(lambda: learn_plainly(likelihood, gaps, changed < 0.3, policy))
+    return [
+        Result("schedule learn", 1 / taken, PLAIN_PAGES / plain, "visits/s"),
+        Result("learn in a batch", 1e6 * taken, LEARN_BAR, "us a visit (bar)"),
+        Result("learn one at a time", 1e6 * alone, LEARN_BAR, "us a visit (bar)"),
+    ]
+
+
+def measure_choosing(policy: BayesPolicy, now: datetime, k: int) -> list[Result]:
+    """Return how long the first choice and a later one take, and pages chosen among a second."""
+    count = len(policy.states)
+    first = core_seconds(lambda: check(policy, now, k))
+    again = core_seconds(lambda: check(policy, now, k))
+    likelihood = np.zeros((PLAIN_PAGES, RATES))
+    ages = np.full(PLAIN_PAGES, 3.0)
+    plain = core_seconds(lambda: choose_plainly(likelihood, ages, k, policy))
+    return [
+        Result("schedule choose", count / first, PLAIN_PAGES / plain, "pages/s"),
+        Result(f"choose {k} of {count}", first, CHOOSE_BAR, "s (bar)"),
+        Result(f"choose {k} again", again, CHOOSE_BAR, "s (bar)"),
+    ]
+
+
+def check(policy: BayesPolicy, now: datetime, k: int) -> None:
+    """Choose, and stop unless exactly k pages come, of the highest values and each once."""
+    chosen = policy.choose(now, k, Caps())
+    if len(np.unique(chosen.pages)) != k or not (chosen.values >= policy.multiplier).all():
+        raise SystemExit(f"schedule: {len(chosen)} pages were chosen in place of {k}")
+
+
+def main() -> None:
+    """Print all figures."""
+    count = int(sys.argv[sys.argv.index("--pages") + 1]) if "--pages" in sys.argv else PAGES
+    rng = np.random.default_rng(1)
+    policy = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS)
+    small = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS)
+    for each, pages in ((small, make_pages(PLAIN_PAGES)), (policy, make_pages(count))):
+        each.add(pages)
+        settle(each, pages.ids, rng)
+        if each is small:
+            each.choose(from_epoch(2 * DAYS * DAY_SECONDS), 1, Caps())
+    k = max(1, int(count * BUDGET_SHARE / 24))
+    choosing = measure_choosing(policy, from_epoch(2 * DAYS * DAY_SECONDS), k)
+    learning = measure_learning(policy, pages.ids, rng)
+    held, recent = policy.states.nbytes / count, policy.nbytes / count
+    report(
+        *learning,
+        *choosing,
+        Result("bytes a page", held, BYTES_BAR, "bytes (bar)"),
+        Result("with clocks and prior", recent, BYTES_BAR, "bytes (bar)"),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What every catalog does for a crawl: what it remembers, and the columns that it plans by."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from freshet.archive.catalog.rows import (
+    Conditions,
+    HostState,
+    Lease,
+    PageColumns,
+    Spending,
+    Standing,
+)
+from freshet.core.tables import VisitTable
+
+
+class CrawlCatalog(Protocol):
+    """What a crawl remembers between visits: leases, spending, requests by persons, hosts."""
+
+    def lease(
+        self,
+        worker: str,
+        page_ids: Sequence[int],
+        now: datetime,
+        until: datetime,
+        *,
+        day: str | None = None,
+    ) -> list[int]:
+        """Lend pages to a worker until a time; return those that no other worker holds.
+
+        With a day, one request is booked for each page that the worker did not hold before.
+        """
+        ...
+
+    def release(
+        self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
+    ) -> None:
+        """Take back pages from a worker, all of its pages when none are named.
+
+        With a day, the requests booked for those of them that were lent on it are given back.
+        """
+        ...
+
+    def leases(self) -> list[Lease]:
+        """Return every lease, by page."""
+        ...
+
+    def return_expired(self, now: datetime) -> list[int]:
+        """Take back the pages whose lease has run out, and return them."""
+        ...
+
+    def return_all(self) -> list[int]:
+        """Take back every page, as who holds the archive's lock may do, and return them.
+
+        Their requests stay booked: a dead worker may have made them.
+        """
+        ...
+
+    def book(self, day: str, requests: int, apart: int = 0) -> None:
+        """Add to what was spent on a day; less than nothing gives back."""
+        ...
+
+    def spending(self, day: str) -> Spending:
+        """Return what was spent on a day."""
+        ...
+
+    def ask(self, page_ids: Sequence[int], now: datetime) -> None:
+        """Note that a person wants these pages visited now."""
+        ...
+
+    def asked(self) -> list[int]:
+        """Return the pages that a person wants visited, the longest waiting first."""
+        ...
+
+    def host(self, name: str) -> HostState | None:
+        """Return what is remembered of a host, if anything is."""
+        ...
+
+    def hosts(self) -> list[HostState]:
+        """Return what is remembered of all hosts, by name."""
+        ...
+
+    def set_host(self, state: HostState) -> None:
+        """Replace what is remembered of a host."""
+        ...
+
+    def set_hosts(self, states: Sequence[HostState]) -> None:
+        """Replace what is remembered of hosts, many at once."""
+        ...
+
+
+class PlanCatalog(Protocol):
+    """The live pages and their visits as columns, which policies learn and plan by."""
+
+    def page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
+        """Yield the live pages that were not removed, by id, in batches."""
+        ...
+
+    def standing(self) -> Standing:
+        """Return which live pages are paused, and which were removed."""
+        ...
+
+    def weights(self) -> dict[int, float]:
+        """Return the importance of live pages that their tags or their own settings give one."""
+        ...
+
+    def active_hours(self) -> dict[int, str]:
+        """Return the hours of live pages that their tags or their own settings give any."""
+        ...
+
+    def unvisited(self) -> list[int]:
+        """Return the live pages that were never visited."""
+        ...
+
+    def visit_columns(self, *, after: int = 0) -> Iterator[VisitTable]:
+        """Yield the visits of live pages, by page and time, in batches of whole pages.
+
+        With ``after`` only visits with a greater id come: those written later.
+        """
+        ...
+
+    def conditions(self, page_ids: Sequence[int]) -> dict[int, Conditions]:
+        """Return by what pages can be asked for conditionally; none where a server gave nothing."""
+        ...

@@ -1,0 +1,55 @@
+"""Plays the crawl ahead from now, without fetching: the pages in the order of their visits, when
+each is expected, what it is worth then, and why. Hosts are asked no more often than they may be.
+What the visits would find is not known: every page comes once, at its next visit within a day.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import print_json, print_table, say
+from freshet.core.types import Plan, PlannedVisit
+from freshet.flow.collection import Collection
+from freshet.flow.plan import plan as make_plan
+
+SHOWN = 20
+FIRST_OF_ALL = 1e9
+
+app = new_app()
+
+
+@app.command()
+def plan(
+    budget: Annotated[
+        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else the setting.")
+    ] = "",
+    objective: Annotated[
+        str, typer.Option(metavar="NAME", help="freshness or changes; else the setting.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="At most so many visits; 0 for a day's budget.")
+    ] = SHOWN,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Show what would be fetched next, and for what value."""
+    with Collection.open(collection) as opened:
+        found = make_plan(opened, budget=budget, objective=objective, limit=limit or None)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _print(found: Plan) -> None:
+    say(f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day")
+    if not found.choices:
+        say("Nothing can be fetched within a day; 'freshet why URL' says what a page waits for.")
+        return
+    print_table(("expected", "value", "page", "reason"), map(_cells, found.choices))
+
+
+def _cells(visit: PlannedVisit) -> tuple[Any, ...]:
+    value = f"{visit.value:.3g}" if visit.value < FIRST_OF_ALL else ""
+    return (visit.expected, value, visit.page.url, visit.reason)

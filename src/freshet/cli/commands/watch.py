@@ -1,0 +1,81 @@
+"""Fetches only these pages, as a crawl would, and shows what was found: title, words, links, or
+plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
+its next check would be at the collection's budget. Where a crawl already runs, it is asked to
+fetch them, and its visits are waited for.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freshet.cli.choice import tag_name
+from freshet.cli.logs import logging_to
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, print_json, progress, say
+from freshet.core.errors import FreshetError
+from freshet.core.spans import every
+from freshet.fetch.watch import WAIT_SECONDS
+from freshet.fetch.watch import watch as watch_pages
+from freshet.flow.watch import Sighting
+
+TOMORROW_DAYS = 1.0
+
+app = new_app()
+
+
+@app.command()
+def watch(
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages to watch.")],
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
+    ] = None,
+    wait: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for the visits.")
+    ] = WAIT_SECONDS,
+    log_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
+    ] = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Add pages, fetch them now, and show what to expect."""
+    tags = tuple(tag_name(text) for text in tag or ())
+    with logging_to(log_file), progress("fetching", quiet=as_json):
+        found = watch_pages(collection, urls, tags=tags, seconds=wait)
+    if as_json:
+        print_json(found)
+    else:
+        for sighting in found:
+            _print(sighting)
+    if not all(sighting.is_look for sighting in found):
+        raise typer.Exit(FreshetError.exit_code)
+
+
+def _print(found: Sighting) -> None:
+    say(found.page.url, "bold")
+    say(f"  {_seen(found)}")
+    if found.visit is None:
+        for obstacle in found.why.obstacles:
+            say(f"  {obstacle}")
+    say(f"  {_expected(found)}")
+
+
+def _seen(found: Sighting) -> str:
+    """Say what the visit showed."""
+    if found.visit is None:
+        return "not visited yet; it stays asked for"
+    outcome = f"{found.visit.outcome}" + (f" ({found.visit.why})" if found.visit.why else "")
+    if not found.is_look or found.words is None or found.links is None:
+        return outcome
+    shown = f"{counted(found.words, 'word')}, {counted(found.links, 'link')}"
+    return f"{outcome}: {found.title or 'no title'}; {shown}"
+
+
+def _expected(found: Sighting) -> str:
+    """Say what the forecast is, and when the next check would be."""
+    chance = next(each.changed for each in found.forecast.horizons if each.days == TOMORROW_DAYS)
+    rate = "" if found.forecast.rate is None else f"changes {every(found.forecast.rate)}; "
+    then = found.why.expected
+    check = f"next check {then:%Y-%m-%d %H:%M:%S}" if then else "next check in more than a day"
+    return f"forecast: {rate}{chance:.0%} likely to have changed by tomorrow; {check}"

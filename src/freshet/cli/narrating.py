@@ -1,0 +1,105 @@
+"""A crawl told as it goes: a line per change, and now and then how far it is."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from freshet.archive.catalog.base import Catalog
+from freshet.cli.logs import note
+from freshet.cli.output import counted
+from freshet.core.clock import stopwatch
+from freshet.core.errors import FreshetError
+from freshet.core.types import Change, Page, Visit
+from freshet.fetch.desk import Tidings
+
+PROGRESS_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a crawl has done so far."""
+
+    visits: int = 0
+    looks: int = 0
+    changes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def count(self, visit: Visit, change: Change | None) -> None:
+        """Count a visit."""
+        self.visits += 1
+        self.looks += visit.outcome.is_look
+        self.changes += change is not None and change.changed
+        self.outcomes[str(visit.outcome)] += 1
+
+
+class ReaderGone(FreshetError):
+    """Whoever read what a crawl tells has gone away."""
+
+
+class Narrator:
+    """Hears a crawl's tidings, says what is worth a line, and logs every visit."""
+
+    def __init__(self, catalog: Catalog, say: Callable[[str], None]) -> None:
+        self.tally = Tally()
+        self._catalog = catalog
+        self._say = say
+        self._told = stopwatch()
+
+    def __call__(self, tidings: Tidings) -> None:
+        """Take in what a crawl tells."""
+        pages = self._catalog.pages_by_id([visit.page for visit, _ in tidings.learnt])
+        for visit, change in tidings.learnt:
+            self.tally.count(visit, change)
+            page = pages.get(visit.page)
+            if page is not None:
+                self._report(page, visit, change)
+        if stopwatch() - self._told >= PROGRESS_SECONDS:
+            self._told = stopwatch()
+            self._tell(self._progress(tidings))
+
+    def _report(self, page: Page, visit: Visit, change: Change | None) -> None:
+        note("visit", **facts(page, visit, change))
+        if change is not None and change.changed:
+            self._tell(f"{visit.time:%H:%M:%S}  {page.url}  {described(change)}")
+
+    def _tell(self, text: str) -> None:
+        """Say a line; an exit that a broken pipe asks for must not tear the crawl apart."""
+        try:
+            self._say(text)
+        except SystemExit as end:
+            raise ReaderGone("nobody reads any more what the crawl tells") from end
+
+    def _progress(self, tidings: Tidings) -> str:
+        done = f"{counted(self.tally.visits, 'visit')}, {counted(self.tally.changes, 'change')}"
+        spending = tidings.spending
+        return f"{done}; {spending.spent:,} of {spending.budget:,} requests of the day spent"
+
+
+def facts(page: Page, visit: Visit, change: Change | None) -> dict[str, Any]:
+    """Return what a log keeps of a visit."""
+    found: dict[str, Any] = {"page": page.url, "outcome": visit.outcome, "status": visit.status}
+    if visit.final_url:
+        found["final_url"] = visit.final_url
+    if visit.why:
+        found["why"] = visit.why
+    if change is not None:
+        found |= {"changed": change.changed, "words": change.words}
+        found["new_links"] = change.new_link_count
+    return found
+
+
+def described(change: Change) -> str:
+    """Say what is new.
+
+    >>> described(Change(True, words=3, new_internal=1, new_external=0))
+    'changed: 3 words, 1 new link'
+    """
+    parts = []
+    if change.words is not None:
+        parts.append(counted(change.words, "word"))
+    if change.new_link_count:
+        parts.append(counted(change.new_link_count, "new link"))
+    if change.structure and not change.words:
+        parts.append("its structure")
+    return "changed: " + (", ".join(parts) or "it came back")

@@ -1,0 +1,34 @@
+"""Spans of time in words."""
+
+from datetime import timedelta
+
+LONGEST_DAYS = 365_250.0
+UNITS = (
+    (timedelta(days=365.25), "year"),
+    (timedelta(days=1), "day"),
+    (timedelta(hours=1), "hour"),
+    (timedelta(minutes=1), "minute"),
+)
+
+
+def span(days: float) -> str:
+    """Write a span of time given in days with the unit that suits it.
+
+    >>> span(0.002), span(1), span(800)
+    ('2.9 minutes', '1 day', '2.2 years')
+    """
+    length = timedelta(days=min(days, LONGEST_DAYS))
+    for unit, name in UNITS:
+        if length >= unit:
+            number = f"{length / unit:.1f}".removesuffix(".0")
+            return f"{number} {name}" if number == "1" else f"{number} {name}s"
+    return f"{length / timedelta(seconds=1):.0f} seconds"
+
+
+def every(rate: float) -> str:
+    """Say how often something happens, given how often in a day.
+
+    >>> every(0.5), every(24), every(0)
+    ('about every 2 days', 'about every hour', 'hardly ever')
+    """
+    return f"about every {span(1 / rate).removeprefix('1 ')}" if rate > 0 else "hardly ever"

@@ -1,0 +1,118 @@
+"""A crawl by another rule, simulated: it asks the same hosts in the same way as Freshet does.
+
+It has the same budget and keeps to the hosts' delays, Retry-After included; it asks conditionally,
+with audits, and meets the same errors, lies and noise. Only its choice of pages is its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+
+import numpy as np
+
+from freshet.core.clock import FixedClock, from_epoch, to_epoch
+from freshet.core.policy import Policy
+from freshet.core.tables import DAY_SECONDS, Caps, VisitTable, keys_of
+from freshet.demo.answers import Answer, Asked, Hosts
+from freshet.demo.stage import AUDIT_EVERY, DELAY, Stage
+from freshet.simulate.race import Copies, Standing
+
+CONDITIONS = {"ETag": "if-none-match", "Last-Modified": "if-modified-since"}
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a page's last content came with, and how often it was "not modified" since then."""
+
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    unchanged: int = 0
+
+    def ask(self) -> Mapping[str, str]:
+        """Return the conditions to ask by; none when an audit is due."""
+        return self.conditions if self.unchanged < AUDIT_EVERY else {}
+
+    def hear(self, answer: Answer, asked: Asked) -> None:
+        """Take in how a request was answered."""
+        if asked.shows:
+            given = dict(answer.headers)
+            named = [(CONDITIONS[name], given[name]) for name in CONDITIONS if name in given]
+            self.conditions, self.unchanged = dict(named[:1]), 0
+        elif asked.status == HTTPStatus.NOT_MODIFIED:
+            self.unchanged += 1
+
+
+class Rival:
+    """A policy that crawls a stage's web at an even pace; ``log`` has every request it makes."""
+
+    def __init__(self, policy: Policy, stage: Stage, budget_per_day: int, start: datetime) -> None:
+        self._policy = policy
+        self._stage = stage
+        self._pause = DAY_SECONDS / budget_per_day
+        self._start = to_epoch(start)
+        self._clock = FixedClock(start)
+        self._hosts = Hosts(stage.web, self._clock, stage.origins)
+        self.log = self._hosts.log
+        self._host_keys = keys_of([origin.removeprefix("http://") for origin in stage.origins])
+        self._closed_until = np.full(len(stage.web.hosts), -np.inf)
+        self._memories = [Memory() for _ in stage.web.pages]
+        self._truth = stage.truth()
+        self._copies = Copies(self._truth)
+        self._turns = self._visits = self._found = 0
+        policy.add(stage.table)
+
+    def advance(self, until: datetime) -> Standing:
+        """Make every visit that falls due up to a moment, and say how it stands then."""
+        end = to_epoch(until)
+        while (turn := self._start + self._turns * self._pause) <= end:
+            self._turns += 1
+            self._clock.at = from_epoch(turn)
+            self._visit(turn)
+        passed = end - self._start
+        return Standing(
+            policy=self._policy.name,
+            visits=self._visits,
+            changes_found=self._found,
+            freshness=self._copies.fresh_seconds(end) / passed if passed > 0 else 0.0,
+            fresh_now=self._copies.fresh_share(end),
+        )
+
+    def _visit(self, now: float) -> None:
+        """Let the policy choose a page, ask for it, and let the policy learn what came of it."""
+        for page in self._policy.choose(self._clock.at, 1, self._caps(now)).pages.tolist():
+            place = self._stage.pages[page]
+            asked = self._ask(place)
+            seen_before = bool(self._copies.exist(_just(place))[0])
+            changed = asked.shows and bool(self._copies.take(_just(place), now)[0])
+            self._visits += 1
+            self._found += changed
+            seems_changed = asked.shows and (changed or bool(self._truth.noisy[place]))
+            is_look = asked.shows or asked.status == HTTPStatus.NOT_MODIFIED
+            self._policy.learn(
+                VisitTable(
+                    pages=_just(page),
+                    times=np.array([now]),
+                    looks=np.array([is_look]),
+                    measured=np.array([is_look and seen_before]),
+                    changed=np.array([seems_changed and seen_before]),
+                    new_links=np.array([-1], np.int32),
+                )
+            )
+
+    def _ask(self, place: int) -> Asked:
+        """Ask for a page as a crawl would, and note what its host wants and what it said."""
+        page, memory = self._stage.web.pages[place], self._memories[place]
+        answer = self._hosts.answer(page.host, "GET", page.path, memory.ask())
+        asked = self.log.requests[-1]
+        memory.hear(answer, asked)
+        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, asked.wait or 0.0)
+        self._closed_until[page.host] = asked.time + delay
+        return asked
+
+    def _caps(self, now: float) -> Caps:
+        """Return which hosts may be asked now."""
+        return Caps(self._host_keys, (self._closed_until <= now).astype(np.int64))
+
+
+def _just(number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    return np.array([number], np.int64)

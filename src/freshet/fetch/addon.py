@@ -1,0 +1,102 @@
+"""The Scrapy add-on: one ADDONS line gives any project Freshet's scheduler, guard and recorder.
+
+In a project's settings:
+
+    ADDONS = {"freshet.fetch.addon.Freshet": 500}
+    FRESHET_COLLECTION = "news"
+
+What the project's own settings say about delays, robots.txt or cookies wins over the add-on's.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from freshet import __version__
+from freshet.core.settings import NetworkSettings, Settings, load
+from freshet.fetch.guard import ALLOW, RESOLVER
+from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
+from freshet.fetch.parts import COLLECTION, parts_of
+from freshet.flow.collection import SETTINGS_FILE
+
+PRIORITY = "addon"
+BUILT_IN = "scrapy.downloadermiddlewares"
+MIDDLEWARES: dict[str, int | None] = {
+    "freshet.fetch.robots.Robots": 100,
+    "freshet.fetch.record.Record": 595,
+    "freshet.fetch.redirects.Redirects": 600,
+    f"{BUILT_IN}.robotstxt.RobotsTxtMiddleware": None,
+    f"{BUILT_IN}.redirect.RedirectMiddleware": None,
+    f"{BUILT_IN}.redirect.MetaRefreshMiddleware": None,
+    f"{BUILT_IN}.retry.RetryMiddleware": None,
+    f"{BUILT_IN}.offsite.OffsiteMiddleware": None,
+}
+
+
+class Freshet:
+    """Sets a Scrapy project up to keep the pages of a collection fresh."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Freshet":
+        """Make it for a crawler."""
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Put the address guard in the place where names are resolved."""
+        settings.set("TWISTED_DNS_RESOLVER", RESOLVER, PRIORITY)
+        folder = settings.get(COLLECTION)
+        if folder:
+            network = load(Path(folder) / SETTINGS_FILE, os.environ).network
+            for name, value in process_settings(network).items():
+                settings.set(name, value, PRIORITY)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Put Freshet's parts in place."""
+        parts = parts_of(self._crawler)
+        for name, value in scrapy_settings(parts.settings).items():
+            settings.set(name, value, PRIORITY)
+        for path, order in MIDDLEWARES.items():
+            settings["DOWNLOADER_MIDDLEWARES"].set(path, order, PRIORITY)
+        for scheme, handler in HANDLERS.items():
+            settings["DOWNLOAD_HANDLERS"].set(scheme, handler, PRIORITY)
+        require_guard(self._crawler)
+
+
+def process_settings(network: NetworkSettings) -> dict[str, Any]:
+    """Return what must be set before there is a crawler: for the resolver and its threads."""
+    return {ALLOW: network.allow, "REACTOR_THREADPOOL_MAXSIZE": network.concurrency}
+
+
+def scrapy_settings(ours: Settings) -> dict[str, Any]:
+    """Return what a collection's settings mean to Scrapy; politeness is kept by our scheduler."""
+    return {
+        HEADER_BYTES: ours.limits.header_bytes,
+        "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
+        "USER_AGENT": user_agent(ours.contact),
+        "CONCURRENT_REQUESTS": ours.network.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": ours.network.concurrency,
+        "DOWNLOAD_DELAY": 0,
+        "DOWNLOAD_TIMEOUT": ours.limits.seconds,
+        "DOWNLOAD_MAXSIZE": ours.limits.response_bytes,
+        "DOWNLOAD_WARNSIZE": 0,
+        "DOWNLOAD_FAIL_ON_DATALOSS": True,
+        "COOKIES_ENABLED": False,
+        "ROBOTSTXT_OBEY": False,
+        "TELNETCONSOLE_ENABLED": False,
+    }
+
+
+def user_agent(contact: str) -> str:
+    """Return how Freshet names itself to servers.
+
+    >>> user_agent("me@example.org")  # doctest: +ELLIPSIS
+    'Freshet/... (me@example.org)'
+    """
+    return f"Freshet/{__version__}" + (f" ({contact})" if contact else "")

@@ -1,0 +1,226 @@
+"""Addresses that no server may send us to: special ranges, and what ``network.allow`` opens.
+
+The table follows IANA's special-purpose registries and adds the places where clouds keep their
+metadata. Python's ``is_global`` is not asked: it takes several of these for public.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+from ada_url import URL
+
+from freshet.core.errors import SettingsError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+HIGHEST_PORT = 65_535
+PORTS = {"http:": 80, "https:": 443}
+FORM = "a range such as 10.0.0.0/8 or 127.0.0.1/32:8000-8010"
+
+_SPECIAL = tuple(
+    (ip_network(network), what)
+    for network, what in (
+        ("169.254.169.254/32", "a cloud's metadata"),
+        ("169.254.170.2/32", "a cloud's metadata"),
+        ("100.100.100.200/32", "a cloud's metadata"),
+        ("192.0.0.192/32", "a cloud's metadata"),
+        ("168.63.129.16/32", "a cloud's metadata"),
+        ("fd00:ec2::254/128", "a cloud's metadata"),
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "shared by a carrier"),
+        ("127.0.0.0/8", "loopback"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved for protocols"),
+        ("192.0.2.0/24", "for documentation"),
+        ("192.31.196.0/24", "reserved for name servers"),
+        ("192.52.193.0/24", "a multicast relay"),
+        ("192.88.99.0/24", "a 6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "reserved for name servers"),
+        ("198.18.0.0/15", "for benchmarks"),
+        ("198.51.100.0/24", "for documentation"),
+        ("203.0.113.0/24", "for documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("::/96", "an IPv4 address in disguise"),
+        ("::ffff:0:0:0/96", "an IPv4 address in disguise"),
+        ("64:ff9b:1::/48", "behind a local NAT64"),
+        ("100::/64", "for discarding"),
+        ("2001::/32", "behind Teredo"),
+        ("2001::/23", "reserved for protocols"),
+        ("2001:db8::/32", "for documentation"),
+        ("2002::/16", "behind 6to4"),
+        ("2620:4f:8000::/48", "reserved for name servers"),
+        ("3fff::/20", "for documentation"),
+        ("5f00::/16", "for segment routing"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+    )
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_ISATAP = frozenset({0x00005EFE, 0x02005EFE})
+_LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa")
+_LOW_32_BITS = 0xFFFF_FFFF
+
+
+def why_special(address: Address | str) -> str | None:
+    """Say what is special about an address, None where it is a public one.
+
+    >>> why_special("10.1.2.3"), why_special("64:ff9b::7f00:1"), why_special("8.8.8.8")
+    ('private', 'loopback', None)
+    """
+    plain = _plain(address)
+    for network, what in _SPECIAL:
+        if plain in network:
+            return what
+    if isinstance(plain, IPv4Address):
+        return None
+    if plain in _NAT64:
+        return why_special(IPv4Address(int(plain) & _LOW_32_BITS))
+    if plain not in _GLOBAL_V6:
+        return "not assigned"
+    return "behind ISATAP" if int(plain) >> 32 & _LOW_32_BITS in _ISATAP else None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A network, and the ports that are open in it."""
+
+    network: Network
+    first_port: int = 0
+    last_port: int = HIGHEST_PORT
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The special ranges that ``network.allow`` opens.
+
+    >>> allowed = Allowed.parse(["127.0.0.1/32:8000-8010", "fd00::/8"])
+    >>> allowed.opens("127.0.0.1", 8003), allowed.opens("127.0.0.1", 80)
+    (True, False)
+    """
+
+    ranges: tuple[Range, ...] = ()
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> "Allowed":
+        """Read ranges as they stand in the settings."""
+        return cls(tuple(_range(text) for text in texts))
+
+    def opens(self, address: Address | str, port: int) -> bool:
+        """Whether an address may be asked at a port although it is special."""
+        plain = _plain(address)
+        return any(plain in item.network for item in self._at(port))
+
+    def opens_port(self, port: int) -> bool:
+        """Whether any special address may be asked at a port."""
+        return any(self._at(port))
+
+    def _at(self, port: int) -> Iterator[Range]:
+        return (item for item in self.ranges if item.first_port <= port <= item.last_port)
+
+
+def refused(address: Address | str, port: int, allowed: Allowed) -> str | None:
+    """Say why an address may not be asked at a port, None where it may.
+
+    >>> refused("127.0.0.1", 80, Allowed())
+    '127.0.0.1 is special (loopback); network.allow = ["127.0.0.1/32:80"] would open it'
+    """
+    what = why_special(address)
+    if what is None or allowed.opens(address, port):
+        return None
+    plain = _plain(address)
+    opening = f'network.allow = ["{plain}/{plain.max_prefixlen}:{port}"] would open it'
+    return f"{plain} is special ({what}); {opening}"
+
+
+def refusal(url: str, allowed: Allowed) -> str | None:
+    """Say why a URL may not be fetched; None where it may, or where its name is to be resolved.
+
+    >>> refusal("http://0x7f.1/", Allowed.parse(["127.0.0.0/8"])) is None
+    True
+    >>> refusal("file:///etc/passwd", Allowed())
+    'file: addresses are not fetched, only http: and https:'
+    """
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return f"{url[:200]!r} is no address that can be fetched"
+    if parsed.protocol not in PORTS:
+        return f"{parsed.protocol} addresses are not fetched, only http: and https:"
+    port = int(parsed.port or PORTS[parsed.protocol])
+    address = _literal(parsed.hostname)
+    if address is not None:
+        return refused(address, port, allowed)
+    if is_local(parsed.hostname) and not allowed.opens_port(port):
+        return f"{parsed.hostname} is a local name; network.allow opens what it resolves to"
+    return None
+
+
+def is_local(name: str) -> bool:
+    """Whether a name has a meaning only on this machine or in this network.
+
+    >>> is_local("printer"), is_local("db.internal."), is_local("example.org")
+    (True, True, False)
+    """
+    name = name.rstrip(".").lower()
+    return "." not in name or any(name.endswith("." + local) for local in _LOCAL_NAMES)
+
+
+def _plain(address: Address | str) -> Address:
+    """Return an address as the system would connect to it: IPv4 where it is only mapped."""
+    known = ip_address(address) if isinstance(address, str) else address
+    mapped = known.ipv4_mapped if isinstance(known, IPv6Address) else None
+    return mapped or known
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _range(text: str) -> Range:
+    network, ports = _parted(text.strip())
+    first, _, last = ports.partition("-")
+    try:
+        low = int(first) if ports else 0
+        high = int(last or first) if ports else HIGHEST_PORT
+        item = Range(ip_network(network), low, high)
+    except ValueError as error:
+        raise SettingsError(f"network.allow: {text!r} is none ({error}); give {FORM}") from None
+    if not 0 <= low <= high <= HIGHEST_PORT:
+        raise SettingsError(f"network.allow: {text!r} has no such ports; give {FORM}")
+    return item
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Part a network from its ports; an IPv6 address with ports has a prefix or brackets."""
+    address, slash, rest = text.partition("/")
+    if slash:
+        prefix, _, ports = rest.partition(":")
+        return f"{address.strip('[]')}/{prefix}", ports
+    if text.startswith("["):
+        address, _, rest = text[1:].partition("]")
+        return address, rest.removeprefix(":")
+    if text.count(":") == 1:
+        address, _, ports = text.partition(":")
+        return address, ports
+    return text, ""

@@ -1,0 +1,154 @@
+"""The name resolver that stands before every connection: refused addresses are never handed out.
+
+Twisted asks it for literals too, and connects to what it answers, so the address that was checked
+is the address that is used. Scrapy takes it by ``TWISTED_DNS_RESOLVER``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from scrapy.crawler import Crawler
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.base import ReactorBase
+from twisted.internet.interfaces import (
+    IAddress,
+    IHostnameResolver,
+    IHostResolution,
+    IResolutionReceiver,
+)
+from zope.interface import implementer
+
+from freshet.core.clock import stopwatch
+from freshet.core.errors import SettingsError
+from freshet.fetch.addresses import Allowed, refused
+
+ALLOW = "FRESHET_ALLOW"
+RESOLVER = "freshet.fetch.guard.Guard"
+REMEMBERED_SECONDS = 60.0
+REMEMBERED_NAMES = 10_000
+
+Types = Sequence[type[IAddress]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The addresses that a name had when it was last looked up, and how long that holds."""
+
+    addresses: tuple[IPv4Address | IPv6Address, ...]
+    until: float
+
+
+@implementer(IHostResolution)
+class Resolution:
+    """A name being looked up; it cannot be called off, only left unheard."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def cancel(self) -> None:
+        """Refuse: a lookup in a thread runs to its end."""
+        raise NotImplementedError
+
+
+@implementer(IResolutionReceiver)
+class Gathering:
+    """Collects what a lookup finds, and hands it on when that is all."""
+
+    def __init__(self, complete: Callable[[list[IAddress]], None]) -> None:
+        self._complete = complete
+        self._found: list[IAddress] = []
+
+    def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:
+        """Note nothing: whoever asked has heard that it began."""
+
+    def addressResolved(self, address: IAddress) -> None:
+        """Keep an address."""
+        self._found.append(address)
+
+    def resolutionComplete(self) -> None:
+        """Hand over all addresses."""
+        self._complete(self._found)
+
+
+@implementer(IHostnameResolver)
+class Guard:
+    """Looks names up in a thread, and lets pass only addresses that may be asked at the port."""
+
+    def __init__(self, reactor: ReactorBase, allowed: Allowed, lookup: IHostnameResolver) -> None:
+        self.allowed = allowed
+        self._reactor = reactor
+        self._lookup = lookup
+        self._known: dict[str, Known] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "Guard":
+        """Make it with the ranges that the settings open."""
+        return cls(reactor, Allowed.parse(crawler.settings.getlist(ALLOW)), reactor.nameResolver)
+
+    def install_on_reactor(self) -> None:
+        """Become the resolver of everything that connects."""
+        self._reactor.installNameResolver(self)
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: IResolutionReceiver,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Types | None = None,
+        transportSemantics: str = "TCP",
+    ) -> IHostResolution:
+        """Hand over the addresses of a name that may be asked at the port."""
+        resolution = Resolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        hand_over = partial(self._hand_over, resolutionReceiver, portNumber, addressTypes)
+        known = self._known.get(hostName.lower())
+        if known is not None and stopwatch() < known.until:
+            hand_over(known.addresses)
+        else:
+            gathering = Gathering(lambda found: hand_over(self._remember(hostName, found)))
+            self._lookup.resolveHostName(gathering, hostName, 0)
+        return resolution
+
+    def why_refused(self, host: str, port: int) -> str | None:
+        """Say why none of a name's addresses may be asked, None where it has none or one may."""
+        known = self._known.get(host.lower())
+        whys = (
+            [refused(address.host, port, self.allowed) for address in known.addresses]
+            if known
+            else []
+        )
+        return f"{host}: {whys[0]}" if whys and all(whys) else None
+
+    def _hand_over(
+        self,
+        receiver: IResolutionReceiver,
+        port: int,
+        types: Types | None,
+        addresses: Sequence[IPv4Address | IPv6Address],
+    ) -> None:
+        for address in addresses:
+            wanted = types is None or isinstance(address, tuple(types))
+            if wanted and refused(address.host, port, self.allowed) is None:
+                receiver.addressResolved(type(address)("TCP", address.host, port))
+        receiver.resolutionComplete()
+
+    def _remember(
+        self, name: str, found: Sequence[IAddress]
+    ) -> tuple[IPv4Address | IPv6Address, ...]:
+        addresses = tuple(item for item in found if isinstance(item, IPv4Address | IPv6Address))
+        while len(self._known) >= REMEMBERED_NAMES:
+            del self._known[next(iter(self._known))]
+        self._known[name.lower()] = Known(addresses, stopwatch() + REMEMBERED_SECONDS)
+        return addresses
+
+
+def guard_of(reactor: ReactorBase) -> Guard:
+    """Return the guard that a reactor connects through; an error where there is none."""
+    guard = reactor.nameResolver
+    if not isinstance(guard, Guard):
+        raise SettingsError(
+            f"TWISTED_DNS_RESOLVER: {type(guard).__name__} lets requests reach special addresses;"
+            f" leave it to Freshet, or set it to {RESOLVER}"
+        )
+    return guard

@@ -1,0 +1,131 @@
+"""Requests wait here for their time and for their host, and leave within milliseconds of both."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from scrapy import Request
+
+from freshet.core.clock import Clock, from_epoch, to_epoch
+from freshet.fetch.hosts import HostClocks
+
+# A clock that is set while a timer runs is noticed within so many seconds.
+LONGEST_WAIT = 30.0
+KEPT_LATENESS = 10_000
+
+Start = Callable[[Request], None]
+
+
+@dataclass(slots=True)
+class Line:
+    """The requests that wait for one host, and how many are with it."""
+
+    waiting: deque[tuple[float, Request]] = field(default_factory=deque)
+    active: int = 0
+    free_from: float = 0.0
+    timer: asyncio.TimerHandle | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """How many requests wait and are under way, and how late those since last time started.
+
+    Lateness is in seconds of real time, from when both a request's time and its host's had come.
+    """
+
+    waiting: int
+    active: int
+    lateness: tuple[float, ...]
+
+
+class Pacing:
+    """Lets each host's requests go one by one, no sooner than its clock and their times allow."""
+
+    def __init__(self, hosts: HostClocks, clock: Clock, per_host: int, start: Start) -> None:
+        self._hosts = hosts
+        self._clock = clock
+        self._per_host = per_host
+        self._start = start
+        self._lines: dict[str, Line] = {}
+        self._is_stopped = False
+        self._lateness: deque[float] = deque(maxlen=KEPT_LATENESS)
+
+    def wait(self, request: Request, host: str, start: datetime | None = None) -> None:
+        """Let a request go when its time has come and its host is free."""
+        now = to_epoch(self._clock.now())
+        line = self._lines.setdefault(host, Line(free_from=now))
+        line.waiting.append((to_epoch(start) if start else now, request))
+        self._turn(host)
+
+    def finish(self, host: str) -> None:
+        """Note that a request to a host has ended."""
+        line = self._lines.get(host)
+        if line is None:
+            return
+        line.active -= 1
+        line.free_from = to_epoch(self._clock.now())
+        if line.active or line.waiting:
+            self._turn(host)
+        else:
+            del self._lines[host]
+
+    def withdraw(self, host: str) -> list[Request]:
+        """Return the requests that wait for a host, and let them wait no longer."""
+        line = self._lines.get(host)
+        if line is None:
+            return []
+        left = [request for _, request in line.waiting]
+        line.waiting.clear()
+        return left
+
+    def stop(self) -> list[Request]:
+        """Let nothing go any more, and return all that waits."""
+        self._is_stopped = True
+        for line in self._lines.values():
+            if line.timer is not None:
+                line.timer.cancel()
+        return [request for host in list(self._lines) for request in self.withdraw(host)]
+
+    def waiting(self) -> dict[str, int]:
+        """Return how many requests wait for each host or are with it."""
+        return {host: len(line.waiting) + line.active for host, line in self._lines.items()}
+
+    def queue(self) -> Queue:
+        """Return how things stand, and how late requests started since this was last asked."""
+        late = tuple(self._lateness)
+        self._lateness.clear()
+        lines = self._lines.values()
+        waiting = sum(len(line.waiting) for line in lines)
+        return Queue(waiting, sum(line.active for line in lines), late)
+
+    def _turn(self, host: str) -> None:
+        """Start what may start now at a host; else be back when it may."""
+        line = self._lines.get(host)
+        if line is None:
+            return
+        if line.timer is not None:
+            line.timer.cancel()
+            line.timer = None
+        while line.waiting and line.active < self._per_host and not self._is_stopped:
+            now = to_epoch(self._clock.now())
+            line.free_from = max(line.free_from, self._hosts.closed_until(host))
+            at = max(self._due(line, now), self._hosts.open_from(host, now))
+            if at > now:
+                self._be_back(host, line, at)
+                return
+            due, request = line.waiting.popleft()
+            line.active += 1
+            self._lateness.append(max(0.0, now - max(due, line.free_from)) / self._clock.speed)
+            self._hosts.start(host, now)
+            self._start(request)
+
+    def _due(self, line: Line, now: float) -> float:
+        """Return when the first in line is due; only a clock that was set back leaves it far."""
+        due = line.waiting[0][0]
+        return due if due <= now + LONGEST_WAIT * self._clock.speed else now
+
+    def _be_back(self, host: str, line: Line, at: float) -> None:
+        delay = min(LONGEST_WAIT, self._clock.seconds_until(from_epoch(at)))
+        line.timer = asyncio.get_running_loop().call_later(delay, self._turn, host)

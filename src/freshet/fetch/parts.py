@@ -1,0 +1,156 @@
+"""The parts of one crawl, put together once for each Scrapy crawler and found by it."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from freshet.core.budget import day_of
+from freshet.core.clock import to_epoch
+from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook, Tidings
+from freshet.fetch.hosts import HostClocks
+from freshet.fetch.pacing import Pacing
+from freshet.fetch.requests import host_of, request_of, trip_of
+from freshet.fetch.worker import Worker
+from freshet.flow.crawl import Errand
+
+COLLECTION = "FRESHET_COLLECTION"
+BUDGET = "FRESHET_BUDGET"
+
+Listener = Callable[[Tidings], None]
+
+
+def parts_of(crawler: Crawler) -> "Parts":
+    """Return a crawler's parts; in someone's own project they are made when first asked for."""
+    found: Parts | None = getattr(crawler, "freshet", None)
+    if found is not None:
+        return found
+    path = crawler.settings.get(COLLECTION)
+    if not path:
+        raise NotConfigured(f"set {COLLECTION} to the folder of a Freshet collection")
+    worker = Worker(Path(path), budget=crawler.settings.get(BUDGET) or "", catch_up=True)
+    worker.open()
+    return Parts(crawler, worker, is_guest=True)
+
+
+class Parts:
+    """Worker, host clocks, pacing and desk of a crawl, and how they meet Scrapy's engine.
+
+    ``is_guest`` says that the crawl is someone else's: it ends when their spider and what is due
+    are done.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        worker: Worker,
+        *,
+        is_guest: bool = False,
+        limits: Limits = FOR_EVER,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        crawler.freshet = self  # type: ignore[attr-defined]
+        self._crawler = crawler
+        self.is_guest = is_guest
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.worker = worker
+        self.clock = worker.clock
+        self.settings = worker.settings
+        self.hosts = HostClocks(worker.settings.politeness)
+        self.hosts.load(worker.begun.hosts)
+        if worker.begun.died is not None:
+            self.hosts.start_all(to_epoch(worker.begun.died))
+        self.ready: deque[Request] = deque()
+        self.pacing = Pacing(
+            self.hosts, self.clock, worker.settings.politeness.per_host, self._release
+        )
+        outlook = Outlook(
+            self.pacing.waiting, self.pacing.queue, self.run, self.stop, tuple(listeners)
+        )
+        self.desk = Desk(worker, self.hosts, outlook, limits)
+
+    @property
+    def spider(self) -> Spider:
+        """Return the spider that the crawler runs."""
+        spider = self._crawler.spider
+        if spider is None:
+            raise RuntimeError("the crawler has no spider yet")
+        return spider
+
+    def run(self, errand: Errand) -> None:
+        """Send an errand on its way."""
+        self.pacing.wait(request_of(errand, errback=_unheard), errand.host, errand.start)
+
+    def wait(self, request: Request) -> None:
+        """Let a request wait for its host."""
+        self.pacing.wait(request, host_of(request))
+
+    def leave(self, request: Request, *, was_sent: bool = True) -> None:
+        """Note that a request has ended, whatever came of it.
+
+        Its host's delay runs from here on: it may have gone out later than it was let go.
+        """
+        trip, host = trip_of(request), host_of(request)
+        if trip.is_ready:
+            trip.is_ready = False
+            if was_sent:
+                self.hosts.start(host, to_epoch(self.clock.now()))
+            self.pacing.finish(host)
+
+    def send_back(self, host: str) -> None:
+        """Give back the errands that wait for a host which has closed; other requests wait on."""
+        left = self.pacing.withdraw(host)
+        errands = _unsent(left)
+        for request in left:
+            trip = trip_of(request)
+            if trip.errand is None or trip.hops:
+                self.pacing.wait(request, host)
+        self.later(self.desk.give_back(errands))
+
+    def stop(self, why: str) -> None:
+        """End the crawl; what is under way is still recorded."""
+        engine = self._crawler.engine
+        if engine is not None and engine.spider is not None:
+            self.later(engine.close_spider_async(reason=why))
+
+    async def close(self) -> None:
+        """Record what is finished, give back what waits, and let go of the collection."""
+        await self.desk.close(_unsent([*self.pacing.stop(), *self.ready]))
+        if self.is_guest:
+            self.worker.close()
+
+    def later(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Let work go on beside everything else."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _release(self, request: Request) -> None:
+        """Let a request that has waited go; an errand of yesterday's budget is given back."""
+        trip = trip_of(request)
+        trip.is_ready = True
+        errand = trip.errand
+        if errand and not trip.hops and errand.day != day_of(self.clock.now()):
+            self.leave(request, was_sent=False)
+            self.later(self.desk.give_back([errand]))
+            return
+        if not trip.hops:
+            trip.sent = self.clock.now()
+        engine = self._crawler.engine
+        if engine is not None:
+            engine.crawl(request)
+
+
+def _unsent(requests: Iterable[Request]) -> list[Errand]:
+    """Return the errands of requests that wait, but for those of which a redirect was asked."""
+    trips = map(trip_of, requests)
+    return [trip.errand for trip in trips if trip.errand and not trip.hops]
+
+
+def _unheard(failure: object) -> None:
+    """Pass over a failure that the recorder has taken in."""

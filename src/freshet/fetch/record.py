@@ -1,0 +1,144 @@
+"""Answers and failures become arrivals, with what went over the wire, and go to the desk."""
+
+from datetime import datetime
+from uuid import uuid4
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.http.headers import Headers
+
+from freshet.archive.importers.base import Arrival, Http
+from freshet.core.clock import to_epoch
+from freshet.core.errors import StorageError
+from freshet.core.types import Outcome, Snapshot
+from freshet.fetch.failures import outcome_of
+from freshet.fetch.hosts import BUSY, retry_after
+from freshet.fetch.parts import Parts, parts_of
+from freshet.fetch.requests import Trip, host_of, trip_of
+from freshet.fetch.robots import ROBOTS
+from freshet.fetch.wire import HEAD, SENT
+from freshet.flow.crawl import Fetched
+
+NOT_MODIFIED = 304
+SERVER_ERROR = 500
+
+
+class Record:
+    """A downloader middleware, next to the downloader, that lets no visit pass unrecorded."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Record":
+        """Make it for a crawler."""
+        return cls(parts_of(crawler))
+
+    def process_request(self, request: Request) -> None:
+        """Note when a visit's first request goes out."""
+        trip = trip_of(request)
+        trip.sent = trip.sent or self._parts.clock.now()
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Hand an answer over."""
+        if ROBOTS in request.meta:
+            return response
+        trip = trip_of(request)
+        self._hear(request, _rough_outcome(response), response)
+        self._parts.leave(request)
+        self._hand_over(trip, _answered(trip, request, response, self._time(trip)))
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Hand a failure over; whoever made the request still hears of it."""
+        if ROBOTS in request.meta or isinstance(exception, StorageError):
+            return
+        trip = trip_of(request)
+        outcome, why = outcome_of(exception)
+        self._hear(request, outcome, None)
+        self._parts.leave(request)
+        arrival = Arrival(
+            trip.url, "", self._time(trip), uuid4().bytes, outcome=outcome, why=why,
+            final_url=_final(trip, request), hops=trip.hops,
+        )  # fmt: skip
+        self._hand_over(
+            trip, arrival, asked=bool(trip.hops) or not isinstance(exception, IgnoreRequest)
+        )
+
+    def _hand_over(self, trip: Trip, arrival: Arrival, *, asked: bool = True) -> None:
+        errand = trip.errand
+        page, day = (errand.page, errand.day) if errand else (0, "")
+        self._parts.desk.finished(Fetched(arrival, page, day, asked))
+
+    def _hear(self, request: Request, outcome: Outcome, response: Response | None) -> None:
+        """Tell the host's clock how it went; a host that closes sends its queue back."""
+        now = self._parts.clock.now()
+        wait = None
+        if response is not None and response.status in BUSY:
+            wait = retry_after(_text(response.headers, "Retry-After"), now)
+        if self._parts.hosts.hear(host_of(request), outcome, wait, to_epoch(now)):
+            self._parts.send_back(host_of(request))
+
+    def _time(self, trip: Trip) -> datetime:
+        return trip.sent or self._parts.clock.now()
+
+
+def http_of(request: Request, response: Response) -> Http:
+    """Return what went over the wire beside the body."""
+    head = request.meta.get(HEAD) or _head(response)
+    peer = str(response.ip_address or "")
+    milliseconds = int(1000 * request.meta.get("download_latency", 0))
+    facts = (("fetchTimeMs", str(milliseconds)), ("ipAddress", peer))
+    return Http(head, request.meta.get(SENT) or b"", facts)
+
+
+def _answered(trip: Trip, request: Request, response: Response, now: datetime) -> Arrival:
+    """Return the arrival of an answer: 304 to a conditional request shows that nothing changed."""
+    http = http_of(request, response)
+    final = _final(trip, request)
+    uid = uuid4().bytes
+    if response.status == NOT_MODIFIED:
+        outcome = Outcome.NOT_MODIFIED if trip.is_conditional else Outcome.UNREADABLE
+        why = "" if trip.is_conditional else "304 to a request without conditions"
+        return Arrival(
+            trip.url, "", now, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
+            http=http, hops=trip.hops, why=why,
+        )  # fmt: skip
+    snapshot = Snapshot(request.url, response.body, response.status, _pairs(response.headers))
+    return Arrival(
+        trip.url, "", now, uid, snapshot, status=response.status, final_url=final, http=http,
+        hops=trip.hops,
+    )  # fmt: skip
+
+
+def _final(trip: Trip, request: Request) -> str | None:
+    """Return where a visit ended, None where that is the page's own address."""
+    return request.url if trip.hops else None
+
+
+def _rough_outcome(response: Response) -> Outcome:
+    """Return what an answer says of its host's health."""
+    if response.status in BUSY:
+        return Outcome.THROTTLED
+    return Outcome.SERVER_ERROR if response.status >= SERVER_ERROR else Outcome.OK
+
+
+def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.items()
+        for value in values
+    )
+
+
+def _head(response: Response) -> bytes:
+    """Return the head of an answer, written anew from what was read of it."""
+    lines = [f"HTTP/1.1 {response.status} ".encode()]
+    lines += [name + b": " + value for name, values in response.headers.items() for value in values]
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _text(headers: Headers, name: str) -> str:
+    return (headers.get(name) or b"").decode("latin-1")

@@ -1,0 +1,50 @@
+"""Redirects: each is kept, paid for and followed, up to a limit and never in a circle."""
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from freshet.fetch.parts import Parts, parts_of
+from freshet.fetch.record import http_of
+from freshet.fetch.requests import onward, trip_of
+from freshet.fetch.robots import ROBOTS
+from freshet.view.url import absolute, canonical
+
+LONGEST_URL = 8_192
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class Redirects:
+    """A downloader middleware that follows redirects in place of Scrapy's own."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Redirects":
+        """Make it for a crawler."""
+        return cls(parts_of(crawler))
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
+        """Follow a redirect; one that cannot be followed is the end of its visit."""
+        target = target_of(response)
+        if target is None or ROBOTS in request.meta or request.meta.get("dont_redirect"):
+            return response
+        trip = trip_of(request)
+        limit = self._parts.settings.limits.redirects
+        if len(trip.hops) >= limit or target in trip.passed or target == request.url:
+            return response
+        if trip.errand is not None and not await self._parts.desk.book(1):
+            return response
+        self._parts.leave(request)
+        return onward(request, target, response, http_of(request, response))
+
+
+def target_of(response: Response) -> str | None:
+    """Return where an answer sends its reader: a web address, else None."""
+    location = response.headers.get("Location")
+    if response.status not in REDIRECTS or not location:
+        return None
+    url = absolute(response.url, location.decode("latin-1"))
+    known = canonical(url) if url and len(url) <= LONGEST_URL else None
+    return known if known and known.startswith(("http://", "https://")) else None

@@ -1,0 +1,95 @@
+"""Errands as Scrapy requests, and what a request carries through redirects."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import Response
+
+from freshet.archive.importers.base import Hop, Http
+from freshet.fetch.wire import HEAD, SENT
+from freshet.flow.crawl import Errand
+from freshet.view.url import canonical, place
+
+TRIP = "freshet_trip"
+
+
+@dataclass(slots=True)
+class Trip:
+    """One visit on its way: the errand it serves, if any, and the answers that sent it on.
+
+    ``is_ready`` says that the request has waited for its host; ``sent`` when it was first sent.
+    """
+
+    url: str
+    errand: Errand | None = None
+    hops: tuple[Hop, ...] = ()
+    is_ready: bool = False
+    is_conditional: bool = False
+    sent: datetime | None = None
+    passed: set[str] = field(default_factory=set)
+
+
+def trip_of(request: Request) -> Trip:
+    """Return the trip that a request belongs to; a request of someone else's spider begins one."""
+    trip = request.meta.get(TRIP)
+    if trip is None:
+        trip = request.meta[TRIP] = Trip(canonical(request.url) or request.url)
+    return trip
+
+
+def host_of(request: Request) -> str:
+    """Return the host with any port that a request goes to."""
+    return place(canonical(request.url) or request.url).host
+
+
+def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Request:
+    """Return the request that runs an errand: with the page's headers, cookies and conditions."""
+    headers = dict(errand.settings.headers)
+    if errand.settings.cookies:
+        pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
+        headers["Cookie"] = "; ".join(pairs)
+    meta: dict[str, Any] = {TRIP: Trip(errand.url, errand)}
+    if errand.settings.proxy:
+        meta["proxy"] = errand.settings.proxy
+    request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)
+    add_conditions(request)
+    return request
+
+
+def add_conditions(request: Request) -> None:
+    """Ask only for a page that changed, where the last answer from this address allows it."""
+    trip = trip_of(request)
+    errand = trip.errand
+    for name in ("If-None-Match", "If-Modified-Since"):
+        request.headers.pop(name, None)
+    trip.is_conditional = False
+    if errand is None or request.url != (errand.final_url or errand.url):
+        return
+    if errand.etag:
+        request.headers["If-None-Match"] = errand.etag
+    elif errand.last_modified:
+        request.headers["If-Modified-Since"] = errand.last_modified
+    trip.is_conditional = bool(errand.etag or errand.last_modified)
+
+
+def onward(request: Request, url: str, answer: Response, http: Http) -> Request:
+    """Return the request that follows a redirect; what was set for one host stays there."""
+    trip = trip_of(request)
+    hop = Hop(request.url, http, answer.body)
+    following = replace(
+        trip, hops=(*trip.hops, hop), is_ready=False, passed=trip.passed | {request.url}
+    )
+    headers = request.headers.copy()
+    meta = {**request.meta, TRIP: following}
+    if place(url).host != host_of(request):
+        for name in (*(trip.errand.settings.headers if trip.errand else ()), "Cookie"):
+            headers.pop(name, None)
+        headers.pop("Authorization", None)
+    for name in (HEAD, SENT, "download_slot", "download_latency"):
+        meta.pop(name, None)
+    onward = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
+    add_conditions(onward)
+    return onward

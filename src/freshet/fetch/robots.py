@@ -1,0 +1,284 @@
+"""robots.txt is asked for before a host's pages, remembered for a day, and obeyed (RFC 9309).
+
+An answer in the 200s is followed; one in the 400s, or a sixth redirect, means that there are no
+rules. A host whose robots.txt cannot be had is closed: it is asked again after as long as that has
+lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from freshet.core.clock import Clock, from_epoch, to_epoch
+from freshet.core.errors import BadInput, StorageError
+from freshet.core.types import Outcome
+from freshet.fetch.failures import Disallowed, Refused, outcome_of
+from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
+from freshet.view.decode import decode
+from freshet.view.url import absolute, canonical, place
+
+TOKEN = "Freshet"
+ROBOTS = "freshet_robots"
+MOST_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+FIRST_WAIT = 300.0
+OPEN_AFTER = 30 * 86_400.0
+HOUR = 3_600.0
+DECODED_BYTES = 8 * PARSED_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRecord:
+    """What a host's robots.txt said, when, and until when that holds; times are epoch seconds.
+
+    ``rules`` are those for us alone. ``status`` is None where no answer came. While the file cannot
+    be had, ``failing_since`` is set and ``why`` says what comes instead.
+    """
+
+    fetched: float
+    status: int | None
+    rules: str
+    expires: float
+    failing_since: float | None = None
+    why: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing may be fetched because it is not known what may."""
+        return self.failing_since is not None and self.fetched - self.failing_since < OPEN_AFTER
+
+    def holds(self, now: float) -> bool:
+        """Whether it can still be gone by; a clock that was set back makes it doubtful."""
+        return self.fetched <= now < self.expires
+
+
+class Hosts(Protocol):
+    """What is remembered of hosts."""
+
+    def robots(self, host: str) -> RobotsRecord | None:
+        """Return what is remembered of a host's robots.txt."""
+        ...
+
+    def keep_robots(self, host: str, record: RobotsRecord) -> None:
+        """Remember a host's robots.txt."""
+        ...
+
+    def set_delay(self, host: str, seconds: float | None) -> None:
+        """Take over a host's Crawl-delay."""
+        ...
+
+    def delay(self, host: str) -> float:
+        """Return the seconds between two requests to a host."""
+        ...
+
+    def start(self, host: str, now: float) -> None:
+        """Note that a host is being asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What is needed of a crawl: its memory and clock, and how it sends, counts and sets aside."""
+
+    hosts: Hosts
+    clock: Clock
+    robots_hours: float
+    download: Callable[[Request], Awaitable[Response]]
+    count: Callable[[int], Awaitable[None]]
+    leave: Callable[[Request], None]
+    token: str = TOKEN
+
+    def now(self) -> float:
+        """Return the time in epoch seconds."""
+        return to_epoch(self.clock.now())
+
+
+class Robots:
+    """A downloader middleware that lets no page pass which its host's robots.txt closes."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._rulebook = Rulebook()
+        self._asking: dict[str, asyncio.Task[RobotsRecord]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Robots":
+        """Make it for a crawler, with the parts that it has."""
+        parts = crawler.freshet  # type: ignore[attr-defined]
+        robots = cls(
+            Crawl(
+                hosts=parts.hosts,
+                clock=parts.clock,
+                robots_hours=parts.settings.politeness.robots_hours,
+                download=partial(_download, crawler),
+                count=parts.desk.book_apart,
+                leave=partial(parts.leave, was_sent=False),
+                token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or TOKEN,
+            )
+        )
+        crawler.signals.connect(robots.cut, signals.bytes_received)
+        return robots
+
+    async def process_request(self, request: Request) -> Request | None:
+        """Let a request pass, or raise Disallowed; if its host was asked first, it waits again."""
+        if ROBOTS in request.meta or request.meta.get("dont_obey_robotstxt"):
+            return None
+        url = canonical(request.url) or request.url
+        hosts = self._crawl.hosts
+        record = hosts.robots(key_of(url))
+        if record is not None and record.holds(self._crawl.now()):
+            self._require(record, url)
+            return None
+        self._require(await self._ask_once(url, request.meta.get("proxy")), url)
+        if hosts.delay(place(url).host) <= 0:
+            return None
+        self._crawl.leave(request)
+        return request.replace(dont_filter=True)
+
+    def cut(self, data: bytes, request: Request) -> None:
+        """Stop reading a robots.txt that is longer than what is parsed of it."""
+        if ROBOTS not in request.meta:
+            return
+        request.meta[ROBOTS] += len(data)
+        # It was read whatever its length; what Scrapy may unpack of it is bounded from here.
+        request.meta["download_maxsize"] = DECODED_BYTES
+        if request.meta[ROBOTS] > PARSED_BYTES:
+            raise StopDownload(fail=False)
+
+    def _require(self, record: RobotsRecord, url: str) -> None:
+        host = place(url).host
+        if record.is_closed:
+            outcome = Outcome.UNREACHABLE if record.status is None else Outcome.ROBOTS
+            raise Disallowed(f"robots.txt of {host} cannot be had: {record.why}", outcome)
+        if not self._rulebook.allows(record.rules, url):
+            raise Disallowed(f"robots.txt of {host} closes it")
+
+    async def _ask_once(self, url: str, proxy: str | None) -> RobotsRecord:
+        """Ask for a host's robots.txt, or wait for the answer where that is under way."""
+        key = key_of(url)
+        task = self._asking.get(key)
+        if task is None:
+            task = self._asking[key] = asyncio.ensure_future(self._ask(url, proxy))
+            task.add_done_callback(lambda _: self._asking.pop(key))
+        return await asyncio.shield(task)
+
+    async def _ask(self, url: str, proxy: str | None) -> RobotsRecord:
+        """Ask and remember; a host that may not be asked at all raises Refused.
+
+        That Freshet cannot count its requests is no fault of the host, and ends the crawl.
+        """
+        crawl, key = self._crawl, key_of(url)
+        lifetime = crawl.robots_hours * HOUR
+        before = crawl.hosts.robots(key)
+        try:
+            response = await self._follow(absolute(url, "/robots.txt") or url, proxy)
+            record = record_of(response, crawl.token, before, crawl.now(), lifetime)
+        except (Refused, StorageError):
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever happens, there is no robots.txt)
+            record = missed(None, outcome_of(error)[1], before, crawl.now(), lifetime)
+        crawl.hosts.keep_robots(key, record)
+        crawl.hosts.start(place(url).host, crawl.now())
+        if record.failing_since is None:
+            crawl.hosts.set_delay(place(url).host, self._rulebook.delay(record.rules))
+        return record
+
+    async def _follow(self, url: str, proxy: str | None) -> Response:
+        response = await self._send(url, proxy)
+        for _ in range(MOST_REDIRECTS):
+            target = _target(response)
+            if target is None:
+                break
+            try:
+                await self._wait_for(place(target).host)
+                response = await self._send(target, proxy)
+            except Refused as error:
+                raise Disallowed(f"it was sent on, and {error}") from error
+        return response
+
+    async def _send(self, url: str, proxy: str | None) -> Response:
+        await self._crawl.count(1)
+        self._crawl.hosts.start(place(url).host, self._crawl.now())
+        return await self._crawl.download(_request(url, proxy))
+
+    async def _wait_for(self, host: str) -> None:
+        """Wait as long as a host that was asked just now is due."""
+        until = self._crawl.now() + self._crawl.hosts.delay(host)
+        await asyncio.sleep(self._crawl.clock.seconds_until(from_epoch(until)))
+
+
+def record_of(
+    response: Response, token: str, before: RobotsRecord | None, now: float, lifetime: float
+) -> RobotsRecord:
+    """Return what an answer means: rules, none where there is no file, or that it cannot be had."""
+    status = response.status
+    if status < 200 or status >= 500:
+        return missed(status, f"status {status}", before, now, lifetime)
+    if status >= 300:
+        return RobotsRecord(now, status, "", now + lifetime)
+    codings = (response.headers.get("Content-Encoding") or b"").decode("latin-1")
+    try:
+        body = decode(response.body, codings, DECODED_BYTES)
+    except BadInput as error:
+        return missed(status, str(error), before, now, lifetime)
+    return RobotsRecord(now, status, rules_for(text_of(body), token), now + lifetime)
+
+
+def missed(
+    status: int | None, why: str, before: RobotsRecord | None, now: float, lifetime: float
+) -> RobotsRecord:
+    """Return the record of a robots.txt that cannot be had, asked for again ever more seldom."""
+    since = before.failing_since if before else None
+    since = now if since is None else min(since, now)
+    wait = min(max(now - since, FIRST_WAIT), lifetime)
+    return RobotsRecord(now, status, "", now + wait, since, why)
+
+
+def key_of(url: str) -> str:
+    """Return the name under which a page's robots.txt is remembered: that of http is another's.
+
+    >>> key_of("https://a.example/b"), key_of("http://a.example/"), key_of("http://a.example:81/")
+    ('a.example', 'a.example:80', 'a.example:81')
+    """
+    host = place(url).host
+    has_port = host.rpartition(":")[2].isdecimal()
+    return host if has_port or url.startswith("https:") else f"{host}:80"
+
+
+def _target(response: Response) -> str | None:
+    """Return where an answer sends its reader on, None where it does not."""
+    location = response.headers.get("Location")
+    if response.status not in REDIRECTS or not location:
+        return None
+    return absolute(response.url, location.decode("latin-1"))
+
+
+def _request(url: str, proxy: str | None) -> Request:
+    """Return a request that no other middleware redirects, repeats, keeps or counts."""
+    meta: dict[str, object] = {
+        ROBOTS: 0,
+        "download_maxsize": 0,
+        "dont_redirect": True,
+        "dont_retry": True,
+        "dont_cache": True,
+        "dont_merge_cookies": True,
+        "dont_obey_robotstxt": True,
+    }
+    if proxy:
+        meta["proxy"] = proxy
+    headers = {"Accept-Encoding": "identity"}
+    return Request(url, headers=headers, meta=meta, callback=NO_CALLBACK, dont_filter=True)
+
+
+async def _download(crawler: Crawler, request: Request) -> Response:
+    if crawler.engine is None:
+        raise Disallowed("the crawl has ended")
+    return await crawler.engine.download_async(request)

@@ -1,0 +1,113 @@
+"""What a robots.txt says to one crawler: read by RFC 9309, matched by Protego."""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from protego import Protego
+
+PARSED_BYTES = 500 * 1024
+KEPT_CHARS = 8_000_000
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# With the misspellings that crawlers agree on, and a colon that may be missing.
+_LINE = re.compile(
+    r"\s*(?:(?P<agent>user[- ]?agent)|(?P<allow>allow)|(?P<delay>crawl[- ]delay)"
+    r"|(?P<disallow>dis+al+ow|diasllow|disallaw))\s*(?::|\s)(?P<value>[^#]*)",
+    re.IGNORECASE,
+)
+_NAMES = {"agent": "User-agent", "allow": "Allow", "delay": "Crawl-delay", "disallow": "Disallow"}
+_EVERYONE = "User-agent: *"
+
+
+def text_of(body: bytes) -> str:
+    r"""Decode a robots.txt, cut after the last whole line that is within the limit.
+
+    >>> text_of(b"\xff\xfeA\x00l\x00l\x00")
+    'All'
+    """
+    if len(body) > PARSED_BYTES:
+        body = body[:PARSED_BYTES].rpartition(b"\n")[0]
+    for mark, encoding in _BOMS:
+        if body.startswith(mark):
+            return body.removeprefix(mark).decode(encoding, "replace")
+    return body.decode("utf-8", "replace")
+
+
+def rules_for(text: str, token: str) -> str:
+    r"""Return the rules of the groups that name a product token, else those for everyone.
+
+    >>> rules_for("User-agent: a\nUser-agent: Freshet/2\nDisallow: /x\nUser-agent: *", "Freshet")
+    'User-agent: *\nDisallow: /x'
+    """
+    everyone: list[str] = []
+    named: list[str] = []
+    is_named = False
+    heard: list[list[str]] = []
+    is_head = False
+    for name, value in _lines(text):
+        if name != "agent":
+            is_head = False
+            for group in heard:
+                group.append(f"{_NAMES[name]}: {value}")
+            continue
+        heard = heard if is_head else []
+        is_head = True
+        if _names(value, token):
+            is_named = True
+            heard.append(named)
+        elif value == "*" or value.startswith("* "):
+            heard.append(everyone)
+    return "\n".join([_EVERYONE, *dict.fromkeys(named if is_named else everyone)])
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the value of every line that is a rule or names a crawler."""
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if found:
+            kind = next(kind for kind in _NAMES if found[kind])
+            yield kind, found["value"].strip()
+
+
+def _names(value: str, token: str) -> bool:
+    """Whether a line names a crawler, whatever version or remark follows."""
+    rest = value[len(token) :]
+    is_longer = rest[:1].isalnum() or rest[:1] in ("-", "_")
+    return value[: len(token)].lower() == token.lower() and not is_longer
+
+
+class Rulebook:
+    """Rules ready to be matched, kept as long as they are not too many."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, Protego] = {}
+        self._chars = 0
+
+    def allows(self, rules: str, url: str) -> bool:
+        """Whether rules let a URL be fetched.
+
+        >>> Rulebook().allows("User-agent: *\\nDisallow: /a", "https://example.org/ab")
+        False
+        """
+        return self._of(rules).can_fetch(url, "*")
+
+    def delay(self, rules: str) -> float | None:
+        """Return the seconds that rules ask for between two requests, None where they do not."""
+        return self._of(rules).crawl_delay("*")
+
+    def _of(self, rules: str) -> Protego:
+        parsed = self._parsed.pop(rules, None)
+        if parsed is None:
+            parsed = Protego.parse(rules)
+            self._chars += len(rules)
+        self._parsed[rules] = parsed
+        while self._chars > KEPT_CHARS and len(self._parsed) > 1:
+            oldest = next(iter(self._parsed))
+            del self._parsed[oldest]
+            self._chars -= len(oldest)
+        return parsed

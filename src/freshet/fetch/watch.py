@@ -1,0 +1,54 @@
+"""Watch pages: add them, have them fetched now, by a running crawl where there is one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from time import sleep
+
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.budget import Budget, day_of
+from freshet.core.clock import stopwatch
+from freshet.core.types import Page
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import Limits
+from freshet.flow.check_now import is_crawl
+from freshet.flow.collection import Collection
+from freshet.flow.watch import Sighting, enlist, sightings
+
+WAIT_SECONDS = 60.0
+POLL_SECONDS = 0.1
+
+
+def watch(
+    path: Path, urls: Sequence[str], *, tags: tuple[str, ...] = (), seconds: float = WAIT_SECONDS
+) -> list[Sighting]:
+    """Add pages to a collection, have them fetched, and return what was found of each.
+
+    What is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    """
+    with Collection.open(path) as opened:
+        writer = ArchiveLock(opened.archive).holder()
+        if not is_crawl(writer):
+            ArchiveLock(opened.archive).take().release()
+        since = opened.clock.now()
+        pages = enlist(opened, urls, tags=tags)
+        if is_crawl(writer):
+            _wait(opened, pages, seconds)
+        elif _has_budget(opened, since):
+            crawl(path, pages=[page.id for page in pages], limits=Limits(seconds=seconds))
+        return sightings(opened, pages, since=since)
+
+
+def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
+    """Wait until a running crawl has visited the pages it was asked for."""
+    wanted = {page.id for page in pages}
+    end = stopwatch() + seconds
+    while wanted & set(opened.catalog.asked()) and stopwatch() < end:
+        sleep(POLL_SECONDS)
+
+
+def _has_budget(opened: Collection, now: datetime) -> bool:
+    """Whether the day has requests left."""
+    size = sum(item.pages for item in opened.catalog.last_outcomes())
+    budget = Budget.parse(opened.settings.budget).per_day(size)
+    return opened.catalog.spending(day_of(now)).requests < budget

@@ -1,0 +1,65 @@
+"""The one thread that owns the collection while a crawl runs; the fetching one awaits its work."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from freshet.core.clock import Clock, SystemClock
+from freshet.core.settings import Settings
+from freshet.core.types import Snapshot
+from freshet.flow.collection import Collection
+from freshet.flow.crawl import Begun, Crawl, DaySpending
+from freshet.flow.sight import see
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Looked at before anything is fetched: compiled code is loaded by it, which takes a second.
+FIRST_SIGHT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
+
+
+class Worker:
+    """A collection opened for a crawl, in a thread of its own; options are those of Crawl."""
+
+    def __init__(self, path: Path, *, clock: Clock | None = None, **options: Any) -> None:
+        self.path = path
+        self.clock = clock or SystemClock()
+        self._options = options
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="collection")
+        self._held = ExitStack()
+        self.crawl: Crawl
+        self.settings: Settings
+        self.begun: Begun
+
+    def open(self) -> None:
+        """Take the right to append to the archive, mend what a crash left, and learn the past."""
+        try:
+            self._thread.submit(self._open).result()
+        except BaseException:
+            self.close()
+            raise
+
+    def spending(self) -> DaySpending:
+        """Return the day's budget and what is spent of it."""
+        return self._thread.submit(self.crawl.spending).result()
+
+    async def call(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Do something with the collection, in its thread."""
+        return await asyncio.wrap_future(self._thread.submit(work, *args, **options))
+
+    def close(self) -> None:
+        """Let go of the collection."""
+        self._thread.submit(self._held.close).result()
+        self._thread.shutdown()
+
+    def _open(self) -> None:
+        collection = self._held.enter_context(Collection.open(self.path, clock=self.clock))
+        recorder = self._held.enter_context(collection.recording())
+        self.settings = collection.settings
+        self.crawl = Crawl(collection, recorder, **self._options)
+        self.begun = self.crawl.begin()
+        see(FIRST_SIGHT, self.settings.limits)
+        self._held.callback(self.crawl.end)

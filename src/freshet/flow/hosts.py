@@ -1,0 +1,117 @@
+"""Hosts as plans and people see them: when each may be asked again, and why not sooner."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from freshet.archive.catalog.rows import HostState
+from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.settings import PolitenessSettings
+from freshet.core.tables import UNBOUNDED, Caps, PageIds, keys_of
+
+OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """How a host is treated now; ``closed_until`` is None where it is open.
+
+    ``delay`` is the seconds between two requests, ``failures`` how many in a row closed the host.
+    """
+
+    host: str
+    delay: float
+    next_allowed: datetime | None = None
+    closed_until: datetime | None = None
+    failures: int = 0
+    robots: str = ""
+
+
+def host_view(state: HostState, politeness: PolitenessSettings, now: datetime) -> HostView:
+    """Return how a host is treated, by what is remembered of it."""
+    closed = state.backoff_until
+    return HostView(
+        state.host,
+        max(politeness.delay, state.delay or 0.0),
+        state.next_allowed,
+        closed if closed is not None and closed > now else None,
+        state.failures,
+        _robots(state.robots),
+    )
+
+
+def closed_hosts(
+    states: Iterable[HostState], politeness: PolitenessSettings, now: datetime
+) -> list[HostView]:
+    """Return the hosts that are not asked for now, the one that opens last first."""
+    views = (host_view(state, politeness, now) for state in states)
+    closed = [(view.closed_until, view) for view in views if view.closed_until is not None]
+    return [view for _, view in sorted(closed, key=lambda pair: pair[0], reverse=True)]
+
+
+def _robots(kept: Mapping[str, Any]) -> str:
+    """Say what came of asking for a host's robots.txt."""
+    if not kept:
+        return "robots.txt not asked for yet"
+    read = f"{from_epoch(float(kept['fetched'])):%Y-%m-%d %H:%M}"
+    if kept.get("failing_since") is not None:
+        why = kept.get("why") or "no answer"
+        return f"robots.txt cannot be had ({why}, {read}), so nothing is fetched for now"
+    if kept.get("status") == OK:
+        return f"robots.txt read {read}"
+    return f"no robots.txt (status {kept.get('status')}, {read}), so all may be fetched"
+
+
+class Turns:
+    """The hosts' time to come, filled turn by turn; times are epoch seconds."""
+
+    def __init__(self, states: Iterable[HostState], politeness: PolitenessSettings) -> None:
+        self._usual = politeness.delay
+        self._free: dict[str, float] = {}
+        self._delays: dict[str, float] = {}
+        for state in states:
+            self._free[state.host] = max(_epoch(state.next_allowed), _epoch(state.backoff_until))
+            self._delays[state.host] = max(politeness.delay, state.delay or 0.0)
+
+    def take(self, host: str, at: float) -> float:
+        """Take a host's next turn, not before a time, and return when it is."""
+        turn = max(at, self._free.get(host, at))
+        self._free[host] = turn + self._delays.get(host, self._usual)
+        return turn
+
+    def room(self, host: str, at: float, until: float) -> int:
+        """Return how many turns a host has between two times."""
+        start = max(at, self._free.get(host, at))
+        return _rooms(until - start, self._delays.get(host, self._usual))
+
+    def caps(self, at: float, until: float, barred: PageIds) -> Caps:
+        """Return every host's room between two times."""
+        known = [host for host, free in self._free.items() if free > at or host in self._delays]
+        return Caps(
+            keys_of(known),
+            np.array([self.room(host, at, until) for host in known], np.int64),
+            _rooms(until - at, self._usual),
+            barred,
+        )
+
+    def next_opening(self, after: float) -> float | None:
+        """Return when the next host comes free after a time, None where all are free."""
+        return min((free for free in self._free.values() if free > after), default=None)
+
+
+def _rooms(span: float, delay: float) -> int:
+    """Return how many turns begin within a span.
+
+    >>> _rooms(60.0, 25.0), _rooms(0.0, 25.0), _rooms(-1.0, 25.0)
+    (3, 1, 0)
+    """
+    if span < 0:
+        return 0
+    return min(UNBOUNDED, 1 + int(span / delay)) if delay > 0 else UNBOUNDED
+
+
+def _epoch(moment: datetime | None) -> float:
+    return 0.0 if moment is None else to_epoch(moment)

@@ -1,0 +1,206 @@
+"""Why a page stands where it stands in the plan, in words and numbers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from freshet.archive.catalog.rows import HostState
+from freshet.core.clock import from_epoch
+from freshet.core.hours import ActiveHours
+from freshet.core.settings import PageSettings
+from freshet.core.spans import every, span
+from freshet.core.tables import Explanation
+from freshet.core.types import Outcome, Page, Visit
+from freshet.flow.collection import Collection
+from freshet.flow.hosts import HostView, host_view
+from freshet.flow.plan import Rehearsal
+from freshet.flow.planning import policy_name
+
+LOOKED_AHEAD = 2_000
+STEADY = 0.05
+NO_ROOM = "today's budget is spent; the next requests go out after midnight UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Everything that decides when a page is visited next.
+
+    ``obstacles`` are what keeps it from being visited now, in words; ``expected`` is when its next
+    visit would be, None where that is not within a day.
+    """
+
+    page: Page
+    now: datetime
+    objective: str
+    policy: str
+    budget: int
+    spent: int
+    importance: float
+    obstacles: tuple[str, ...]
+    host: HostView
+    last_visit: Visit | None
+    explanation: Explanation | None
+    expected: datetime | None
+
+    def lines(self) -> Iterator[tuple[str, Any]]:
+        """Yield what there is to say, a name and a value a line; obstacles come first."""
+        yield "page", self.page.url
+        for obstacle in self.obstacles:
+            yield "not now", obstacle
+        yield "next check", _moment(self.expected) or "not within a day, by what is known now"
+        if self.explanation is not None:
+            yield from _reckoning(self.explanation, self.importance)
+        yield "plan", f"for {self.objective} by {self.policy}"
+        yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
+        yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
+        yield "robots", self.host.robots
+        yield "last visit", _visit(self.last_visit)
+
+
+def why(collection: Collection, page: Page) -> Why:
+    """Explain a page's place in the plan."""
+    return reasons(collection, [page])[0]
+
+
+def reasons(collection: Collection, pages: Sequence[Page]) -> list[Why]:
+    """Explain the places of pages in the plan."""
+    ahead = Rehearsal(collection, collection.settings)
+    expected = _expected(ahead, {page.id for page in pages})
+    return [_why(collection, page, ahead, expected.get(page.id)) for page in pages]
+
+
+def _expected(ahead: Rehearsal, pages: set[int]) -> dict[int, datetime]:
+    """Return when pages would be visited next, those that come among the next visits."""
+    found: dict[int, datetime] = {}
+    for visit in ahead.visits(LOOKED_AHEAD):
+        if visit.page.id in pages:
+            found[visit.page.id] = visit.expected
+        if len(found) == len(pages):
+            break
+    return found
+
+
+def _why(
+    collection: Collection, page: Page, ahead: Rehearsal, expected: datetime | None
+) -> Why:  # fmt: skip
+    settings = collection.settings
+    state = collection.catalog.host(page.host) or HostState(page.host)
+    host = host_view(state, settings.politeness, ahead.now)
+    last = collection.catalog.last_visits([page.id]).get(page.id)
+    visit = None if last is None else last.visit
+    own = collection.settings_for(page)
+    found = _explanation(ahead, page)
+    obstacles = [
+        *_standing(collection, page),
+        *_last_visit(visit),
+        *_waits(ahead, own, host, found),
+    ]
+    return Why(
+        page, ahead.now, settings.objective, policy_name(settings), ahead.budget, ahead.spent,
+        own.importance, tuple(obstacles), host, visit, found, expected or _due(ahead, found),
+    )  # fmt: skip
+
+
+def _explanation(ahead: Rehearsal, page: Page) -> Explanation | None:
+    try:
+        return ahead.policy.explain(page.id, ahead.now)
+    except KeyError:
+        return None
+
+
+def _standing(collection: Collection, page: Page) -> Iterator[str]:
+    """Say what keeps a page out of every plan."""
+    if page.source:
+        yield f"it is a history imported from {page.source}; 'freshet add' keeps it fresh"
+    elif page.id in collection.catalog.standing().removed:
+        yield "it was removed; 'freshet add' brings it back"
+    if page.paused:
+        yield "it is paused; 'freshet resume' takes it into plans again"
+    if any(lease.page == page.id for lease in collection.catalog.leases()):
+        yield "it is being fetched at this moment"
+
+
+def _last_visit(visit: Visit | None) -> Iterator[str]:
+    """Say what the last visit met that the next one will meet too."""
+    if visit is None or visit.outcome.is_look:
+        return
+    if visit.outcome is Outcome.ROBOTS:
+        yield visit.why or "robots.txt closes it"
+    elif visit.outcome is Outcome.EMPTY:
+        yield f"it showed nothing: {visit.why or 'empty'}"
+    else:
+        yield f"its last visit showed no content: {_visit(visit)}"
+
+
+def _waits(
+    ahead: Rehearsal, settings: PageSettings, host: HostView, found: Explanation | None
+) -> Iterator[str]:
+    """Say what it waits for."""
+    hours = ActiveHours.parse(settings.active_hours)
+    if hours is not None and not hours.contains(ahead.now):
+        yield f"it is outside its active hours, {settings.active_hours}"
+    if host.closed_until is not None:
+        why = f"after {host.failures:,} failures" if host.failures else "as it asked"
+        yield f"its host is closed until {_moment(host.closed_until)}, {why}"
+    if found is not None and isfinite(found.not_before):
+        until = from_epoch(found.not_before)
+        if until > ahead.now:
+            yield f"it is left alone until {_moment(until)}, after its last visits"
+    if ahead.spent >= ahead.budget:
+        yield NO_ROOM
+
+
+def _due(ahead: Rehearsal, found: Explanation | None) -> datetime | None:
+    """Return when the page's value reaches the multiplier, where that is known and to come."""
+    if found is None or found.due is None or not isfinite(found.due):
+        return None
+    due = from_epoch(found.due)
+    return due if due > ahead.now else None
+
+
+def _reckoning(found: Explanation, importance: float) -> Iterator[tuple[str, str]]:
+    """Yield the numbers behind a page's place, from what is expected to what it rests on."""
+    if found.chance is not None:
+        yield "changed by now", f"{found.chance:.0%} likely"
+    if found.rate is not None:
+        yield "changes", f"{every(found.rate)}{_between(found)}"
+    value = "first of all, it was never seen" if not isfinite(found.age_days) else (
+        f"{found.value:.4g} a visit now; pages from {found.multiplier:.4g} are visited"
+    )  # fmt: skip
+    yield "value", value
+    yield "importance", f"{importance:g}"
+    if found.look_chance < 1:
+        yield "visits that show it", f"{found.look_chance:.0%} likely"
+    if isfinite(found.age_days):
+        yield "last seen", f"{span(found.age_days)} ago"
+    yield from _basis(found)
+
+
+def _basis(found: Explanation) -> Iterator[tuple[str, str]]:
+    looks = f"changes: {found.changes:,} in {found.looks:,} compared looks"
+    others = "" if found.host_looks is None else f"; at its host: {found.host_looks:,} looks"
+    yield "rests on", looks + others
+    if found.prior_rate is not None:
+        yield "pages like it", every(found.prior_rate)
+    if found.clock is not None and abs(found.clock - 1) > STEADY:
+        yield "its directory", f"changes {found.clock:.2g} times as fast as usual of late"
+
+
+def _between(found: Explanation) -> str:
+    if not found.rate_low or not found.rate_high:
+        return ""
+    return f" (90 %: {span(1 / found.rate_high)} to {span(1 / found.rate_low)})"
+
+
+def _visit(visit: Visit | None) -> str:
+    if visit is None:
+        return "none yet"
+    status = "" if visit.status is None else f", status {visit.status}"
+    why = f" ({visit.why})" if visit.why not in ("", f"status {visit.status}") else ""
+    return f"{_moment(visit.time)}: {visit.outcome}{status}{why}"
+
+
+def _moment(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,126 @@
+"""What is expected of a page before it is known: by its host, its site and the whole collection."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.types import Floats, Indices
+from freshet.schedule.columns import NOWHERE, blocks
+from freshet.schedule.pick import lottery
+from freshet.schedule.posterior import Learning, kernels
+from freshet.schedule.states import PageStates
+
+MEDIAN_RATE, SPREAD = 0.03, 2.0
+FIRST_SHARE = 0.02
+SITE_WEIGHT, HOST_WEIGHT = 20.0, 4.0
+MOST_PAGES = 100_000
+SPARE, LOTS = 2, 2.0**64
+
+
+class HierarchicalPrior:
+    """The distribution of change rates in the collection, in each site and on each host.
+
+    Learnt by expectation maximisation from the pages' posteriors. Each level leans on the one
+    above as if that were so many more pages. The collection's keeps a share of what was thought at
+    first: pages that changed at every look tell nothing of how fast they are, and step by step the
+    fit would take them for the fastest there can be. Every distribution is a row of one table: the
+    collection's, then those of sites and hosts that the sample of pages has.
+    """
+
+    def __init__(self, rates: Floats) -> None:
+        first = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / SPREAD) ** 2)
+        self._first: Floats = first / first.sum()
+        self.table: Floats = self._first[np.newaxis]
+        self._site_rows = np.empty(0, np.int32)
+        self._host_rows = np.empty(0, np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory that the table and its indices take."""
+        return self.table.nbytes + self._site_rows.nbytes + self._host_rows.nbytes
+
+    def of(self, states: PageStates, rows: NDArray[Any]) -> kernels.Prior:
+        """Return the table, and which row of it holds for every page."""
+        hosts = (states.host, _padded(self._host_rows, len(states.hosts)))
+        sites = (states.site, _padded(self._site_rows, len(states.sites)))
+        return self.table, kernels.nearest_levels(rows, hosts, sites)
+
+    def learn(
+        self, states: PageStates, learning: Learning, now: float, *, steps: int, seed: int
+    ) -> None:
+        """Fit the table to the pages, or to a sample of them, by that many steps."""
+        rows = sample(states, MOST_PAGES, seed)
+        if not len(rows):
+            return
+        likelihood, ages = states.column("likelihood"), states.ages(rows, now, never=0.0)
+        sites = _Groups(states.site[rows], len(states.sites))
+        hosts = _Groups(states.host[rows], len(states.hosts))
+        for _ in range(steps):
+            weights = learning.posteriors(likelihood, rows, ages, self.of(states, rows))
+            self._fit(weights, sites, hosts)
+
+    def state(self) -> dict[str, Any]:
+        """Return the table and its indices as plain arrays."""
+        return {
+            "prior_table": self.table.copy(),
+            "prior_sites": self._site_rows.copy(),
+            "prior_hosts": self._host_rows.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Become what ``state`` describes."""
+        self.table = np.array(state["prior_table"], np.float64)
+        self._site_rows = np.array(state["prior_sites"], np.int32)
+        self._host_rows = np.array(state["prior_hosts"], np.int32)
+
+    def _fit(self, weights: Floats, sites: "_Groups", hosts: "_Groups") -> None:
+        """Set every level from the posteriors of pages."""
+        whole = (1 - FIRST_SHARE) * weights.mean(axis=0) + FIRST_SHARE * self._first
+        by_site = (sites.sums(weights) + SITE_WEIGHT * whole) / (sites.pages + SITE_WEIGHT)
+        above = hosts.sums(by_site[sites.places]) / hosts.pages
+        by_host = (hosts.sums(weights) + HOST_WEIGHT * above) / (hosts.pages + HOST_WEIGHT)
+        self.table = np.vstack((whole, by_site, by_host))
+        self._site_rows = sites.rows_from(1)
+        self._host_rows = hosts.rows_from(1 + len(sites.pages))
+
+
+class _Groups:
+    """The sites or the hosts of sampled pages."""
+
+    def __init__(self, groups: Indices, count: int) -> None:
+        distinct, self.places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        self.pages: Floats = sizes[:, np.newaxis].astype(np.float64)
+        self._distinct, self._count = distinct, count
+
+    def sums(self, weights: Floats) -> Floats:
+        """Return the sum of every group's pages."""
+        return kernels.sums_by_group(weights, self.places, len(self.pages))
+
+    def rows_from(self, first: int) -> Indices:
+        """Return the table's row of every group, those of the sample numbered from ``first``."""
+        rows = np.full(self._count, NOWHERE, np.int32)
+        rows[self._distinct] = np.arange(first, first + len(self._distinct))
+        return rows
+
+
+def sample(states: PageStates, most: int, seed: int) -> Indices:
+    """Return the rows of all pages, or of the ``most`` with the lowest lots, by their ids.
+
+    A page's lot stays the same, so that a growing collection keeps most of its sample.
+    """
+    rows = states.order()
+    if len(rows) <= most:
+        return rows
+    draw, low = lottery(seed), min(1.0, SPARE * most / len(rows)) * LOTS
+    drawn = np.concatenate([part[draw(states.ids[part]) < low] for part in blocks(rows)])
+    lowest = np.argsort(draw(states.ids[drawn]))[:most]
+    return drawn[np.sort(lowest)]
+
+
+def _padded(rows: Indices, count: int) -> Indices:
+    """Return rows with as many more as there are groups that came since."""
+    if count == len(rows):
+        return rows
+    return np.concatenate((rows, np.full(count - len(rows), NOWHERE, np.int32)))

@@ -1,0 +1,316 @@
+"""The commands that fetch, run as a user would against servers on loopback."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.clock import stopwatch
+from freshet.flow.opened import OpenedCollection
+from tests.cli.cli_runs import Run
+from tests.fetch.servers import Loopback, ScriptedPage, Site
+
+PATIENCE = 60.0
+HOSTILE = "News \x1b[31m\x1b]0;title\x07 today\u202e"
+WORDS = "<p>the river rose in spring and the fields along it were green again</p>"
+NEEDS_SCRIPT = "<html><body><script>go()</script></body></html>"
+SITE = Site(
+    {
+        "/": ScriptedPage((
+            f"<title>{HOSTILE}</title>{WORDS}<a href=/a>a</a>",
+            f"<title>{HOSTILE}</title>{WORDS}<p>more words</p><a href=/a>a</a><a href=/b>b</a>",
+        )),
+        "/still": ScriptedPage((f"<title>Still</title>{WORDS}",)),
+        "/app": ScriptedPage((NEEDS_SCRIPT,)),
+        "/slow": ScriptedPage((f"<title>Slow</title>{WORDS}",), delay=1.0),
+        "/stuck": ScriptedPage((WORDS,), delay=50.0),
+    },
+    robots="User-agent: *\nDisallow: /closed\n",
+)
+SETTINGS = """
+budget = "200000/day"
+[network]
+allow = {allow}
+[politeness]
+delay = 0.02
+page_interval = 0.05
+"""
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A collection, the address of the site that it may fetch, and a crawl that runs there."""
+
+    path: Path
+    url: str
+    crawl: "subprocess.Popen[str] | None" = None
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "freshet", *words, "--collection", str(self.path)]
+
+    def freshet(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end in a process of its own."""
+        command = self.command(*words)
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """Run a command that goes on."""
+        return subprocess.Popen(
+            self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def open(self) -> OpenedCollection:
+        return OpenedCollection.open(self.path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with Loopback({"site": SITE}) as started:
+        yield started
+
+
+def make_place(path: Path, server: Loopback) -> Place:
+    OpenedCollection.create(path, contact="you@example.org").close()
+    file = path / "freshet.toml"
+    file.write_text(file.read_text() + SETTINGS.format(allow=json.dumps(server.allow)))
+    return Place(path, server.urls["site"])
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Wait for something to become true, and return it."""
+    end = stopwatch() + PATIENCE
+    while stopwatch() < end:
+        if found := condition():
+            return found
+        sleep(0.05)
+    raise AssertionError("it did not come true")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return int(sock.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def watched(server: Loopback, tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Any]:
+    place = make_place(tmp_path_factory.mktemp("watch") / "c", server)
+    with place.open() as opened:
+        opened.add(f"{place.url}/still")
+    urls = [f"{place.url}{path}" for path in ("/", "/app", "/closed")]
+    ended = place.freshet("watch", *urls, "--json")
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stdout.isascii()
+    return place, json.loads(ended.stdout)
+
+
+@pytest.fixture(scope="module")
+def ran(server: Loopback, tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Any]:
+    place = make_place(tmp_path_factory.mktemp("run") / "c", server)
+    with place.open() as opened:
+        opened.add_many([f"{place.url}{path}" for path in ("/", "/still", "/app", "/closed")])
+    log = str(place.path / "run.log")
+    return place, place.freshet("run", "--visits", "12", "--log-file", log)
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def running(
+    server: Loopback, tmp_path_factory: pytest.TempPathFactory, port: int
+) -> Iterator[Place]:
+    place = make_place(tmp_path_factory.mktemp("beside") / "c", server)
+    file = place.path / "freshet.toml"
+    file.write_text(file.read_text().replace("page_interval = 0.05", "page_interval = 3600"))
+    with place.open() as opened:
+        opened.add(f"{place.url}/still")
+    process = place.start("run", "--metrics-port", str(port))
+    with place.open() as opened:
+        until(lambda: opened.catalog.counts().visits)
+    yield replace(place, crawl=process)
+    process.terminate()
+    process.communicate(timeout=PATIENCE)
+
+
+class TestWatch:
+    def test_what_was_found_is_told(self, watched: tuple[Place, Any]) -> None:
+        found = watched[1][0]
+        assert (found["visit"]["outcome"], found["words"], found["links"]) == ("ok", 14, 1)
+        assert found["title"].startswith("News")
+
+    def test_a_first_forecast_and_the_next_check_are_told(self, watched: tuple[Place, Any]) -> None:
+        found = watched[1][0]
+        chances = [horizon["changed"] for horizon in found["forecast"]["horizons"]]
+        assert 0 < chances[-1] < 1
+        assert chances == sorted(chances)
+        assert found["why"]["expected"] > found["visit"]["time"]
+
+    def test_a_page_that_is_empty_without_scripts_says_so(self, watched: tuple[Place, Any]) -> None:
+        found = watched[1][1]
+        assert found["visit"]["outcome"] == "empty"
+        assert "needs a browser that runs scripts" in found["why"]["obstacles"][0]
+
+    def test_a_page_that_robots_closes_says_so(self, watched: tuple[Place, Any]) -> None:
+        found = watched[1][2]
+        assert found["visit"]["outcome"] == "robots"
+        assert re.match(r"robots.txt of .* closes it", found["why"]["obstacles"][0])
+
+    def test_only_the_pages_watched_are_fetched(self, watched: tuple[Place, Any]) -> None:
+        place = watched[0]
+        with place.open() as opened:
+            assert opened.page(f"{place.url}/still").history() == []
+            assert len(opened.page(f"{place.url}/").history()) == 1
+            assert opened.catalog.leases() == []
+
+
+class TestRun:
+    def test_it_tells_what_it_will_do_and_every_change_and_ends_with_a_summary(
+        self, ran: tuple[Place, Any]
+    ) -> None:
+        place, ended = ran
+        assert (ended.returncode, ended.stderr) == (0, "")
+        first, second, *lines = ended.stdout.splitlines()
+        assert first == "Keeping 4 pages fresh; objective freshness, policy bayes-freshness."
+        assert second == "200,000 requests a day, 0 spent today. Ctrl-C stops it."
+        changes = [line for line in lines if "changed: " in line]
+        assert changes
+        told = re.compile(rf"\d\d:\d\d:\d\d  {re.escape(place.url)}/  changed: \d+ words")
+        assert all(told.match(line) for line in changes)
+        assert f"{len(changes)} change" in next(line for line in lines if "Stopped after" in line)
+        assert "1 more went to robots.txt" in ended.stdout
+
+    def test_nothing_it_prints_steers_a_terminal(self, ran: tuple[Place, Any]) -> None:
+        assert not CONTROLS.search(ran[1].stdout)
+
+    def test_the_log_holds_every_visit_as_a_line(self, ran: tuple[Place, Any]) -> None:
+        place = ran[0]
+        events = [json.loads(line) for line in (place.path / "run.log").read_text().splitlines()]
+        visits = [event for event in events if event["event"] == "visit"]
+        with place.open() as opened:
+            kept = sorted(
+                (page.url, str(row.visit.outcome))
+                for page in opened.pages()
+                for row in page.history()
+            )
+        assert sorted((event["page"], event["outcome"]) for event in visits) == kept
+        assert (events[0]["event"], events[-1]["event"]) == ("crawl begins", "crawl ended")
+
+    def test_the_collection_is_sound_and_nothing_is_held(self, ran: tuple[Place, Any]) -> None:
+        with ran[0].open() as opened:
+            assert opened.check().problems == []
+            assert opened.catalog.leases() == []
+
+    def test_what_is_spent_is_what_was_asked_for(self, ran: tuple[Place, Any]) -> None:
+        with ran[0].open() as opened:
+            today = opened.status().today
+            rows = [row for page in opened.pages() for row in page.history()]
+        assert today.spent == sum(str(row.visit.outcome) != "robots" for row in rows)
+        assert today.apart == 1
+
+
+def figures(port: int) -> dict[str, float]:
+    """Read the metrics of a running crawl."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    return {name: float(value) for name, value in pairs}
+
+
+class TestBesideARunningCrawl:
+    """One crawl for good, and other commands beside it."""
+
+    def test_a_second_run_is_refused_naming_the_first(self, run: Run, running: Place) -> None:
+        ended = run("run", "--collection", str(running.path))
+        assert ended.code == 6
+        assert re.search(r"is being written by '.* run .*' \(process \d+, since", ended.err)
+
+    def test_status_names_the_crawl(self, run: Run, running: Place) -> None:
+        shown = run("status", "--collection", str(running.path)).out
+        assert re.search(r"being written by '.* run .*'", shown)
+
+    def test_a_page_asked_for_is_visited_again(self, run: Run, running: Place) -> None:
+        url = f"{running.url}/still"
+        with running.open() as opened:
+            before = len(opened.page(url).history())
+            ended = run("check-now", url, "--collection", str(running.path))
+            assert "takes them up" in ended.out
+            until(lambda: len(opened.page(url).history()) > before)
+
+    def test_watch_lets_the_crawl_fetch(self, run: Run, running: Place) -> None:
+        ended = run("watch", f"{running.url}/", "--collection", str(running.path))
+        assert ended.code == 0
+        assert "ok: News" in ended.out
+        assert not CONTROLS.search(ended.out)
+        assert "forecast: changes about every" in ended.out
+        assert "next check 20" in ended.out
+
+    def test_a_live_status_goes_on_until_it_is_interrupted(self, running: Place) -> None:
+        ours, theirs = os.openpty()
+        process = subprocess.Popen(running.command("status", "--live"), stdout=theirs)
+        os.close(theirs)
+        shown = b""
+        while shown.count(b"today (") < 2:
+            shown += os.read(ours, 65_536)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        os.close(ours)
+
+    def test_metrics_count_what_was_done(self, running: Place, port: int) -> None:
+        until(lambda: 'freshet_visits_total{outcome="ok"}' in figures(port))
+        found = figures(port)
+        with running.open() as opened:
+            counts = opened.catalog.counts()
+        assert found['freshet_visits_total{outcome="ok"}'] >= 1
+        assert found["freshet_requests_budget"] == 200_000
+        assert found["freshet_requests_apart"] == 1
+        assert found["freshet_pages"] == counts.pages
+        assert found["freshet_archive_bytes"] > 0
+        assert found["freshet_start_lateness_seconds_count"] >= counts.visits
+        assert found["freshet_batch_seconds_count"] >= 1
+        assert {"freshet_queue_waiting", "freshet_queue_active"} <= found.keys()
+
+    def test_a_stop_records_what_is_under_way_and_ends_with_0(
+        self, running: Place, server: Loopback
+    ) -> None:
+        url = f"{running.url}/slow"
+        with running.open() as opened:
+            opened.add(url)
+            until(lambda: any(entry.path == "/slow" for entry in server.log.entries()))
+            running.crawl.send_signal(signal.SIGTERM)
+            out, err = running.crawl.communicate(timeout=PATIENCE)
+            assert (running.crawl.returncode, err) == (0, "")
+            assert "Stopped after" in out
+            assert [str(row.visit.outcome) for row in opened.page(url).history()] == ["ok"]
+            assert opened.catalog.leases() == []
+            assert ArchiveLock(opened.archive).holder() == ""
+
+
+def test_a_second_signal_does_not_wait_for_what_is_under_way(
+    server: Loopback, tmp_path: Path
+) -> None:
+    place = make_place(tmp_path / "c", server)
+    with place.open() as opened:
+        opened.add(f"{place.url}/stuck")
+    process = place.start("run")
+    until(lambda: any(entry.path == "/stuck" for entry in server.log.entries()))
+    process.send_signal(signal.SIGINT)
+    until(lambda: process.poll() is not None or process.send_signal(signal.SIGINT))
+    assert process.returncode == 130
+    assert "what was acknowledged is kept" in process.communicate()[1]
+    with place.open() as opened:
+        assert opened.check().problems == []

@@ -1,0 +1,137 @@
+"""The commands that tell what the crawl would do and why, without fetching anything."""
+
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.catalog.rows import HostState
+from freshet.core.clock import SystemClock
+from freshet.flow.collection import Collection
+from tests.cli.cli_runs import NEWS, Run
+
+
+def test_a_plan_prints_its_objective_and_budget_and_its_visits(run: Run, collection: Path) -> None:
+    shown = run("plan", "--budget", "20/hour").out
+    assert shown.startswith("objective freshness   policy bayes-freshness   480 requests a day\n")
+    assert NEWS in shown
+    assert "last seen" in shown
+
+
+def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collection: Path) -> None:
+    plan = run("plan", "--budget", "1000", "--objective", "changes", "--limit", "3", "--json").json
+    assert (plan["objective"], plan["policy"], plan["budget"]) == ("changes", "bayes-changes", 1000)
+    assert len(plan["choices"]) == 3
+    for choice in plan["choices"]:
+        assert choice.keys() == {"page", "expected", "value", "reason"}
+        assert choice["value"] > 0
+
+
+def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
+    assert "'freshet why URL' says what a page waits for" in run("plan").out
+
+
+@pytest.mark.parametrize("words", [["--budget", "0"], ["--budget", "x"], ["--objective", "speed"]])
+def test_a_plan_for_nothing_is_refused(run: Run, empty: Path, words: list[str]) -> None:
+    ended = run("plan", *words)
+    assert (ended.code, ended.out) == (2, "")
+
+
+def test_why_tells_rate_value_multiplier_and_host(run: Run, collection: Path) -> None:
+    shown = run("why", NEWS).out
+    for word in ("next check", "changes", "90 %", "value", "pages from", "rests on", "host"):
+        assert word in shown
+    found = run("why", NEWS, "--json").json
+    assert found["explanation"]["rate_low"] < found["explanation"]["rate_high"]
+    assert found["obstacles"] == []
+
+
+def test_why_of_a_removed_page_says_so(run: Run, collection: Path) -> None:
+    run("remove", NEWS)
+    assert "it was removed" in run("why", NEWS).out
+
+
+def test_why_of_an_unknown_page_is_not_found(run: Run, collection: Path) -> None:
+    assert run("why", "https://nowhere.example/").code == 3
+
+
+def test_a_forecast_tells_the_probability_by_horizon(run: Run, collection: Path) -> None:
+    shown = run("forecast", NEWS).out
+    assert shown.startswith(f"{NEWS}   last seen ")
+    assert "in 6 hours" in shown
+    horizons = run("forecast", NEWS, "--json").json["horizons"]
+    chances = [horizon["changed"] for horizon in horizons]
+    assert chances == sorted(chances)
+
+
+def test_check_now_puts_a_page_first(run: Run, collection: Path) -> None:
+    asked = run("check-now", NEWS)
+    assert asked.out == "Asked for 1 page; no crawl runs: start 'freshet run'.\n"
+    first = run("plan", "--limit", "1", "--json").json["choices"][0]
+    assert (first["page"]["url"], first["reason"]) == (NEWS, "asked for")
+
+
+def test_check_now_takes_a_tag(run: Run, collection: Path) -> None:
+    run("tag", "front", NEWS)
+    assert run("check-now", "--tag", "front", "--json").json == {"pages": 1, "crawl": ""}
+
+
+def test_check_now_needs_to_know_which_pages(run: Run, collection: Path) -> None:
+    assert run("check-now").code == 2
+    assert run("check-now", "https://nowhere.example/").code == 3
+
+
+def test_status_tells_the_days_budget(run: Run, collection: Path) -> None:
+    shown = run("status").out
+    assert "0 of 500 requests spent, 500 left; 0 more for robots.txt" in shown
+    assert "no crawl runs" in shown
+    assert run("status", "--json").json["today"]["left"] == 500
+
+
+def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection: Path) -> None:
+    with Collection.open(collection) as opened:
+        now = SystemClock().now()
+        far = now.replace(year=now.year + 1)
+        hosts = {page.host for page in opened.pages()}
+        opened.catalog.set_hosts([HostState(host, backoff_until=far) for host in hosts])
+    shown = run("status").out
+    assert "500 of those left cannot be spent today:" in shown
+    assert "can be asked 0 times more today" in shown
+    assert f"closed hosts: {len(hosts)}" in shown
+
+
+def test_a_live_status_needs_a_terminal(run: Run, collection: Path) -> None:
+    assert "--live needs a terminal" in run("status", "--live").err
+    assert run("status", "--live", "--json").code == 2
+
+
+def test_run_refuses_a_budget_time_or_port_that_is_none(run: Run, empty: Path) -> None:
+    assert "is no time; write 90s" in run("run", "--for", "soon").err
+    assert run("run", "--for", "0s").code == 2
+    assert "allows nothing" in run("run", "--budget", "0").err
+    assert run("run", "--metrics-port", "70000").code == 2
+
+
+@pytest.mark.parametrize("name", ["run", "watch"])
+def test_a_second_writer_is_refused_and_told_who_holds_the_archive(
+    run: Run, collection: Path, name: str
+) -> None:
+    words = ["watch", "https://new.example/"] if name == "watch" else ["run"]
+    with Collection.open(collection) as opened, opened.appending():
+        ended = run(*words)
+    assert ended.code == 6
+    assert "is being written by" in ended.err
+    assert run("show", "https://new.example/").code == 3
+
+
+def test_watch_takes_only_urls(run: Run, empty: Path) -> None:
+    assert run("watch", "not a url").code == 4
+    assert run("list", "--json").json == []
+
+
+def test_without_a_collection_it_says_how_to_make_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run("watch", "https://example.org/")
+    assert ended.code == 3
+    assert "make one with 'freshet init" in ended.err

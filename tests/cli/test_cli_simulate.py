@@ -1,0 +1,160 @@
+"""Back-testing policies from the command line."""
+
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.cli.cli_runs import Run
+
+Row = tuple[str, str, date, bool]
+FIRST = date(2026, 1, 1)
+KEYS = {"policy", "trace", "budget", "seeds", "changerate", "ndcg", "freshness", "pages", "cycles"}
+
+
+def daily(pages: int, days: int, changes: Callable[[int, int], bool]) -> Iterator[Row]:
+    """Yield what was observed of pages, day by day."""
+    for page in range(pages):
+        for day in range(days):
+            moment = FIRST + timedelta(days=day)
+            yield "some_snap", f"https://example.org/{page}", moment, changes(page, day)
+
+
+def write(folder: Path, rows: Iterator[Row]) -> str:
+    """Write observations into a folder and return its name."""
+    columns = ["part", "page", "day", "changed"]
+    frame = pl.DataFrame(list(rows), schema=columns, orient="row")
+    frame.write_parquet(folder / "observations.parquet")
+    return str(folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder of 40 pages seen on 12 days; the first four change daily, others now and then."""
+    return write(tmp_path, daily(40, 12, lambda page, day: page < 4 or (7 * page + day) % 11 == 0))
+
+
+def test_a_row_has_every_figure(run: Run, folder: str) -> None:
+    ran = run("simulate", folder, "--trace", "snap", "--policy", "age,cg", "--budget", "5%,10%",
+              "--seeds", "2", "--json")  # fmt: skip
+    rows = ran.json
+    assert [(row["policy"], row["budget"]) for row in rows] == [
+        ("age", 0.05), ("cg", 0.05), ("age", 0.1), ("cg", 0.1),
+    ]  # fmt: skip
+    assert all(set(row) >= KEYS for row in rows)
+    assert {(row["trace"], row["seeds"], row["pages"], row["cycles"]) for row in rows} == {
+        ("snap", 2, 40, 12)
+    }
+    assert all(0 <= row[name] <= 1 for row in rows for name in ("changerate", "ndcg", "freshness"))
+
+
+def test_all_means_every_policy_and_ceiling(run: Run, folder: str) -> None:
+    rows = run("simulate", folder, "--seeds", "1", "--json").json
+    assert {row["policy"] for row in rows} == {
+        "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch", "stormcrawler", "bayes-changes",
+        "bayes-freshness", "oracle-change", "oracle-life", "known-rate", "known-rate-changes",
+    }  # fmt: skip
+    assert all(row["budget"] == 0.05 for row in rows)
+
+
+def test_policies_may_be_named_one_by_one_and_count_once(run: Run, folder: str) -> None:
+    ran = run(
+        "simulate", folder, "--policy", "age,rand", "--policy", "age", "--seeds", "1", "--json"
+    )
+    assert [row["policy"] for row in ran.json] == ["age", "rand"]
+
+
+def test_people_see_a_table(run: Run, folder: str) -> None:
+    ran = run(
+        "simulate", folder, "--trace", "snap", "--policy", "oracle-change", "--budget", "2.5%"
+    )
+    lines = ran.out.splitlines()
+    assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
+    assert lines[1].split()[:4] == ["policy", "budget", "changerate", "ndcg"]
+    assert lines[2].split()[:4] == ["oracle-change", "2.5%", "1.000", "1.000"]
+
+
+def test_without_a_folder_the_pages_are_generated(run: Run) -> None:
+    words = ("simulate", "--pages", "300", "--cycles", "8", "--policy", "age", "--seeds", "1")
+    assert (
+        run(*words).out.splitlines()[0] == "brdc: 300 pages, 8 cycles, generated; means of 1 seed"
+    )
+    row = run(*words, "--trace", "outlinks", "--json").json[0]
+    assert (row["trace"], row["pages"], row["cycles"]) == ("outlinks", 300, 8)
+
+
+def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
+    ran = run("simulate", "--trace", "snap")
+    assert ran.code == 2
+    assert "'snap' is no trace without a folder; choose brdc" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget", "0%"), "'0%' is no share"),
+        (("--budget", "101%"), "'101%' is no share"),
+        (("--budget", "5"), "write 5%"),
+        (("--budget", "nan"), "'nan' is no share"),
+        (("--budget", ""), "'' is no share"),
+        (("--policy", "nuttch"), "did you mean nutch?"),
+        (("--policy", "age,"), "'' is no policy"),
+        (("--trace", "snapp"), "'snapp' is no trace"),
+        (("--seeds", "0"), "--seeds"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(
+    run: Run, folder: str, words: tuple[str, ...], said: str
+) -> None:
+    ran = run("simulate", folder, *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("pages", "days", "said"),
+    [
+        (0, 0, "no page"),
+        (1, 10, "one page"),
+        (5, 2, "2 cycles"),
+        (5, 10, "no change"),
+    ],
+)
+def test_a_trace_on_which_all_policies_are_equal_is_refused(
+    run: Run, tmp_path: Path, pages: int, days: int, said: str
+) -> None:
+    folder = write(tmp_path, daily(pages, days, lambda page, day: pages == 1))
+    ran = run("simulate", folder)
+    assert (ran.code, ran.out) == (4, "")
+    assert said in ran.err
+
+
+def test_pages_that_are_hardly_known_make_no_trace(run: Run, tmp_path: Path) -> None:
+    rows = daily(10, 10, lambda page, day: True)
+    one_day_each = (row for row in rows if row[2].day == 1 + int(row[1][-1]))
+    ran = run("simulate", write(tmp_path, one_day_each))
+    assert ran.code == 4
+    assert "known well enough" in ran.err
+
+
+def test_a_folder_without_observations_is_refused(run: Run, tmp_path: Path) -> None:
+    ran = run("simulate", str(tmp_path))
+    assert ran.code == 4
+    assert "holds no observations.parquet" in ran.err
+
+
+def test_a_file_that_is_no_table_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "observations.parquet").write_bytes(b"PAR1 or not")
+    ran = run("simulate", str(tmp_path))
+    assert ran.code == 4
+    assert "not readable as Parquet" in ran.err
+
+
+def test_a_table_without_the_columns_is_refused(run: Run, tmp_path: Path) -> None:
+    pl.DataFrame({"page": ["a"], "day": [FIRST]}).write_parquet(tmp_path / "observations.parquet")
+    ran = run("simulate", str(tmp_path))
+    assert ran.code == 4
+    assert "lacks the column part, changed" in ran.err

@@ -1,0 +1,95 @@
+"""What a crawl tells: a line per change, now and then its progress; every visit is logged."""
+
+import logging
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from freshet.archive.catalog.base import Catalog
+from freshet.cli import narrating
+from freshet.cli.narrating import Narrator, ReaderGone
+from freshet.core.types import Change, Outcome, Page, Visit
+from freshet.fetch.desk import Tidings
+from freshet.fetch.pacing import Queue
+from freshet.flow.crawl import DaySpending
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+URL = "https://example.org/"
+PAGE = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
+CATALOG = cast("Catalog", SimpleNamespace(pages_by_id=lambda ids: {1: PAGE}))
+
+
+def told(*changes: Change | None, page: int = 1, **facts: Any) -> Tidings:
+    visit = Visit(b"u" * 16, page, NOW, facts.pop("outcome", Outcome.OK), **facts)
+    learnt = [(visit, change) for change in changes]
+    return Tidings(learnt, DaySpending("2026-11-15", 7, 500), Queue(0, 0, ()), 0.0)
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def narrator(lines: list[str]) -> Narrator:
+    return Narrator(CATALOG, lines.append)
+
+
+def test_a_change_is_a_line_and_other_visits_are_none(narrator: Narrator, lines: list[str]) -> None:
+    narrator(told(None, Change(False), Change(True, words=3, new_internal=1, new_external=1)))
+    assert lines == [f"12:00:00  {URL}  changed: 3 words, 2 new links"]
+    assert (narrator.tally.visits, narrator.tally.looks, narrator.tally.changes) == (3, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (Change(True, words=0, structure=True), "changed: 0 words, its structure"),
+        (Change(True), "changed: it came back"),
+    ],
+)
+def test_a_change_says_what_is_new(
+    narrator: Narrator, lines: list[str], change: Change, words: str
+) -> None:
+    narrator(told(change))
+    assert lines == [f"12:00:00  {URL}  {words}"]
+
+
+def test_every_visit_is_logged_with_what_is_known_of_it(
+    narrator: Narrator, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    narrator(told(None, outcome=Outcome.GONE, status=404, why="status 404", final_url=f"{URL}x"))
+    [record] = caplog.records
+    assert record.facts == {
+        "page": URL, "outcome": "gone", "status": 404, "final_url": f"{URL}x", "why": "status 404",
+    }  # fmt: skip
+    assert narrator.tally.outcomes == {"gone": 1}
+
+
+def test_a_page_removed_meanwhile_is_counted_and_not_told(
+    narrator: Narrator, lines: list[str]
+) -> None:
+    narrator(told(Change(True), page=2))
+    assert (lines, narrator.tally.changes) == ([], 1)
+
+
+def test_each_minute_the_progress_is_told(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter((0.0, 59.0, 60.0, 60.0, 61.0))
+    monkeypatch.setattr(narrating, "stopwatch", lambda: next(seconds))
+    narrator = Narrator(CATALOG, lines.append)
+    for _ in range(3):
+        narrator(told(None))
+    assert lines == ["2 visits, 0 changes; 7 of 500 requests of the day spent"]
+
+
+def test_a_reader_who_goes_away_ends_the_crawl_in_order() -> None:
+    def say(text: str) -> None:
+        raise SystemExit(1)
+
+    with pytest.raises(ReaderGone):
+        Narrator(CATALOG, say)(told(Change(True)))

@@ -1,0 +1,281 @@
+"""What every catalog promises to a crawl; one suite, run on each of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import (
+    Conditions,
+    Entry,
+    HostState,
+    Lease,
+    Spending,
+    Standing,
+)
+from freshet.archive.catalog.sql import planning
+from freshet.core.types import Change, Outcome
+from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
+
+TODAY = "2026-11-01"
+TOMORROW = "2026-11-02"
+
+
+@pytest.fixture(params=CATALOGS)
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    with CATALOGS[request.param](tmp_path) as opened:
+        yield opened
+
+
+class TestLeases:
+    def test_a_page_is_lent_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        assert catalog.lease("one", [a], NOW, NOW + DAY) == [a]
+        assert catalog.lease("two", [a, b], NOW, NOW + DAY) == [b]
+        assert catalog.lease("one", [a], NOW, NOW + 2 * DAY) == [a]
+        catalog.release("two")
+        catalog.release("one", [a])
+        assert catalog.lease("three", [a, b], NOW, NOW + DAY) == [a, b]
+
+    def test_leases_of_dead_workers_return(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease("dead", [a], NOW, NOW + DAY)
+        catalog.lease("alive", [b], NOW, NOW + 3 * DAY)
+        assert catalog.return_expired(NOW) == []
+        assert catalog.lease("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
+        assert catalog.return_expired(NOW + 2 * DAY) == [a]
+        assert catalog.lease("newer", [a, b], NOW, NOW + DAY) == [a]
+
+    def test_every_lease_can_be_seen_and_taken_back(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease("one", [b, a], NOW, NOW + DAY)
+        assert catalog.leases() == [Lease(page, "one", NOW, NOW + DAY) for page in (a, b)]
+        assert catalog.return_all() == [a, b]
+        assert catalog.leases() == catalog.return_all() == []
+
+    def test_a_visit_ends_the_lease_of_its_page(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease("one", [a, b], NOW, NOW + DAY)
+        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
+        assert [lease.page for lease in catalog.leases()] == [b]
+        catalog.lease("one", [a], NOW, NOW + DAY)
+        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
+        assert [lease.page for lease in catalog.leases()] == [a, b]
+
+
+class TestSpending:
+    def test_what_is_booked_adds_up_by_the_day(self, catalog: Catalog) -> None:
+        assert catalog.spending(TODAY) == Spending(0, 0)
+        catalog.book(TODAY, 3, apart=1)
+        catalog.book(TODAY, -1)
+        catalog.book(TOMORROW, 7)
+        assert catalog.spending(TODAY) == Spending(2, 1)
+        assert catalog.spending(TOMORROW) == Spending(7, 0)
+
+    def test_lending_books_a_request_for_each_page_once(self, catalog: Catalog) -> None:
+        a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
+        catalog.lease("other", [c], NOW, NOW + DAY)
+        assert catalog.lease("one", [a, b, c, a], NOW, NOW + DAY, day=TODAY) == [a, b, a]
+        assert catalog.spending(TODAY).requests == 2
+        catalog.lease("one", [a], NOW, NOW + 2 * DAY, day=TODAY)
+        assert catalog.spending(TODAY).requests == 2
+        assert catalog.lease("one", [c], NOW + DAY, NOW + 2 * DAY, day=TOMORROW) == [c]
+        assert catalog.spending(TOMORROW).requests == 1
+
+    def test_pages_given_back_give_back_their_requests(self, catalog: Catalog) -> None:
+        a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
+        catalog.lease("one", [a, b, c], NOW, NOW + DAY, day=TODAY)
+        catalog.release("one", [a], day=TODAY)
+        catalog.release("one", [a], day=TODAY)
+        assert catalog.spending(TODAY).requests == 2
+        catalog.release("one", day=TODAY)
+        assert catalog.spending(TODAY).requests == 0
+
+    def test_a_new_day_gains_nothing_from_what_was_lent_before(self, catalog: Catalog) -> None:
+        ids = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease("one", ids, NOW, NOW + DAY, day=TODAY)
+        catalog.release("one", day=TOMORROW)
+        assert catalog.spending(TOMORROW).requests == 0
+        assert catalog.spending(TODAY).requests == 2
+
+    def test_requests_of_dead_workers_stay_booked(self, catalog: Catalog) -> None:
+        catalog.lease("dead", add(catalog), NOW, NOW + DAY, day=TODAY)
+        catalog.return_all()
+        assert catalog.spending(TODAY).requests == 1
+
+
+class TestAsking:
+    def test_pages_asked_for_come_first_asked_first(self, catalog: Catalog) -> None:
+        a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
+        catalog.ask([c], NOW)
+        catalog.ask([a, c, d], NOW + DAY)
+        catalog.remove([d], NOW)
+        assert catalog.asked() == [c, a]
+        assert b not in catalog.asked()
+
+    def test_a_visit_answers_what_was_asked(self, catalog: Catalog) -> None:
+        a, b = ids = add(catalog, new_page("a"), new_page("b"))
+        catalog.ask(ids, NOW)
+        catalog.append([Entry(new_visit(a, 0))])
+        assert catalog.asked() == [b]
+
+
+class TestHosts:
+    def test_hosts_are_remembered(self, catalog: Catalog) -> None:
+        assert catalog.host("a.example") is None
+        state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
+        for remembered in (HostState("a.example"), state):
+            catalog.set_host(remembered)
+            assert catalog.host("a.example") == remembered
+
+    def test_many_hosts_are_replaced_at_once(self, catalog: Catalog) -> None:
+        catalog.set_host(HostState("b.example", failures=2))
+        states = [HostState("a.example", NOW), HostState("b.example", delay=1.5)]
+        catalog.set_hosts(states)
+        catalog.set_hosts([])
+        assert catalog.hosts() == states
+
+
+class TestPlanning:
+    def test_live_pages_come_as_columns(self, catalog: Catalog) -> None:
+        a, b, c, d = add(
+            catalog, new_page("a"), new_page("b", source="snap"), new_page("c", "c.example"),
+            new_page("d"),
+        )  # fmt: skip
+        catalog.pause([c])
+        catalog.remove([d], NOW)
+        (columns,) = catalog.page_columns()
+        assert (list(columns.ids), list(columns.paused)) == ([a, c], [False, True])
+        assert list(columns.hosts) == list(columns.sites) == ["a.example", "c.example"]
+        assert list(columns.directories) == ["a.example/", "c.example/"]
+        assert [list(more.ids) for more in catalog.page_columns(after_id=a)] == [[c]]
+        assert list(catalog.page_columns(after_id=c)) == []
+        assert b not in columns.ids
+
+    def test_many_pages_come_in_batches(
+        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(planning, "PAGES_AT_ONCE", 2)
+        ids = add(catalog, *(new_page(str(number)) for number in range(5)))
+        assert [page for batch in catalog.page_columns() for page in batch.ids] == ids
+        assert [len(batch) for batch in catalog.page_columns()] == [2, 2, 1]
+
+    def test_paused_and_removed_live_pages_are_told(self, catalog: Catalog) -> None:
+        a, b, c, d = add(
+            catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
+        )
+        catalog.pause([a, b, d])
+        catalog.remove([b, c, d], NOW)
+        assert catalog.standing() == Standing(frozenset({a}), frozenset({b, c}))
+
+    def test_importance_is_told_where_it_is_set(self, catalog: Catalog) -> None:
+        a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
+        for tag, importance in {"x": 2, "y": 3.5}.items():
+            catalog.tag([a, b], tag)
+            catalog.set_tag_settings(tag, {"importance": importance})
+        catalog.set_page_settings(b, {"importance": 9, "proxy": ""})
+        catalog.set_page_settings(c, {"counts_as": "links"})
+        catalog.set_page_settings(d, {"importance": 4})
+        catalog.remove([d], NOW)
+        assert catalog.weights() == {a: 3.5, b: 9.0}
+
+    def test_hours_are_told_where_they_are_set(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.tag([a, b], "office")
+        catalog.set_tag_settings("office", {"active_hours": "08:00-18:00"})
+        catalog.set_page_settings(b, {"active_hours": "", "importance": 2})
+        assert catalog.active_hours() == {a: "08:00-18:00", b: ""}
+
+    def test_live_pages_never_visited_are_told(self, catalog: Catalog) -> None:
+        a, b, c, d = add(
+            catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
+        )
+        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
+        catalog.remove([c], NOW)
+        assert catalog.unvisited() == [b]
+        assert d not in catalog.unvisited()
+
+    @pytest.mark.parametrize("at_once", [1, 3, 100])
+    def test_visits_of_live_pages_come_as_columns_by_page_and_time(
+        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, at_once: int
+    ) -> None:
+        monkeypatch.setattr(planning, "VISITS_AT_ONCE", at_once)
+        a, b, other = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
+        catalog.append([
+            Entry(new_visit(a, 2, Outcome.TIMEOUT)),
+            Entry(new_visit(b, 0), Change(False)),
+            Entry(new_visit(a, 1), CHANGE),
+            Entry(new_visit(other, 0), CHANGE),
+            Entry(new_visit(a, 0)),
+            Entry(new_visit(b, 1, Outcome.REPORTED), Change(True, new_external=4)),
+        ])
+        batches = list(catalog.visit_columns())
+        pages, times, looks, measured, changed, new_links = (
+            np.concatenate([getattr(batch, name) for batch in batches]).tolist()
+            for name in ("pages", "times", "looks", "measured", "changed", "new_links")
+        )
+        assert pages == [a, a, a, b, b]
+        assert times == [(NOW + number * DAY).timestamp() for number in (0, 1, 2, 0, 1)]
+        assert looks == [True, True, False, True, True]
+        assert measured == [False, True, False, True, True]
+        assert changed == [False, True, False, False, True]
+        assert new_links == [-1, 3, -1, -1, 4]
+
+    def test_only_visits_written_later_come_after_one(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        [_, last] = catalog.append([Entry(new_visit(a, 3)), Entry(new_visit(b, 3))])
+        assert list(catalog.visit_columns(after=last)) == []
+        catalog.append([Entry(new_visit(b, 1)), Entry(new_visit(a, 5))])
+        (batch,) = catalog.visit_columns(after=last)
+        assert batch.pages.tolist() == [a, b]
+
+    def test_conditions_are_those_of_the_last_look_with_content(self, catalog: Catalog) -> None:
+        a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
+        kept = {"status": 200, "final_url": "https://a.example/new"}
+        unchanged = Outcome.NOT_MODIFIED
+        catalog.append([
+            Entry(new_visit(a, 0, status=200), etag='"old"'),
+            Entry(new_visit(a, 1, unchanged)),
+            Entry(new_visit(a, 2, **kept), etag='"new"', last_modified="Sun"),
+            Entry(new_visit(a, 3, unchanged)),
+            Entry(new_visit(a, 4, Outcome.TIMEOUT)),
+            Entry(new_visit(a, 5, unchanged)),
+            Entry(new_visit(b, 0, status=200), last_modified="Mon"),
+            Entry(new_visit(c, 0, status=200)),
+            Entry(new_visit(d, 0, status=206), etag='"part"'),
+        ])
+        assert catalog.conditions([a, b, c, d, 99]) == {
+            a: Conditions('"new"', "Sun", "https://a.example/new", 2),
+            b: Conditions(None, "Mon"),
+        }
+
+
+class TestSharing:
+    def test_the_stamp_tells_what_others_wrote_and_not_our_own_writes(
+        self, catalog: Catalog, tmp_path: Path
+    ) -> None:
+        add(catalog)
+        before = catalog.stamp()
+        add(catalog, new_page("b"))
+        assert catalog.stamp() == before
+        with CATALOGS["sqlite"](tmp_path) as other:
+            add(other, new_page("c"))
+        assert catalog.stamp() != before
+
+    def test_a_catalog_opened_in_one_thread_is_used_in_another(self, catalog: Catalog) -> None:
+        pages = add(catalog)
+        before = catalog.stamp()
+        found: list[object] = []
+
+        def work() -> None:
+            found.extend(catalog.append([Entry(new_visit(pages[0], 0))]))
+            found.append(catalog.stamp())
+
+        thread = Thread(target=work)
+        thread.start()
+        thread.join()
+        assert found == [1, before]
+        assert len(catalog.history(pages[0])) == 1

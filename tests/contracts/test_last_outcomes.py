@@ -1,0 +1,36 @@
+"""Every catalog counts by host how the last visits of live pages ended."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.rows import Entry, LastOutcome
+from freshet.core.types import Outcome
+from tests.contracts.catalog_samples import CATALOGS, NOW, add, new_page, new_visit
+
+
+@pytest.fixture(params=CATALOGS)
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    with CATALOGS[request.param](tmp_path) as opened:
+        yield opened
+
+
+def test_only_the_last_visit_of_a_page_counts(catalog: Catalog) -> None:
+    a, b = add(catalog, new_page("a"), new_page("b"))
+    add(catalog, new_page("c", host="b.example"))
+    visits = [new_visit(a, 1), new_visit(a, 2, Outcome.GONE), new_visit(b, 3, Outcome.GONE)]
+    catalog.append([Entry(visit) for visit in visits])
+    assert catalog.last_outcomes() == [
+        LastOutcome("a.example", Outcome.GONE, 2),
+        LastOutcome("b.example", None, 1),
+    ]
+
+
+def test_paused_removed_and_imported_pages_are_left_out(catalog: Catalog) -> None:
+    paused, removed, _ = add(catalog, *(new_page(name) for name in "abc"))
+    add(catalog, new_page("d", source="old"))
+    catalog.pause([paused])
+    catalog.remove([removed], NOW)
+    assert catalog.last_outcomes() == [LastOutcome("a.example", None, 1)]

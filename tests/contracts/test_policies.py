@@ -1,0 +1,300 @@
+"""The laws that every policy obeys, live and in cycles."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.core.clock import to_epoch
+from freshet.core.errors import UsageError
+from freshet.core.policy import Policy
+from freshet.core.settings import POLICIES
+from freshet.core.tables import Caps, Choices, PageIds, PageTable, VisitTable
+from freshet.schedule.policies import NAMES, VARIANTS, make
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+EVERY = (*NAMES, *VARIANTS)
+
+each_policy = pytest.mark.parametrize("name", EVERY)
+
+
+def ids(*pages: int) -> PageIds:
+    return np.array(pages, np.int64)
+
+
+def pages(numbers: Sequence[int], *, hosts: int = 3, live: bool = True) -> PageTable:
+    """Return pages spread over hosts by their number."""
+    keys = np.array([1_000 + number % hosts for number in numbers], np.uint64)
+    since = np.nan if live else to_epoch(START) - 86_400
+    return PageTable(
+        ids=ids(*numbers),
+        hosts=keys,
+        sites=keys,
+        directories=keys,
+        importance=np.ones(len(numbers)),
+        since=np.full(len(numbers), since),
+    )
+
+
+def visits(
+    chosen: PageIds, now: datetime, changed: bool | Sequence[bool] = False, *, looks: bool = True
+) -> VisitTable:
+    count = len(chosen)
+    return VisitTable(
+        pages=chosen,
+        times=np.full(count, to_epoch(now)),
+        looks=np.full(count, looks),
+        measured=np.full(count, looks),
+        changed=np.broadcast_to(np.asarray(changed, np.bool_), count).copy(),
+        new_links=np.full(count, -1, np.int32),
+    )
+
+
+def ready(name: str, count: int = 12, *, hosts: int = 3, days: int = 2) -> Policy:
+    """Return a live policy that has looked at every page for some days; every third changes."""
+    policy = make(name, seed=3, live=True)
+    policy.add(pages(range(count), hosts=hosts))
+    everything = ids(*range(count))
+    for day in range(-days, 0):
+        policy.learn(visits(everything, START + day * DAY, everything % 3 == 0))
+    return policy
+
+
+def numbers(choices: Choices) -> list[int]:
+    return choices.pages.tolist()
+
+
+def test_the_settings_name_every_policy() -> None:
+    assert sorted(POLICIES) == sorted(NAMES)
+
+
+def test_a_policy_that_does_not_exist_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="did you mean bayes-freshness"):
+        make("bayes-fresh")
+
+
+@each_policy
+def test_a_policy_knows_its_name(name: str) -> None:
+    assert make(name).name == name
+
+
+@each_policy
+def test_a_policy_without_pages_chooses_none(name: str) -> None:
+    policy = make(name, live=True)
+    assert len(policy.choose(START, 5, Caps())) == 0
+    assert policy.next_time(START) is None
+
+
+@each_policy
+def test_a_chosen_page_is_pending_until_it_is_learnt_or_released(name: str) -> None:
+    policy = ready(name, 4)
+    assert sorted(numbers(policy.choose(START, 9, Caps()))) == [0, 1, 2, 3]
+    assert numbers(policy.choose(START, 9, Caps())) == []
+    assert policy.next_time(START) is None
+    policy.release(ids(2))
+    assert policy.next_time(START) == START
+    assert numbers(policy.choose(START, 9, Caps())) == [2]
+    policy.learn(visits(ids(1), START))
+    assert numbers(policy.choose(START + DAY, 9, Caps())) == [1]
+
+
+@each_policy
+def test_a_failed_visit_ends_pending_and_backs_off(name: str) -> None:
+    policy = ready(name, 1)
+    policy.choose(START, 1, Caps())
+    policy.learn(visits(ids(0), START, looks=False))
+    assert numbers(policy.choose(START + 0.5 * HOUR, 1, Caps())) == []
+    due = policy.next_time(START + 0.5 * HOUR)
+    assert due == START + HOUR
+    assert numbers(policy.choose(due, 1, Caps())) == [0]
+
+
+@each_policy
+def test_back_off_ends(name: str) -> None:
+    policy = make(name, live=True, longest_backoff_days=2)
+    policy.add(pages([0]))
+    for _ in range(300):
+        policy.learn(visits(ids(0), START, looks=False))
+    assert policy.next_time(START) == START + 2 * DAY
+    assert not np.isnan(policy.explain(0, START).value)
+
+
+@each_policy
+def test_a_page_is_left_alone_for_its_interval(name: str) -> None:
+    policy = make(name, live=True, page_interval=600.0)
+    policy.add(pages([0]))
+    policy.learn(visits(ids(0), START))
+    assert policy.next_time(START) == START + timedelta(seconds=600)
+    assert numbers(policy.choose(START + timedelta(seconds=599), 1, Caps())) == []
+    assert numbers(policy.choose(START + timedelta(seconds=600), 1, Caps())) == [0]
+
+
+@each_policy
+def test_a_forgotten_page_is_not_chosen_and_the_others_keep_what_was_learnt(name: str) -> None:
+    policy = ready(name, 6)
+    before = {page: policy.explain(page, START) for page in (1, 4, 5)}
+    policy.forget(ids(0, 2, 3, 77))
+    assert sorted(numbers(policy.choose(START, 9, Caps()))) == [1, 4, 5]
+    for page, told in before.items():
+        assert policy.explain(page, START).changes == told.changes
+        assert policy.explain(page, START).looks == told.looks
+    with pytest.raises(KeyError):
+        policy.explain(0, START)
+
+
+@each_policy
+def test_visits_of_unknown_pages_are_passed_over(name: str) -> None:
+    policy, other = ready(name, 6), ready(name, 6)
+    policy.learn(visits(ids(99, -1), START, True))
+    policy.release(ids(99))
+    assert numbers(policy.choose(START + DAY, 3, Caps())) == numbers(
+        other.choose(START + DAY, 3, Caps())
+    )
+
+
+@each_policy
+def test_a_page_never_seen_comes_before_all_others(name: str) -> None:
+    policy = ready(name, 6)
+    policy.add(pages([40, 41]))
+    assert sorted(numbers(policy.choose(START + 30 * DAY, 2, Caps()))) == [40, 41]
+
+
+@each_policy
+def test_adding_a_known_page_again_keeps_what_was_learnt(name: str) -> None:
+    policy = ready(name, 6)
+    before = policy.explain(3, START)
+    policy.add(pages(range(6)))
+    after = policy.explain(3, START)
+    assert (after.looks, after.changes) == (before.looks, before.changes)
+    assert len(policy.choose(START, 99, Caps())) == 6
+
+
+@each_policy
+@pytest.mark.parametrize("k", [-1, 0, 1, 5, 12, 99])
+def test_a_plan_has_the_budget_or_all_pages(name: str, k: int) -> None:
+    chosen = numbers(ready(name).choose(START, k, Caps()))
+    assert len(chosen) == len(set(chosen)) == max(0, min(k, 12))
+
+
+@each_policy
+@settings(max_examples=25)
+@given(
+    k=st.integers(0, 40),
+    room=st.lists(st.integers(0, 8), min_size=3, max_size=3),
+    otherwise=st.integers(0, 5),
+    barred=st.sets(st.integers(0, 39), max_size=10),
+)
+def test_no_host_is_visited_beyond_its_room_and_the_budget_is_spent_on_the_others(
+    name: str, k: int, room: list[int], otherwise: int, barred: set[int]
+) -> None:
+    policy = ready(name, 40, hosts=5, days=1)
+    hosts = np.array([1_000, 1_001, 1_002], np.uint64)
+    caps = Caps(hosts, np.array(room, np.int64), otherwise, ids(*barred))
+    chosen = numbers(policy.choose(START, k, caps))
+    rooms = dict(enumerate([*room, otherwise, otherwise]))
+    free = Counter(page % 5 for page in range(40) if page not in barred)
+    taken = Counter(page % 5 for page in chosen)
+    assert not barred & set(chosen)
+    assert all(taken[host] <= rooms[host] for host in rooms)
+    assert len(chosen) == min(k, sum(min(free[host], rooms[host]) for host in rooms))
+
+
+@each_policy
+@pytest.mark.parametrize("live", [True, False])
+def test_a_restored_policy_chooses_and_explains_the_same(name: str, live: bool) -> None:
+    one = make(name, seed=3, live=live)
+    one.add(pages(range(30), live=live))
+    everything = ids(*range(30))
+    for day in range(3):
+        one.learn(visits(everything, START + day * DAY, everything % (day + 2) == 0))
+    one.choose(START + 2 * DAY, 4, Caps())
+    other = make(name, seed=3, live=live)
+    other.restore(one.state())
+    for day in range(3, 8):
+        now = START + day * DAY
+        mine, its = (policy.choose(now, 6, Caps()) for policy in (one, other))
+        assert numbers(mine) == numbers(its)
+        assert mine.values.tolist() == its.values.tolist()
+        for policy in (one, other):
+            policy.learn(visits(mine.pages, now, mine.pages % 2 == 0))
+    assert one.explain(5, START + 9 * DAY) == other.explain(5, START + 9 * DAY)
+
+
+@each_policy
+def test_what_a_state_holds_does_not_move_with_the_policy(name: str) -> None:
+    policy, other = ready(name), make(name, seed=3, live=True)
+    state = policy.state()
+    first = numbers(policy.choose(START, 5, Caps()))
+    policy.learn(visits(ids(*range(12)), START + DAY, True))
+    other.restore(state)
+    assert numbers(other.choose(START, 5, Caps())) == first
+
+
+@each_policy
+def test_the_order_in_which_pages_arrive_does_not_matter(name: str) -> None:
+    rows = np.random.default_rng(1).permutation(12)
+    policy, other = ready(name), make(name, seed=3, live=True)
+    other.add(pages(rows.tolist()))
+    for day in (-2, -1):
+        shuffled = ids(*rows.tolist())
+        other.learn(visits(shuffled, START + day * DAY, shuffled % 3 == 0))
+    assert numbers(policy.choose(START, 12, Caps())) == numbers(other.choose(START, 12, Caps()))
+
+
+@each_policy
+@pytest.mark.parametrize("live", [True, False])
+def test_values_are_numbers_whatever_happens(name: str, live: bool) -> None:
+    """Failures, clocks that jump a day either way, visits in the same second, long silence."""
+    policy = make(name, live=live)
+    policy.add(pages(range(8), live=live))
+    rng = np.random.default_rng(4)
+    now = START
+    for step in (0, 24, -24, 0, 1e-6, 24, 48, -12, 24 * 400, 24 * 4000):
+        now += step * HOUR
+        chosen = policy.choose(now, 5, Caps())
+        assert not np.isnan(chosen.values).any()
+        assert np.all((chosen.ages >= 0) & ~np.isnan(chosen.ages))
+        assert np.all(np.isnan(chosen.chances) | ((chosen.chances >= 0) & (chosen.chances <= 1)))
+        found = (rng.random(len(chosen)) < 0.5).tolist()
+        policy.learn(visits(chosen.pages, now, found, looks=bool(rng.random() < 0.7)))
+        for page in range(8):
+            told = policy.explain(page, now)
+            assert not np.isnan([told.value, told.multiplier, told.age_days]).any()
+            assert 0 < told.look_chance <= 1
+
+
+@each_policy
+def test_choices_stand_best_first(name: str) -> None:
+    chosen = ready(name, 30).choose(START, 30, Caps())
+    if name == "bayes-freshness":
+        assert chosen.chances.tolist() == sorted(chosen.chances.tolist(), reverse=True)
+    else:
+        assert chosen.values.tolist() == sorted(chosen.values.tolist(), reverse=True)
+
+
+@each_policy
+def test_the_log_of_a_crawl_replayed_gives_the_same_choices(name: str) -> None:
+    """A live crawl with failures, releases and new pages, told again to a fresh policy."""
+    rng = np.random.default_rng(8)
+    policy, fresh = (make(name, seed=6, live=True) for _ in range(2))
+    for each in (policy, fresh):
+        each.add(pages(range(25)))
+    for turn in range(120):
+        now = START + turn * 2.5 * HOUR
+        if turn == 60:
+            for each in (policy, fresh):
+                each.add(pages(range(25, 30)))
+        chosen = policy.choose(now, 3, Caps())
+        assert numbers(fresh.choose(now, 3, Caps())) == numbers(chosen)
+        kept, lost = chosen.pages[: len(chosen) - turn % 2], chosen.pages[len(chosen) - turn % 2 :]
+        looked = bool(rng.random() < 0.85)
+        log = visits(kept, now, (rng.random(len(kept)) < 0.4).tolist(), looks=looked)
+        for each in (policy, fresh):
+            each.learn(log)
+            each.release(lost)

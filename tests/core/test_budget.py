@@ -1,0 +1,69 @@
+"""Budgets: what is written, what a day holds, and how it is spread."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.budget import Budget, Pace, day_of, next_midnight
+from freshet.core.errors import SettingsError
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "per_day"),
+    [("500/day", 500), ("500", 500), ("20/hour", 480), ("5%", 5), (" 2.5 % / day", 2), ("1%", 1)],
+)
+def test_a_budget_is_a_number_or_a_share_a_day(text: str, per_day: int) -> None:
+    assert Budget.parse(text).per_day(pages=100) == per_day
+
+
+@pytest.mark.parametrize("text", ["", "0", "0%", "-5", "many", "5/minute", "1e9", "5%%"])
+def test_what_is_no_budget_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="budget"):
+        Budget.parse(text)
+
+
+def test_a_share_of_few_pages_allows_one_request() -> None:
+    assert Budget.parse("5%").per_day(pages=3) == 1
+
+
+def test_a_day_ends_at_utc_midnight() -> None:
+    assert day_of(NOON) == "2026-03-01"
+    assert next_midnight(NOON) == datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def test_nothing_is_due_where_the_day_is_spent() -> None:
+    assert Pace(NOON, spent=10, total=10).count_by(NOON + timedelta(hours=5)) == 10
+
+
+def test_a_budget_made_smaller_than_what_is_spent_allows_nothing_more() -> None:
+    assert Pace(NOON, spent=10, total=4).count_by(NOON + timedelta(hours=5)) == 4
+
+
+@given(st.integers(0, 86_399), st.integers(0, 50), st.integers(0, 500), st.integers(0, 2 * 86_400))
+def test_a_pace_spends_all_by_midnight_and_never_more(
+    second: int, spent: int, more: int, later: int
+) -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=second)
+    pace = Pace(start, spent, spent + more)
+    assert pace.count_by(start + timedelta(seconds=later)) <= spent + more
+    last = next_midnight(start) - timedelta(microseconds=1000)
+    assert pace.count_by(last) == spent + more
+
+
+@given(st.integers(0, 86_399), st.integers(1, 500), st.integers(0, 400))
+def test_a_request_counts_from_the_moment_it_is_due(second: int, total: int, number: int) -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=second)
+    pace = Pace(start, 0, total)
+    due = pace.due(min(number, total - 1))
+    assert pace.count_by(due + timedelta(milliseconds=1)) >= min(number, total - 1) + 1
+
+
+def test_after_requests_out_of_turn_the_next_one_is_a_step_away() -> None:
+    pace = Pace(NOON, spent=0, total=17).resumed(NOON, spent=6)
+    assert pace.count_by(NOON + timedelta(minutes=59)) == 6
+    assert pace.count_by(NOON + timedelta(minutes=61)) == 7
+    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 17

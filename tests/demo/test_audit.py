@@ -1,0 +1,191 @@
+"""How a crawl of the living web is held against its promises."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.core.clock import to_epoch
+from freshet.core.types import Change, Outcome, Visit
+from freshet.demo.answers import ROBOTS, Asked, Log
+from freshet.demo.audit import (
+    Evidence,
+    every_page_was_visited,
+    hosts_were_left_in_peace,
+    in_step,
+    no_visit_is_lost_or_doubled,
+    retry_after_was_kept,
+    robots_were_obeyed,
+    the_budget_was_kept,
+    the_budget_was_spent,
+    troubles_are_no_changes,
+    unchanged_pages_were_not_sent_again,
+)
+from freshet.demo.stage import Stage
+from tests.demo.conftest import START
+
+MINUTE = 60.0
+
+
+def at(minutes: float) -> datetime:
+    return START + timedelta(minutes=minutes)
+
+
+def row(
+    page: int, minutes: float, outcome: Outcome = Outcome.OK, change: Change | None = None
+) -> HistoryRow:
+    return HistoryRow(Visit(uuid4().bytes, page, at(minutes), outcome), change)
+
+
+def asked(stage: Stage, page: int, minutes: float, status: int = 200, **more: float) -> Asked:
+    place = stage.pages[page]
+    shown = stage.web.pages[place]
+    shows = status == 200
+    return Asked(
+        to_epoch(at(minutes)), shown.host, shown.path, status, place, shows=shows,
+        wait=more.get("wait"),
+    )  # fmt: skip
+
+
+def robots(host: int, minutes: float) -> Asked:
+    return Asked(to_epoch(at(minutes)), host, ROBOTS, 200)
+
+
+def evidence(
+    stage: Stage, visits: Sequence[HistoryRow], requests: Sequence[Asked], **booked: int
+) -> Evidence:
+    histories: dict[int, list[HistoryRow]] = {page: [] for page in [*stage.pages, stage.forbidden]}
+    for each in visits:
+        histories[each.visit.page].append(each)
+    log = Log()
+    for request in requests:
+        log.note(request)
+    return Evidence(stage, log, histories, booked or {"day": len(visits)}, budget=10, speed=1.0)
+
+
+@pytest.fixture
+def page(stage: Stage) -> int:
+    return next(iter(stage.pages))
+
+
+@pytest.fixture
+def sound(stage: Stage, page: int) -> Evidence:
+    """One page, visited every hour, and a page that robots.txt forbids."""
+    visits = [row(page, 60 * hour) for hour in range(3)]
+    requests = [asked(stage, page, 60 * hour + 1) for hour in range(3)]
+    forbidden = row(stage.forbidden, 5, Outcome.ROBOTS)
+    return replace(
+        evidence(stage, [*visits, forbidden], [robots(0, -30), *requests]), booked={"day": 3}
+    )
+
+
+def test_a_sound_crawl_keeps_every_promise_that_it_had_occasion_to_keep(sound: Evidence) -> None:
+    for promise in (
+        no_visit_is_lost_or_doubled,
+        the_budget_was_kept,
+        hosts_were_left_in_peace,
+        robots_were_obeyed,
+    ):
+        verdict = promise(sound)
+        assert verdict.kept, verdict
+
+
+def test_a_page_that_was_never_visited_is_named(sound: Evidence, stage: Stage) -> None:
+    verdict = every_page_was_visited(sound)
+    assert not verdict.kept
+    assert stage.name(list(stage.pages)[1]) in verdict.figures
+
+
+def test_visits_and_answers_are_in_step_only_one_by_one(stage: Stage, page: int) -> None:
+    visits = [row(page, 0), row(page, 60)]
+    answers = [asked(stage, page, 1), asked(stage, page, 61)]
+    assert in_step(visits, answers)
+    assert in_step([*visits, row(page, 90, Outcome.ROBOTS)], answers)
+    assert not in_step(visits, answers[:1])
+    assert not in_step(visits[:1], answers)
+    assert not in_step(visits, [asked(stage, page, 1), asked(stage, page, 2)])
+
+
+def test_a_lost_visit_is_named_by_its_page(stage: Stage, page: int) -> None:
+    verdict = no_visit_is_lost_or_doubled(evidence(stage, [], [asked(stage, page, 1)]))
+    assert not verdict.kept
+    assert stage.name(page) in verdict.figures
+
+
+def test_a_day_above_its_budget_breaks_the_promise(sound: Evidence) -> None:
+    assert not the_budget_was_kept(replace(sound, budget=2)).kept
+
+
+def test_a_request_that_was_not_booked_breaks_the_promise(sound: Evidence) -> None:
+    assert not the_budget_was_kept(replace(sound, booked={"day": 2})).kept
+
+
+def test_what_was_about_to_be_sent_at_the_end_may_stay_booked(sound: Evidence) -> None:
+    assert the_budget_was_kept(replace(sound, booked={"day": 4})).kept
+    assert not the_budget_was_kept(replace(sound, booked={"one": 10, "two": 10})).kept
+
+
+def test_the_last_day_need_not_be_spent_whole(sound: Evidence) -> None:
+    days = {"2026-03-02": 10, "2026-03-03": 10, "2026-03-04": 2, "2026-03-05": 0}
+    assert the_budget_was_spent(replace(sound, booked=days)).kept
+    assert not the_budget_was_spent(replace(sound, booked=days | {"2026-03-03": 7})).kept
+
+
+def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: Stage, page: int) -> None:
+    visits = [row(page, 0), row(page, 9)]
+    requests = [asked(stage, page, 1), asked(stage, page, 9.5)]
+    verdict = hosts_were_left_in_peace(evidence(stage, visits, requests))
+    assert not verdict.kept
+    assert "after 570 s" in verdict.figures
+
+
+def test_a_crawl_delay_is_longer_than_our_own(stage: Stage) -> None:
+    forum = next(i for i, host in enumerate(stage.web.hosts) if host.crawl_delay)
+    delay = stage.web.hosts[forum].crawl_delay / MINUTE
+    page = next(p for p, place in stage.pages.items() if stage.web.pages[place].host == forum)
+    for pause, kept in ((delay - 1, False), (delay + 1, True)):
+        visits = [row(page, 0), row(page, pause)]
+        requests = [asked(stage, page, 0.5), asked(stage, page, pause)]
+        assert hosts_were_left_in_peace(evidence(stage, visits, requests)).kept is kept
+
+
+@pytest.mark.parametrize(("pause", "kept"), [(29, False), (31, True)])
+def test_retry_after_is_kept_to_the_second(
+    stage: Stage, page: int, pause: float, kept: bool
+) -> None:
+    told = asked(stage, page, 0, 429, wait=30 * MINUTE)
+    again = asked(stage, page, pause)
+    assert retry_after_was_kept(evidence(stage, [], [told, again])).kept is kept
+
+
+def test_a_page_asked_for_before_robots_txt_breaks_the_promise(
+    sound: Evidence, stage: Stage, page: int
+) -> None:
+    log = Log()
+    log.note(asked(stage, page, 1))
+    assert not robots_were_obeyed(replace(sound, log=log)).kept
+
+
+def test_a_forbidden_address_that_was_asked_for_breaks_the_promise(sound: Evidence) -> None:
+    sound.log.note(Asked(to_epoch(at(300)), 0, "/suggested/1", 404))
+    verdict = robots_were_obeyed(sound)
+    assert not verdict.kept
+    assert "/suggested/1" in verdict.figures
+
+
+def test_an_error_that_was_taken_for_a_change_breaks_the_promise(stage: Stage, page: int) -> None:
+    answer = asked(stage, page, 1, 404)
+    gone = evidence(stage, [row(page, 0, Outcome.GONE)], [answer])
+    assert troubles_are_no_changes(gone).kept
+    assert "1 gone" in troubles_are_no_changes(gone).figures
+    for wrong in (row(page, 0), row(page, 0, Outcome.GONE, Change(True))):
+        assert not troubles_are_no_changes(evidence(stage, [wrong], [answer])).kept
+
+
+def test_answers_of_304_are_counted(stage: Stage, page: int, sound: Evidence) -> None:
+    assert not unchanged_pages_were_not_sent_again(sound).kept
+    sound.log.note(asked(stage, page, 500, 304))
+    assert unchanged_pages_were_not_sent_again(sound).kept

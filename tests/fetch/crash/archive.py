@@ -1,0 +1,70 @@
+"""What other programs read in an archive: two of them, which have to agree on every record."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha1
+from pathlib import Path
+
+from warcio.archiveiterator import ArchiveIterator
+
+from freshet.archive.warc.record import VISIT_FIELD
+from tests.fetch.crash.web import REQUEST_HEADER
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    from fastwarc.warc import ArchiveIterator as FastwarcIterator
+
+ANSWERS = frozenset({"response", "revisit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One record: ``request`` is what the server called the request that it answers.
+
+    ``visit`` is the record of the visit that a redirecting answer belongs to, empty for others.
+    """
+
+    id: str
+    type: str
+    target: str
+    visit: str
+    request: str
+    digest: str
+
+    @property
+    def uid(self) -> str:
+        """Return the visit's identity, as the catalog has it, in hexadecimal digits."""
+        return (self.visit or self.id).strip("<>").removeprefix("urn:uuid:").replace("-", "")
+
+
+def read_by_warcio(folder: Path) -> Iterator[Kept]:
+    """Read the records of a folder with warcio, which also compares their digests."""
+    for path in sorted(folder.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                fields, http = record.rec_headers, record.http_headers
+                body = record.content_stream().read()
+                yield Kept(
+                    fields.get_header("WARC-Record-ID"),
+                    record.rec_type,
+                    fields.get_header("WARC-Target-URI") or "",
+                    fields.get_header(VISIT_FIELD) or "",
+                    (http and http.get_header(REQUEST_HEADER)) or "",
+                    sha1(body).hexdigest(),
+                )
+
+
+def read_by_fastwarc(folder: Path) -> Iterator[Kept]:
+    """Read the records of a folder with fastwarc."""
+    for path in sorted(folder.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in FastwarcIterator(file, strict_mode=True):
+                fields, http = record.headers, record.http_headers
+                yield Kept(
+                    record.record_id,
+                    fields.get("WARC-Type") or "",
+                    fields.get("WARC-Target-URI") or "",
+                    fields.get(VISIT_FIELD) or "",
+                    (http and http.get(REQUEST_HEADER)) or "",
+                    sha1(record.reader.read()).hexdigest(),
+                )

@@ -1,0 +1,35 @@
+"""A crawl that is killed anywhere loses no acknowledged visit, doubles none and stays polite."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the harness, which must have a process of its own to fork from."""
+    command = [sys.executable, "-m", f"tests.fetch.{module}", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_crawl_that_is_killed_again_and_again_keeps_its_word() -> None:
+    done = run("crash", "--kills", "10", "--each", "5", "--step", "9")
+    *_, last = done.stdout.splitlines() or [""]
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert last.startswith("10 kills (5 at a write)")
+
+
+def test_a_crawl_waits_while_the_disk_is_full_and_keeps_what_it_fetched() -> None:
+    done = run("crash.trouble", "full-disk", "13")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_write_that_fails_ends_a_crawl_with_a_clear_error_and_the_next_goes_on() -> None:
+    done = run("crash.trouble", "failing-disk", "13")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_clock_that_jumps_a_day_shuts_nobody_out_and_exceeds_no_budget() -> None:
+    done = run("crash.trouble", "clock")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

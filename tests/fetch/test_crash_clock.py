@@ -1,0 +1,122 @@
+"""A clock that is set a day on or back in the middle of a crawl: what is drawn and what is paid."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from freshet.archive.importers.base import Arrival
+from freshet.core.clock import FixedClock
+from freshet.core.tables import Caps
+from freshet.core.types import Snapshot
+from freshet.flow.crawl import Crawl, Errand, Fetched
+from freshet.flow.opened import OpenedCollection
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+PAGES = 10
+ROOM = 100
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def collection(tmp_path: Path, clock: FixedClock) -> Iterator[OpenedCollection]:
+    OpenedCollection.create(tmp_path / "c", contact="me@example.org").close()
+    with OpenedCollection.open(tmp_path / "c", clock=clock) as opened:
+        opened.add_many([f"https://h{number}.example/" for number in range(PAGES)])
+        yield opened
+
+
+@contextmanager
+def crawling(collection: OpenedCollection, budget: int) -> Iterator[Crawl]:
+    with collection.recording() as recorder:
+        crawl = Crawl(collection, recorder, budget=f"{budget}/day", catch_up=True)
+        crawl.begin()
+        yield crawl
+
+
+def draw(crawl: Crawl, clock: FixedClock) -> tuple[Errand, ...]:
+    return crawl.draw(clock.now() + timedelta(seconds=1), ROOM, Caps(), []).errands
+
+
+def visit(crawl: Crawl, clock: FixedClock, errands: tuple[Errand, ...]) -> None:
+    body = b"<title>t</title><p>the river rose in spring and the fields were green again</p>"
+    crawl.take([
+        Fetched(
+            Arrival(errand.url, "", clock.now(), uuid4().bytes, Snapshot(errand.url, body, 200)),
+            errand.page,
+            errand.day,
+        )
+        for errand in errands
+    ], [])  # fmt: skip
+
+
+@pytest.mark.parametrize("days", [(1, -1, 1), (-1, 1, -1)])
+def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
+    collection: OpenedCollection, clock: FixedClock, days: tuple[int, ...]
+) -> None:
+    drawn = []
+    with crawling(collection, budget=6) as crawl:
+        for jump in (0, *days):
+            clock.at += jump * DAY
+            errands = [*draw(crawl, clock), *draw(crawl, clock)]
+            visit(crawl, clock, tuple(errands))
+            drawn.append(len(errands))
+    assert sum(drawn) <= 2 * 6
+    assert drawn[2:] == [0, 0]
+    for day in {clock.now().date() + jump * DAY for jump in (-1, 0, 1)}:
+        assert collection.catalog.spending(day.isoformat()).requests <= 6
+
+
+def test_pages_are_visited_again_though_the_clock_was_set_back_before_their_looks(
+    collection: OpenedCollection, clock: FixedClock
+) -> None:
+    with crawling(collection, budget=100) as crawl:
+        visit(crawl, clock, draw(crawl, clock))
+        clock.at -= DAY
+        assert draw(crawl, clock) == ()
+        clock.at += timedelta(minutes=2)
+        assert len(draw(crawl, clock)) > 0
+
+
+def test_pages_are_visited_by_a_crawl_that_begins_before_their_looks(
+    collection: OpenedCollection, clock: FixedClock
+) -> None:
+    with crawling(collection, budget=100) as crawl:
+        visit(crawl, clock, draw(crawl, clock))
+    clock.at -= DAY
+    with crawling(collection, budget=100) as crawl:
+        clock.at += timedelta(minutes=2)
+        assert len(draw(crawl, clock)) > 0
+
+
+def test_a_page_that_is_out_when_the_clock_is_set_back_is_not_sent_out_again(
+    collection: OpenedCollection, clock: FixedClock
+) -> None:
+    with crawling(collection, budget=100) as crawl:
+        visit(crawl, clock, draw(crawl, clock))
+        clock.at += timedelta(hours=6)
+        out = draw(crawl, clock)
+        clock.at -= timedelta(hours=5)
+        assert out
+        assert not {errand.page for errand in out} & {errand.page for errand in draw(crawl, clock)}
+
+
+def test_no_page_seems_to_have_been_seen_in_the_future(
+    collection: OpenedCollection, clock: FixedClock
+) -> None:
+    with crawling(collection, budget=100) as crawl:
+        visit(crawl, clock, draw(crawl, clock))
+    clock.at -= DAY
+    for page in collection.pages():
+        assert collection.why(page).explanation.age_days >= 0
+    plan = collection.plan()
+    assert {choice.page.url for choice in plan.choices} == {page.url for page in collection.pages()}
+    assert all(choice.expected >= clock.now() for choice in plan.choices)

@@ -1,0 +1,140 @@
+"""Beside a running crawl: who would append is refused at once, who only notes is heard at once."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+
+import pytest
+
+from freshet.core.clock import stopwatch
+from freshet.core.errors import Locked
+from freshet.fetch.crawl import crawl
+from freshet.flow.opened import OpenedCollection
+from tests.fetch.crash.web import Web, served
+from tests.fetch.crawls import ROOT, make_collection
+from tests.fetch.servers import Entry
+
+PATIENCE = 60.0
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A crawl in another process, of a collection that has only some of the web's pages."""
+
+    folder: Path
+    web: Web
+    process: int
+    left: tuple[str, ...]
+
+    def await_entry(self, url: str, since: float) -> Entry:
+        """Return the first request for a page after a moment."""
+        host, path = self.web.pages[url]
+        end = stopwatch() + PATIENCE
+        while stopwatch() < end:
+            for entry in self.web.entries():
+                if (entry.host, entry.path) == (host, path) and entry.began > since:
+                    return entry
+            sleep(0.01)
+        raise AssertionError(f"{url} was not asked for")
+
+    def asked(self, url: str) -> int:
+        """Return how often a page was asked for."""
+        place = self.web.pages[url]
+        return sum((entry.host, entry.path) == place for entry in self.web.entries())
+
+
+@contextmanager
+def crawled(place: Path, budget: str) -> Iterator[Running]:
+    """Crawl four pages in another process, and ask it to end at last."""
+    with served(place) as web:
+        pages = [url for url, (host, path) in web.pages.items() if path.startswith(("/ta", "/pl"))]
+        first, left = pages[:4], tuple(pages[4:])
+        folder = make_collection(place / "c", first, web.allow)
+        options = json.dumps({"visits": None, "seconds": PATIENCE, "budget": budget})
+        command = [sys.executable, "-m", "tests.fetch.crawls", str(folder), options]
+        with subprocess.Popen(command, cwd=ROOT) as process:
+            crawling = Running(folder, web, process.pid, left)
+            crawling.await_entry(first[0], 0.0)
+            yield crawling
+            process.terminate()
+        assert process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Crawl so slowly that hardly a page is asked for again by itself."""
+    with crawled(tmp_path_factory.mktemp("beside"), "1000/day") as crawling:
+        yield crawling
+
+
+def best(attempt: Callable[[], float]) -> float:
+    """Return the least of a few times, because what else the machine does only adds to them."""
+    return min(attempt() for _ in range(TRIES))
+
+
+def refused(work: Callable[[], object], holder: int) -> float:
+    """Return how long it takes until work is refused; the refusal names who holds the archive."""
+    began = stopwatch()
+    with pytest.raises(Locked, match=rf"tests/fetch/crawls\.py.*process {holder}"):
+        work()
+    return stopwatch() - began
+
+
+def test_a_second_crawl_is_refused_within_a_second_and_told_who_crawls(running: Running) -> None:
+    assert best(lambda: refused(lambda: crawl(running.folder), running.process)) < 1.0
+
+
+def test_an_import_is_refused_within_a_second_and_told_who_crawls(
+    running: Running, tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen.csv"
+    seen.write_text("page,time,changed\nhttps://a.example/,1,0\n")
+    with OpenedCollection.open(running.folder) as collection:
+        work = lambda: collection.bring("csv", seen)  # noqa: E731
+        assert best(lambda: refused(work, running.process)) < 1.0
+
+
+def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> None:
+    urls = iter(running.left)
+
+    def seconds() -> float:
+        url = next(urls)
+        with OpenedCollection.open(running.folder) as collection:
+            collection.add(url)
+        began = stopwatch()
+        return running.await_entry(url, began - 1).began - began
+
+    assert best(seconds) < 1.0
+
+
+def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: Running) -> None:
+    with OpenedCollection.open(running.folder) as collection:
+        pages = collection.pages()
+
+        def seconds() -> float:
+            page, began = next(pages), stopwatch()
+            collection.check_now([page])
+            return running.await_entry(page.url, began).began - began
+
+        assert best(seconds) < 1.0
+
+
+def test_a_page_that_is_paused_is_asked_for_no_more(tmp_path: Path) -> None:
+    with (
+        crawled(tmp_path, "2000000/day") as running,
+        OpenedCollection.open(running.folder) as collection,
+    ):
+        [page, other, *_] = collection.pages()
+        collection.pause([page])
+        before, others = running.asked(page.url), running.asked(other.url)
+        while running.asked(other.url) < others + 12:
+            sleep(0.05)
+        assert running.asked(page.url) <= before + 3
+        collection.resume([page])
+        running.await_entry(page.url, stopwatch())

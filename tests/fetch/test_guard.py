@@ -1,0 +1,238 @@
+"""The guard: no request reaches an address that it may not, however it is spelled or reached."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+from twisted.internet.address import IPv4Address, IPv6Address
+
+from freshet.core.errors import SettingsError
+from freshet.fetch.addresses import Allowed
+from freshet.fetch.guard import REMEMBERED_NAMES, Guard, guard_of
+from freshet.fetch.handler import HANDLERS, require_guard
+from tests.fetch.fetcher import Result, fetch_all
+from tests.fetch.servers import Exchange, Loopback
+
+NAMES = {
+    "public.example": "8.8.8.8",
+    "inside.example": "10.0.0.7",
+    "rebound.example": "127.0.0.1",
+    "metadata.example": "169.254.169.254",
+}
+
+
+class Lookup:
+    """A resolver that tells other addresses each time, and counts how often it is asked."""
+
+    def __init__(self, *turns: Sequence[str]) -> None:
+        self.turns = list(turns)
+        self.asked = 0
+
+    def resolveHostName(self, receiver: Any, hostName: str, *_: Any) -> None:
+        self.asked += 1
+        for address in self.turns[min(self.asked, len(self.turns)) - 1]:
+            kind = IPv6Address if ":" in address else IPv4Address
+            receiver.addressResolved(kind("TCP", address, 0))
+        receiver.resolutionComplete()
+
+
+class Receiver:
+    """Keeps the addresses that it is given, and whether that was all."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, int]] = []
+        self.is_complete = False
+
+    def resolutionBegan(self, resolution: Any) -> None:
+        self.name = resolution.name
+
+    def addressResolved(self, address: Any) -> None:
+        self.found.append((address.host, address.port))
+
+    def resolutionComplete(self) -> None:
+        self.is_complete = True
+
+
+def resolve(guard: Guard, port: int = 80, types: Any = None, name: str = "a.example") -> Any:
+    receiver = Receiver()
+    guard.resolveHostName(receiver, name, port, types)
+    assert receiver.is_complete
+    return receiver.found
+
+
+def guard_with(lookup: Lookup, *allow: str) -> Guard:
+    return Guard(None, Allowed.parse(allow), lookup)  # type: ignore[arg-type]
+
+
+def test_only_addresses_that_may_be_asked_are_handed_out() -> None:
+    guard = guard_with(Lookup(["8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111"]))
+    assert resolve(guard) == [("8.8.8.8", 80), ("2606:4700:4700::1111", 80)]
+    assert resolve(guard, types=[IPv4Address]) == [("8.8.8.8", 80)]
+    assert guard.why_refused("a.example", 80) is None
+
+
+def test_an_opened_port_opens_no_other() -> None:
+    guard = guard_with(Lookup(["127.0.0.1"]), "127.0.0.1/32:8000")
+    assert resolve(guard, port=8000) == [("127.0.0.1", 8000)]
+    assert resolve(guard, port=8001) == []
+    assert "network.allow" in (guard.why_refused("A.example", 8001) or "")
+
+
+def test_a_name_is_not_looked_up_twice_at_a_time_and_checked_each_time() -> None:
+    lookup = Lookup(["8.8.8.8"], ["127.0.0.1"])
+    guard = guard_with(lookup)
+    assert resolve(guard) == resolve(guard) == [("8.8.8.8", 80)]
+    assert lookup.asked == 1
+
+
+def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("freshet.fetch.guard.stopwatch", lambda: now)
+    guard = guard_with(Lookup(["8.8.8.8"], ["127.0.0.1"]))
+    assert resolve(guard) == [("8.8.8.8", 80)]
+    now = 161.0
+    assert resolve(guard) == []
+    assert "loopback" in (guard.why_refused("a.example", 80) or "")
+
+
+def test_the_guard_does_not_remember_names_without_end() -> None:
+    lookup = Lookup(["8.8.8.8"])
+    guard = guard_with(lookup)
+    for number in range(REMEMBERED_NAMES + 1):
+        resolve(guard, name=f"{number}.example")
+    resolve(guard, name="0.example")
+    resolve(guard, name=f"{REMEMBERED_NAMES}.example")
+    assert lookup.asked == REMEMBERED_NAMES + 2
+
+
+def test_a_reactor_without_the_guard_is_an_error() -> None:
+    class Reactor:
+        nameResolver = Lookup()
+
+    with pytest.raises(SettingsError, match="TWISTED_DNS_RESOLVER"):
+        guard_of(Reactor())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "path"),
+    [
+        ("http", "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"),
+        ("ftp", "scrapy.core.downloader.handlers.ftp.FTPDownloadHandler"),
+    ],
+)
+def test_a_project_that_goes_around_the_guard_is_told(scheme: str, path: str) -> None:
+    class Crawler:
+        settings = Settings({"DOWNLOAD_HANDLERS": HANDLERS | {scheme: path}})
+
+    with pytest.raises(SettingsError, match="unguarded"):
+        require_guard(Crawler())  # type: ignore[arg-type]
+    Crawler.settings = Settings({"DOWNLOAD_HANDLERS": HANDLERS})
+    require_guard(Crawler())  # type: ignore[arg-type]
+
+
+async def says_yes(exchange: Exchange) -> None:
+    await exchange.answer("reached")
+
+
+async def says_no(exchange: Exchange) -> None:
+    await exchange.send(b"HTTP/1.1 403 No\r\n\r\n")
+
+
+async def says_too_much(exchange: Exchange) -> None:
+    while True:
+        await exchange.send(b"HTTP/1.1 200 Yes " * 100)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    """Serve a host that may be asked, two proxies, and one that may not."""
+    hosts = {"open": says_yes, "closed": says_yes, "proxy": says_no, "endless": says_too_much}
+    with Loopback(hosts) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def results(server: Loopback) -> dict[str, Result]:
+    """Return what a single crawl brought."""
+    port, ports = server.ports["closed"], server.ports
+    through = {name: {"proxy": url} for name, url in server.urls.items()}
+    requests = {
+        "open": f"http://127.0.0.1:{ports['open']}/",
+        "open by name": f"http://rebound.example:{ports['open']}/",
+        "literal": f"http://127.0.0.1:{port}/",
+        "number": f"http://2130706433:{port}/",
+        "name": f"http://rebound.example:{port}/",
+        "private": "http://inside.example/",
+        "metadata": "http://metadata.example/",
+        "local name": "http://printer/",
+        "file": "file:///etc/passwd",
+        "data": "data:text/plain,x",
+        "ftp": "ftp://public.example/x",
+        "through a closed proxy": {"url": "http://public.example/", "meta": through["closed"]},
+        "tunnel through a closed proxy": {
+            "url": "https://public.example/",
+            "meta": through["closed"],
+        },
+        "tunnel through a closed name": {
+            "url": "https://public.example/",
+            "meta": {"proxy": f"http://rebound.example:{port}"},
+        },
+        "through an open proxy": {"url": "http://public.example/", "meta": through["open"]},
+        "inside through an open proxy": {"url": "http://10.0.0.1/", "meta": through["open"]},
+        "tunnel through an open proxy": {
+            "url": "https://public.example/",
+            "meta": through["proxy"],
+        },
+        "tunnel without end": {"url": "https://public.example/", "meta": through["endless"]},
+    }
+    allow = [f"127.0.0.1/32:{ports[name]}" for name in ("open", "proxy", "endless")]
+    return fetch_all(requests, allow=allow, names=NAMES)
+
+
+@pytest.mark.parametrize("name", ["open", "open by name", "through an open proxy"])
+def test_what_the_settings_open_is_reached(results: dict[str, Result], name: str) -> None:
+    assert (results[name].outcome, results[name].body) == ("", "reached")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "literal",
+        "number",
+        "name",
+        "private",
+        "metadata",
+        "local name",
+        "through a closed proxy",
+        "tunnel through a closed proxy",
+        "tunnel through a closed name",
+        "inside through an open proxy",
+    ],
+)
+def test_everything_else_is_refused_and_the_setting_named(
+    results: dict[str, Result], name: str
+) -> None:
+    assert results[name].outcome == "refused"
+    assert "network.allow" in results[name].why
+
+
+@pytest.mark.parametrize("name", ["file", "data", "ftp"])
+def test_other_schemes_are_not_fetched(results: dict[str, Result], name: str) -> None:
+    assert results[name].outcome == "refused"
+
+
+def test_no_server_heard_of_what_was_refused(server: Loopback, results: dict[str, Result]) -> None:
+    assert results
+    assert server.log.entries("closed") == []
+
+
+def test_a_proxy_that_opens_no_tunnel_is_unreachable(
+    server: Loopback, results: dict[str, Result]
+) -> None:
+    assert results["tunnel through an open proxy"].outcome == "unreachable"
+    assert [entry.method for entry in server.log.entries("proxy")] == ["CONNECT"]
+    assert results["tunnel without end"].outcome == "unreachable"
+    assert "no end" in results["tunnel without end"].why

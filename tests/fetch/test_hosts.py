@@ -1,0 +1,120 @@
+"""Host clocks: delays, closings, back-off, and their bounds."""
+
+from datetime import timedelta
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.settings import PolitenessSettings
+from freshet.core.tables import key_of
+from freshet.core.types import Outcome
+from freshet.fetch.hosts import FIRST_BACKOFF, HostClocks
+
+HOST = "a.example"
+NOW = 1_700_000_000.0
+NONE = np.empty(0, np.int64)
+DAY = 86_400.0
+
+
+def clocks(**politeness: float) -> HostClocks:
+    return HostClocks(PolitenessSettings(**politeness))
+
+
+def test_an_unknown_host_is_open() -> None:
+    assert clocks().open_from(HOST, NOW) == NOW
+
+
+def test_a_host_that_was_asked_waits_its_delay() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.start(HOST, NOW)
+    assert hosts.open_from(HOST, NOW) == NOW + 2.0
+
+
+def test_a_crawl_delay_counts_where_it_is_longer_and_not_absurd() -> None:
+    hosts = clocks(delay=2.0, longest_delay=300.0)
+    hosts.set_delay(HOST, 1.0)
+    assert hosts.delay(HOST) == 2.0
+    hosts.set_delay(HOST, 30.0)
+    assert hosts.delay(HOST) == 30.0
+    hosts.set_delay(HOST, 1e9)
+    assert hosts.delay(HOST) == 300.0
+
+
+def test_failures_of_a_host_close_it_for_twice_as_long_each_time() -> None:
+    hosts = clocks()
+    for count in range(3):
+        assert hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
+        assert hosts.open_from(HOST, NOW) == NOW + FIRST_BACKOFF * 2**count
+
+
+def test_an_answer_ends_the_back_off() -> None:
+    hosts = clocks()
+    hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+    hosts.hear(HOST, Outcome.OK, None, NOW + 100)
+    hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW + 200)
+    assert hosts.open_from(HOST, NOW + 200) == NOW + 200 + FIRST_BACKOFF
+
+
+def test_a_missing_page_does_not_close_its_host() -> None:
+    hosts = clocks()
+    assert not hosts.hear(HOST, Outcome.GONE, None, NOW)
+    assert hosts.open_from(HOST, NOW) == NOW
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=1, max_size=80))
+def test_no_wait_is_longer_than_the_longest(waits: list[float]) -> None:
+    hosts = clocks(longest_backoff=30.0)
+    for wait in waits:
+        hosts.hear(HOST, Outcome.THROTTLED, wait, NOW)
+        hosts.hear(HOST, Outcome.THROTTLED, None, NOW)
+    assert hosts.open_from(HOST, NOW) <= NOW + 30 * DAY
+
+
+def test_a_clock_that_is_set_back_does_not_lock_a_host() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.start(HOST, NOW)
+    assert hosts.open_from(HOST, NOW - DAY) <= NOW - DAY + 2.0
+
+
+def test_after_a_crash_every_host_waits_as_if_it_had_been_asked_just_then() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.set_delay("slow.example", 10.0)
+    hosts.start_all(NOW)
+    assert hosts.open_from(HOST, NOW + 0.5) == NOW + 2.0
+    assert hosts.open_from("slow.example", NOW + 0.5) == NOW + 10.0
+    assert hosts.open_from(HOST, NOW + 3.0) == NOW + 3.0
+    assert hosts.open_from(HOST, NOW - DAY) == NOW - DAY + 2.0
+
+
+def test_states_outlive_a_restart() -> None:
+    before, after = clocks(delay=2.0), clocks(delay=2.0)
+    before.set_delay(HOST, 7.0)
+    before.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
+    before.start(HOST, NOW)
+    after.load(before.dirty())
+    assert after.open_from(HOST, NOW) == NOW + 600.0
+    assert after.delay(HOST) == 7.0
+    assert before.dirty() == []
+
+
+def test_a_closed_host_has_no_room_and_others_have_as_much_as_fits() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
+    hosts.set_delay("slow.example", 10.0)
+    caps = hosts.caps(NOW, NOW + 4.0, {"slow.example": 1}, NONE)
+    room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
+    assert room == {key_of(HOST): 0, key_of("slow.example"): 0}
+    assert caps.otherwise == 3
+
+
+def test_a_host_without_a_delay_has_room_enough() -> None:
+    caps = clocks(delay=0.0).caps(NOW, NOW + 1.0, {}, NONE)
+    assert caps.otherwise > 1000
+
+
+def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.start(HOST, NOW)
+    later = NOW + timedelta(minutes=1).total_seconds()
+    assert len(hosts.caps(later, later + 1, {}, NONE).hosts) == 0

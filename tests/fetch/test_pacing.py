@@ -1,0 +1,102 @@
+"""Requests leave when their time has come and their host is free, and no sooner."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from scrapy import Request
+
+from freshet.core.clock import PacedClock
+from freshet.core.settings import PolitenessSettings
+from freshet.fetch.hosts import HostClocks
+from freshet.fetch.pacing import Pacing
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+A, B = "a.example", "b.example"
+
+
+class Track:
+    """A pacing that notes what it lets go, on a clock a thousand times as fast as ours."""
+
+    def __init__(self, delay: float = 10.0, per_host: int = 1) -> None:
+        self.clock = PacedClock(START, 1000.0)
+        self.hosts = HostClocks(PolitenessSettings(delay=delay, per_host=per_host))
+        self.gone: list[tuple[str, float]] = []
+        self.pacing = Pacing(self.hosts, self.clock, per_host, self._note)
+
+    def _note(self, request: Request) -> None:
+        self.gone.append((request.url, (self.clock.now() - START).total_seconds()))
+
+    def ask(self, *urls: str, start: datetime | None = None) -> None:
+        for url in urls:
+            self.pacing.wait(Request(url), url.split("/")[2], start)
+
+    async def until(self, count: int) -> None:
+        for _ in range(2_000):
+            if len(self.gone) >= count:
+                return
+            await asyncio.sleep(0.002)
+        raise AssertionError(f"only {self.gone} went")
+
+
+def running(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(test())  # type: ignore[arg-type]
+
+
+def test_requests_to_one_host_keep_its_delay() -> None:
+    async def run() -> None:
+        track = Track()
+        track.ask(f"http://{A}/1", f"http://{A}/2", f"http://{A}/3")
+        for count in (1, 2, 3):
+            await track.until(count)
+            track.pacing.finish(A)
+        times = [at for _, at in track.gone]
+        assert all(later - sooner >= 10.0 for sooner, later in pairwise(times))
+
+    running(run)
+
+
+def test_a_host_in_use_lets_others_go_first() -> None:
+    async def run() -> None:
+        track = Track()
+        track.ask(f"http://{A}/1", f"http://{A}/2", f"http://{B}/1")
+        await track.until(2)
+        assert [url for url, _ in track.gone] == [f"http://{A}/1", f"http://{B}/1"]
+        assert track.pacing.waiting() == {A: 2, B: 1}
+
+    running(run)
+
+
+def test_a_request_does_not_go_before_its_time() -> None:
+    async def run() -> None:
+        track = Track(delay=0.0)
+        track.ask(f"http://{A}/", start=START + timedelta(seconds=40))
+        await track.until(1)
+        assert track.gone[0][1] >= 40.0
+
+    running(run)
+
+
+def test_what_waits_for_a_host_can_be_withdrawn() -> None:
+    async def run() -> None:
+        track = Track()
+        track.ask(f"http://{A}/1", f"http://{A}/2")
+        assert [request.url for request in track.pacing.withdraw(A)] == [f"http://{A}/2"]
+        track.pacing.finish(A)
+        assert track.pacing.waiting() == {}
+
+    running(run)
+
+
+def test_nothing_goes_after_the_stop() -> None:
+    async def run() -> None:
+        track = Track()
+        track.ask(f"http://{A}/1", f"http://{A}/2")
+        assert [request.url for request in track.pacing.stop()] == [f"http://{A}/2"]
+        track.pacing.finish(A)
+        track.ask(f"http://{A}/3")
+        await asyncio.sleep(0.03)
+        assert len(track.gone) == 1
+
+    running(run)

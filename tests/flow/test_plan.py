@@ -1,0 +1,132 @@
+"""A plan is the crawl played ahead: within the budget, no host asked more often than it may be."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.catalog.rows import HostState
+from freshet.core.errors import SettingsError
+from freshet.flow.opened import OpenedCollection
+from tests.flow.flow_samples import NOW, START, arrive, html, make, record
+
+DAYS_AGO = (NOW - START) / timedelta(days=1)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> OpenedCollection:
+    with make(tmp_path / "c") as made:
+        yield made
+
+
+def seen(collection: OpenedCollection, *paths: str, host: str = "example.org") -> list[str]:
+    """Add pages with two looks each, the last one a day ago; every second one changed."""
+    urls = [f"https://{host}/{path}" for path in paths]
+    looks = [
+        arrive(day, html(f"{url} {day * (place % 2)}"), url=url)
+        for place, url in enumerate(urls)
+        for day in (DAYS_AGO - 9, DAYS_AGO - 1)
+    ]
+    record(collection, looks)
+    return urls
+
+
+def planned(collection: OpenedCollection, **options: object) -> list[str]:
+    return [choice.page.url for choice in collection.plan(**options).choices]
+
+
+def test_a_plan_names_its_objective_policy_and_budget(collection: OpenedCollection) -> None:
+    seen(collection, "a")
+    plan = collection.plan(budget=48, objective="changes")
+    assert (plan.made, plan.objective, plan.policy) == (NOW, "changes", "bayes-changes")
+    assert plan.budget == 48
+
+
+def test_every_page_comes_once_within_the_budget(collection: OpenedCollection) -> None:
+    urls = seen(collection, "a", "b", "c", "d")
+    assert sorted(planned(collection)) == urls
+    assert len(planned(collection, budget=3)) == 3
+    assert len(planned(collection, limit=2)) == 2
+
+
+def test_visits_are_spread_over_the_rest_of_the_day(collection: OpenedCollection) -> None:
+    seen(collection, "a", "b", "c")
+    times = [choice.expected for choice in collection.plan(budget=31).choices]
+    assert times == [NOW, NOW + timedelta(minutes=30), NOW + timedelta(hours=1)]
+
+
+def test_a_spent_budget_leaves_visits_to_the_next_day(collection: OpenedCollection) -> None:
+    seen(collection, "a")
+    collection.catalog.book("2026-11-15", 31)
+    [choice] = collection.plan(budget=31).choices
+    assert choice.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
+
+
+def test_pages_asked_for_come_first_then_those_never_seen(collection: OpenedCollection) -> None:
+    [old] = seen(collection, "old")
+    new, wanted = "https://example.org/new", "https://other.example/wanted"
+    collection.add(new)
+    record(collection, [arrive(DAYS_AGO - 0.1, html("x"), url=wanted)])
+    collection.check_now([collection.page(wanted)])
+    plan = collection.plan()
+    assert sorted(choice.page.url for choice in plan.choices[:2]) == [new, wanted]
+    assert {choice.expected for choice in plan.choices[:2]} == {NOW}
+    reasons = {choice.page.url: choice.reason for choice in plan.choices}
+    assert (reasons[wanted], reasons[new]) == ("asked for", "never seen")
+    assert plan.choices[2].page.url == old
+
+
+def test_a_host_is_asked_no_more_often_than_its_delay(collection: OpenedCollection) -> None:
+    seen(collection, "a", "b", "c")
+    collection.catalog.set_host(HostState("example.org", delay=7_200.0))
+    times = [choice.expected for choice in collection.plan(budget=10_000).choices]
+    assert times == [NOW + timedelta(hours=hours) for hours in (0, 2, 4)]
+
+
+def test_a_closed_host_waits_while_others_are_visited(collection: OpenedCollection) -> None:
+    seen(collection, "a")
+    [other] = seen(collection, "b", host="other.example")
+    opens = NOW + timedelta(hours=3)
+    collection.catalog.set_host(HostState("example.org", failures=2, backoff_until=opens))
+    first, second = collection.plan().choices
+    assert (first.page.url, second.expected) == (other, opens)
+
+
+def test_a_host_that_stays_closed_is_not_in_the_plan(collection: OpenedCollection) -> None:
+    seen(collection, "a")
+    closed = HostState("example.org", backoff_until=NOW + timedelta(days=3))
+    collection.catalog.set_host(closed)
+    assert collection.plan().choices == ()
+
+
+def test_paused_and_sleeping_pages_are_not_in_the_plan(collection: OpenedCollection) -> None:
+    paused, asleep, awake = seen(collection, "a", "b", "c")
+    collection.pause([collection.page(paused)])
+    collection.change_settings(collection.page(asleep), [("active_hours", "10:00-11:00")])
+    assert planned(collection) == [awake]
+
+
+def test_a_page_just_visited_is_left_alone_for_its_interval(collection: OpenedCollection) -> None:
+    url = "https://example.org/a"
+    record(collection, [arrive(DAYS_AGO, html("x"), url=url)])
+    [choice] = collection.plan(budget=1_000_000).choices
+    assert choice.expected >= NOW + timedelta(seconds=60)
+
+
+def test_an_empty_collection_has_an_empty_plan(collection: OpenedCollection) -> None:
+    assert collection.plan().choices == ()
+
+
+@pytest.mark.parametrize("options", [{"budget": "none"}, {"budget": 0}, {"objective": "speed"}])
+def test_a_budget_or_objective_that_is_none_is_refused(
+    collection: OpenedCollection, options: dict[str, object]
+) -> None:
+    with pytest.raises(SettingsError):
+        collection.plan(**options)
+
+
+def test_a_plan_takes_nothing_away_from_the_crawl(collection: OpenedCollection) -> None:
+    seen(collection, "a")
+    collection.plan()
+    assert collection.catalog.leases() == []
+    assert collection.catalog.spending("2026-11-15").requests == 0
