@@ -221,10 +221,18 @@ def test_no_value_reaches_the_multiplier_sooner_than_said(
     assert value(age + wait) <= times * value(age) * (1 + 1e-6)
 
 
-def test_values_that_reach_the_multiplier_are_due_and_others_of_no_age_a_minute_later() -> None:
-    scores = Scores(np.array([0.0, 0.0, 2.0]), np.zeros(3), np.array([1.0, 0.0, 0.0]))
+def test_a_page_of_no_age_is_looked_into_soon_and_one_of_no_value_never() -> None:
+    scores = Scores(np.array([0.0, 2.0]), np.zeros(2), np.zeros(2))
     waits = soonest(scores, 0.5, OBJECTIVES["freshness"])
-    assert waits.tolist() == [0.0, 1 / 1440, np.inf]
+    assert waits.tolist() == [1 / 1440, np.inf]
+
+
+@each_aim
+@pytest.mark.parametrize("step", [-1.0, -1e-4, 1.0])
+def test_a_clock_that_jumps_leaves_no_page_out(aim: Aim, step: float) -> None:
+    made = crawled(aim, 40, 6, live=True)
+    made.learn(visits(choose(made, 7.0, 10), 7.0))
+    assert sorted(choose(made, 7.0 + step, 99).tolist()) == list(range(40))
 
 
 def test_a_page_takes_less_than_two_hundred_bytes() -> None:

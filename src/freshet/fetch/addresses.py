@@ -24,6 +24,7 @@ Network = IPv4Network | IPv6Network
 
 HIGHEST_PORT = 65_535
 PORTS = {"http:": 80, "https:": 443}
+MAPPED_PREFIX = 96
 FORM = "a range such as 10.0.0.0/8 or 127.0.0.1/32:8000-8010"
 
 _SPECIAL = tuple(
@@ -203,12 +204,24 @@ def _range(text: str) -> Range:
     try:
         low = int(first) if ports else 0
         high = int(last or first) if ports else HIGHEST_PORT
-        item = Range(ip_network(network), low, high)
+        item = Range(_unmapped(ip_network(network)), low, high)
     except ValueError as error:
         raise SettingsError(f"network.allow: {text!r} is none ({error}); give {FORM}") from None
     if not 0 <= low <= high <= HIGHEST_PORT:
         raise SettingsError(f"network.allow: {text!r} has no such ports; give {FORM}")
     return item
+
+
+def _unmapped(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
+    """Return the IPv4 network that an IPv6 one only maps, as addresses are compared in IPv4.
+
+    >>> _unmapped(ip_network("::ffff:10.0.0.0/104"))
+    IPv4Network('10.0.0.0/8')
+    """
+    first = _plain(network.network_address)
+    if network.version == first.version or network.prefixlen < MAPPED_PREFIX:
+        return network
+    return ip_network(f"{first}/{network.prefixlen - MAPPED_PREFIX}")
 
 
 def _parted(text: str) -> tuple[str, str]:

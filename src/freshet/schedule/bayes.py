@@ -186,9 +186,10 @@ class BayesPolicy:
         parts, found = [], []
         for part in blocks(rows):
             scores = self._forecasts.scores(part, moment)
-            waits = soonest(scores, self._threshold, self.objective)
-            self.states.column("due")[part] = moment + DAY_SECONDS * waits
             reaching = scores.values >= self._threshold
+            self._wake(part[reaching])
+            waits = soonest(scores[~reaching], self._threshold, self.objective)
+            self.states.column("due")[part[~reaching]] = moment + DAY_SECONDS * waits
             parts.append(part[reaching])
             found.append(scores[reaching])
         return np.concatenate(parts), joined(found)

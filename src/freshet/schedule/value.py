@@ -65,12 +65,11 @@ def joined(parts: Sequence[Scores]) -> Scores:
 
 
 def soonest(scores: Scores, multiplier: float, objective: Objective) -> Floats:
-    """Return how many days each value stays below the multiplier at least.
+    """Return how many days values that are below a multiplier stay there at least.
 
     A chance grows at most as the age does and a gain at most as its square, since both are concave
     beyond that. A page of no age has no value to reckon from and is looked into a minute later.
     """
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         factors = (multiplier / scores.values) ** (1 / objective.growth)
-        waits = np.where(scores.ages > 0, scores.ages * (factors - 1), MINUTE_IN_DAYS)
-    return np.where(scores.values >= multiplier, 0.0, waits)
+        return np.where(scores.ages > 0, scores.ages * (factors - 1), MINUTE_IN_DAYS)

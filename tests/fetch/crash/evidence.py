@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha1
@@ -97,10 +97,10 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that there is to compare after a kill and a restart."""
+    """All that there is to compare after a restart; ``promised`` was acknowledged at some time."""
 
     around: Circumstances
-    before: Acknowledged
+    promised: Mapping[str, Visit]
     after: Acknowledged
     log: Sequence[Entry]
     kept: Sequence[Kept]
@@ -139,10 +139,10 @@ class Evidence:
 
     def _lost_visits(self) -> Wrong:
         """No acknowledged visit is lost or altered, nor one that somebody was told of."""
-        for uid, visit in self.before.visits.items():
+        for uid, visit in self.promised.items():
             if self.after.visits.get(uid) != visit:
                 yield f"visit {uid} was {visit} and is {self.after.visits.get(uid)}"
-        for uid in self.diary.told - self.before.visits.keys():
+        for uid in self.diary.told - self.promised.keys():
             yield f"visit {uid} was told of before it was acknowledged"
 
     def _doubles(self) -> Wrong:

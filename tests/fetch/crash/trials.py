@@ -9,7 +9,9 @@ from pathlib import Path
 
 from freshet.core.budget import day_of
 from freshet.core.clock import PacedClock, stopwatch
+from freshet.core.types import Visit
 from freshet.fetch.desk import FOR_EVER, Limits
+from freshet.flow.crawl import Crawl
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.crash.evidence import Circumstances, Diary, Evidence, acknowledged, kept_in
 from tests.fetch.crash.lives import Crawling, Death, Life, live
@@ -43,39 +45,40 @@ class Trial:
         self.around = around
         self.faults: list[str] = []
         self.evidence: Evidence
+        self._promised: dict[str, Visit] = {}
 
     def live(self, death: Death, prepare: Callable[[], None] = lambda: None) -> Life:
-        """Let a crawler live and die, and examine what it left."""
+        """Let a crawler live and die, and note what it has acknowledged."""
         life = live(self.crawling, death, prepare)
+        with OpenedCollection.open(self.crawling.folder) as collection:
+            left = acknowledged(collection, ())
+        if left.leased and not life.code:
+            self.faults.append(f"an orderly end left {sorted(left.leased)} leased")
+        self._promised |= left.visits
         self.around.births.append(life.began)
-        self._examine(life, death)
+        self.around.out.append(self._in_flight(life, left.leased))
         return life
 
     def said(self) -> str:
         """Return what the lives printed."""
         return self.crawling.last_words.read_text()
 
-    def _examine(self, life: Life, death: Death) -> None:
+    def examine(self, when: object) -> None:
         """Restart on a copy, so that what was left stays as it is, and compare everything."""
-        days = self._days()
-        with OpenedCollection.open(self.crawling.folder) as collection:
-            before = acknowledged(collection, days)
-        self.around.out.append(self._in_flight(life, before.leased))
         copy = self.crawling.folder.with_name("copy")
         shutil.copytree(self.crawling.folder, copy)
         with OpenedCollection.open(copy, clock=self.crawling.clock) as collection:
-            with collection.recording():
-                collection.catalog.return_all()
-            after = acknowledged(collection, days)
+            with collection.recording() as recorder:
+                Crawl(collection, recorder).begin()
+            after = acknowledged(collection, self._days())
             faults = [str(problem) for problem in collection.check().problems]
         kept, differences = kept_in(copy / "archive")
         shutil.rmtree(copy)
         diary = Diary.read(self.crawling.diary)
         log = self.around.web.entries()
-        self.evidence = Evidence(self.around, before, after, log, kept, diary)
-        when = f"life {len(self.around.births)}, {death}, ended with {life.code}"
+        self.evidence = Evidence(self.around, self._promised, after, log, kept, diary)
         found = [*faults, *differences, *self.evidence.faults()]
-        self.faults += [f"{when}: {fault}" for fault in found]
+        self.faults += [f"life {len(self.around.births)}, {when}: {fault}" for fault in found]
 
     def _in_flight(self, life: Life, leased: frozenset[str]) -> frozenset[str]:
         """Return the pages of which requests may have to be made again after a life.

@@ -57,6 +57,7 @@ def full_disk(folder: Path, step: int) -> Iterator[str]:
     for first in range(1, WRITES, step):
         with trial(folder / str(first), AMPLE, Limits(visits=VISITS)) as ordeal:
             end = ordeal.live(Death(seconds=LONG), trapped(first, first + SPAN, errno.ENOSPC))
+            ordeal.examine("waited")
             where = f"full from write {first}"
             if end.code or PATIENT not in ordeal.said():
                 yield f"{where}: it ended with {end.code} and said {ordeal.said()}"
@@ -72,7 +73,9 @@ def failing_disk(folder: Path, step: int) -> Iterator[str]:
             first = ordeal.live(Death(seconds=LONG), trapped(at, at, errno.EIO))
             if first.code != FAILED or CLEAR not in ordeal.said():
                 yield f"write {at} failed: it ended with {first.code} and said {ordeal.said()}"
+            ordeal.examine("failed")
             second = ordeal.live(Death(seconds=LONG))
+            ordeal.examine("gone on")
             if second.code:
                 yield f"after write {at}: it ended with {second.code} and said {ordeal.said()}"
             yield from (f"write {at} failed: {fault}" for fault in ordeal.faults)
@@ -110,6 +113,7 @@ def clock(folder: Path, _: int) -> Iterator[str]:
         ends = Limits(visits=PHASE * (1 + len(days)))
         with trial(folder / str(days[0]), SLOW, ends) as ordeal:
             end = ordeal.live(Death(seconds=LONG), jumping(ordeal, days))
+            ordeal.examine("the clock jumped")
             if end.code:
                 yield f"{days}: it ended with {end.code} and said {ordeal.said()}"
             yield from (f"{days}: {fault}" for fault in ordeal.faults)
