@@ -50,7 +50,7 @@ def test_failures_double_the_wait_up_to_the_longest_and_a_look_ends_it() -> None
         waited.append((held.not_before[0] - DAY_SECONDS) / HOUR)
     assert waited == [1, 2, 4, 5, 5]
     held.learn(visits([7], 1.0))
-    assert held.not_before[0] == DAY_SECONDS
+    assert held.not_before[0] == -np.inf
     held.learn(visits([7], 1.0, looks=False))
     assert held.not_before[0] == DAY_SECONDS + HOUR
 

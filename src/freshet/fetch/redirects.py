@@ -4,11 +4,12 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from freshet.core.clock import to_epoch
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.record import http_of
 from freshet.fetch.requests import onward, trip_of
 from freshet.fetch.robots import ROBOTS
-from freshet.view.url import absolute, canonical
+from freshet.view.url import absolute, canonical, place
 
 LONGEST_URL = 8_192
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -34,10 +35,18 @@ class Redirects:
         limit = self._parts.settings.limits.redirects
         if len(trip.hops) >= limit or target in trip.passed or target == request.url:
             return response
+        if self._is_closed(place(target).host):
+            return response
         if trip.errand is not None and not await self._parts.desk.book(1):
             return response
         self._parts.leave(request)
         return onward(request, target, response, http_of(request, response))
+
+    def _is_closed(self, host: str) -> bool:
+        """Whether a host is to be left alone for longer than any delay."""
+        now = to_epoch(self._parts.clock.now())
+        wait = self._parts.hosts.open_from(host, now) - now
+        return wait > self._parts.settings.politeness.longest_delay
 
 
 def target_of(response: Response) -> str | None:

@@ -42,7 +42,7 @@ def take_in(
             continue
         recent_looks[row] += np.float32(1)
         streak[row] = 0
-        not_before[row] = time + waits[0]
+        not_before[row] = time + waits[0] if waits[0] > 0.0 else -np.inf
         if not np.isnan(last[row]):
             gaps[visit] = max(0.0, time - last[row]) / DAY_SECONDS
             counted[row] += measured[visit]
