@@ -159,3 +159,11 @@ def test_a_restored_state_is_the_same_page_by_page() -> None:
     for name, column in held.state().items():
         assert np.array_equal(other.state()[name], column, equal_nan=name == "last")
     assert other.rows(np.array([6, 9])).tolist() == held.rows(np.array([6, 9])).tolist()
+
+
+def test_a_clock_that_is_set_back_makes_no_page_wait_out_the_jump() -> None:
+    held = PageStates(Waits(page_interval=60.0))
+    held.add(pages([1]))
+    held.learn(visits([1], 1.0))
+    assert len(held.eligible(DAY_SECONDS + 30.0, Caps())) == 0
+    assert len(held.eligible(30.0, Caps())) == 1

@@ -193,7 +193,9 @@ class PageStates:
     ) -> NDArray[np.intp]:
         """Return the rows that may be chosen: not pending, barred, backed off or without room."""
         rows = np.arange(len(self)) if among is None else among
-        rows = rows[~self.pending[rows] & (self.not_before[rows] <= now)]
+        # A look ahead of now means that the clock was set back: then nobody waits it out.
+        rested = (self.not_before[rows] <= now) | (self.last[rows] > now)
+        rows = rows[rested & ~self.pending[rows]]
         if len(caps.barred):
             rows = rows[~np.isin(rows, self.known(caps.barred))]
         if len(caps.hosts) or caps.otherwise <= 0:
