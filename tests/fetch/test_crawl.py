@@ -142,6 +142,19 @@ def test_a_throttled_host_is_left_alone_as_long_as_it_asks(tmp_path: Path) -> No
     assert found[f"{server.urls['b']}/"][0] == "ok"
 
 
+def test_an_absurd_retry_after_loses_no_visit_and_no_host(tmp_path: Path) -> None:
+    async def absurd(exchange: Exchange) -> None:
+        wait = "Thu, 01 Jan 2026 12:01:00 +99999999999999999999"
+        await exchange.answer("later", 404 if exchange.entry.path == "/robots.txt" else 503,
+                              retry_after=wait)  # fmt: skip
+
+    with Loopback({"a": absurd}) as server:
+        [url] = urls(server, "a", "/")
+        folder = make_collection(tmp_path / "c", [url], server.allow)
+        assert crawl(folder, visits=1).returncode == 0
+    assert outcomes(folder) == {url: ["server-error"]}
+
+
 def test_a_slow_answer_does_not_hold_up_other_hosts(tmp_path: Path) -> None:
     async def never(exchange: Exchange) -> None:
         await asyncio.sleep(30)

@@ -2,18 +2,18 @@
 
 from datetime import timedelta
 
-import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import key_of
 from freshet.core.types import Outcome
-from freshet.fetch.hosts import FIRST_BACKOFF, HostClocks
+from freshet.fetch.hosts import FIRST_BACKOFF, HostClocks, retry_after
 
 HOST = "a.example"
 NOW = 1_700_000_000.0
-NONE = np.empty(0, np.int64)
 DAY = 86_400.0
 
 
@@ -102,19 +102,43 @@ def test_a_closed_host_has_no_room_and_others_have_as_much_as_fits() -> None:
     hosts = clocks(delay=2.0)
     hosts.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
     hosts.set_delay("slow.example", 10.0)
-    caps = hosts.caps(NOW, NOW + 4.0, {"slow.example": 1}, NONE)
+    caps = hosts.caps(NOW, NOW + 4.0, {"slow.example": 1}, 1000)
     room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
     assert room == {key_of(HOST): 0, key_of("slow.example"): 0}
     assert caps.otherwise == 3
 
 
-def test_a_host_without_a_delay_has_room_enough() -> None:
-    caps = clocks(delay=0.0).caps(NOW, NOW + 1.0, {}, NONE)
-    assert caps.otherwise > 1000
+def test_a_host_without_a_delay_has_no_more_room_than_there_is_for_one() -> None:
+    caps = clocks(delay=0.0).caps(NOW, NOW + 1.0, {HOST: 15}, 32)
+    assert caps.otherwise == 32
+    assert caps.room.tolist() == [17]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thu, 01 Jan 2026 12:01:00 +99999999999999999999",
+        "Thu, 01 Jan 2026 99999999999999999999:01:00 GMT",
+        "Thu, 01 Jan 99999999999999999999 12:01:00 GMT",
+        "-1",
+        "1e400",
+        "soon",
+        "",
+    ],
+)
+def test_a_wait_that_cannot_be_read_is_none(text: str) -> None:
+    assert retry_after(text, from_epoch(NOW)) is None
+
+
+def test_after_a_crash_a_clock_set_back_locks_no_host() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.start_all(NOW)
+    assert hosts.open_from(HOST, NOW - DAY) == NOW - DAY + 2.0
+    assert hosts.open_from(HOST, NOW - DAY + 3.0) == NOW - DAY + 3.0
 
 
 def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:
     hosts = clocks(delay=2.0)
     hosts.start(HOST, NOW)
     later = NOW + timedelta(minutes=1).total_seconds()
-    assert len(hosts.caps(later, later + 1, {}, NONE).hosts) == 0
+    assert len(hosts.caps(later, later + 1, {}, 1000).hosts) == 0

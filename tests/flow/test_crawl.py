@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from freshet.archive.importers.base import Arrival
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
+from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl, Errand, Fetched
 from freshet.flow.opened import OpenedCollection
@@ -249,6 +250,28 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
         assert [(errand.url, errand.reason) for errand in errands] == [(url(3), "asked for")]
         crawl.take([brought(errand, NOON) for errand in errands], [])
         assert drawn(crawl, clock) == ()
+
+
+def test_pages_asked_for_leave_other_hosts_their_turn(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as crawl:
+        with OpenedCollection.open(folder) as beside:
+            wanted = [page.id for page in beside.pages() if page.host == "h1.example"]
+            beside.catalog.ask(wanted, NOON)
+        caps = Caps(keys_of(["h1.example"]), np.array([2]))
+        hosts = [errand.host for errand in crawl.draw(NOON + SOON, 10, caps, []).errands]
+        assert hosts.count("h1.example") == 2
+        assert len(hosts) == 10
+
+
+def test_paused_pages_do_not_keep_wanted_ones_waiting(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as crawl:
+        visit_all(crawl, clock)
+        with OpenedCollection.open(folder) as beside:
+            beside.pause([beside.page(url(number)) for number in range(4, 12)])
+            beside.catalog.ask([beside.page(url(3)).id], NOON)
+        assert [errand.url for errand in drawn(crawl, clock)] == [url(3)]
 
 
 def test_a_page_sleeps_outside_its_active_hours(folder: Path) -> None:

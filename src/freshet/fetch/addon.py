@@ -79,6 +79,7 @@ def scrapy_settings(ours: Settings) -> dict[str, Any]:
     return {
         HEADER_BYTES: ours.limits.header_bytes,
         "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
+        "DOWNLOADER": "freshet.fetch.downloads.Downloads",
         "USER_AGENT": user_agent(ours.contact),
         "CONCURRENT_REQUESTS": ours.network.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": ours.network.concurrency,

@@ -14,8 +14,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import stopwatch, to_epoch
 from freshet.core.errors import FreshetError, Locked, NoSpace
@@ -30,6 +28,8 @@ SMALLEST_BATCH, LARGEST_BATCH = 16, 64
 QUICK_SECONDS, SLOW_SECONDS = 0.1, 0.4
 # Drawing many at once is cheaper: it waits until a fourth of the queue is free.
 QUEUED, FREE_SHARE = 4, 4
+# No host gets more of the queue than one part in so many.
+LARGEST_PART = 2
 AHEAD_SECONDS = 0.25
 LONGEST_AHEAD = 5.0
 LONGEST_WAIT = 0.5
@@ -42,7 +42,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Learnt = tuple[Visit, Change | None]
-NOWHERE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,7 @@ class Outlook:
     queue: Callable[[], Queue]
     start: Callable[[Errand], None]
     stop: Callable[[str], None]
+    is_ending: Callable[[], bool]
     listeners: tuple[Callable[[Tidings], None], ...] = ()
 
 
@@ -186,7 +186,7 @@ class Desk:
                 return await self._worker.call(work, hosts)
             except Exception as error:
                 self._hosts.unwritten(hosts)
-                if self._is_closing or not isinstance(error, NoSpace | Locked):
+                if self._outlook.is_ending() or not isinstance(error, NoSpace | Locked):
                     self._fail(error)
                     raise
                 log.warning("%s; trying again, nothing is fetched meanwhile", error)
@@ -221,7 +221,8 @@ class Desk:
         now = clock.now()
         seconds = min(max(AHEAD_SECONDS, 2 * self._round_seconds), LONGEST_AHEAD)
         ahead = timedelta(seconds=seconds * clock.speed)
-        caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, NOWHERE)
+        most = max(1, capacity // LARGEST_PART)
+        caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
         drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
         if self._is_closing:
             await self.give_back(drawn.errands)

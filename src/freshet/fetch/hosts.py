@@ -17,7 +17,7 @@ import numpy as np
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import Caps, PageIds, key_of
+from freshet.core.tables import UNBOUNDED, Caps, key_of
 from freshet.core.types import Outcome
 from freshet.fetch.robots import RobotsRecord
 
@@ -79,7 +79,8 @@ class HostClocks:
     def open_from(self, host: str, now: float) -> float:
         """Return the time from which a host may be asked; a clock set back does not lock it."""
         clock = self._clocks.get(host)
-        rested = max(now, min(self._all_asked, now) + self.delay(host))
+        self._all_asked = min(self._all_asked, now)
+        rested = max(now, self._all_asked + self.delay(host))
         if clock is None:
             return rested
         clock.next_allowed = min(clock.next_allowed, now + self.delay(host))
@@ -119,16 +120,18 @@ class HostClocks:
         clock.closed_until = now + min(max(pause, self.delay(host)), self._longest)
         return True
 
-    def caps(self, now: float, until: float, queued: Mapping[str, int], barred: PageIds) -> Caps:
-        """Return how many visits each host has room for by a time, what waits for it taken off."""
+    def caps(self, now: float, until: float, queued: Mapping[str, int], most: int) -> Caps:
+        """Return how many visits each host has room for by a time, what waits for it taken off.
+
+        None has room for more than ``most``, so that one that hangs leaves room for the others.
+        """
         self._waiting = {host for host in self._waiting if self._matters(host, now)}
         names = self._waiting | queued.keys()
-        room = [self._room(host, now, until) - queued.get(host, 0) for host in names]
+        room = [min(most, self._room(host, now, until)) - queued.get(host, 0) for host in names]
         return Caps(
             np.array([key_of(host) for host in names], np.uint64),
             np.maximum(np.array(room, np.int64), 0),
-            self._rooms(until - now, self.politeness.delay),
-            barred,
+            min(most, self._rooms(until - now, self.politeness.delay)),
         )
 
     def robots(self, host: str) -> RobotsRecord | None:
@@ -158,9 +161,8 @@ class HostClocks:
         return 0 if start > until else self._rooms(until - start, self.delay(host))
 
     def _rooms(self, span: float, delay: float) -> int:
-        """Return how many requests fit into a span; as many as there may be in flight at least."""
-        fits = 1 + int(span / delay) if delay > 0 else 1_000_000
-        return max(fits, self.politeness.per_host if delay <= 0 else 1)
+        """Return how many requests fit into a span."""
+        return 1 + int(span / delay) if delay > 0 else UNBOUNDED
 
     def _clock(self, host: str) -> HostClock:
         self._dirty.add(host)
@@ -191,9 +193,9 @@ def retry_after(text: str, now: datetime) -> float | None:
         return seconds if isfinite(seconds) else None
     try:
         until = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+        seconds = (until - now) / timedelta(seconds=1) if until.tzinfo else -1.0
+    except (TypeError, ValueError, OverflowError):
         return None
-    seconds = (until - now) / timedelta(seconds=1) if until.tzinfo else -1.0
     return seconds if seconds >= 0 else None
 
 

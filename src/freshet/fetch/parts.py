@@ -12,12 +12,13 @@ from scrapy.exceptions import NotConfigured
 
 from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
+from freshet.core.types import Outcome
 from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook, Tidings
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
-from freshet.fetch.requests import host_of, request_of, trip_of
+from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
 from freshet.fetch.worker import Worker
-from freshet.flow.crawl import Errand
+from freshet.flow.crawl import Errand, Fetched
 
 COLLECTION = "FRESHET_COLLECTION"
 BUDGET = "FRESHET_BUDGET"
@@ -57,6 +58,7 @@ class Parts:
         crawler.freshet = self  # type: ignore[attr-defined]
         self._crawler = crawler
         self.is_guest = is_guest
+        self._is_stopped = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self.worker = worker
         self.clock = worker.clock
@@ -70,7 +72,8 @@ class Parts:
             self.hosts, self.clock, worker.settings.politeness.per_host, self._release
         )
         outlook = Outlook(
-            self.pacing.waiting, self.pacing.queue, self.run, self.stop, tuple(listeners)
+            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending,
+            tuple(listeners),
         )
         self.desk = Desk(worker, self.hosts, outlook, limits)
 
@@ -114,6 +117,7 @@ class Parts:
 
     def stop(self, why: str) -> None:
         """End the crawl; what is under way is still recorded."""
+        self._is_stopped = True
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None:
             self.later(engine.close_spider_async(reason=why))
@@ -123,6 +127,10 @@ class Parts:
         await self.desk.close(_unsent([*self.pacing.stop(), *self.ready]))
         if self.is_guest:
             self.worker.close()
+
+    def _is_ending(self) -> bool:
+        """Whether the crawl was asked to end, or has come to its end."""
+        return self._is_stopped or not self._crawler.crawling
 
     def later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let work go on beside everything else."""
@@ -134,16 +142,32 @@ class Parts:
         """Let a request that has waited go; an errand of yesterday's budget is given back."""
         trip = trip_of(request)
         trip.is_ready = True
-        errand = trip.errand
-        if errand and not trip.hops and errand.day != day_of(self.clock.now()):
+        if trip.errand and trip.day != day_of(self.clock.now()):
             self.leave(request, was_sent=False)
-            self.later(self.desk.give_back([errand]))
+            self.later(self._pay_anew(request, trip.errand))
             return
         if not trip.hops:
             trip.sent = self.clock.now()
         engine = self._crawler.engine
         if engine is not None:
             engine.crawl(request)
+
+    async def _pay_anew(self, request: Request, errand: Errand) -> None:
+        """See to a request that yesterday's budget was to pay for.
+
+        One that is its errand's first is given back; one that follows a redirect is paid for today,
+        and where nothing is left for it the redirect is the end of the visit.
+        """
+        trip, now = trip_of(request), self.clock.now()
+        if not trip.hops:
+            await self.desk.give_back([errand])
+        elif await self.desk.book(1):
+            trip.day = day_of(now)
+            self.wait(request)
+        else:
+            why = "the day's budget has nothing left for where it redirects to"
+            arrival = unanswered(request, Outcome.REDIRECT, why, now)
+            self.desk.finished(Fetched(arrival, errand.page, trip.day))
 
 
 def _unsent(requests: Iterable[Request]) -> list[Errand]:

@@ -14,9 +14,9 @@ from freshet.core.clock import to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
 from freshet.fetch.failures import outcome_of
-from freshet.fetch.hosts import BUSY, retry_after
+from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
-from freshet.fetch.requests import Trip, host_of, trip_of
+from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
 from freshet.fetch.robots import ROBOTS
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.crawl import Fetched
@@ -40,36 +40,33 @@ class Record:
         """Note when a visit's first request goes out."""
         trip = trip_of(request)
         trip.sent = trip.sent or self._parts.clock.now()
+        trip.is_told = False
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Hand an answer over."""
         if ROBOTS in request.meta:
             return response
-        trip = trip_of(request)
+        self._hand_over(request, _answered(request, response, self._parts.clock.now()))
         self._hear(request, _rough_outcome(response), response)
-        self._parts.leave(request)
-        self._hand_over(trip, _answered(trip, request, response, self._time(trip)))
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Hand a failure over; whoever made the request still hears of it."""
-        if ROBOTS in request.meta or isinstance(exception, StorageError):
-            return
+    def process_exception(self, request: Request, exception: BaseException) -> None:
+        """Hand a failure over, unless an answer was; whoever made the request still hears of it."""
         trip = trip_of(request)
+        if ROBOTS in request.meta or trip.is_told or isinstance(exception, StorageError):
+            return
         outcome, why = outcome_of(exception)
-        self._hear(request, outcome, None)
-        self._parts.leave(request)
-        arrival = Arrival(
-            trip.url, "", self._time(trip), uuid4().bytes, outcome=outcome, why=why,
-            final_url=_final(trip, request), hops=trip.hops,
-        )  # fmt: skip
-        self._hand_over(
-            trip, arrival, asked=bool(trip.hops) or not isinstance(exception, IgnoreRequest)
-        )
+        went_out = bool(trip.hops) or not isinstance(exception, IgnoreRequest)
+        arrival = unanswered(request, outcome, why, self._parts.clock.now())
+        self._hand_over(request, arrival, asked=went_out)
+        if went_out or outcome in HOST_FAULTS:
+            self._hear(request, outcome, None)
+        self._parts.leave(request, was_sent=went_out)
 
-    def _hand_over(self, trip: Trip, arrival: Arrival, *, asked: bool = True) -> None:
-        errand = trip.errand
-        page, day = (errand.page, errand.day) if errand else (0, "")
+    def _hand_over(self, request: Request, arrival: Arrival, *, asked: bool = True) -> None:
+        trip = trip_of(request)
+        trip.is_told = True
+        page, day = (trip.errand.page, trip.day) if trip.errand else (0, "")
         self._parts.desk.finished(Fetched(arrival, page, day, asked))
 
     def _hear(self, request: Request, outcome: Outcome, response: Response | None) -> None:
@@ -81,9 +78,6 @@ class Record:
         if self._parts.hosts.hear(host_of(request), outcome, wait, to_epoch(now)):
             self._parts.send_back(host_of(request))
 
-    def _time(self, trip: Trip) -> datetime:
-        return trip.sent or self._parts.clock.now()
-
 
 def http_of(request: Request, response: Response) -> Http:
     """Return what went over the wire beside the body."""
@@ -94,28 +88,22 @@ def http_of(request: Request, response: Response) -> Http:
     return Http(head, request.meta.get(SENT) or b"", facts)
 
 
-def _answered(trip: Trip, request: Request, response: Response, now: datetime) -> Arrival:
+def _answered(request: Request, response: Response, now: datetime) -> Arrival:
     """Return the arrival of an answer: 304 to a conditional request shows that nothing changed."""
-    http = http_of(request, response)
-    final = _final(trip, request)
-    uid = uuid4().bytes
+    trip, http, uid = trip_of(request), http_of(request, response), uuid4().bytes
+    final, time = final_url(request), trip.sent or now
     if response.status == NOT_MODIFIED:
         outcome = Outcome.NOT_MODIFIED if trip.is_conditional else Outcome.UNREADABLE
         why = "" if trip.is_conditional else "304 to a request without conditions"
         return Arrival(
-            trip.url, "", now, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
+            trip.url, "", time, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
             http=http, hops=trip.hops, why=why,
         )  # fmt: skip
     snapshot = Snapshot(request.url, response.body, response.status, _pairs(response.headers))
     return Arrival(
-        trip.url, "", now, uid, snapshot, status=response.status, final_url=final, http=http,
+        trip.url, "", time, uid, snapshot, status=response.status, final_url=final, http=http,
         hops=trip.hops,
     )  # fmt: skip
-
-
-def _final(trip: Trip, request: Request) -> str | None:
-    """Return where a visit ended, None where that is the page's own address."""
-    return request.url if trip.hops else None
 
 
 def _rough_outcome(response: Response) -> Outcome:

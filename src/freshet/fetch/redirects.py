@@ -4,6 +4,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.record import http_of
@@ -39,8 +40,8 @@ class Redirects:
             return response
         if trip.errand is not None and not await self._parts.desk.book(1):
             return response
-        self._parts.leave(request)
-        return onward(request, target, response, http_of(request, response))
+        day = day_of(self._parts.clock.now())
+        return onward(request, target, response, http_of(request, response), day)
 
     def _is_closed(self, host: str) -> bool:
         """Whether a host is to be left alone for longer than any delay."""

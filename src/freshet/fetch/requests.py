@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from scrapy import Request
 from scrapy.http import Response
 
-from freshet.archive.importers.base import Hop, Http
+from freshet.archive.importers.base import Arrival, Hop, Http
+from freshet.core.types import Outcome
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.crawl import Errand
 from freshet.view.url import canonical, place
@@ -20,6 +22,7 @@ TRIP = "freshet_trip"
 class Trip:
     """One visit on its way: the errand it serves, if any, and the answers that sent it on.
 
+    ``day`` is the one whose budget pays for the request; ``is_told`` says that its end is recorded.
     ``is_ready`` says that the request has waited for its host; ``sent`` when it was first sent.
     """
 
@@ -30,6 +33,8 @@ class Trip:
     is_conditional: bool = False
     sent: datetime | None = None
     passed: set[str] = field(default_factory=set)
+    day: str = ""
+    is_told: bool = False
 
 
 def trip_of(request: Request) -> Trip:
@@ -51,7 +56,7 @@ def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Req
     if errand.settings.cookies:
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
         headers["Cookie"] = "; ".join(pairs)
-    meta: dict[str, Any] = {TRIP: Trip(errand.url, errand)}
+    meta: dict[str, Any] = {TRIP: Trip(errand.url, errand, day=errand.day)}
     if errand.settings.proxy:
         meta["proxy"] = errand.settings.proxy
     request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)
@@ -75,16 +80,33 @@ def add_conditions(request: Request) -> None:
     trip.is_conditional = bool(errand.etag or errand.last_modified)
 
 
-def onward(request: Request, url: str, answer: Response, http: Http) -> Request:
-    """Return the request that follows a redirect; what was set for one host stays there."""
+def unanswered(request: Request, outcome: Outcome, why: str, now: datetime) -> Arrival:
+    """Return the arrival of a visit that ended without an answer of its own."""
+    trip = trip_of(request)
+    return Arrival(
+        trip.url, "", trip.sent or now, uuid4().bytes, outcome=outcome, why=why,
+        final_url=final_url(request), hops=trip.hops,
+    )  # fmt: skip
+
+
+def final_url(request: Request) -> str | None:
+    """Return where a visit ended, None where that is the page's own address."""
+    return request.url if trip_of(request).hops else None
+
+
+def onward(request: Request, url: str, answer: Response, http: Http, day: str) -> Request:
+    """Return the request that follows a redirect, paid for by a day's budget.
+
+    What was set for one host stays there.
+    """
     trip = trip_of(request)
     hop = Hop(request.url, http, answer.body)
     following = replace(
-        trip, hops=(*trip.hops, hop), is_ready=False, passed=trip.passed | {request.url}
+        trip, hops=(*trip.hops, hop), is_ready=False, passed=trip.passed | {request.url}, day=day
     )
     headers = request.headers.copy()
     meta = {**request.meta, TRIP: following}
-    if place(url).host != host_of(request):
+    if place(url).host != host_of(request) or _is_laid_open(request.url, url):
         for name in (*(trip.errand.settings.headers if trip.errand else ()), "Cookie"):
             headers.pop(name, None)
         headers.pop("Authorization", None)
@@ -93,3 +115,8 @@ def onward(request: Request, url: str, answer: Response, http: Http) -> Request:
     onward = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
     add_conditions(onward)
     return onward
+
+
+def _is_laid_open(before: str, after: str) -> bool:
+    """Whether a redirect leads from an encrypted connection to one that anyone can read."""
+    return before.startswith("https:") and not after.startswith("https:")

@@ -28,6 +28,7 @@ from freshet.view.url import absolute, canonical, place
 TOKEN = "Freshet"
 ROBOTS = "freshet_robots"
 MOST_REDIRECTS = 5
+LONGEST_WAIT = 60.0
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FIRST_WAIT = 300.0
 OPEN_AFTER = 30 * 86_400.0
@@ -77,6 +78,10 @@ class Hosts(Protocol):
 
     def delay(self, host: str) -> float:
         """Return the seconds between two requests to a host."""
+        ...
+
+    def open_from(self, host: str, now: float) -> float:
+        """Return the time from which a host may be asked."""
         ...
 
     def start(self, host: str, now: float) -> None:
@@ -210,9 +215,14 @@ class Robots:
         return await self._crawl.download(_request(url, proxy))
 
     async def _wait_for(self, host: str) -> None:
-        """Wait as long as a host that was asked just now is due."""
-        until = self._crawl.now() + self._crawl.hosts.delay(host)
-        await asyncio.sleep(self._crawl.clock.seconds_until(from_epoch(until)))
+        """Take a host's next turn, and wait for it; one that is far off is none."""
+        hosts, now = self._crawl.hosts, self._crawl.now()
+        turn = hosts.open_from(host, now)
+        wait = self._crawl.clock.seconds_until(from_epoch(turn))
+        if wait > LONGEST_WAIT:
+            raise Disallowed(f"it was sent on to {host}, which is to be left alone for now")
+        hosts.start(host, turn)
+        await asyncio.sleep(wait)
 
 
 def record_of(

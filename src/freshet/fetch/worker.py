@@ -12,12 +12,14 @@ from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
 from freshet.flow.collection import Collection
 from freshet.flow.crawl import Begun, Crawl, DaySpending
+from freshet.flow.planning import rehearse
 from freshet.flow.sight import see
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Looked at before anything is fetched: compiled code is loaded by it, which takes a second.
+# Looked at before anything is fetched, so that compiled code is there when it is needed: loading
+# it takes a second, and where it is not kept yet, compiling it half a minute.
 FIRST_SIGHT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
 
 
@@ -62,4 +64,5 @@ class Worker:
         self.crawl = Crawl(collection, recorder, **self._options)
         self.begun = self.crawl.begin()
         see(FIRST_SIGHT, self.settings.limits)
+        rehearse(self.settings, self.clock.now())
         self._held.callback(self.crawl.end)

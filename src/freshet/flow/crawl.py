@@ -16,7 +16,7 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.errors import StorageError
 from freshet.core.settings import PageSettings
-from freshet.core.tables import Caps
+from freshet.core.tables import UNBOUNDED, Caps, key_of
 from freshet.core.types import Change, Choice, Page, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.planning import ids_of, informed_policy, visit_table
@@ -26,6 +26,7 @@ from freshet.flow.roll import Roll
 LEASE = timedelta(hours=1)
 SET_BACK = timedelta(minutes=1)
 WORKER = "crawl"
+MORE_ASKED = 8
 DIED = "crawl found dead"
 NOTHING = Conditions(None, None)
 
@@ -128,6 +129,7 @@ class Crawl:
         self._pace: Pace | None = None
         self._day = ""
         self._spent = 0
+        self._learnt: list[Learnt] = []
 
     def begin(self) -> Begun:
         """Take back what a dead crawl held, and return what is kept of hosts."""
@@ -152,7 +154,9 @@ class Crawl:
         try:
             errands = self._errands(now, chosen)
         except StorageError:
-            self.policy.release(ids_of(choice.page for choice in chosen))
+            pages = [choice.page for choice in chosen]
+            self.policy.release(ids_of(pages))
+            self._roll.back(pages, visited=False)
             raise
         return Drawn(tuple(errands), self._again(now, len(errands) < max(paced, eager)))
 
@@ -172,16 +176,21 @@ class Crawl:
         self._catalog.book(day_of(self._clock.now()), 0, requests)
 
     def take(self, fetched: Sequence[Fetched], hosts: Sequence[HostState]) -> list[Learnt]:
-        """Record what came of requests, and learn from it."""
+        """Record what came of requests, and learn from it.
+
+        Where this fails after they were recorded, it is done with when it is tried again.
+        """
         self._keep(hosts)
         taken = self._recorder.take([item.arrival for item in fetched])
-        visited = [visit.page for visit, _ in taken.learnt]
+        self._learnt += taken.learnt
+        visited = [visit.page for visit, _ in self._learnt]
         if not all(map(self._roll.knows, visited)):
             self._take_in()
-        self._roll.back([*visited, *(item.page for item in fetched)], visited=True)
-        self.policy.learn(visit_table(taken.learnt))
         self._settle(fetched)
-        return list(taken.learnt)
+        self._roll.back([*visited, *(item.page for item in fetched)], visited=True)
+        self.policy.learn(visit_table(self._learnt))
+        learnt, self._learnt = self._learnt, []
+        return learnt
 
     def give_back(self, errands: Sequence[Errand], hosts: Sequence[HostState] = ()) -> None:
         """Take back errands whose requests never went out."""
@@ -261,19 +270,34 @@ class Crawl:
         Only the last wait for the pace: what was chosen beyond it is let go again.
         """
         k = max(paced, eager)
-        asked = self._roll.asked(k)
+        asked, caps = self._welcome(self._roll.asked(MORE_ASKED * k), k, caps)
         if self._only:
             return [_asked(page) for page in asked if page in self._only]
         if k <= 0:
             return []
         self._astray &= self._roll.out
-        barred = np.union1d(self._roll.barred(now), ids_of([*asked, *self._astray]))
+        out = [*self._roll.asked(UNBOUNDED), *self._astray]
+        barred = np.union1d(self._roll.barred(now), ids_of(out))
         found = list(self.policy.choose(now, k - len(asked), replace(caps, barred=barred)))
         first = [choice for choice in found if self._roll.is_eager(choice.page)]
         rest = [choice for choice in found if not self._roll.is_eager(choice.page)]
         room = max(0, paced - len(asked) - len(first))
         self.policy.release(ids_of(choice.page for choice in rest[room:]))
         return [*map(_asked, asked), *first, *rest[:room]]
+
+    def _welcome(self, asked: Sequence[int], k: int, caps: Caps) -> tuple[list[int], Caps]:
+        """Return k pages asked for whose hosts have room, and the room that they leave."""
+        room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
+        pages = self._catalog.pages_by_id(asked)
+        welcome: list[int] = []
+        for page in asked:
+            host = key_of(pages[page].host) if page in pages else 0
+            left = room.get(host, caps.otherwise)
+            if page in pages and left > 0 and len(welcome) < k:
+                room[host] = left - 1
+                welcome.append(page)
+        hosts = np.array(list(room), np.uint64)
+        return welcome, replace(caps, hosts=hosts, room=np.array(list(room.values()), np.int64))
 
     def _errands(self, now: datetime, chosen: Sequence[Choice]) -> list[Errand]:
         """Lease and book chosen pages; each is due when the pace comes to it."""

@@ -12,10 +12,12 @@ from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError
 from freshet.core.policy import Policy
 from freshet.core.settings import Settings
-from freshet.core.tables import PageIds, PageTable, VisitTable, keys_of
+from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable, keys_of
 from freshet.core.types import Change, Visit
 from freshet.schedule.policies import make
 
+# As many pages of one directory as make the look-around clock run.
+REHEARSED = 8
 PLANNED_FOR = ("freshness", "changes")
 
 
@@ -56,6 +58,20 @@ def informed_policy(catalog: Catalog, settings: Settings, *, now: datetime | Non
 
 def _until(visits: VisitTable, now: float) -> VisitTable:
     return replace(visits, times=np.minimum(visits.times, now))
+
+
+def rehearse(settings: Settings, now: datetime) -> None:
+    """Let a policy of its own learn and choose once, so that its compiled code is loaded."""
+    policy = make(policy_name(settings), live=True)
+    ids, same = np.arange(1, REHEARSED + 1), np.zeros(REHEARSED, np.uint64)
+    unknown, ones = np.full(REHEARSED, np.nan), np.ones(REHEARSED)
+    policy.add(PageTable(ids, same, same, same, ones, unknown))
+    yes = np.ones(REHEARSED, np.bool_)
+    for days in (2, 1):
+        times = np.full(REHEARSED, to_epoch(now) - days * DAY_SECONDS)
+        links = np.full(REHEARSED, -1, np.int32)
+        policy.learn(VisitTable(ids, times, yes, yes, yes, links))
+    policy.choose(now, 1, Caps())
 
 
 def page_table(pages: PageColumns, weights: Mapping[int, float], usual: float) -> PageTable:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Roll:
     _weights: dict[int, float] = field(default_factory=dict)
     _hours: dict[int, ActiveHours] = field(default_factory=dict)
     _unseen: set[int] = field(default_factory=set)
-    _asked: list[int] = field(default_factory=list)
+    _asked: dict[int, None] = field(default_factory=dict)
     _out: set[int] = field(default_factory=set)
 
     @property
@@ -66,7 +67,7 @@ class Roll:
         self._unseen |= set(self.catalog.unvisited()) if is_first else _ids(came)
         self._known = np.union1d(self._known, ids_of(_ids(came) | restored))
         self._known = np.setdiff1d(self._known, went)
-        self._asked = self.catalog.asked()
+        self._asked = dict.fromkeys(self.catalog.asked())
         self._hours = _hours(self.catalog.active_hours())
         return RollChange((*came, self._table(_columns(again), weights)), went, restored)
 
@@ -85,9 +86,9 @@ class Roll:
 
     def eager(self) -> int:
         """Return how many pages do not wait for the pace: never visited, or asked for."""
-        asked = set(self._asked) - self._out
-        unseen = len(self._unseen) - len(self._out & self._unseen)
-        return max(0, len(asked - self._unseen) + unseen - len(self._paused))
+        away = self._out.union(self._paused.tolist())
+        asked = self._asked.keys() - self._unseen - away
+        return len(asked) + len(self._unseen) - len(self._unseen & away)
 
     def is_eager(self, page: int) -> bool:
         """Whether a page does not wait for the pace."""
@@ -95,7 +96,8 @@ class Roll:
 
     def asked(self, most: int) -> list[int]:
         """Return pages that someone asked for and that are not out yet."""
-        return [page for page in self._asked if page not in self._out][:most]
+        waiting = (page for page in self._asked if page not in self._out)
+        return list(islice(waiting, most))
 
     def barred(self, now: datetime) -> PageIds:
         """Return the pages that are paused, and those outside their active hours."""
@@ -120,7 +122,8 @@ class Roll:
         self._out -= pages
         if visited:
             self._unseen -= pages
-            self._asked = [page for page in self._asked if page not in pages]
+            for page in pages:
+                self._asked.pop(page, None)
 
 
 def _ids(pages: Iterable[PageTable]) -> set[int]:
