@@ -59,7 +59,7 @@ crash: setup
 	  rm -rf $$folder; [ $$status = 0 ] || exit 1; done
 	@echo "the crawl, killed at its writes and at any moment, compared with its servers' logs"
 	@$(BIN)/python -m tests.fetch.crash --kills 200
-	@for trouble in full-disk failing-disk clock; do \
+	@for trouble in full-disk ending failing-disk clock; do \
 	  echo "the crawl in trouble: $$trouble"; \
 	  $(BIN)/python -m tests.fetch.crash.trouble $$trouble 4 || exit 1; done
 

@@ -25,6 +25,11 @@ def test_a_crawl_waits_while_the_disk_is_full_and_keeps_what_it_fetched() -> Non
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_crawl_that_is_asked_to_end_while_the_disk_is_full_ends_and_says_why() -> None:
+    done = run("crash.trouble", "ending", "13")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_write_that_fails_ends_a_crawl_with_a_clear_error_and_the_next_goes_on() -> None:
     done = run("crash.trouble", "failing-disk", "13")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,6 +1,7 @@
 """A crawl on loopback from end to end: fetched, recorded, conditional, redirected, polite."""
 
 import asyncio
+import gzip
 from itertools import pairwise
 from pathlib import Path
 
@@ -86,6 +87,22 @@ def test_headers_of_a_page_do_not_follow_it_to_another_host(tmp_path: Path) -> N
     assert first[0].header("cookie") == "session=s"
     assert second[0].header("x-key") is None
     assert second[0].header("cookie") is None
+
+
+def test_a_proxys_password_is_not_archived(tmp_path: Path) -> None:
+    async def proxy(exchange: Exchange) -> None:
+        await exchange.answer(f"<p>{WORDS}</p>")
+
+    with Loopback({"proxy": proxy}) as server:
+        folder = make_collection(tmp_path / "c", ["http://far.example/"], server.allow)
+        with OpenedCollection.open(folder) as collection:
+            way = server.urls["proxy"].replace("http://", "http://me:secret@")
+            collection.change_settings(collection.page("http://far.example/"), [("proxy", way)])
+        crawl(folder, visits=1)
+        assert server.log.entries("proxy")[-1].header("proxy-authorization")
+    [file] = (folder / "archive").glob("*.warc.gz")
+    assert b"far.example" in gzip.decompress(file.read_bytes())
+    assert b"roxy-" not in gzip.decompress(file.read_bytes())
 
 
 def test_a_page_closed_by_robots_is_not_asked_for(tmp_path: Path) -> None:

@@ -53,10 +53,15 @@ def test_spending_pages_and_queue_are_as_last_told(metrics: Metrics) -> None:
 
 
 def test_lateness_and_batches_are_histograms(metrics: Metrics) -> None:
-    metrics(told())
+    metrics(told((Outcome.OK, None)))
     assert value(metrics, "freshet_start_lateness_seconds_count") == 2
     assert value(metrics, "freshet_start_lateness_seconds_bucket", le="0.1") == 1
     assert value(metrics, "freshet_batch_seconds_sum") == 0.02
+
+
+def test_silence_is_no_batch(metrics: Metrics) -> None:
+    metrics(told())
+    assert value(metrics, "freshet_batch_seconds_count") == 0
 
 
 def test_the_archive_is_measured_when_asked(metrics: Metrics, tmp_path: Path) -> None:

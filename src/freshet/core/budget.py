@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from freshet.core.errors import SettingsError
 
 ALLOWED = "a number of requests such as 500/day or 20/hour, or a share of the pages such as 5%/day"
+MOST_A_DAY = 1_000_000_000
 HOURS = 24
 
 _FORM = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*(?:/\s*(day|hour))?\s*")
@@ -33,11 +34,14 @@ class Budget:
         amount = float(number) * (HOURS if unit == "hour" else 1) / (100 if percent else 1)
         if amount <= 0:
             raise SettingsError(f"budget {text!r} allows nothing; give {ALLOWED}")
+        if amount > MOST_A_DAY:
+            raise SettingsError(f"budget {text!r} is above {MOST_A_DAY:,} a day; give less")
         return cls(amount, bool(percent))
 
     def per_day(self, pages: int) -> int:
         """Return the requests of a day for a collection of that many pages, at least one."""
-        return max(1, int(self.amount * pages if self.is_share else self.amount))
+        requests = int(self.amount * pages if self.is_share else self.amount)
+        return min(max(1, requests), MOST_A_DAY)
 
 
 def day_of(now: datetime) -> str:
@@ -81,4 +85,5 @@ class Pace:
 
     @property
     def _step(self) -> timedelta:
-        return (next_midnight(self.start) - self.start) / max(1, self.total - self.spent)
+        rest = next_midnight(self.start) - self.start
+        return max(timedelta.resolution, rest / max(1, self.total - self.spent))

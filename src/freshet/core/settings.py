@@ -5,7 +5,6 @@ collection's settings; tags and pages override the part that ``PageSettings`` ho
 nobody knows is refused, with the nearest known name.
 """
 
-import math
 import tomllib
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from freshet.core.budget import ALLOWED as BUDGETS
-from freshet.core.budget import Budget
+from freshet.core.budget import MOST_A_DAY, Budget
 from freshet.core.counting import ALLOWED, parse_counts_as
 from freshet.core.errors import SettingsError
 from freshet.core.hours import ActiveHours
@@ -31,25 +30,28 @@ POLICIES = (
     "stormcrawler",
 )  # fmt: skip
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
+TERABYTE = 1_000_000_000_000
+DAY_SECONDS = 86_400
+YEAR_SECONDS = 365 * DAY_SECONDS
 
 
 def _one_of(allowed: tuple[str, ...]) -> Check:
     return lambda value: "" if value in allowed else f"must be one of {', '.join(allowed)}"
 
 
-def _positive(value: float) -> str:
-    return "" if value > 0 and math.isfinite(value) else "must be above 0"
+def _positive(most: int) -> Check:
+    return lambda value: "" if 0 < value <= most else f"must be above 0 and at most {most:,}"
 
 
-def _not_negative(value: float) -> str:
-    return "" if value >= 0 and math.isfinite(value) else "must be 0 or more"
+def _not_negative(most: int) -> Check:
+    return lambda value: "" if 0 <= value <= most else f"must be 0 or more and at most {most:,}"
 
 
 def _budget(value: str) -> str:
     try:
         Budget.parse(value)
     except SettingsError:
-        return f"must be {BUDGETS}"
+        return f"must be {BUDGETS}, and at most {MOST_A_DAY:,} a day"
     return ""
 
 
@@ -96,7 +98,7 @@ class PageSettings:
     """What can be set for every page, for a tag, or for one page."""
 
     importance: float = _setting(
-        1.0, "how much a fresh copy is worth against other pages", _positive
+        1.0, "how much a fresh copy is worth against other pages", _positive(1_000_000)
     )
     counts_as: str = _setting(
         "text", "what counts as a change: text, words:N, significant, links, structure", _counts_as
@@ -113,25 +115,29 @@ class PageSettings:
 class ArchiveSettings:
     """How the archive is written."""
 
-    file_bytes: int = _setting(1_000_000_000, "size at which a WARC file is closed", _positive)
+    file_bytes: int = _setting(
+        1_000_000_000, "size at which a WARC file is closed", _positive(TERABYTE)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
     """Bounds against hostile or absurd input."""
 
-    body_bytes: int = _setting(8_000_000, "how much of a body is looked at", _positive)
+    body_bytes: int = _setting(8_000_000, "how much of a body is looked at", _positive(TERABYTE))
     decoded_bytes: int = _setting(
-        64_000_000, "size at which a body that unpacks too far is given up", _positive
+        64_000_000, "size at which a body that unpacks too far is given up", _positive(TERABYTE)
     )
     response_bytes: int = _setting(
-        16_000_000, "size on the wire at which a response is given up", _positive
+        16_000_000, "size on the wire at which a response is given up", _positive(TERABYTE)
     )
     header_bytes: int = _setting(
-        65_536, "size of all response headers at which a response is given up", _positive
+        65_536, "size of all response headers at which a response is given up", _positive(TERABYTE)
     )
-    seconds: float = _setting(60.0, "real time after which a request is given up", _positive)
-    redirects: int = _setting(10, "how many redirects of a page are followed", _not_negative)
+    seconds: float = _setting(
+        60.0, "real time after which a request is given up", _positive(DAY_SECONDS)
+    )
+    redirects: int = _setting(10, "how many redirects of a page are followed", _not_negative(100))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +147,11 @@ class NetworkSettings:
     allow: tuple[str, ...] = _setting(
         (), "special address ranges that may be fetched: CIDR, with :port or :port-port if not all"
     )
-    concurrency: int = _setting(128, "requests in flight at once", _positive)
+    concurrency: int = _setting(128, "requests in flight at once", _positive(10_000))
     audit_every: int = _setting(
-        10, "conditional requests of a page before one asks for the whole page again", _positive
+        10,
+        "conditional requests of a page before one asks for the whole page again",
+        _positive(1_000_000),
     )
 
 
@@ -151,18 +159,24 @@ class NetworkSettings:
 class PolitenessSettings:
     """How hosts are treated; robots.txt is always obeyed."""
 
-    delay: float = _setting(1.0, "seconds between two requests to a host", _not_negative)
-    per_host: int = _setting(1, "requests in flight at once to one host", _positive)
-    page_interval: float = _setting(
-        60.0, "seconds between two visits of one page, at least", _not_negative
+    delay: float = _setting(
+        1.0, "seconds between two requests to a host", _not_negative(DAY_SECONDS)
     )
-    longest_delay: float = _setting(300.0, "seconds at which a Crawl-delay is cut", _positive)
+    per_host: int = _setting(1, "requests in flight at once to one host", _positive(10_000))
+    page_interval: float = _setting(
+        60.0, "seconds between two visits of one page, at least", _not_negative(YEAR_SECONDS)
+    )
+    longest_delay: float = _setting(
+        300.0, "seconds at which a Crawl-delay is cut", _positive(DAY_SECONDS)
+    )
     longest_backoff: float = _setting(
         30.0,
         "days at which Retry-After and the back-off of failing pages and hosts are cut",
-        _positive,
+        _positive(3_650),
     )
-    robots_hours: float = _setting(24.0, "hours for which a robots.txt is remembered", _positive)
+    robots_hours: float = _setting(
+        24.0, "hours for which a robots.txt is remembered", _positive(8_760)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +207,7 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
     """Read a collection's settings from its TOML file and the environment."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise SettingsError(f"{path}: {error}; mend the file") from error
     settings = merge(Settings(), table, where=str(path))
     return merge(settings, environment_table(environment), where="environment")
@@ -274,7 +288,10 @@ def _converted(kind: Any, value: Any, where: str) -> Any:
     fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
     if not fits or isinstance(value, bool):
         raise SettingsError(f"{where} must be {words}, not {value!r}")
-    return kind(value)
+    try:
+        return kind(value)
+    except OverflowError:
+        raise SettingsError(f"{where} must be a smaller number") from None
 
 
 def _number(kind: Any, text: str, where: str, words: str) -> Any:

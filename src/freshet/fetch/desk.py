@@ -36,6 +36,7 @@ LONGEST_WAIT = 0.5
 SHORT_WAIT = 0.1
 SHORTEST_WAIT = 0.01
 TRY_AGAIN_SECONDS = 2.0
+SILENT_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ Learnt = tuple[Visit, Change | None]
 class Tidings:
     """What a crawl tells those who watch it: the visits just kept, the day's spending, the queue.
 
-    ``seconds`` is how long recording took.
+    ``seconds`` is how long recording took. Where nothing is kept for a second, it tells that too.
     """
 
     learnt: Sequence[Learnt]
@@ -95,6 +96,7 @@ class Desk:
         self._batch = SMALLEST_BATCH
         self._round_seconds = 0.0
         self._draw_at = 0.0
+        self._told = stopwatch()
         self._is_closing = False
         self._task: asyncio.Task[None] | None = None
         self.has_drawn = False
@@ -147,6 +149,8 @@ class Desk:
                 await self._record_some()
                 wait = await self._fill()
                 self._round_seconds = stopwatch() - began
+                if stopwatch() - self._told > SILENT_SECONDS:
+                    await self._tell((), 0.0)
                 await self._rest(0.0 if self._finished else wait)
         except FreshetError as error:
             self._fail(error)
@@ -186,7 +190,8 @@ class Desk:
                 return await self._worker.call(work, hosts)
             except Exception as error:
                 self._hosts.unwritten(hosts)
-                if self._outlook.is_ending() or not isinstance(error, NoSpace | Locked):
+                is_ending = self._is_closing or self._outlook.is_ending()
+                if is_ending or not isinstance(error, NoSpace | Locked):
                     self._fail(error)
                     raise
                 log.warning("%s; trying again, nothing is fetched meanwhile", error)
@@ -199,6 +204,7 @@ class Desk:
         await self._tell(learnt, stopwatch() - began)
 
     async def _tell(self, learnt: Sequence[Learnt], seconds: float) -> None:
+        self._told = stopwatch()
         if self._outlook.listeners:
             spending = await self._worker.call(self._worker.crawl.spending)
             tidings = Tidings(learnt, spending, self._outlook.queue(), seconds)

@@ -61,7 +61,8 @@ class Metrics:
         self._active.set(tidings.queue.active)
         for seconds in tidings.queue.lateness:
             self._lateness.observe(seconds)
-        self._batches.observe(tidings.seconds)
+        if tidings.learnt:
+            self._batches.observe(tidings.seconds)
 
     @contextmanager
     def served(self, port: int) -> Iterator[None]:

@@ -72,7 +72,11 @@ class Parts:
             self.hosts, self.clock, worker.settings.politeness.per_host, self._release
         )
         outlook = Outlook(
-            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending,
+            self.pacing.waiting,
+            self.pacing.queue,
+            self.run,
+            self.stop,
+            self._is_ending,
             tuple(listeners),
         )
         self.desk = Desk(worker, self.hosts, outlook, limits)

@@ -10,10 +10,8 @@ from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.record import http_of
 from freshet.fetch.requests import onward, trip_of
 from freshet.fetch.robots import ROBOTS
-from freshet.view.url import absolute, canonical, place
-
-LONGEST_URL = 8_192
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
+from freshet.fetch.targets import target_of
+from freshet.view.url import place
 
 
 class Redirects:
@@ -48,13 +46,3 @@ class Redirects:
         now = to_epoch(self._parts.clock.now())
         wait = self._parts.hosts.open_from(host, now) - now
         return wait > self._parts.settings.politeness.longest_delay
-
-
-def target_of(response: Response) -> str | None:
-    """Return where an answer sends its reader: a web address, else None."""
-    location = response.headers.get("Location")
-    if response.status not in REDIRECTS or not location:
-        return None
-    url = absolute(response.url, location.decode("latin-1"))
-    known = canonical(url) if url and len(url) <= LONGEST_URL else None
-    return known if known and known.startswith(("http://", "https://")) else None

@@ -18,10 +18,11 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from freshet.core.clock import Clock, from_epoch, to_epoch
-from freshet.core.errors import BadInput, StorageError
+from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.fetch.failures import Disallowed, Refused, outcome_of
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
+from freshet.fetch.targets import target_of
 from freshet.view.decode import decode
 from freshet.view.url import absolute, canonical, place
 
@@ -29,7 +30,6 @@ TOKEN = "Freshet"
 ROBOTS = "freshet_robots"
 MOST_REDIRECTS = 5
 LONGEST_WAIT = 60.0
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FIRST_WAIT = 300.0
 OPEN_AFTER = 30 * 86_400.0
 HOUR = 3_600.0
@@ -176,17 +176,14 @@ class Robots:
         return await asyncio.shield(task)
 
     async def _ask(self, url: str, proxy: str | None) -> RobotsRecord:
-        """Ask and remember; a host that may not be asked at all raises Refused.
-
-        That Freshet cannot count its requests is no fault of the host, and ends the crawl.
-        """
+        """Ask and remember; a host that may not be asked at all raises Refused."""
         crawl, key = self._crawl, key_of(url)
         lifetime = crawl.robots_hours * HOUR
         before = crawl.hosts.robots(key)
         try:
             response = await self._follow(absolute(url, "/robots.txt") or url, proxy)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
-        except (Refused, StorageError):
+        except Refused:
             raise
         except Exception as error:  # noqa: BLE001 (whatever happens, there is no robots.txt)
             record = missed(None, outcome_of(error)[1], before, crawl.now(), lifetime)
@@ -199,7 +196,7 @@ class Robots:
     async def _follow(self, url: str, proxy: str | None) -> Response:
         response = await self._send(url, proxy)
         for _ in range(MOST_REDIRECTS):
-            target = _target(response)
+            target = target_of(response)
             if target is None:
                 break
             try:
@@ -261,14 +258,6 @@ def key_of(url: str) -> str:
     host = place(url).host
     has_port = host.rpartition(":")[2].isdecimal()
     return host if has_port or url.startswith("https:") else f"{host}:80"
-
-
-def _target(response: Response) -> str | None:
-    """Return where an answer sends its reader on, None where it does not."""
-    location = response.headers.get("Location")
-    if response.status not in REDIRECTS or not location:
-        return None
-    return absolute(response.url, location.decode("latin-1"))
 
 
 def _request(url: str, proxy: str | None) -> Request:

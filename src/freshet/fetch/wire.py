@@ -4,6 +4,7 @@ They are Scrapy's and Twisted's own but for what these leave open: the size of a
 together, answers that break off without having had a length, and bytes after an answer's end.
 """
 
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,8 @@ HEAD = "freshet_head"
 SENT = "freshet_sent"
 LARGEST_HEAD = 65_536
 KEEPS_ALIVE = (1, 1)
+
+_FOR_PROXY = re.compile(rb"(?im)^proxy-authorization:[^\n]*\n")
 
 
 class Parser(_LenientHTTPClientParser):
@@ -168,11 +171,14 @@ class TunnelingAgent(_TunnelingAgent):
 
 
 def _described(answer: Any, request: Any, parser: Parser) -> Any:
-    """Note on an answer what was sent and received beside the bodies."""
+    """Note on an answer what was sent and received beside the bodies.
+
+    What only a proxy was told, its password, is left out: the archive is made to be handed on.
+    """
     sent: list[bytes] = []
     body = request.bodyProducer
     length = None if body is None else b"Content-Length: %d\r\n" % body.length
     request._writeHeaders(SimpleNamespace(writeSequence=sent.extend), length)
-    answer.sent = b"".join(sent)
+    answer.sent = _FOR_PROXY.sub(b"", b"".join(sent))
     answer.head = b"\n".join([*parser.lines, b""])
     return answer

@@ -1,6 +1,7 @@
 """Look for what is wrong with the set-up: versions, tools, disk, clock, collection."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -57,10 +58,10 @@ def _missing_packages() -> list[str]:
 def _bare(requirement: str) -> str:
     """Return the name in a requirement.
 
-    >>> _bare("numpy>=2")
-    'numpy'
+    >>> _bare("numpy>=2"), _bare("scrapy<3,>=2.19"), _bare("psycopg[binary] ~=3.2")
+    ('numpy', 'scrapy', 'psycopg')
     """
-    return requirement.split(">")[0].split("=")[0].split("[")[0].strip()
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
 
 
 def _is_installed(name: str) -> bool:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from signal import SIGTERM
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -30,7 +31,8 @@ SPAN = 4
 AMPLE = Ways(budget=600)
 # A day of this clock is longer than a life, so that who is shut out for a day is never asked.
 SLOW = Ways(speed=60.0, budget=100_000, delay=1.0, is_steady=False)
-LONG = 20.0
+FOR_EVER = 1_000_000
+SHORT, LONG = 1.0, 20.0
 SOON = 0.02
 PATIENT = "trying again, nothing is fetched meanwhile"
 CLEAR = "check the disk"
@@ -64,6 +66,22 @@ def full_disk(folder: Path, step: int) -> Iterator[str]:
             if len(ordeal.evidence.diary.told) < VISITS:
                 yield f"{where}: only {len(ordeal.evidence.diary.told)} visits were told of"
             yield from (f"{where}: {fault}" for fault in ordeal.faults)
+
+
+def ending(folder: Path, step: int) -> Iterator[str]:
+    """Asked to end while the disk is full a crawl ends and says why; the next one goes on."""
+    for first in range(step, WRITES, 2 * step):
+        with trial(folder / str(first), AMPLE, Limits(visits=VISITS)) as ordeal:
+            end = ordeal.live(
+                Death(seconds=SHORT, by=SIGTERM), trapped(first, FOR_EVER, errno.ENOSPC)
+            )
+            ordeal.examine("asked to end")
+            if end.code != FAILED or "free" not in ordeal.said():
+                yield f"full from write {first}: it ended with {end.code}, said {ordeal.said()}"
+            if ordeal.live(Death(seconds=LONG)).code:
+                yield f"full from write {first}: later it said {ordeal.said()}"
+            ordeal.examine("gone on")
+            yield from (f"full from write {first}: {fault}" for fault in ordeal.faults)
 
 
 def failing_disk(folder: Path, step: int) -> Iterator[str]:
@@ -141,6 +159,7 @@ def negative_ages(ordeal: Trial) -> Iterator[str]:
 
 TROUBLES: Mapping[str, Callable[[Path, int], Iterator[str]]] = {
     "full-disk": full_disk,
+    "ending": ending,
     "failing-disk": failing_disk,
     "clock": clock,
 }

@@ -1,0 +1,30 @@
+"""Where a redirecting answer leads."""
+
+from scrapy.http import Response
+
+from freshet.view.url import absolute, canonical
+
+LONGEST_URL = 8_192
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def target_of(response: Response) -> str | None:
+    """Return where an answer sends its reader: a web address of bearable length, else None."""
+    location = response.headers.get("Location")
+    if response.status not in REDIRECTS or not location:
+        return None
+    url = absolute(response.url, location.decode("latin-1"))
+    known = canonical(url) if url and len(url) <= LONGEST_URL else None
+    if known is None or not known.startswith(("http://", "https://")):
+        return None
+    return without_credentials(known)
+
+
+def without_credentials(url: str) -> str:
+    """Return a canonical web address without a user's name and password, which are not ours.
+
+    >>> without_credentials("http://me:secret@example.org/a@b")
+    'http://example.org/a@b'
+    """
+    scheme, _, authority, path = url.split("/", 3)
+    return f"{scheme}//{authority.rpartition('@')[2]}/{path}"
