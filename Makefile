@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test check format lint types layers bench crash hostile clean
 
 help:
-	@echo "make demo    set up, then crawl a living web on this machine (about two minutes)"
+	@echo "make demo    set up, then crawl a living web on this machine (minutes the first time)"
 	@echo "make test    set up, then everything CI runs (= make check)"
 	@echo "make format  let ruff format and mend the code"
 	@echo "make bench   print every benchmark's ratio"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.flow import doctor
 from tests.cli.cli_runs import NEWS, Run
 
 
@@ -93,6 +94,14 @@ def test_the_doctor_finds_nothing_wrong(run: Run, collection: Path) -> None:
     assert ran.code == 0
     assert "6 pages, 168 visits" in ran.out
     assert all(row["fine"] for row in run("doctor", "--json").json)
+
+
+def test_the_doctor_reads_requirements_of_any_form(
+    run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = ["scrapy<3,>=2.19", "typer ~=0.1", "no-such-package!=1", 'nor-this; extra == "x"']
+    monkeypatch.setattr(doctor, "requires", lambda name: needed)
+    assert wrong(run) == {"packages": "missing: no-such-package"}
 
 
 def test_the_doctor_names_what_is_wrong(run: Run, collection: Path) -> None:

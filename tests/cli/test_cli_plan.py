@@ -1,10 +1,14 @@
 """The commands that tell what the crawl would do and why, without fetching anything."""
 
+from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from freshet.archive.catalog.rows import HostState
+from freshet.cli import output
 from freshet.core.clock import SystemClock
 from freshet.flow.collection import Collection
 from tests.cli.cli_runs import NEWS, Run
@@ -38,7 +42,7 @@ def test_a_plan_for_nothing_is_refused(run: Run, empty: Path, words: list[str]) 
 
 def test_why_tells_rate_value_multiplier_and_host(run: Run, collection: Path) -> None:
     shown = run("why", NEWS).out
-    for word in ("next check", "changes", "90 %", "value", "pages from", "rests on", "host"):
+    for word in ("next check", "changes", "90 %", "value", "come first", "rests on", "host"):
         assert word in shown
     found = run("why", NEWS, "--json").json
     assert found["explanation"]["rate_low"] < found["explanation"]["rate_high"]
@@ -135,3 +139,24 @@ def test_without_a_collection_it_says_how_to_make_one(
     ended = run("watch", "https://example.org/")
     assert ended.code == 3
     assert "make one with 'freshet init" in ended.err
+
+
+def test_a_live_view_shows_each_picture_in_place_of_the_last(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pictures = iter(("first", "second", "third"))
+    monkeypatch.setattr(output, "console", Console(force_terminal=True, file=StringIO()))
+    monkeypatch.setattr(output, "sleep", _interrupting(after=3))
+    output.show_live(lambda: output.say(next(pictures)))
+    assert capsys.readouterr().out.split() == ["third"]
+
+
+def _interrupting(after: int) -> Callable[[float], None]:
+    """Return a sleep that takes no time, and is interrupted the so-manieth time."""
+    left = iter(range(after - 1, -1, -1))
+
+    def sleep(seconds: float) -> None:
+        if not next(left):
+            raise KeyboardInterrupt
+
+    return sleep

@@ -1,6 +1,7 @@
 """What a crawl tells: a line per change, now and then its progress; every visit is logged."""
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
@@ -37,8 +38,10 @@ def narrator(lines: list[str]) -> Narrator:
     return Narrator(CATALOG, lines.append)
 
 
-def test_a_change_is_a_line_and_other_visits_are_none(narrator: Narrator, lines: list[str]) -> None:
-    narrator(told(None, Change(False), Change(True, words=3, new_internal=1, new_external=1)))
+def test_a_change_is_a_line_and_other_looks_are_none(narrator: Narrator, lines: list[str]) -> None:
+    narrator(
+        told(Change(False), Change(False), Change(True, words=3, new_internal=1, new_external=1))
+    )
     assert lines == [f"12:00:00  {URL}  changed: 3 words, 2 new links"]
     assert (narrator.tally.visits, narrator.tally.looks, narrator.tally.changes) == (3, 3, 1)
 
@@ -55,6 +58,28 @@ def test_a_change_says_what_is_new(
 ) -> None:
     narrator(told(change))
     assert lines == [f"12:00:00  {URL}  {words}"]
+
+
+def test_a_first_look_is_told_once(narrator: Narrator, lines: list[str]) -> None:
+    narrator(told(None, None))
+    assert lines == [f"12:00:00  {URL}  seen for the first time"]
+
+
+def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
+    narrator: Narrator, lines: list[str]
+) -> None:
+    why = "127.0.0.1 is special; network.allow opens it"
+    for outcome in (Outcome.REFUSED, Outcome.REFUSED, Outcome.TIMEOUT):
+        narrator(told(None, outcome=outcome, why=why if outcome is Outcome.REFUSED else ""))
+    assert lines == [f"12:00:00  {URL}  refused: {why}", f"12:00:00  {URL}  timeout"]
+
+
+def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
+    everywhere = SimpleNamespace(pages_by_id=lambda ids: {i: replace(PAGE, id=i) for i in ids})
+    narrator = Narrator(cast("Catalog", everywhere), lines.append)
+    for page in range(50):
+        narrator(told(None, page=page))
+    assert len(lines) == narrating.FIRST_FEW
 
 
 def test_every_visit_is_logged_with_what_is_known_of_it(
@@ -83,7 +108,7 @@ def test_each_minute_the_progress_is_told(
     monkeypatch.setattr(narrating, "stopwatch", lambda: next(seconds))
     narrator = Narrator(CATALOG, lines.append)
     for _ in range(3):
-        narrator(told(None))
+        narrator(told(Change(False)))
     assert lines == ["2 visits, 0 changes; 7 of 500 requests of the day spent"]
 
 

@@ -128,11 +128,11 @@ class TestHosts:
         assert catalog.host("a.example") is None
         state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
         for remembered in (HostState("a.example"), state):
-            catalog.set_host(remembered)
+            catalog.set_hosts([remembered])
             assert catalog.host("a.example") == remembered
 
     def test_many_hosts_are_replaced_at_once(self, catalog: Catalog) -> None:
-        catalog.set_host(HostState("b.example", failures=2))
+        catalog.set_hosts([HostState("b.example", failures=2)])
         states = [HostState("a.example", NOW), HostState("b.example", delay=1.5)]
         catalog.set_hosts(states)
         catalog.set_hosts([])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.budget import Budget, Pace, day_of, next_midnight
+from freshet.core.budget import MOST_A_DAY, Budget, Pace, day_of, next_midnight
 from freshet.core.errors import SettingsError
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -24,6 +24,25 @@ def test_a_budget_is_a_number_or_a_share_a_day(text: str, per_day: int) -> None:
 def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="budget"):
         Budget.parse(text)
+
+
+@pytest.mark.parametrize("text", ["1000000001", "41666667/hour", "999999999999999", "9" * 400])
+def test_a_budget_beyond_all_measure_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="above 1,000,000,000 a day"):
+        Budget.parse(text)
+
+
+def test_a_large_share_of_many_pages_is_bounded_too() -> None:
+    assert Budget.parse("100000000000%").per_day(pages=1_000_000) == MOST_A_DAY
+
+
+@given(st.integers(0, 86_400_000_000 - 1), st.integers(0, 86_400_000_000))
+def test_the_largest_budget_has_a_pace_at_any_moment(start: int, later: int) -> None:
+    midnight = datetime(2026, 3, 1, tzinfo=UTC)
+    pace = Pace(midnight + timedelta(microseconds=start), spent=0, total=MOST_A_DAY)
+    assert 0 <= pace.count_by(midnight + timedelta(microseconds=later)) <= MOST_A_DAY
+    assert pace.due(MOST_A_DAY) >= pace.start
+    assert pace.resumed(pace.start, spent=5).count_by(next_midnight(pace.start)) > 5
 
 
 def test_a_share_of_few_pages_allows_one_request() -> None:

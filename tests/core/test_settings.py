@@ -77,6 +77,39 @@ def test_a_wrong_value_is_refused_with_its_name(table: dict[str, object], messag
         merge(Settings(), table, where="here")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("budget", "999999999999999", "at most 1,000,000,000 a day"),
+        ("politeness.delay", 1e300, "at most 86,400"),
+        ("politeness.delay", 10**400, "smaller number"),
+        ("politeness.delay", float("nan"), "0 or more"),
+        ("politeness.longest_delay", 86_401, "at most 86,400"),
+        ("politeness.longest_backoff", 1e30, "at most 3,650"),
+        ("politeness.robots_hours", 1e9, "at most 8,760"),
+        ("politeness.page_interval", float("inf"), "at most 31,536,000"),
+        ("politeness.per_host", 10**400, "at most 10,000"),
+        ("network.concurrency", 10**6, "at most 10,000"),
+        ("limits.seconds", 1e9, "at most 86,400"),
+        ("limits.redirects", 1000, "at most 100"),
+        ("archive.file_bytes", 10**400, "at most 1,000,000,000,000"),
+        ("page.importance", 1e7, "at most 1,000,000"),
+    ],
+)
+def test_an_absurd_value_is_refused_with_its_bound(name: str, value: object, message: str) -> None:
+    table: dict[str, object] = {name.rpartition(".")[2]: value}
+    if "." in name:
+        table = {name.partition(".")[0]: table}
+    with pytest.raises(SettingsError, match=f"{name} .*{message}"):
+        merge(Settings(), table, where="test")
+
+
+def test_a_number_too_long_to_be_read_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "[archive]\nfile_bytes = " + "9" * 5000)
+    with pytest.raises(SettingsError, match="mend the file"):
+        load(path, {})
+
+
 def test_a_broken_file_says_where_it_is_broken(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"freshet\.toml.*line 1"):
         load(write(tmp_path, "contact = = 1\n"), {})
@@ -87,6 +120,22 @@ def test_active_hours_may_run_over_midnight() -> None:
     assert night is not None
     assert night.contains(datetime(2026, 1, 1, 23, tzinfo=UTC))
     assert not night.contains(datetime(2026, 1, 1, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "start"),
+    [
+        ("08:00-09:00", "2026-01-01T07:00", "2026-01-01T08:00"),
+        ("08:00-09:00", "2026-01-01T08:00", "2026-01-02T08:00"),
+        ("08:00-09:00 Asia/Tokyo", "2026-01-01T22:00", "2026-01-01T23:00"),
+        ("08:00-09:00 Europe/Paris", "2026-03-28T12:00", "2026-03-29T06:00"),
+    ],
+)
+def test_active_hours_begin_once_a_day_by_their_zone(text: str, after: str, start: str) -> None:
+    hours = ActiveHours.parse(text)
+    assert hours is not None
+    moment = datetime.fromisoformat(after).replace(tzinfo=UTC)
+    assert hours.next_start(moment) == datetime.fromisoformat(start).replace(tzinfo=UTC)
 
 
 def test_every_setting_says_what_it_does() -> None:

@@ -112,3 +112,16 @@ def test_text_that_could_steer_the_terminal_is_not_passed_on(
 def test_a_low_terminal_still_shows_some_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "console", Console(width=80, height=10))
     assert live.pages_that_fit() == live.FEWEST_PAGES
+
+
+@pytest.mark.parametrize(
+    ("chance", "hours", "said"),
+    [(0.99, 24.0 * 200, "if room"), (0.99, 5.0, "in 5 h"), (0.2, 24.0 * 40, "in 40 d"),
+     (0.99, -1.0, "due"), (0.2, 0.5, "in 30 min")],
+)  # fmt: skip
+def test_a_page_that_is_worth_no_more_later_comes_where_there_is_room(
+    chance: float, hours: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = replace(NEWS, chance=chance, next_check=NOW + hours * HOUR)
+    lines = drawn(replace(SIGHT, pages=(page,)), monkeypatch)
+    assert said in line_with("news", lines)

@@ -2,15 +2,18 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import key_of
+from freshet.core.tables import UNBOUNDED, Caps, key_of
 from freshet.core.types import Outcome
 from freshet.fetch.hosts import FIRST_BACKOFF, HostClocks, retry_after
+from freshet.flow.hosts import Turns
 
 HOST = "a.example"
 NOW = 1_700_000_000.0
@@ -135,6 +138,28 @@ def test_after_a_crash_a_clock_set_back_locks_no_host() -> None:
     hosts.start_all(NOW)
     assert hosts.open_from(HOST, NOW - DAY) == NOW - DAY + 2.0
     assert hosts.open_from(HOST, NOW - DAY + 3.0) == NOW - DAY + 3.0
+
+
+@given(
+    st.floats(-1e6, 1e7), st.floats(-1e6, 1e7), st.none() | st.floats(0, 300),
+    st.floats(0, 60), st.floats(0, 1e5),
+)  # fmt: skip
+def test_a_plan_gives_a_host_the_same_room_as_the_crawl(
+    free: float, closed: float, own: float | None, delay: float, span: float
+) -> None:
+    state = HostState(HOST, from_epoch(NOW + free), own, 0, from_epoch(NOW + closed))
+    hosts = clocks(delay=delay)
+    hosts.load([state])
+    nobody = np.empty(0, np.int64)
+    plan = Turns([state], hosts.politeness, NOW).caps(NOW, NOW + span, nobody)
+    crawl = hosts.caps(NOW, NOW + span, {}, UNBOUNDED)
+    assert room_of(crawl, HOST) == room_of(plan, HOST)
+    assert crawl.otherwise == plan.otherwise
+
+
+def room_of(caps: Caps, host: str) -> int:
+    known = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
+    return int(known.get(key_of(host), caps.otherwise))
 
 
 def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:

@@ -25,8 +25,9 @@ class Track:
         self.gone: list[tuple[str, float]] = []
         self.pacing = Pacing(self.hosts, self.clock, per_host, self._note)
 
-    def _note(self, request: Request) -> None:
+    def _note(self, request: Request) -> bool:
         self.gone.append((request.url, (self.clock.now() - START).total_seconds()))
+        return True
 
     def ask(self, *urls: str, start: datetime | None = None) -> None:
         for url in urls:
@@ -98,5 +99,28 @@ def test_nothing_goes_after_the_stop() -> None:
         track.ask(f"http://{A}/3")
         await asyncio.sleep(0.03)
         assert len(track.gone) == 1
+
+    running(run)
+
+
+def test_many_requests_that_are_called_off_at_once_do_not_pile_up() -> None:
+    async def run() -> None:
+        called_off: list[str] = []
+
+        def call_off(request: Request) -> bool:
+            if request.url.endswith("/first"):
+                return True
+            called_off.append(request.url)
+            pacing.finish(A)
+            return False
+
+        clock = PacedClock(START, 1.0)
+        pacing = Pacing(HostClocks(PolitenessSettings(delay=0.0)), clock, 1, call_off)
+        for name in ("first", *range(2_000)):
+            pacing.wait(Request(f"http://{A}/{name}"), A, START)
+        assert called_off == []
+        pacing.finish(A)
+        assert len(called_off) == 2_000
+        assert pacing.waiting() == {}
 
     running(run)

@@ -22,7 +22,7 @@ class Titles(scrapy.Spider):
 
     def parse(self, response):
         yield {"title": response.css("title::text").get(), "url": response.url}
-        yield from response.follow_all(css="a")
+        yield from response.follow_all(css="a", meta=response.meta)
 """
 
 

@@ -94,6 +94,20 @@ def test_a_recorded_visit_ends_its_lease_and_stays_spent(folder: Path) -> None:
             assert beside.catalog.spending(DAY).requests == PAGES
 
 
+def test_requests_lost_with_a_killed_crawl_are_named(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    for lost in (4, 7):
+        with crawling(folder, clock, "15/day") as crawl:
+            drawn(crawl, clock, room=lost)
+    with crawling(folder, clock, "15/day"):
+        pass
+    with OpenedCollection.open(folder, clock=clock) as beside:
+        today = beside.status().today
+        assert (today.spent, today.lost) == (11, 11)
+    with OpenedCollection.open(folder, clock=FixedClock(NOON + timedelta(days=1))) as beside:
+        assert beside.status().today.lost == 0
+
+
 def test_the_rest_of_the_budget_is_spread_over_the_rest_of_the_day(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, f"{PAGES + 12}/day") as crawl:

@@ -1,5 +1,6 @@
 """A plan is the crawl played ahead: within the budget, no host asked more often than it may be."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import SettingsError
 from freshet.flow.opened import OpenedCollection
+from freshet.flow.today import note_budget
 from tests.flow.flow_samples import NOW, START, arrive, html, make, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -72,13 +74,13 @@ def test_pages_asked_for_come_first_then_those_never_seen(collection: OpenedColl
     assert sorted(choice.page.url for choice in plan.choices[:2]) == [new, wanted]
     assert {choice.expected for choice in plan.choices[:2]} == {NOW}
     reasons = {choice.page.url: choice.reason for choice in plan.choices}
-    assert (reasons[wanted], reasons[new]) == ("asked for", "never seen")
+    assert (reasons[wanted], reasons[new]) == ("asked for", "nothing seen yet")
     assert plan.choices[2].page.url == old
 
 
 def test_a_host_is_asked_no_more_often_than_its_delay(collection: OpenedCollection) -> None:
     seen(collection, "a", "b", "c")
-    collection.catalog.set_host(HostState("example.org", delay=7_200.0))
+    collection.catalog.set_hosts([HostState("example.org", delay=7_200.0)])
     times = [choice.expected for choice in collection.plan(budget=10_000).choices]
     assert times == [NOW + timedelta(hours=hours) for hours in (0, 2, 4)]
 
@@ -87,7 +89,7 @@ def test_a_closed_host_waits_while_others_are_visited(collection: OpenedCollecti
     seen(collection, "a")
     [other] = seen(collection, "b", host="other.example")
     opens = NOW + timedelta(hours=3)
-    collection.catalog.set_host(HostState("example.org", failures=2, backoff_until=opens))
+    collection.catalog.set_hosts([HostState("example.org", failures=2, backoff_until=opens)])
     first, second = collection.plan().choices
     assert (first.page.url, second.expected) == (other, opens)
 
@@ -95,15 +97,32 @@ def test_a_closed_host_waits_while_others_are_visited(collection: OpenedCollecti
 def test_a_host_that_stays_closed_is_not_in_the_plan(collection: OpenedCollection) -> None:
     seen(collection, "a")
     closed = HostState("example.org", backoff_until=NOW + timedelta(days=3))
-    collection.catalog.set_host(closed)
+    collection.catalog.set_hosts([closed])
     assert collection.plan().choices == ()
 
 
-def test_paused_and_sleeping_pages_are_not_in_the_plan(collection: OpenedCollection) -> None:
+def test_paused_pages_are_not_in_the_plan_and_sleeping_ones_wait(
+    collection: OpenedCollection,
+) -> None:
     paused, asleep, awake = seen(collection, "a", "b", "c")
     collection.pause([collection.page(paused)])
     collection.change_settings(collection.page(asleep), [("active_hours", "10:00-11:00")])
-    assert planned(collection) == [awake]
+    first, second = collection.plan().choices
+    assert (first.page.url, first.expected) == (awake, NOW)
+    assert (second.page.url, second.expected) == (asleep, NOW.replace(hour=10, minute=0))
+
+
+def test_a_plan_goes_by_the_running_crawls_budget(
+    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [url] = seen(collection, "a")
+    note_budget(collection, "7/day")
+    assert collection.plan().budget == 500
+    monkeypatch.setattr(sys, "argv", ["freshet", "run"])
+    with collection.appending():
+        assert collection.plan().budget == 7
+        assert collection.why(collection.page(url)).budget == 7
+        assert collection.plan(budget=9).budget == 9
 
 
 def test_a_page_just_visited_is_left_alone_for_its_interval(collection: OpenedCollection) -> None:

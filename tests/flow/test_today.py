@@ -48,7 +48,7 @@ def test_too_few_pages_put_a_budget_out_of_reach(collection: OpenedCollection) -
 
 def test_a_host_that_may_not_be_asked_often_is_named(collection: OpenedCollection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
-    collection.catalog.set_host(HostState("example.org", delay=3_600.0))
+    collection.catalog.set_hosts([HostState("example.org", delay=3_600.0)])
     found = today(collection)
     assert found.unreachable == 500 - 16
     assert found.reasons == ("host example.org can be asked 16 times more today",)
@@ -57,7 +57,7 @@ def test_a_host_that_may_not_be_asked_often_is_named(collection: OpenedCollectio
 def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: OpenedCollection) -> None:
     collection.add(URL)
     until = NOW + timedelta(days=2)
-    collection.catalog.set_host(HostState("example.org", failures=5, backoff_until=until))
+    collection.catalog.set_hosts([HostState("example.org", failures=5, backoff_until=until)])
     assert today(collection).unreachable == 500
     [closed] = collection.status().closed_hosts
     assert (closed.host, closed.closed_until, closed.failures) == ("example.org", until, 5)
@@ -66,7 +66,7 @@ def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: OpenedCollect
 def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: OpenedCollection) -> None:
     for number in range(5):
         collection.add(f"https://h{number}.example/")
-        collection.catalog.set_host(HostState(f"h{number}.example", delay=3_600.0 * 2**number))
+        collection.catalog.set_hosts([HostState(f"h{number}.example", delay=3_600.0 * 2**number)])
     *named, rest = today(collection).reasons
     assert [text.split()[1] for text in named] == ["h4.example", "h3.example", "h2.example"]
     assert rest == "so can 2 further hosts only so often"

@@ -58,7 +58,7 @@ def test_a_page_never_seen_comes_first_of_all(collection: OpenedCollection) -> N
     collection.add(URL)
     found = why(collection)
     assert found.expected == NOW
-    assert "never seen" in dict(found.lines())["value"]
+    assert "nothing was seen" in dict(found.lines())["value"]
 
 
 def test_a_paused_page_says_so_first(collection: OpenedCollection) -> None:
@@ -109,7 +109,9 @@ def test_a_failing_page_is_left_alone_for_a_while(collection: OpenedCollection) 
 def test_a_page_outside_its_hours_says_so(collection: OpenedCollection) -> None:
     looks(collection, "a")
     collection.change_settings(collection.page(URL), [("active_hours", "20:00-21:00")])
-    assert why(collection).obstacles == ("it is outside its active hours, 20:00-21:00",)
+    found = why(collection)
+    assert found.obstacles == ("it is outside its active hours, 20:00-21:00",)
+    assert found.expected == NOW.replace(hour=20, minute=0)
 
 
 def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> None:
@@ -117,7 +119,7 @@ def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> 
     robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
     until = NOW + timedelta(hours=1)
     state = HostState("example.org", delay=30.0, failures=3, backoff_until=until, robots=robots)
-    collection.catalog.set_host(state)
+    collection.catalog.set_hosts([state])
     found = why(collection)
     assert found.obstacles == ("its host is closed until 2026-11-15 09:30:00, after 3 failures",)
     assert found.expected == until
@@ -128,7 +130,7 @@ def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> 
 def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: OpenedCollection) -> None:
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 503, "failing_since": 0.0, "why": "status 503"}
-    collection.catalog.set_host(HostState("example.org", robots=robots))
+    collection.catalog.set_hosts([HostState("example.org", robots=robots)])
     assert "cannot be had (status 503" in why(collection).host.robots
 
 

@@ -25,7 +25,7 @@ def chosen_pages(
     if urls:
         return [collection.page(url, source=source, removed=removed) for url in urls]
     if not tag and source is None:
-        raise UsageError("which pages? give URLs, --tag or --source; 'freshet list' shows them")
+        raise UsageError("which pages? give URLs, or a tag with --tag; 'freshet list' shows them")
     found = list(collection.pages(tag=tag or None, source=source))
     if not found:
         raise NotFound(f"{none_such(tag, source)}; 'freshet list' shows what there is")

@@ -28,6 +28,8 @@ TEN = 10
 SLOWEST, FASTEST = 1 / 60, 60.0
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+LIKELY = 0.95
 
 
 def pages_that_fit() -> int:
@@ -102,7 +104,8 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return ""
     span = abs(now - moment)
-    words = f"{span / DAY:.0f} d" if span >= 2 * DAY else f"{span / HOUR:.0f} h"
+    unit, name = (DAY, "d") if span >= 2 * DAY else (HOUR, "h") if span >= HOUR else (MINUTE, "min")
+    words = f"{span / unit:.0f} {name}"
     return f"{words} ago" if moment <= now else f"in {words}"
 
 
@@ -135,15 +138,25 @@ def _pages(pages: Sequence[PageSight], now: datetime) -> Table:
     table.add_column("changes a day, 90 % sure" if is_wide else "a day", no_wrap=True)
     for page in pages:
         table.add_row(
-            safe(page.name), page.kind, ago(page.last_change, now), _due(page.next_check, now),
+            safe(page.name), page.kind, ago(page.last_change, now), _next(page, now),
             "" if page.chance is None else f"{page.chance:.2f}",
             _rate(page, SCALE if is_wide else SHORT_SCALE, with_numbers=is_wide),
         )  # fmt: skip
     return table
 
 
-def _due(moment: datetime | None, now: datetime) -> str:
-    return "due" if moment is not None and moment <= now else ago(moment, now)
+def _next(page: PageSight, now: datetime) -> str:
+    """Say when a page is due.
+
+    One that has surely changed and is still not worth its visit is worth none more later: it comes
+    where budget is left.
+    """
+    moment = page.next_check
+    if moment is not None and moment <= now:
+        return "due"
+    is_sure = page.chance is not None and page.chance >= LIKELY
+    is_far = moment is None or moment - now > DAY
+    return "if room" if is_sure and is_far else ago(moment, now)
 
 
 def _rate(page: PageSight, width: int, *, with_numbers: bool) -> str:

@@ -1,19 +1,25 @@
-"""A crawl told as it goes: a line per change, and now and then how far it is."""
+"""A crawl told as it goes: a line per change, and now and then how far it is.
+
+Of first looks, and of ways to fail at a host, only the first few are told.
+"""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from freshet.archive.catalog.base import Catalog
 from freshet.cli.logs import note
 from freshet.cli.output import counted
 from freshet.core.clock import stopwatch
 from freshet.core.errors import FreshetError
-from freshet.core.types import Change, Page, Visit
+from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.fetch.desk import Tidings
 
+T = TypeVar("T")
+
 PROGRESS_SECONDS = 60.0
+FIRST_FEW = 20
 
 
 @dataclass(slots=True)
@@ -45,6 +51,8 @@ class Narrator:
         self._catalog = catalog
         self._say = say
         self._told = stopwatch()
+        self._first_looks: set[int] = set()
+        self._failures: set[tuple[str, Outcome]] = set()
 
     def __call__(self, tidings: Tidings) -> None:
         """Take in what a crawl tells."""
@@ -60,8 +68,21 @@ class Narrator:
 
     def _report(self, page: Page, visit: Visit, change: Change | None) -> None:
         note("visit", **facts(page, visit, change))
+        what = self._worth_a_line(page, visit, change)
+        if what:
+            self._tell(f"{visit.time:%H:%M:%S}  {page.url}  {what}")
+
+    def _worth_a_line(self, page: Page, visit: Visit, change: Change | None) -> str:
+        """Say what a visit brought, empty where that need not be told."""
         if change is not None and change.changed:
-            self._tell(f"{visit.time:%H:%M:%S}  {page.url}  {described(change)}")
+            return described(change)
+        if not visit.outcome.is_look:
+            why = f": {visit.why}" if visit.why else ""
+            is_new = _is_new((page.host, visit.outcome), self._failures)
+            return f"{visit.outcome}{why}" if is_new else ""
+        if change is None and visit.outcome is Outcome.OK and _is_new(page.id, self._first_looks):
+            return "seen for the first time"
+        return ""
 
     def _tell(self, text: str) -> None:
         """Say a line; an exit that a broken pipe asks for must not tear the crawl apart."""
@@ -74,6 +95,14 @@ class Narrator:
         done = f"{counted(self.tally.visits, 'visit')}, {counted(self.tally.changes, 'change')}"
         spending = tidings.spending
         return f"{done}; {spending.spent:,} of {spending.budget:,} requests of the day spent"
+
+
+def _is_new(thing: T, told: set[T]) -> bool:
+    """Whether something is among the first few of its kind; it is none the next time."""
+    if thing in told or len(told) >= FIRST_FEW:
+        return False
+    told.add(thing)
+    return True
 
 
 def facts(page: Page, visit: Visit, change: Change | None) -> dict[str, Any]:

@@ -186,7 +186,8 @@ def show_live(show: Callable[[], None]) -> None:
     """Show what a function prints, anew every second, until the reader interrupts."""
     if not console.is_terminal:
         raise UsageError("--live needs a terminal; leave it out to print once")
-    with Live(console=console, auto_refresh=False) as view, suppress(KeyboardInterrupt):
+    screen = Live(console=Console(), auto_refresh=False)  # not the console that is captured
+    with screen as view, suppress(KeyboardInterrupt):
         while True:
             with console.capture() as captured:
                 show()

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 FORM = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?")
@@ -43,6 +43,17 @@ class ActiveHours:
         if self.start <= self.end:
             return self.start <= local < self.end
         return local >= self.start or local < self.end
+
+    def next_start(self, after: datetime) -> datetime:
+        """Return when the window next begins after a moment.
+
+        >>> ActiveHours.parse("08:00-20:00").next_start(datetime(2026, 1, 1, 9, tzinfo=UTC)).day
+        2
+        """
+        today = after.astimezone(self.zone).date()
+        days = (today + timedelta(days=ahead) for ahead in range(3))
+        starts = (datetime.combine(day, self.start, self.zone).astimezone(UTC) for day in days)
+        return next(start for start in starts if start > after)
 
 
 def _zone(name: str) -> tzinfo:

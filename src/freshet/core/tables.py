@@ -130,10 +130,10 @@ def reason(chance: float, age_days: float) -> str:
     """Say in words why a page was chosen.
 
     >>> reason(0.5, 2.0), reason(float("nan"), float("inf"))
-    ('changed with probability 0.5, last seen 2 days ago', 'never seen')
+    ('changed with probability 0.5, last seen 2 days ago', 'nothing seen yet')
     """
     if age_days == float("inf"):
-        return "never seen"
+        return "nothing seen yet"
     seen = f"last seen {span(age_days)} ago"
     return seen if chance != chance else f"changed with probability {chance:.2g}, {seen}"
 

@@ -11,12 +11,12 @@ from http import HTTPStatus
 
 import numpy as np
 
-from freshet.core.clock import FixedClock, from_epoch, to_epoch
+from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.policy import Policy
-from freshet.core.tables import DAY_SECONDS, Caps, VisitTable, keys_of
+from freshet.core.tables import Caps, VisitTable, keys_of
 from freshet.demo.answers import Answer, Asked, Hosts
 from freshet.demo.stage import AUDIT_EVERY, DELAY, Stage
-from freshet.simulate.race import Copies, Standing
+from freshet.simulate.race import Racer
 
 CONDITIONS = {"ETag": "if-none-match", "Last-Modified": "if-modified-since"}
 
@@ -42,50 +42,29 @@ class Memory:
             self.unchanged += 1
 
 
-class Rival:
+class Rival(Racer):
     """A policy that crawls a stage's web at an even pace; ``log`` has every request it makes."""
 
     def __init__(self, policy: Policy, stage: Stage, budget_per_day: int, start: datetime) -> None:
-        self._policy = policy
+        super().__init__(policy, stage.truth(), budget_per_day, start)
         self._stage = stage
-        self._pause = DAY_SECONDS / budget_per_day
-        self._start = to_epoch(start)
         self._clock = FixedClock(start)
         self._hosts = Hosts(stage.web, self._clock, stage.origins)
         self.log = self._hosts.log
         self._host_keys = keys_of([origin.removeprefix("http://") for origin in stage.origins])
         self._closed_until = np.full(len(stage.web.hosts), -np.inf)
         self._memories = [Memory() for _ in stage.web.pages]
-        self._truth = stage.truth()
-        self._copies = Copies(self._truth)
-        self._turns = self._visits = self._found = 0
-        policy.add(stage.table)
 
-    def advance(self, until: datetime) -> Standing:
-        """Make every visit that falls due up to a moment, and say how it stands then."""
-        end = to_epoch(until)
-        while (turn := self._start + self._turns * self._pause) <= end:
-            self._turns += 1
-            self._clock.at = from_epoch(turn)
-            self._visit(turn)
-        passed = end - self._start
-        return Standing(
-            policy=self._policy.name,
-            visits=self._visits,
-            changes_found=self._found,
-            freshness=self._copies.fresh_seconds(end) / passed if passed > 0 else 0.0,
-            fresh_now=self._copies.fresh_share(end),
-        )
-
-    def _visit(self, now: float) -> None:
+    def visit(self, now: float) -> None:
         """Let the policy choose a page, ask for it, and let the policy learn what came of it."""
+        self._clock.at = from_epoch(now)
         for page in self._policy.choose(self._clock.at, 1, self._caps(now)).pages.tolist():
             place = self._stage.pages[page]
             asked = self._ask(place)
             seen_before = bool(self._copies.exist(_just(place))[0])
             changed = asked.shows and bool(self._copies.take(_just(place), now)[0])
-            self._visits += 1
-            self._found += changed
+            self.visits += 1
+            self.changes_found += changed
             seems_changed = asked.shows and (changed or bool(self._truth.noisy[place]))
             is_look = asked.shows or asked.status == HTTPStatus.NOT_MODIFIED
             self._policy.learn(

@@ -13,7 +13,8 @@ from freshet.core.errors import Interrupted
 from freshet.core.settings import Settings
 from freshet.fetch.addon import process_settings
 from freshet.fetch.desk import FOR_EVER, Limits
-from freshet.fetch.parts import Listener, Parts
+from freshet.fetch.herald import Listener
+from freshet.fetch.parts import Parts
 from freshet.fetch.spider import KeepFresh
 from freshet.fetch.worker import Worker
 from freshet.flow.crawl import DaySpending
@@ -46,8 +47,8 @@ def crawl(
         parts = Parts(crawler, worker, limits=ends, listeners=listeners)
         process.crawl(crawler)
         process.start()
-        if parts.desk.failure is not None:
-            raise parts.desk.failure
+        if parts.failure is not None:
+            raise parts.failure
         if not parts.desk.is_closed:
             raise Interrupted("stopped at once; what was acknowledged is kept")
         return worker.spending()

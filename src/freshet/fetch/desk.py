@@ -17,19 +17,19 @@ from typing import TypeVar
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import stopwatch, to_epoch
 from freshet.core.errors import FreshetError, Locked, NoSpace
-from freshet.core.types import Change, Visit
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Queue
 from freshet.fetch.worker import Worker
 from freshet.flow.crawl import DaySpending, Errand, Fetched
+from freshet.flow.record import Learnt
 
 # Drawing waits while a batch is recorded, so a batch grows when that is quick, else it shrinks.
 SMALLEST_BATCH, LARGEST_BATCH = 16, 64
 QUICK_SECONDS, SLOW_SECONDS = 0.1, 0.4
 # Drawing many at once is cheaper: it waits until a fourth of the queue is free.
 QUEUED, FREE_SHARE = 4, 4
-# No host gets more of the queue than one part in so many.
-LARGEST_PART = 2
+# No host gets more of the queue than one part in so many, or twice what it may have in flight.
+LARGEST_PART = 16
 AHEAD_SECONDS = 0.25
 LONGEST_AHEAD = 5.0
 LONGEST_WAIT = 0.5
@@ -41,8 +41,6 @@ SILENT_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-Learnt = tuple[Visit, Change | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +221,11 @@ class Desk:
         room = capacity - sum(waiting.values()) - len(self._finished)
         early = self._draw_at - stopwatch()
         if room * FREE_SHARE < capacity or early > 0:
-            return max(early, SHORT_WAIT)
+            return early if early > 0 else SHORT_WAIT
         now = clock.now()
         seconds = min(max(AHEAD_SECONDS, 2 * self._round_seconds), LONGEST_AHEAD)
         ahead = timedelta(seconds=seconds * clock.speed)
-        most = max(1, capacity // LARGEST_PART)
+        most = max(2 * self._worker.settings.politeness.per_host, capacity // LARGEST_PART)
         caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
         drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
         if self._is_closing:

@@ -29,7 +29,9 @@ class Downloads(Downloader):
         return super().fetch(request, *arguments).addBoth(self._ended, request)
 
     def _ended(self, result: Any, request: Request) -> Any:
-        if isinstance(result, Failure) and result.value is not None:
-            self._record.process_exception(request, result.value)
-        self._parts.leave(request)
+        try:
+            if isinstance(result, Failure) and result.value is not None:
+                self._record.process_exception(request, result.value)
+        finally:
+            self._parts.leave(request)
         return result

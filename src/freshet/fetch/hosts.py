@@ -15,14 +15,14 @@ from math import inf, isfinite
 import numpy as np
 
 from freshet.archive.catalog.rows import HostState
-from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import UNBOUNDED, Caps, key_of
+from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome
 from freshet.fetch.robots import RobotsRecord
+from freshet.flow.hosts import cut, delay_of, epoch_of, longest_pause, rooms
 
 FIRST_BACKOFF = 60.0
-DAY = 86_400.0
 HOST_FAULTS = frozenset({
     Outcome.THROTTLED,
     Outcome.SERVER_ERROR,
@@ -62,7 +62,7 @@ class HostClocks:
         """Take over what was kept of hosts."""
         for state in states:
             self._clocks[state.host] = HostClock(
-                _epoch(state.next_allowed), _epoch(state.backoff_until), state.failures,
+                epoch_of(state.next_allowed), epoch_of(state.backoff_until), state.failures,
                 state.delay, _robots(state.robots),
             )  # fmt: skip
             self._waiting.add(state.host)
@@ -80,11 +80,13 @@ class HostClocks:
         """Return the time from which a host may be asked; a clock set back does not lock it."""
         clock = self._clocks.get(host)
         self._all_asked = min(self._all_asked, now)
-        rested = max(now, self._all_asked + self.delay(host))
+        delay = self.delay(host)
+        rested = max(now, self._all_asked + delay)
         if clock is None:
             return rested
-        clock.next_allowed = min(clock.next_allowed, now + self.delay(host))
-        clock.closed_until = min(clock.closed_until, now + self._longest)
+        clock.next_allowed, clock.closed_until = cut(
+            clock.next_allowed, clock.closed_until, now, delay=delay, longest=self._longest
+        )
         return max(rested, clock.open_from)
 
     def closed_until(self, host: str) -> float:
@@ -103,7 +105,7 @@ class HostClocks:
     def delay(self, host: str) -> float:
         """Return the seconds between two requests to a host."""
         clock = self._clocks.get(host)
-        return max(self.politeness.delay, (clock.delay if clock else None) or 0.0)
+        return delay_of(self.politeness, clock.delay if clock else None)
 
     def hear(self, host: str, outcome: Outcome, wait: float | None, now: float) -> bool:
         """Take in how a request ended; say whether the host is closed by it.
@@ -126,12 +128,12 @@ class HostClocks:
         None has room for more than ``most``, so that one that hangs leaves room for the others.
         """
         self._waiting = {host for host in self._waiting if self._matters(host, now)}
-        names = self._waiting | queued.keys()
+        names = list(self._waiting | queued.keys())
         room = [min(most, self._room(host, now, until)) - queued.get(host, 0) for host in names]
         return Caps(
-            np.array([key_of(host) for host in names], np.uint64),
+            keys_of(names),
             np.maximum(np.array(room, np.int64), 0),
-            min(most, self._rooms(until - now, self.politeness.delay)),
+            min(most, rooms(until - now, self.politeness.delay)),
         )
 
     def robots(self, host: str) -> RobotsRecord | None:
@@ -150,19 +152,14 @@ class HostClocks:
 
     @property
     def _longest(self) -> float:
-        return self.politeness.longest_backoff * DAY
+        return longest_pause(self.politeness)
 
     def _matters(self, host: str, now: float) -> bool:
         clock = self._clocks[host]
         return clock.delay is not None or self.open_from(host, now) > now
 
     def _room(self, host: str, now: float, until: float) -> int:
-        start = self.open_from(host, now)
-        return 0 if start > until else self._rooms(until - start, self.delay(host))
-
-    def _rooms(self, span: float, delay: float) -> int:
-        """Return how many requests fit into a span."""
-        return 1 + int(span / delay) if delay > 0 else UNBOUNDED
+        return rooms(until - self.open_from(host, now), self.delay(host))
 
     def _clock(self, host: str) -> HostClock:
         self._dirty.add(host)
@@ -197,10 +194,6 @@ def retry_after(text: str, now: datetime) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return seconds if seconds >= 0 else None
-
-
-def _epoch(moment: datetime | None) -> float:
-    return 0.0 if moment is None else to_epoch(moment)
 
 
 def _robots(kept: Mapping[str, object]) -> RobotsRecord | None:

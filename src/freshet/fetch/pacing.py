@@ -15,7 +15,7 @@ from freshet.fetch.hosts import HostClocks
 LONGEST_WAIT = 30.0
 KEPT_LATENESS = 10_000
 
-Start = Callable[[Request], None]
+Start = Callable[[Request], bool]
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class Line:
     waiting: deque[tuple[float, Request]] = field(default_factory=deque)
     active: int = 0
     free_from: float = 0.0
+    is_turning: bool = False
     timer: asyncio.TimerHandle | None = None
 
 
@@ -66,10 +67,7 @@ class Pacing:
             return
         line.active -= 1
         line.free_from = to_epoch(self._clock.now())
-        if line.active or line.waiting:
-            self._turn(host)
-        else:
-            del self._lines[host]
+        self._turn(host)
 
     def withdraw(self, host: str) -> list[Request]:
         """Return the requests that wait for a host, and let them wait no longer."""
@@ -103,11 +101,20 @@ class Pacing:
     def _turn(self, host: str) -> None:
         """Start what may start now at a host; else be back when it may."""
         line = self._lines.get(host)
-        if line is None:
+        if line is None or line.is_turning:
             return
         if line.timer is not None:
             line.timer.cancel()
             line.timer = None
+        line.is_turning = True
+        try:
+            self._let_go(host, line)
+        finally:
+            line.is_turning = False
+        if not line.active and not line.waiting:
+            del self._lines[host]
+
+    def _let_go(self, host: str, line: Line) -> None:
         while line.waiting and line.active < self._per_host and not self._is_stopped:
             now = to_epoch(self._clock.now())
             line.free_from = max(line.free_from, self._hosts.closed_until(host))
@@ -118,8 +125,8 @@ class Pacing:
             due, request = line.waiting.popleft()
             line.active += 1
             self._lateness.append(max(0.0, now - max(due, line.free_from)) / self._clock.speed)
-            self._hosts.start(host, now)
-            self._start(request)
+            if self._start(request):
+                self._hosts.start(host, now)
 
     def _due(self, line: Line, now: float) -> float:
         """Return when the first in line is due; only a clock that was set back leaves it far."""

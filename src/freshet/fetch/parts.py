@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from scrapy.exceptions import NotConfigured
 from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.core.types import Outcome
-from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook, Tidings
+from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook
+from freshet.fetch.herald import Herald, Listener
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
 from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
@@ -22,8 +23,6 @@ from freshet.flow.crawl import Errand, Fetched
 
 COLLECTION = "FRESHET_COLLECTION"
 BUDGET = "FRESHET_BUDGET"
-
-Listener = Callable[[Tidings], None]
 
 
 def parts_of(crawler: Crawler) -> "Parts":
@@ -71,15 +70,17 @@ class Parts:
         self.pacing = Pacing(
             self.hosts, self.clock, worker.settings.politeness.per_host, self._release
         )
+        self.herald = Herald(listeners, self.stop) if listeners else None
+        told = (self.herald,) if self.herald else ()
         outlook = Outlook(
-            self.pacing.waiting,
-            self.pacing.queue,
-            self.run,
-            self.stop,
-            self._is_ending,
-            tuple(listeners),
+            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending, told
         )
         self.desk = Desk(worker, self.hosts, outlook, limits)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Return what ended the crawl against its will."""
+        return self.desk.failure or (self.herald.failure if self.herald else None)
 
     @property
     def spider(self) -> Spider:
@@ -129,6 +130,8 @@ class Parts:
     async def close(self) -> None:
         """Record what is finished, give back what waits, and let go of the collection."""
         await self.desk.close(_unsent([*self.pacing.stop(), *self.ready]))
+        if self.herald is not None:
+            self.herald.close()
         if self.is_guest:
             self.worker.close()
 
@@ -142,19 +145,20 @@ class Parts:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _release(self, request: Request) -> None:
-        """Let a request that has waited go; an errand of yesterday's budget is given back."""
+    def _release(self, request: Request) -> bool:
+        """Let a request that has waited go, unless yesterday's budget was to pay for it."""
         trip = trip_of(request)
         trip.is_ready = True
         if trip.errand and trip.day != day_of(self.clock.now()):
             self.leave(request, was_sent=False)
             self.later(self._pay_anew(request, trip.errand))
-            return
+            return False
         if not trip.hops:
             trip.sent = self.clock.now()
         engine = self._crawler.engine
         if engine is not None:
             engine.crawl(request)
+        return True
 
     async def _pay_anew(self, request: Request, errand: Errand) -> None:
         """See to a request that yesterday's budget was to pay for.

@@ -56,7 +56,8 @@ class Record:
         if ROBOTS in request.meta or trip.is_told or isinstance(exception, StorageError):
             return
         outcome, why = outcome_of(exception)
-        went_out = bool(trip.hops) or not isinstance(exception, IgnoreRequest)
+        was_answered = bool(trip.hops) or SENT in request.meta
+        went_out = was_answered or not isinstance(exception, IgnoreRequest)
         arrival = unanswered(request, outcome, why, self._parts.clock.now())
         self._hand_over(request, arrival, asked=went_out)
         if went_out or outcome in HOST_FAULTS:

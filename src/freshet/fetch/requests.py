@@ -22,8 +22,9 @@ TRIP = "freshet_trip"
 class Trip:
     """One visit on its way: the errand it serves, if any, and the answers that sent it on.
 
-    ``day`` is the one whose budget pays for the request; ``is_told`` says that its end is recorded.
-    ``is_ready`` says that the request has waited for its host; ``sent`` when it was first sent.
+    ``at`` is the address of the request that is under way, ``day`` the one whose budget pays;
+    ``is_ready`` says that it has waited for its host, ``is_told`` that its end is recorded, and
+    ``sent`` when the first one was sent.
     """
 
     url: str
@@ -34,14 +35,21 @@ class Trip:
     sent: datetime | None = None
     passed: set[str] = field(default_factory=set)
     day: str = ""
+    at: str = ""
     is_told: bool = False
 
 
 def trip_of(request: Request) -> Trip:
-    """Return the trip that a request belongs to; a request of someone else's spider begins one."""
-    trip = request.meta.get(TRIP)
-    if trip is None:
-        trip = request.meta[TRIP] = Trip(canonical(request.url) or request.url)
+    """Return the trip that a request belongs to; one of someone else's spider begins its own."""
+    trip: Trip | None = request.meta.get(TRIP)
+    return begin_trip(request) if trip is None or trip.at != request.url else trip
+
+
+def begin_trip(request: Request) -> Trip:
+    """Let a request begin a trip of its own, whatever was handed on to it from another one."""
+    for name in (HEAD, SENT):
+        request.meta.pop(name, None)
+    trip = request.meta[TRIP] = Trip(canonical(request.url) or request.url, at=request.url)
     return trip
 
 
@@ -56,10 +64,11 @@ def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Req
     if errand.settings.cookies:
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
         headers["Cookie"] = "; ".join(pairs)
-    meta: dict[str, Any] = {TRIP: Trip(errand.url, errand, day=errand.day)}
+    meta: dict[str, Any] = {}
     if errand.settings.proxy:
         meta["proxy"] = errand.settings.proxy
     request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)
+    request.meta[TRIP] = Trip(errand.url, errand, day=errand.day, at=request.url)
     add_conditions(request)
     return request
 
@@ -105,16 +114,18 @@ def onward(request: Request, url: str, answer: Response, http: Http, day: str) -
         trip, hops=(*trip.hops, hop), is_ready=False, passed=trip.passed | {request.url}, day=day
     )
     headers = request.headers.copy()
-    meta = {**request.meta, TRIP: following}
+    meta = {**request.meta}
     if place(url).host != host_of(request) or _is_laid_open(request.url, url):
         for name in (*(trip.errand.settings.headers if trip.errand else ()), "Cookie"):
             headers.pop(name, None)
         headers.pop("Authorization", None)
     for name in (HEAD, SENT, "download_slot", "download_latency"):
         meta.pop(name, None)
-    onward = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
-    add_conditions(onward)
-    return onward
+    next_one = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
+    following.at = next_one.url
+    next_one.meta[TRIP] = following
+    add_conditions(next_one)
+    return next_one
 
 
 def _is_laid_open(before: str, after: str) -> bool:

@@ -9,7 +9,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
 from freshet.fetch.parts import Parts, parts_of
-from freshet.fetch.requests import trip_of
+from freshet.fetch.requests import begin_trip, trip_of
 
 
 class Scheduler(BaseScheduler):
@@ -47,7 +47,11 @@ class Scheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request: one that has waited is ready, any other waits for its host."""
-        if trip_of(request).is_ready:
+        trip = trip_of(request)
+        if trip.is_told:
+            # A spider has handed the meta of a request that has ended on to the next one.
+            trip = begin_trip(request)
+        if trip.is_ready:
             self._parts.ready.append(request)
             return True
         if not request.dont_filter and self._filter.request_seen(request):

@@ -35,8 +35,8 @@ def check_now(collection: Collection, pages: Sequence[Page]) -> Asked:
 def is_crawl(writer: str) -> bool:
     """Whether who writes to the archive is a crawl, by its command.
 
-    >>> is_crawl("'freshet run' (process 7, since 2026-01-01)"), is_crawl("'freshet import warc'")
+    >>> is_crawl("'freshet run' (process 7, since 2026-01-01)"), is_crawl("'freshet import csv x'")
     (True, False)
     """
     command = writer.partition(" (process")[0]
-    return any(word.strip("'") in CRAWLS for word in command.split())
+    return any(word.strip("'") in CRAWLS for word in command.split()[:2])

@@ -17,20 +17,19 @@ from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.errors import StorageError
 from freshet.core.settings import PageSettings
 from freshet.core.tables import UNBOUNDED, Caps, key_of
-from freshet.core.types import Change, Choice, Page, Visit
+from freshet.core.types import Choice, Page
 from freshet.flow.collection import Collection
 from freshet.flow.planning import ids_of, informed_policy, visit_table
-from freshet.flow.record import Recorder
+from freshet.flow.record import Learnt, Recorder
 from freshet.flow.roll import Roll
+from freshet.flow.today import note_lost
 
 LEASE = timedelta(hours=1)
 SET_BACK = timedelta(minutes=1)
 WORKER = "crawl"
-MORE_ASKED = 8
+MORE_ASKED = 64
 DIED = "crawl found dead"
 NOTHING = Conditions(None, None)
-
-Learnt = tuple[Visit, Change | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +132,12 @@ class Crawl:
 
     def begin(self) -> Begun:
         """Take back what a dead crawl held, and return what is kept of hosts."""
-        if self._catalog.leases():
-            self._catalog.set_note(DIED, self._clock.now().isoformat())
+        if held := self._catalog.leases():
+            now = self._clock.now()
+            self._catalog.set_note(DIED, now.isoformat())
             self._catalog.return_all()
+            lost = sum(day_of(lease.taken) == day_of(now) for lease in held)
+            note_lost(self._catalog, day_of(now), lost)
         self._roll.read()
         died = self._catalog.note(DIED)
         return Begun(tuple(self._catalog.hosts()), datetime.fromisoformat(died) if died else None)

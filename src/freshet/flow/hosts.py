@@ -10,7 +10,7 @@ import numpy as np
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import UNBOUNDED, Caps, PageIds, keys_of
+from freshet.core.tables import DAY_SECONDS, UNBOUNDED, Caps, PageIds, keys_of
 
 OK = 200
 
@@ -35,7 +35,7 @@ def host_view(state: HostState, politeness: PolitenessSettings, now: datetime) -
     closed = state.backoff_until
     return HostView(
         state.host,
-        max(politeness.delay, state.delay or 0.0),
+        delay_of(politeness, state.delay),
         state.next_allowed,
         closed if closed is not None and closed > now else None,
         state.failures,
@@ -66,15 +66,20 @@ def _robots(kept: Mapping[str, Any]) -> str:
 
 
 class Turns:
-    """The hosts' time to come, filled turn by turn; times are epoch seconds."""
+    """The hosts' time to come from now on, filled turn by turn; times are epoch seconds."""
 
-    def __init__(self, states: Iterable[HostState], politeness: PolitenessSettings) -> None:
+    def __init__(
+        self, states: Iterable[HostState], politeness: PolitenessSettings, now: float
+    ) -> None:
         self._usual = politeness.delay
         self._free: dict[str, float] = {}
         self._delays: dict[str, float] = {}
+        longest = longest_pause(politeness)
         for state in states:
-            self._free[state.host] = max(_epoch(state.next_allowed), _epoch(state.backoff_until))
-            self._delays[state.host] = max(politeness.delay, state.delay or 0.0)
+            delay = delay_of(politeness, state.delay)
+            kept = epoch_of(state.next_allowed), epoch_of(state.backoff_until)
+            self._free[state.host] = max(cut(*kept, now, delay=delay, longest=longest))
+            self._delays[state.host] = delay
 
     def take(self, host: str, at: float) -> float:
         """Take a host's next turn, not before a time, and return when it is."""
@@ -85,7 +90,7 @@ class Turns:
     def room(self, host: str, at: float, until: float) -> int:
         """Return how many turns a host has between two times."""
         start = max(at, self._free.get(host, at))
-        return _rooms(until - start, self._delays.get(host, self._usual))
+        return rooms(until - start, self._delays.get(host, self._usual))
 
     def caps(self, at: float, until: float, barred: PageIds) -> Caps:
         """Return every host's room between two times."""
@@ -93,7 +98,7 @@ class Turns:
         return Caps(
             keys_of(known),
             np.array([self.room(host, at, until) for host in known], np.int64),
-            _rooms(until - at, self._usual),
+            rooms(until - at, self._usual),
             barred,
         )
 
@@ -102,10 +107,31 @@ class Turns:
         return min((free for free in self._free.values() if free > after), default=None)
 
 
-def _rooms(span: float, delay: float) -> int:
-    """Return how many turns begin within a span.
+def delay_of(politeness: PolitenessSettings, own: float | None) -> float:
+    """Return the seconds between two requests to a host, given its own Crawl-delay."""
+    return max(politeness.delay, own or 0.0)
 
-    >>> _rooms(60.0, 25.0), _rooms(0.0, 25.0), _rooms(-1.0, 25.0)
+
+def longest_pause(politeness: PolitenessSettings) -> float:
+    """Return the seconds for which a host is closed at most."""
+    return politeness.longest_backoff * DAY_SECONDS
+
+
+def cut(
+    next_allowed: float, closed_until: float, now: float, *, delay: float, longest: float
+) -> tuple[float, float]:
+    """Return a host's times, no later than they can be: a clock set back does not lock it.
+
+    >>> cut(1000.0, 0.0, 100.0, delay=2.0, longest=60.0)
+    (102.0, 0.0)
+    """
+    return min(next_allowed, now + delay), min(closed_until, now + longest)
+
+
+def rooms(span: float, delay: float) -> int:
+    """Return how many turns of a host begin within a span.
+
+    >>> rooms(60.0, 25.0), rooms(0.0, 25.0), rooms(-1.0, 25.0)
     (3, 1, 0)
     """
     if span < 0:
@@ -113,5 +139,6 @@ def _rooms(span: float, delay: float) -> int:
     return min(UNBOUNDED, 1 + int(span / delay)) if delay > 0 else UNBOUNDED
 
 
-def _epoch(moment: datetime | None) -> float:
+def epoch_of(moment: datetime | None) -> float:
+    """Return a remembered time in epoch seconds, long ago where there is none."""
     return 0.0 if moment is None else to_epoch(moment)

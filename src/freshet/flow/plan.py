@@ -18,6 +18,7 @@ from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 from freshet.flow.planning import ids_of, informed_policy, policy_name
 from freshet.flow.roll import Roll
+from freshet.flow.today import budget_now
 
 HORIZON = timedelta(days=1)
 STEPS = 64
@@ -52,10 +53,10 @@ class Rehearsal:
         self._catalog = collection.catalog
         self._roll = Roll(collection.catalog, settings)
         self._roll.read()
-        self._turns = Turns(collection.catalog.hosts(), settings.politeness)
         self.now = collection.clock.now()
+        self._turns = Turns(collection.catalog.hosts(), settings.politeness, to_epoch(self.now))
         self.policy = informed_policy(collection.catalog, settings, now=self.now)
-        self.budget = Budget.parse(budget or settings.budget).per_day(self._roll.size)
+        self.budget = Budget.parse(budget or budget_now(collection)).per_day(self._roll.size)
         self.spent = collection.catalog.spending(day_of(self.now)).requests
 
     def visits(self, most: int) -> Iterator[PlannedVisit]:
@@ -114,7 +115,9 @@ class Rehearsal:
     def _next_event(self, at: datetime) -> datetime | None:
         """Return when there may be something to choose again: a host opens, or a page may be."""
         opening = self._turns.next_opening(to_epoch(at))
-        eligible = self.policy.next_time(at)
-        events = [] if opening is None else [from_epoch(opening)]
-        events += [eligible] if eligible is not None and eligible > at else []
-        return min(events, default=None)
+        events = (
+            None if opening is None else from_epoch(opening),
+            self.policy.next_time(at),
+            self._roll.next_waking(at),
+        )
+        return min((event for event in events if event is not None and event > at), default=None)

@@ -107,6 +107,12 @@ class Roll:
             return np.setdiff1d(self._known, ids_of(self._hours.keys() - set(asleep)))
         return np.union1d(self._paused, ids_of(asleep))
 
+    def next_waking(self, after: datetime) -> datetime | None:
+        """Return when the active hours of some pages next begin; None where all are always so."""
+        usual = ActiveHours.parse(self.settings.page.active_hours)
+        windows = set(self._hours.values()) | ({usual} if usual else set())
+        return min((hours.next_start(after) for hours in windows), default=None)
+
     @property
     def out(self) -> frozenset[int]:
         """Return the pages that are out being fetched."""

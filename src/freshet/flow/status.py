@@ -10,10 +10,9 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
 from freshet.core.types import BadRow
-from freshet.flow.check_now import is_crawl
 from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.hosts import HostView, closed_hosts
-from freshet.flow.today import Today, failing_of, noted_budget, today_of
+from freshet.flow.today import Today, budget_now, failing_of, today_of
 
 SHOWN_IMPORTS = 10
 
@@ -43,8 +42,6 @@ class Status:
 
 def status_of(collection: Collection, *, days: int) -> Status:
     """Gather what a collection holds."""
-    writer = ArchiveLock(collection.archive).holder()
-    given = noted_budget(collection) if is_crawl(writer) else ""
     outcomes = collection.catalog.last_outcomes()
     hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
     return Status(
@@ -55,10 +52,10 @@ def status_of(collection: Collection, *, days: int) -> Status:
         archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive)),
         catalog_bytes=(collection.path / CATALOG_FILE).stat().st_size,
         free_bytes=shutil.disk_usage(collection.path).free,
-        writer=writer,
+        writer=ArchiveLock(collection.archive).holder(),
         growth=last_days(collection.catalog.growth(), days),
         imports=collection.catalog.imports()[-SHOWN_IMPORTS:],
-        today=today_of(collection, outcomes, budget=given),
+        today=today_of(collection, outcomes, budget=budget_now(collection)),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_of(outcomes),
     )

@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import LastOutcome
+from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import Budget, day_of, next_midnight
 from freshet.core.clock import to_epoch
+from freshet.flow.check_now import is_crawl
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 
 RUNNING_BUDGET = "budget of the running crawl"
+LOST = "requests lost by crawls that were killed"
 NAMED_HOSTS = 3
 
 
@@ -19,7 +23,8 @@ class Today:
     """A UTC day's budget of page requests; ``apart`` counts those for robots.txt and sitemaps.
 
     Of what is left, ``unreachable`` requests cannot be spent before the day ends, by what is known
-    now; ``reasons`` say why.
+    now; ``reasons`` say why. Of what is spent, ``lost`` were booked by crawls that were killed
+    before anything came of them.
     """
 
     day: str
@@ -29,6 +34,7 @@ class Today:
     apart: int
     unreachable: int
     reasons: tuple[str, ...] = ()
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +56,21 @@ def note_budget(collection: Collection, budget: str) -> None:
     collection.catalog.set_note(RUNNING_BUDGET, budget)
 
 
-def noted_budget(collection: Collection) -> str:
-    """Return the budget that the running crawl was given, empty where it is the settings'."""
-    return collection.catalog.note(RUNNING_BUDGET) or ""
+def budget_now(collection: Collection) -> str:
+    """Return the budget that holds now: the one a running crawl was given, else the setting."""
+    runs = is_crawl(ArchiveLock(collection.archive).holder())
+    return (runs and collection.catalog.note(RUNNING_BUDGET)) or collection.settings.budget
+
+
+def note_lost(catalog: Catalog, day: str, requests: int) -> None:
+    """Keep that further requests of a day were lost with a crawl that was killed."""
+    catalog.set_note(LOST, f"{day} {lost_on(catalog, day) + requests}")
+
+
+def lost_on(catalog: Catalog, day: str) -> int:
+    """Return how many requests of a day were lost with crawls that were killed."""
+    noted, _, requests = (catalog.note(LOST) or "").partition(" ")
+    return int(requests) if noted == day else 0
 
 
 def today_of(collection: Collection, outcomes: Sequence[LastOutcome], *, budget: str = "") -> Today:
@@ -65,7 +83,10 @@ def today_of(collection: Collection, outcomes: Sequence[LastOutcome], *, budget:
     reaches = list(_reaches(collection, outcomes)) if left else []
     unreachable = max(0, left - sum(reach.requests for reach in reaches))
     reasons = tuple(_reasons(collection, outcomes, reaches)) if unreachable else ()
-    return Today(day_of(now), total, spending.requests, left, spending.apart, unreachable, reasons)
+    return Today(
+        day_of(now), total, spending.requests, left, spending.apart, unreachable, reasons,
+        lost_on(collection.catalog, day_of(now)),
+    )  # fmt: skip
 
 
 def failing_of(outcomes: Sequence[LastOutcome]) -> dict[str, int]:
@@ -79,9 +100,9 @@ def failing_of(outcomes: Sequence[LastOutcome]) -> dict[str, int]:
 
 def _reaches(collection: Collection, outcomes: Sequence[LastOutcome]) -> Iterator[Reach]:
     politeness = collection.settings.politeness
-    turns = Turns(collection.catalog.hosts(), politeness)
     now = collection.clock.now()
     start, end = to_epoch(now), to_epoch(next_midnight(now))
+    turns = Turns(collection.catalog.hosts(), politeness, start)
     often = 1 + int((end - start) / max(1.0, politeness.page_interval))
     bearable: Counter[str] = Counter()
     for item in outcomes:
@@ -94,9 +115,12 @@ def _reasons(
     collection: Collection, outcomes: Sequence[LastOutcome], reaches: Sequence[Reach]
 ) -> Iterator[str]:
     pages = sum(item.pages for item in outcomes)
+    if not pages:
+        yield "there are no pages; 'freshet add URL' brings one"
+        return
     failing = sum(item.pages for item in outcomes if _fails(item))
     interval = collection.settings.politeness.page_interval
-    if any(reach.bearable <= reach.turns for reach in reaches) or not pages:
+    if any(reach.bearable <= reach.turns for reach in reaches):
         yield f"pages: {pages:,}, each visited at most every {interval:g} s"
     if failing:
         yield f"failing pages, which are backed off: {failing:,}"

@@ -99,7 +99,8 @@ def _why(
     ]
     return Why(
         page, ahead.now, settings.objective, policy_name(settings), ahead.budget, ahead.spent,
-        own.importance, tuple(obstacles), host, visit, found, expected or _due(ahead, found),
+        own.importance, tuple(obstacles), host, visit, found,
+        expected or _due(ahead, page, own, host, found),
     )  # fmt: skip
 
 
@@ -147,16 +148,25 @@ def _waits(
     if found is not None and isfinite(found.not_before):
         until = from_epoch(found.not_before)
         if until > ahead.now:
-            yield f"it is left alone until {_moment(until)}, after its last visits"
+            yield f"it is left alone until {_moment(until)}, as it was just visited or has failed"
     if ahead.spent >= ahead.budget:
         yield NO_ROOM
 
 
-def _due(ahead: Rehearsal, found: Explanation | None) -> datetime | None:
-    """Return when the page's value reaches the multiplier, where that is known and to come."""
-    if found is None or found.due is None or not isfinite(found.due):
+def _due(
+    ahead: Rehearsal, page: Page, settings: PageSettings, host: HostView, found: Explanation | None
+) -> datetime | None:
+    """Return when the page's value reaches the multiplier and nothing is in its way any more.
+
+    None where that is not known, or not to come.
+    """
+    if page.paused or found is None or found.due is None or not isfinite(found.due):
         return None
-    due = from_epoch(found.due)
+    left_alone = from_epoch(found.not_before) if isfinite(found.not_before) else ahead.now
+    due = max(from_epoch(found.due), left_alone, host.closed_until or ahead.now)
+    hours = ActiveHours.parse(settings.active_hours)
+    if hours is not None and not hours.contains(due):
+        due = hours.next_start(due)
     return due if due > ahead.now else None
 
 
@@ -166,8 +176,8 @@ def _reckoning(found: Explanation, importance: float) -> Iterator[tuple[str, str
         yield "changed by now", f"{found.chance:.0%} likely"
     if found.rate is not None:
         yield "changes", f"{every(found.rate)}{_between(found)}"
-    value = "first of all, it was never seen" if not isfinite(found.age_days) else (
-        f"{found.value:.4g} a visit now; pages from {found.multiplier:.4g} are visited"
+    value = "first of all, nothing was seen of it yet" if not isfinite(found.age_days) else (
+        f"{found.value:.4g} a visit now; visits worth {found.multiplier:.4g} or more come first"
     )  # fmt: skip
     yield "value", value
     yield "importance", f"{importance:g}"

@@ -132,7 +132,7 @@ class Racer:
         end = to_epoch(until)
         while (turn := self._start + self._turns * self._pause) <= end:
             self._turns += 1
-            self._visit(turn)
+            self.visit(turn)
         self._now = max(self._now, end)
         return self.standing()
 
@@ -147,13 +147,13 @@ class Racer:
             fresh_now=now,
         )
 
-    def _visit(self, moment: float) -> None:
+    def visit(self, now: float) -> None:
         """Let the policy choose, look at those pages, and let it learn what they showed."""
-        chosen = self._policy.choose(from_epoch(moment), self._at_once, Caps()).pages
+        chosen = self._policy.choose(from_epoch(now), self._at_once, Caps()).pages
         places = np.array([self._place[page] for page in chosen.tolist()], np.int64)
         seen_before = self._copies.exist(places)
-        changed = self._copies.take(places, moment)
+        changed = self._copies.take(places, now)
         self.visits += len(places)
         self.changes_found += int(np.count_nonzero(changed))
         found = seen_before & (changed | self._truth.noisy[places])
-        self._policy.learn(looks(chosen, moment, found, measured=seen_before))
+        self._policy.learn(looks(chosen, now, found, measured=seen_before))

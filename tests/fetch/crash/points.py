@@ -98,13 +98,13 @@ def _committing(plain: Any) -> Any:
 
     def commit(dialect: Any, connection: Any) -> None:
         wrote = connection.total_changes != connection.info.get("changes", 0)
+        connection.info["changes"] = connection.total_changes
         if wrote and POINTS.reach():
             code, message = SQLITE_ERRORS[POINTS.error]
             error = sqlite3.OperationalError(message)
             error.sqlite_errorcode = code
             raise error
         plain(dialect, connection)
-        connection.info["changes"] = connection.total_changes
         if wrote:
             POINTS.pass_by()
 

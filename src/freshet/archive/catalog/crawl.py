@@ -81,10 +81,6 @@ class CrawlCatalog(Protocol):
         """Return what is remembered of all hosts, by name."""
         ...
 
-    def set_host(self, state: HostState) -> None:
-        """Replace what is remembered of a host."""
-        ...
-
     def set_hosts(self, states: Sequence[HostState]) -> None:
         """Replace what is remembered of hosts, many at once."""
         ...

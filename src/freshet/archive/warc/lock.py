@@ -24,7 +24,7 @@ class ArchiveLock:
         self, folder: Path, *, command: str | None = None, clock: Clock | None = None
     ) -> None:
         self.folder = folder
-        self._command = " ".join(sys.argv) if command is None else command
+        self._command = _own_command() if command is None else command
         self._clock = clock or SystemClock()
         self._file: int | None = None
 
@@ -77,6 +77,10 @@ class ArchiveLock:
         self.release()
 
 
+def _own_command() -> str:
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
 def _open(folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +105,8 @@ def _try(file: int, kind: int, *, tries: int) -> bool:
 
 def _sign(file: int, command: str, clock: Clock) -> None:
     """Write who holds the lock, for others to read; a full disk does not hinder holding it."""
-    holder = {"pid": os.getpid(), "command": command, "since": clock.now().isoformat()}
+    since = clock.now().isoformat(timespec="seconds")
+    holder = {"pid": os.getpid(), "command": command, "since": since}
     try:
         os.ftruncate(file, 0)
         os.pwrite(file, json.dumps(holder).encode(), 0)

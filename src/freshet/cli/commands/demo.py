@@ -17,7 +17,7 @@ import typer
 
 from freshet.cli.live import NAMES, live_view, pages_that_fit
 from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import console, print_json, print_table, say
+from freshet.cli.output import console, counted, print_json, print_table, say
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError, Interrupted, UsageError
 from freshet.core.tables import DAY_SECONDS
@@ -81,6 +81,8 @@ def demo(
         )
         verdicts = audit(ended) if must_hold and ended.is_whole else []
     if not ended.is_whole:
+        if not as_json:
+            _print_standings(ended)
         raise Interrupted("the demonstration was stopped before its end")
     if as_json:
         print_json(document(ended, verdicts))
@@ -124,9 +126,9 @@ class DayLines:
         if sight.visits and day != self._day:
             self._day = day
             fresh = ", ".join(
-                f"{NAMES[each.policy]} {each.freshness:.3f}" for each in sight.standings
+                f"{NAMES[each.policy]} {each.freshness:.1%}" for each in sight.standings
             )
-            say(f"{day}: {sight.visits:,} visits; fresh on average: {fresh}")
+            say(f"{day}: {counted(sight.visits, 'visit')}; fresh on average: {fresh}")
 
 
 def document(ended: Ended, verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -161,12 +163,13 @@ def _introduce(stage: Stage, options: Options) -> None:
 
 
 def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> None:
-    rows = [
-        (NAMES[each.policy], each.freshness, each.fresh_now, each.changes_found, each.visits)
-        for each in ended.sight.standings
-    ]
     say(f"\n{ended.options.days:g} days of the web in {ended.seconds:.0f} seconds:", "bold")
-    print_table(("", "fresh on average", "fresh now", "changes found", "visits"), rows)
+    _print_standings(ended)
+    ours, *others = ended.sight.standings
+    for each in others:
+        say(f"Freshet's copies were fresh {ours.freshness:.1%} of the time, those of "
+            f"{NAMES[each.policy]} {each.freshness:.1%}; it found {ours.changes_found:,} changes "
+            f"against {each.changes_found:,}.")  # fmt: skip
     outcomes = sorted(ended.sight.outcomes.items(), key=lambda item: -item[1])
     say("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
     if verdicts:
@@ -176,6 +179,15 @@ def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> N
             title="\nPromises, by the hosts' own log",
         )
     _say_how_to_go_on(ended, keep)
+
+
+def _print_standings(ended: Ended) -> None:
+    rows = [
+        (NAMES[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
+         each.visits)
+        for each in ended.sight.standings
+    ]  # fmt: skip
+    print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
 
 
 def _say_how_to_go_on(ended: Ended, keep: Path | None) -> None:

@@ -22,7 +22,7 @@ app = new_app()
 @app.command()
 def plan(
     budget: Annotated[
-        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else the setting.")
+        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else what holds.")
     ] = "",
     objective: Annotated[
         str, typer.Option(metavar="NAME", help="freshness or changes; else the setting.")

@@ -1,5 +1,6 @@
 """Fetches pages when a visit is worth most, within the day's budget, keeps what they show, and
-learns from it. Prints what it will do, a line for every change, and each minute how far it is.
+learns from it. Prints what it will do, a line for every change, for the first few pages seen and
+the first failure of each kind at a host, and each minute how far it is.
 
 It goes on until it is stopped, or for as long as `--for` or `--visits` say. Ctrl-C or SIGTERM ends
 it: what is under way is recorded first; a second one does not wait. Being stopped is its proper
@@ -83,6 +84,8 @@ def begin(opened: Collection, budget: str, tell: Callable[[str], None]) -> None:
     plan = f"objective {opened.settings.objective}, policy {policy_name(opened.settings)}"
     tell(f"Keeping {counted(pages, 'page')} fresh; {plan}.")
     tell(f"{counted(today.budget, 'request')} a day, {today.spent:,} spent today. Ctrl-C stops it.")
+    if pages and not today.left:
+        tell("Today's budget is spent; it goes on at 00:00 UTC.")
     if not pages:
         tell("There are no pages yet; those that 'freshet add' brings are taken up at once.")
     note("crawl begins", pages=pages, budget=today.budget, spent=today.spent)

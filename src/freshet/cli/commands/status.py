@@ -85,6 +85,8 @@ def _print_today(today: Today) -> None:
     """Print how the day's budget stands, and why some of it cannot be spent."""
     say(f"today ({today.day}, UTC): {today.spent:,} of {counted(today.budget, 'request')} spent, "
         f"{today.left:,} left; {today.apart:,} more for robots.txt")  # fmt: skip
+    if today.lost:
+        say(f"{today.lost:,} of those spent were lost with a crawl that was killed")
     if today.unreachable:
         say(f"{today.unreachable:,} of those left cannot be spent today:")
         for reason in today.reasons:

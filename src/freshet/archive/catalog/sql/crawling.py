@@ -124,10 +124,6 @@ class CrawlTables(Store):
         with self._engine.begin() as connection:
             return [_to_host(row) for row in connection.execute(select(hosts).order_by("host"))]
 
-    def set_host(self, state: HostState) -> None:
-        """Replace what is remembered of a host."""
-        self.set_hosts([state])
-
     def set_hosts(self, states: Sequence[HostState]) -> None:
         """Replace what is remembered of hosts, many at once."""
         insertion = self._upsert(hosts)
