@@ -231,6 +231,24 @@ def figures(port: int) -> dict[str, float]:
     return {name: float(value) for name, value in pairs}
 
 
+def test_a_refused_page_names_the_setting_and_is_fetched_once_that_is_opened(
+    server: Loopback, tmp_path: Path
+) -> None:
+    place = make_place(tmp_path / "c", server)
+    settings = place.path / "freshet.toml"
+    opened_up = settings.read_text()
+    settings.write_text(opened_up.replace(json.dumps(server.allow), "[]"))
+    with place.open() as opened:
+        opened.add(f"{place.url}/still")
+    refused = place.freshet("run", "--visits", "1")
+    assert re.search(r"/still  refused: .*network\.allow", refused.stdout)
+    settings.write_text(opened_up)
+    place.freshet("run", "--visits", "1")
+    with place.open() as opened:
+        history = opened.page(f"{place.url}/still").history()
+    assert [str(row.visit.outcome) for row in history] == ["refused", "ok"]
+
+
 class TestBesideARunningCrawl:
     """One crawl for good, and other commands beside it."""
 

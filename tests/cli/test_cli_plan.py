@@ -9,8 +9,10 @@ from rich.console import Console
 
 from freshet.archive.catalog.rows import HostState
 from freshet.cli import output
+from freshet.core.budget import day_of
 from freshet.core.clock import SystemClock
 from freshet.flow.collection import Collection
+from freshet.flow.today import note_lost
 from tests.cli.cli_runs import NEWS, Run
 
 
@@ -31,6 +33,9 @@ def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collect
 
 
 def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
+    assert "There are no pages to visit; 'freshet add URL'" in run("plan").out
+    run("add", NEWS)
+    run("pause", NEWS)
     assert "'freshet why URL' says what a page waits for" in run("plan").out
 
 
@@ -101,6 +106,13 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
     assert "500 of those left cannot be spent today:" in shown
     assert "can be asked 0 times more today" in shown
     assert f"closed hosts: {len(hosts)}" in shown
+
+
+def test_status_names_requests_lost_with_a_killed_crawl(run: Run, collection: Path) -> None:
+    assert "lost" not in run("status").out
+    with Collection.open(collection) as opened:
+        note_lost(opened.catalog, day_of(SystemClock().now()), 3)
+    assert "3 of those spent were lost with a crawl that was killed" in run("status").out
 
 
 def test_a_live_status_needs_a_terminal(run: Run, collection: Path) -> None:

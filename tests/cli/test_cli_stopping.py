@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import COMMANDS
+from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 
+HEAVY = {
+    "alembic", "fastwarc", "numba", "numpy", "polars", "resiliparse", "scipy", "scrapy",
+    "sqlalchemy", "twisted",
+}  # fmt: skip
 # Runs the command line; its reader sends signals to its own process when it has read some rows.
 DRIVER = """
 import os, sys
@@ -97,28 +102,37 @@ def test_a_reader_that_goes_away_is_no_error_to_talk_about(
     assert (ended.returncode, ended.stderr) == (1, b"")
 
 
-def test_help_loads_nothing_heavy() -> None:
+def loading(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
+    """Run a command in a process of its own; return it, and which heavy packages it has loaded."""
     code = (
-        "import sys, atexit; sys.argv = ['freshet', '--help'];"
+        f"import sys, atexit; sys.argv = ['freshet', *{words!r}];"
         "atexit.register(lambda: print('MODULES', *sys.modules));"
         "from freshet.__main__ import main; main()"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     loaded = {name.partition(".")[0] for name in ended.stdout.rpartition("MODULES")[2].split()}
-    heavy = {
-        "numba",
-        "numpy",
-        "polars",
-        "scipy",
-        "sqlalchemy",
-        "alembic",
-        "resiliparse",
-        "fastwarc",
-    }
-    assert not loaded & heavy
+    assert "freshet" in loaded
+    return ended, loaded & HEAVY
+
+
+def test_help_loads_nothing_heavy() -> None:
+    ended, loaded = loading("--help")
+    assert (ended.returncode, loaded) == (0, set())
     assert all(f"  {name}" in ended.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "words", [("run",), ("watch", "https://new.example/"), ("import", "csv", "x.csv")]
+)
+def test_a_second_writer_is_refused_before_anything_heavy_is_loaded(
+    collection: Path, words: tuple[str, ...]
+) -> None:
+    with Collection.open(collection) as opened, opened.appending():
+        ended, loaded = loading(*words, "--collection", str(collection))
+    assert (ended.returncode, loaded) == (6, set())
+    assert f"(process {os.getpid()}, since" in ended.stderr
 
 
 def test_python_m_freshet_is_the_command() -> None:

@@ -198,6 +198,17 @@ class TestPlanning:
         assert catalog.unvisited() == [b]
         assert d not in catalog.unvisited()
 
+    def test_visits_that_the_settings_refused_are_forgotten(self, catalog: Catalog) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.append([
+            Entry(new_visit(a, 0, Outcome.REFUSED)),
+            Entry(new_visit(b, 0)),
+            Entry(new_visit(b, 1, Outcome.REFUSED)),
+        ])
+        assert catalog.unvisited() == [a]
+        (batch,) = catalog.visit_columns()
+        assert (batch.pages.tolist(), batch.times.tolist()) == ([b], [NOW.timestamp()])
+
     @pytest.mark.parametrize("at_once", [1, 3, 100])
     def test_visits_of_live_pages_come_as_columns_by_page_and_time(
         self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, at_once: int

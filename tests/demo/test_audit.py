@@ -13,6 +13,7 @@ from freshet.core.types import Change, Outcome, Visit
 from freshet.demo.answers import ROBOTS, Asked, Log
 from freshet.demo.audit import (
     Evidence,
+    copies_were_no_staler_than_in_turn,
     every_page_was_visited,
     hosts_were_left_in_peace,
     in_step,
@@ -25,6 +26,7 @@ from freshet.demo.audit import (
     unchanged_pages_were_not_sent_again,
 )
 from freshet.demo.stage import Stage
+from freshet.simulate.race import Standing
 from tests.demo.conftest import START
 
 MINUTE = 60.0
@@ -189,3 +191,12 @@ def test_answers_of_304_are_counted(stage: Stage, page: int, sound: Evidence) ->
     assert not unchanged_pages_were_not_sent_again(sound).kept
     sound.log.note(asked(stage, page, 500, 304))
     assert unchanged_pages_were_not_sent_again(sound).kept
+
+
+@pytest.mark.parametrize(("ours", "kept"), [(0.76, True), (0.73, True), (0.72, False)])
+def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -> None:
+    rivals = (Standing("age", 0, 0, 0.73, 0.0), Standing("nutch", 0, 0, 0.5, 0.0))
+    verdict = copies_were_no_staler_than_in_turn((Standing("freshet", 0, 0, ours, 0.0), *rivals))
+    assert verdict.promise == "copies were no staler than by round-robin"
+    assert verdict.kept is kept
+    assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")

@@ -47,6 +47,13 @@ def tell(
     watch.hear(Tidings([(visit, change)], SPENDING, queue=QUIET, seconds=0.01))
 
 
+def test_visits_that_began_late_are_counted(watch: Watch) -> None:
+    watch.late_seconds = 0.2
+    watch.hear(Tidings([], SPENDING, queue=Queue(0, 0, (0.0, 0.1, 0.3)), seconds=0.01))
+    watch.hear(Tidings([], SPENDING, queue=Queue(0, 0, (0.4,)), seconds=0.01))
+    assert watch.look(START).late == 2
+
+
 def whats(sight: Sight) -> Sequence[str]:
     return [find.what for find in sight.finds]
 

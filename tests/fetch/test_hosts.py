@@ -51,6 +51,15 @@ def test_failures_of_a_host_close_it_for_twice_as_long_each_time() -> None:
         assert hosts.open_from(HOST, NOW) == NOW + FIRST_BACKOFF * 2**count
 
 
+def test_a_host_that_asks_for_no_pause_gets_longer_ones_all_the_same() -> None:
+    hosts = clocks(delay=2.0)
+    pauses = []
+    for _ in range(4):
+        hosts.hear(HOST, Outcome.THROTTLED, 0.0, NOW)
+        pauses.append(hosts.open_from(HOST, NOW) - NOW)
+    assert pauses == [2.0, 4.0, 8.0, 16.0]
+
+
 def test_an_answer_ends_the_back_off() -> None:
     hosts = clocks()
     hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)

@@ -1,5 +1,6 @@
 """Why a page stands where it stands: what is in the way comes first, then the numbers."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -54,6 +55,16 @@ def test_every_line_is_said(collection: OpenedCollection) -> None:
     assert {"next check", "changed by now", "changes", "value", "budget", "host"} <= lines.keys()
 
 
+def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
+    collection: OpenedCollection,
+) -> None:
+    looks(collection, "a", "b", "c")
+    found = why(collection)
+    late = replace(found, expected=None, explanation=replace(found.explanation, due=None))
+    assert late.next_check.startswith("when there is budget left")
+    assert replace(late, obstacles=("it is paused",)).next_check.startswith("not within a day")
+
+
 def test_a_page_never_seen_comes_first_of_all(collection: OpenedCollection) -> None:
     collection.add(URL)
     found = why(collection)
@@ -92,6 +103,7 @@ def test_an_imported_history_is_not_visited(collection: OpenedCollection) -> Non
         (Outcome.ROBOTS, "robots.txt of a closes it", "robots.txt of a closes it"),
         (Outcome.EMPTY, "needs a browser that runs scripts", "needs a browser that runs scripts"),
         (Outcome.TIMEOUT, "no answer", "timeout (no answer)"),
+        (Outcome.REFUSED, "network.allow does not open it", "network.allow does not open it"),
     ],
 )
 def test_what_the_last_visit_met_is_said_first(

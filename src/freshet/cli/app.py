@@ -105,7 +105,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     _write_any_text()
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], prog_name="freshet", standalone_mode=False)
         sys.stdout.flush()
     except FreshetError as error:
         _fail(str(error), error.exit_code)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from freshet.core.errors import NotFound, UsageError
-from freshet.flow.collection import Collection
 
 if TYPE_CHECKING:
+    from freshet.flow.collection import Collection
     from freshet.flow.page import CollectionPage
 
 
 def chosen_pages(
-    collection: Collection,
+    collection: "Collection",
     urls: Sequence[str] | None,
     tag: str,
     source: str | None,

@@ -21,9 +21,9 @@ FEWEST_PAGES = 4
 BAR = 20
 HEADS = ("last change", "next check", "P(changed)")
 SHORT_HEADS = ("changed", "next", "P")
-WIDE = 110
+WIDE = 118
 PAGE_WIDTH = 24
-SCALE, SHORT_SCALE = 24, 12
+SCALE, SHORT_SCALE = 18, 12
 TEN = 10
 SLOWEST, FASTEST = 1 / 60, 60.0
 DAY = timedelta(days=1)
@@ -176,4 +176,4 @@ def _few_digits(rate: float) -> str:
 def _found(find: Find) -> Text:
     line = Text(f"{find.time:%a %H:%M}  ", style="dim", no_wrap=True, overflow="ellipsis")
     line.append(f"{safe(find.page)}  ", style="not dim")
-    return line.append(safe(find.what))
+    return line.append(safe(find.what), style="not dim" if find.is_news else "")

@@ -145,7 +145,7 @@ class Explanation:
     Rates are changes a day: the middle one, and the bounds of 90 % of their probability. ``clock``
     is how fast the page's directory has been changing since its last look, against its usual pace.
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
-    known now.
+    known now; None where it does not: then it is visited only where budget is left.
     """
 
     page: int

@@ -27,6 +27,8 @@ SEED = 1
 DAYS = 21.0
 SPEED = 20_000.0
 BUDGET = "100/day"
+# Seconds of the web's time by which a visit may begin late.
+LATE = 3_600.0
 # Real seconds that the first request may take from the start of a crawl.
 GETTING_READY = 0.5
 
@@ -99,7 +101,10 @@ def run(folder: Path, options: Options, *, prepared: Prepared, show: Show, shown
     rehearse(folder / REHEARSAL, web)
     clock = CuedClock(options.start, options.speed)
     hosts = Hosts(web, clock, origins)
-    watch = Watch(stage, _race(stage, options), _policy(stage), hosts.log, options.span, shown)
+    watch = Watch(
+        stage, _race(stage, options), _policy(stage), hosts.log, options.span, shown,
+        late_seconds=LATE / options.speed,
+    )  # fmt: skip
     limits = Limits(seconds=clock.seconds_until(options.end) + GETTING_READY)
     began = stopwatch()
     with Server(sockets, _cueing(clock, hosts)), watch.showing(clock, show):

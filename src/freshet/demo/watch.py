@@ -36,11 +36,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """Something that a visit brought to light."""
+    """Something that a visit brought to light; ``is_news`` where the page has truly changed."""
 
     time: datetime
     page: str
     what: str
+    is_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class PageSight:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Everything there is to see at a moment."""
+    """Everything there is to see at a moment; ``late`` is how many visits began too late."""
 
     now: datetime
     share: float
@@ -70,6 +71,7 @@ class Sight:
     standings: tuple[Standing, ...]
     pages: tuple[PageSight, ...]
     finds: tuple[Find, ...]
+    late: int = 0
 
     @property
     def visits(self) -> int:
@@ -84,7 +86,8 @@ Show = Callable[[Sight], None]
 class Watch:
     """Gathers what a crawl tells, and shows it; ``log`` is what the hosts say of it.
 
-    ``shown`` is how many pages are looked at closely.
+    ``shown`` is how many pages are looked at closely. A visit is late that begins more than so many
+    real seconds after its time.
     """
 
     stage: Stage
@@ -93,10 +96,12 @@ class Watch:
     log: Log
     span: tuple[datetime, datetime]
     shown: int = 0
+    late_seconds: float = np.inf
     _heard: SimpleQueue[Tidings] = field(default_factory=SimpleQueue)
     _spending: DaySpending | None = None
     _outcomes: Counter[str] = field(default_factory=Counter)
     _last_change: dict[int, datetime] = field(default_factory=dict)
+    _late: int = 0
     _finds: deque[Find] = field(default_factory=lambda: deque(maxlen=KEPT_FINDS))
 
     def hear(self, tidings: Tidings) -> None:
@@ -107,6 +112,7 @@ class Watch:
         """Take in everything that was heard, and return the picture of a moment."""
         for tidings in _drained(self._heard):
             self._spending = tidings.spending
+            self._late += sum(wait > self.late_seconds for wait in tidings.queue.lateness)
             self.policy.learn(visit_table(tidings.learnt))
             for visit, change in tidings.learnt:
                 self._take(visit, change)
@@ -119,6 +125,7 @@ class Watch:
             standings=self.race.standings(now),
             pages=tuple(self._pages(now)),
             finds=tuple(reversed(self._finds)),
+            late=self._late,
         )
 
     @contextmanager
@@ -141,7 +148,7 @@ class Watch:
     def _take(self, visit: Visit, change: Change | None) -> None:
         """Score a visit on the truth, and note what it found."""
         self._outcomes[visit.outcome] += 1
-        if visit.page not in self.stage.pages:
+        if visit.page not in self.stage.pages or visit.time > self.span[1]:
             return
         answer = self.log.answer_to(self.stage.pages[visit.page], to_epoch(visit.time))
         taken = answer.time if answer and visit.outcome is Outcome.OK else None
@@ -150,7 +157,7 @@ class Watch:
             self._last_change[visit.page] = visit.time
         what = _told(visit, change, is_news=is_news)
         if what:
-            self._finds.append(Find(visit.time, self.stage.name(visit.page), what))
+            self._finds.append(Find(visit.time, self.stage.name(visit.page), what, is_news))
 
     def _pages(self, now: datetime) -> Iterator[PageSight]:
         """Yield the foremost pages as they stand, measured by the page worth most just now."""
@@ -179,6 +186,8 @@ class Watch:
 
 def _told(visit: Visit, change: Change | None, *, is_news: bool) -> str:
     """Say what a visit brought to light; nothing where it is not worth a word."""
+    if visit.outcome is Outcome.GONE:
+        return "gone: what was seen last is kept"
     if not visit.outcome.is_look:
         return f"{visit.outcome}: no content, no change"
     if change is None or not change.changed:

@@ -27,8 +27,8 @@ from freshet.flow.record import Learnt
 SMALLEST_BATCH, LARGEST_BATCH = 16, 64
 QUICK_SECONDS, SLOW_SECONDS = 0.1, 0.4
 # Drawing many at once is cheaper: it waits until a fourth of the queue is free.
-QUEUED, FREE_SHARE = 4, 4
-# No host gets more of the queue than one part in so many, or twice what it may have in flight.
+QUEUED, FREE_SHARE = 6, 4
+# No host gets more of the queue than one part in so many, or what it may have in flight warrants.
 LARGEST_PART = 16
 AHEAD_SECONDS = 0.25
 LONGEST_AHEAD = 5.0
@@ -225,7 +225,7 @@ class Desk:
         now = clock.now()
         seconds = min(max(AHEAD_SECONDS, 2 * self._round_seconds), LONGEST_AHEAD)
         ahead = timedelta(seconds=seconds * clock.speed)
-        most = max(2 * self._worker.settings.politeness.per_host, capacity // LARGEST_PART)
+        most = max(QUEUED * self._worker.settings.politeness.per_host, capacity // LARGEST_PART)
         caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
         drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
         if self._is_closing:

@@ -110,7 +110,8 @@ class HostClocks:
     def hear(self, host: str, outcome: Outcome, wait: float | None, now: float) -> bool:
         """Take in how a request ended; say whether the host is closed by it.
 
-        ``wait`` is what the answer asked for by Retry-After, in seconds.
+        ``wait`` is what the answer asked for by Retry-After, in seconds: the least that it gets, as
+        the pauses grow all the same where it keeps failing.
         """
         if outcome not in HOST_FAULTS:
             if self._clocks.get(host, HostClock()).failures:
@@ -118,8 +119,9 @@ class HostClocks:
             return False
         clock = self._clock(host)
         clock.failures = min(clock.failures + 1, 60)
-        pause = FIRST_BACKOFF * 2.0 ** (clock.failures - 1) if wait is None else wait
-        clock.closed_until = now + min(max(pause, self.delay(host)), self._longest)
+        first = FIRST_BACKOFF if wait is None else self.delay(host)
+        pause = max(first * 2.0 ** (clock.failures - 1), wait or 0.0)
+        clock.closed_until = now + min(pause, self._longest)
         return True
 
     def caps(self, now: float, until: float, queued: Mapping[str, int], most: int) -> Caps:

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    start_http_server,
+)
 
 from freshet.archive.warc.read import archive_files
 from freshet.core.errors import UsageError
@@ -19,6 +26,7 @@ class Metrics:
     """Hears a crawl's tidings and keeps its numbers."""
 
     def __init__(self, archive: Path) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = own = CollectorRegistry()
         self._visits = Counter(
             "freshet_visits", "Visits kept, by outcome.", ["outcome"], registry=own

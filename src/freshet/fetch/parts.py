@@ -129,7 +129,10 @@ class Parts:
 
     async def close(self) -> None:
         """Record what is finished, give back what waits, and let go of the collection."""
-        await self.desk.close(_unsent([*self.pacing.stop(), *self.ready]))
+        waiting = [*self.pacing.stop(), *self.ready]
+        for request in waiting:
+            self._leave_unfollowed(request, "the crawl ended before it was followed")
+        await self.desk.close(_unsent(waiting))
         if self.herald is not None:
             self.herald.close()
         if self.is_guest:
@@ -173,9 +176,14 @@ class Parts:
             trip.day = day_of(now)
             self.wait(request)
         else:
-            why = "the day's budget has nothing left for where it redirects to"
-            arrival = unanswered(request, Outcome.REDIRECT, why, now)
-            self.desk.finished(Fetched(arrival, errand.page, trip.day))
+            self._leave_unfollowed(request, "the day's budget has nothing left to follow it")
+
+    def _leave_unfollowed(self, request: Request, why: str) -> None:
+        """Let a redirect that an errand met be the end of its visit."""
+        trip = trip_of(request)
+        if trip.errand and trip.hops:
+            arrival = unanswered(request, Outcome.REDIRECT, why, self.clock.now())
+            self.desk.finished(Fetched(arrival, trip.errand.page, trip.day, asked=False))
 
 
 def _unsent(requests: Iterable[Request]) -> list[Errand]:

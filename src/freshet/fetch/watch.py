@@ -11,9 +11,9 @@ from freshet.core.clock import stopwatch
 from freshet.core.types import Page
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.flow.check_now import is_crawl
 from freshet.flow.collection import Collection
 from freshet.flow.watch import Sighting, enlist, sightings
+from freshet.flow.writer import is_crawl, refuse_a_second
 
 WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1
@@ -28,8 +28,7 @@ def watch(
     """
     with Collection.open(path) as opened:
         writer = ArchiveLock(opened.archive).holder()
-        if not is_crawl(writer):
-            ArchiveLock(opened.archive).take().release()
+        refuse_a_second(path, beside_a_crawl=True)
         since = opened.clock.now()
         pages = enlist(opened, urls, tags=tags)
         if is_crawl(writer):

@@ -7,8 +7,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
 from freshet.flow.collection import Collection
-
-CRAWLS = frozenset({"run", "watch", "crawl"})
+from freshet.flow.writer import is_crawl
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +29,3 @@ def check_now(collection: Collection, pages: Sequence[Page]) -> Asked:
     collection.catalog.ask([page.id for page in pages], collection.clock.now())
     writer = ArchiveLock(collection.archive).holder()
     return Asked(len(pages), writer if is_crawl(writer) else "")
-
-
-def is_crawl(writer: str) -> bool:
-    """Whether who writes to the archive is a crawl, by its command.
-
-    >>> is_crawl("'freshet run' (process 7, since 2026-01-01)"), is_crawl("'freshet import csv x'")
-    (True, False)
-    """
-    command = writer.partition(" (process")[0]
-    return any(word.strip("'") in CRAWLS for word in command.split()[:2])

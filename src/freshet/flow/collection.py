@@ -20,6 +20,7 @@ from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
+from freshet.flow.writer import ARCHIVE_FOLDER
 from freshet.view.url import canonical, place
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
-ARCHIVE_FOLDER = "archive"
 MODELS_FOLDER = "models"
 SOFTWARE = f"Freshet/{__version__}"
 

@@ -67,7 +67,10 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Errands to run, and when it is worth drawing again; None: soon, as hosts come free."""
+    """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
+
+    Where there was room for no more, that is at once.
+    """
 
     errands: tuple[Errand, ...]
     again: datetime | None
@@ -160,7 +163,9 @@ class Crawl:
             self.policy.release(ids_of(pages))
             self._roll.back(pages, visited=False)
             raise
-        return Drawn(tuple(errands), self._again(now, len(errands) < max(paced, eager)))
+        is_full = bool(errands) and len(errands) == room
+        again = now if is_full else self._again(now, len(errands) < max(paced, eager))
+        return Drawn(tuple(errands), again)
 
     def book(self, requests: int, hosts: Sequence[HostState] = ()) -> bool:
         """Book further requests of errands that are out; False where the day has none left."""

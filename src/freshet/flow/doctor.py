@@ -13,7 +13,8 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
-from freshet.flow.collection import ARCHIVE_FOLDER, CATALOG_FILE, SETTINGS_FILE, Collection
+from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
+from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
 NOT_BEFORE_YEAR = 2026

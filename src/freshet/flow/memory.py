@@ -67,7 +67,8 @@ class Memory:
         if not urls:
             return {}
         ids = list(urls)
-        looks, ends = self._catalog.last_looks(ids), self._catalog.last_visits(ids)
+        ends = self._catalog.last_visits(ids)
+        looks = self._catalog.last_looks(list(ends)) if ends else {}
         how = gauges(self._catalog, self._settings, ids)
         return {
             page_id: PageState(

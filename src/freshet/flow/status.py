@@ -45,7 +45,7 @@ def status_of(collection: Collection, *, days: int) -> Status:
     outcomes = collection.catalog.last_outcomes()
     hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
     return Status(
-        path=str(collection.path),
+        path=str(collection.path.resolve()),
         objective=collection.settings.objective,
         contact=collection.settings.contact,
         counts=collection.catalog.counts(),

@@ -9,9 +9,9 @@ from freshet.archive.catalog.rows import LastOutcome
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import Budget, day_of, next_midnight
 from freshet.core.clock import to_epoch
-from freshet.flow.check_now import is_crawl
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
+from freshet.flow.writer import is_crawl
 
 RUNNING_BUDGET = "budget of the running crawl"
 LOST = "requests lost by crawls that were killed"

@@ -44,12 +44,23 @@ class Why:
     explanation: Explanation | None
     expected: datetime | None
 
+    @property
+    def next_check(self) -> str:
+        """Say when the next check is to be expected."""
+        if self.expected is not None:
+            return _moment(self.expected)
+        found = self.explanation
+        is_worth_less = found is not None and found.chance is not None and found.due is None
+        if is_worth_less and not self.obstacles:
+            return "when there is budget left; other pages are worth more"
+        return "not within a day, by what is known now"
+
     def lines(self) -> Iterator[tuple[str, Any]]:
         """Yield what there is to say, a name and a value a line; obstacles come first."""
         yield "page", self.page.url
         for obstacle in self.obstacles:
             yield "not now", obstacle
-        yield "next check", _moment(self.expected) or "not within a day, by what is known now"
+        yield "next check", self.next_check
         if self.explanation is not None:
             yield from _reckoning(self.explanation, self.importance)
         yield "plan", f"for {self.objective} by {self.policy}"
@@ -129,6 +140,8 @@ def _last_visit(visit: Visit | None) -> Iterator[str]:
         return
     if visit.outcome is Outcome.ROBOTS:
         yield visit.why or "robots.txt closes it"
+    elif visit.outcome is Outcome.REFUSED:
+        yield f"it was refused: {visit.why}; 'freshet run' tries it anew when it starts"
     elif visit.outcome is Outcome.EMPTY:
         yield f"it showed nothing: {visit.why or 'empty'}"
     else:

@@ -7,6 +7,7 @@ from freshet.core.types import Floats
 from freshet.schedule.forecast import Forecasts
 
 LOW, MIDDLE, HIGH = 0.05, 0.5, 0.95
+SURE, SOON_DAYS = 0.95, 1.0
 FIRST_DAY, HORIZON_DAYS, MOMENTS = 1e-4, 3_650.0, 2_000
 
 
@@ -56,7 +57,14 @@ def quantile(weights: Floats, rates: Floats, share: float) -> float:
 
 
 def due(forecasts: Forecasts, row: int, now: float, multiplier: float) -> float | None:
-    """Return when a page's value reaches the multiplier, None where it does not in ten years."""
+    """Return when a page's value reaches the multiplier, None where it does not in ten years.
+
+    Nor has it a time worth telling where the page has surely changed already, and is not worth its
+    visit within a day: what it still gains by waiting is next to nothing.
+    """
     days = np.append(0.0, np.geomspace(FIRST_DAY, HORIZON_DAYS, MOMENTS))
-    reached = np.flatnonzero(forecasts.ahead(row, now, days).values >= multiplier)
-    return now + DAY_SECONDS * float(days[reached[0]]) if len(reached) else None
+    ahead = forecasts.ahead(row, now, days)
+    reached = days[ahead.values >= multiplier]
+    if not len(reached) or (reached[0] > SOON_DAYS and ahead.chances[0] >= SURE):
+        return None
+    return now + DAY_SECONDS * float(reached[0])

@@ -23,7 +23,7 @@ LONGEST_WAIT = 6.0
 LAST_LIFE = 2.0
 # One budget is used up before a day ends, where hosts wait longer than a restart takes; the other
 # never stops the crawl, whose hosts wait for milliseconds.
-WAYS = (Ways(speed=3_600.0, budget=60, delay=3_000.0), Ways(budget=300))
+WAYS = (Ways(speed=3_600.0, budget=30, delay=3_000.0), Ways(budget=300))
 
 
 @dataclass(slots=True)

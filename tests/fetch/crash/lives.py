@@ -13,6 +13,7 @@ from pathlib import Path
 from select import select
 from signal import SIGKILL, Signals
 
+from scrapy import Request
 from scrapy.utils.misc import walk_modules_iter
 
 from freshet.core.clock import Clock, stopwatch
@@ -156,16 +157,20 @@ def _crawl(crawling: Crawling, write: Callable[[str], None]) -> None:
 def _note_releases(write: Callable[[str], None], alarm: int) -> None:
     """Note each request that is let go, with the very time that its host's clock was set by."""
     start, release = HostClocks.start, Parts._release
-    last = ["", 0.0]
+    is_gone = False
+
+    def noted_release(parts: Parts, request: Request) -> bool:
+        nonlocal is_gone
+        is_gone = release(parts, request)
+        return is_gone
 
     def noted_start(hosts: HostClocks, host: str, now: float) -> None:
-        last[:] = [host, now]
+        nonlocal is_gone
+        if is_gone:
+            is_gone = False
+            write(f"go {host} {now!r}")
+            os.write(alarm, b"!")
         start(hosts, host, now)
-
-    def noted_release(parts: Parts, request: object) -> None:
-        write(f"go {last[0]} {last[1]!r}")
-        os.write(alarm, b"!")
-        release(parts, request)  # type: ignore[arg-type]
 
     HostClocks.start = noted_start  # type: ignore[method-assign]
     Parts._release = noted_release  # type: ignore[method-assign]

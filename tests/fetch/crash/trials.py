@@ -83,12 +83,11 @@ class Trial:
     def _in_flight(self, life: Life, leased: frozenset[str]) -> frozenset[str]:
         """Return the pages of which requests may have to be made again after a life.
 
-        An orderly end waits for every answer, but not for what comes after a redirect; a failure
-        waits for nothing.
+        An orderly end waits for every answer, a failure for none.
         """
         if life.is_killed:
             return leased
-        return frozenset(self.around.web.pages) if life.code else self.around.web.redirecting
+        return frozenset(self.around.web.pages if life.code else ())
 
     def _days(self) -> list[str]:
         """Return every day that the crawl's clock may have seen."""

@@ -129,11 +129,6 @@ class Web:
             self.urls[host] + path: (host, path) for host, paths in PATHS.items() for path in paths
         }
 
-    @property
-    def redirecting(self) -> frozenset[str]:
-        """Return the URLs of pages that send their visitors on."""
-        return frozenset(url for url, place in self.pages.items() if len(route(*place)) > 1)
-
     def entries(self) -> list[Entry]:
         """Return the requests so far."""
         return read_log(self.file)

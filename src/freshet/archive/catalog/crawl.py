@@ -106,12 +106,13 @@ class PlanCatalog(Protocol):
         ...
 
     def unvisited(self) -> list[int]:
-        """Return the live pages that were never visited."""
+        """Return the live pages that were never visited, or only refused."""
         ...
 
     def visit_columns(self, *, after: int = 0) -> Iterator[VisitTable]:
         """Yield the visits of live pages, by page and time, in batches of whole pages.
 
+        Refused visits are left out: settings refused them, and those may be others by now.
         With ``after`` only visits with a greater id come: those written later.
         """
         ...

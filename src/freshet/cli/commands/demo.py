@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,10 @@ from freshet.demo.run import (
 )
 from freshet.demo.stage import Stage
 from freshet.demo.watch import Show, Sight
+from freshet.simulate.race import Standing
+
+# The share of visits that may begin late before that is worth a word.
+MOST_LATE = 0.05
 
 app = new_app()
 
@@ -71,7 +76,11 @@ def demo(
     start = monday_before(SystemClock().now(), days)
     options = Options(start, seed, days, speed, budget, port)
     is_live = console.is_terminal and not (headless or as_json)
-    with _folder(keep) as folder, _view(is_live=is_live, quiet=as_json) as show:
+    with (
+        _folder(keep) as folder,
+        _view(is_live=is_live, quiet=as_json) as show,
+        _stopping_while_getting_ready(),
+    ):
         ended = run(
             folder,
             options,
@@ -81,9 +90,9 @@ def demo(
         )
         verdicts = audit(ended) if must_hold and ended.is_whole else []
     if not ended.is_whole:
-        if not as_json:
-            _print_standings(ended)
-        raise Interrupted("the demonstration was stopped before its end")
+        if not as_json and ended.sight.visits:
+            _sum_up(ended)
+        raise Interrupted("the demonstration was stopped before its end; nothing of it goes on")
     if as_json:
         print_json(document(ended, verdicts))
     else:
@@ -102,6 +111,15 @@ def _folder(keep: Path | None) -> Iterator[Path]:
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _stopping_while_getting_ready() -> Iterator[None]:
+    """Say truly what an interruption ends before the crawl itself listens for one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("the demonstration was stopped while it got ready") from None
 
 
 @contextmanager
@@ -158,18 +176,13 @@ def _introduce(stage: Stage, options: Options) -> None:
         "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
     say("All are scored on the truth, by the importance of pages, from the second day on. "
         f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement, which "
-        "fools all three; only real changes\ncount. Getting ready; the first time, that "
-        "takes a minute ...\n")  # fmt: skip
+        "fools all three; only real changes\ncount.")  # fmt: skip
+    say("Getting ready: the first time, the code that learns and measures is compiled, which takes "
+        "a minute\nor two; later it takes some seconds ...\n")  # fmt: skip
 
 
 def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> None:
-    say(f"\n{ended.options.days:g} days of the web in {ended.seconds:.0f} seconds:", "bold")
-    _print_standings(ended)
-    ours, *others = ended.sight.standings
-    for each in others:
-        say(f"Freshet's copies were fresh {ours.freshness:.1%} of the time, those of "
-            f"{NAMES[each.policy]} {each.freshness:.1%}; it found {ours.changes_found:,} changes "
-            f"against {each.changes_found:,}.")  # fmt: skip
+    _sum_up(ended)
     outcomes = sorted(ended.sight.outcomes.items(), key=lambda item: -item[1])
     say("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
     if verdicts:
@@ -181,13 +194,39 @@ def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> N
     _say_how_to_go_on(ended, keep)
 
 
-def _print_standings(ended: Ended) -> None:
+def _sum_up(ended: Ended) -> None:
+    """Say how all stand, in a table and a sentence, and whether the machine kept up."""
+    sight, options = ended.sight, ended.options
+    days = (sight.now - options.start) / timedelta(days=1)
+    say(f"\n{days:.3g} days of the web in {ended.seconds:.0f} seconds:", "bold")
     rows = [
         (NAMES[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
          each.visits)
-        for each in ended.sight.standings
+        for each in sight.standings
     ]  # fmt: skip
     print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
+    say(in_words(sight.standings, options.requests_a_day(ended.stage.size)))
+    if sight.late > MOST_LATE * sight.visits:
+        say(f"This machine was too busy for that speed: {sight.late:,} of Freshet's "
+            "visits began more than an hour\nof the web's time late; its rivals, simulated, are "
+            "never late. A lower --speed is fairer.")  # fmt: skip
+
+
+def in_words(standings: Sequence[Standing], budget: int) -> str:
+    """Say how fresh everyone's copies were, and what was found.
+
+    >>> print(in_words([Standing("freshet", 9, 8, 0.8, 0.8), Standing("age", 9, 5, 0.7, 0.7)], 3))
+    With the same 3 requests a day, Freshet's copies were fresh 80.0% of the time,
+    against 70.0% (round-robin); it found 8 changes, against 5.
+    """
+    ours, *others = standings
+    fresh = " and ".join(f"{each.freshness:.1%} ({NAMES[each.policy]})" for each in others)
+    found = " and ".join(f"{each.changes_found:,}" for each in others)
+    return (
+        f"With the same {budget:,} requests a day, Freshet's copies were fresh "
+        f"{ours.freshness:.1%} of the time,\nagainst {fresh}; it found "
+        f"{ours.changes_found:,} changes, against {found}."
+    )
 
 
 def _say_how_to_go_on(ended: Ended, keep: Path | None) -> None:

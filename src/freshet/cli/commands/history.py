@@ -1,6 +1,6 @@
 """Every visit with its outcome; for looks, what changed since the look before. `v` numbers the
 versions that `freshet diff` and `freshet show` take; `links` counts those that came and went;
-`kept` says whether the bytes of a version are still there.
+`kept` says whether the bytes of a version are still there, `found at` where redirects led.
 """
 
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from freshet.cli.output import plain, print_json, print_table, say
 from freshet.core.types import Change
 from freshet.flow.collection import Collection
 
-COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept")
+COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept", "found at")
 
 app = new_app()
 
@@ -55,7 +55,7 @@ def _document(number: int | None, row: HistoryRow) -> dict[str, Any]:
 
 def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
     visit, change = row.visit, row.change
-    stored = (visit.size, _is_kept(number, row))
+    stored = (visit.size, _is_kept(number, row), visit.final_url)
     if change is None:
         return (number, visit.time, visit.ended, *[None] * 4, *stored)
     measures = (change.changed, change.dice, change.words, _links(row, change))

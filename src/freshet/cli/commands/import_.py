@@ -4,7 +4,7 @@ as it is. Bad rows are counted, listed and kept; good rows before and after them
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,8 +12,10 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_a
 from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.cli.stopping import stoppable
 from freshet.core.errors import BadInput
-from freshet.flow.collection import Collection
-from freshet.flow.imports import Imported, bring
+from freshet.flow.writer import refuse_a_second
+
+if TYPE_CHECKING:
+    from freshet.flow.imports import Imported
 
 app = new_app()
 
@@ -83,6 +85,10 @@ def import_parquet(
 
 
 def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
+    refuse_a_second(folder)
+    from freshet.flow.collection import Collection  # takes a second to load
+    from freshet.flow.imports import bring
+
     with (
         Collection.open(folder) as opened,
         progress(f"{kind} {path.name}", quiet=as_json) as shown,
@@ -97,7 +103,7 @@ def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -
         raise typer.Exit(BadInput.exit_code)
 
 
-def _print(found: Imported) -> None:
+def _print(found: "Imported") -> None:
     say(f"Imported {counted(found.visits, 'visit')}; {found.already_there:,} were there already.")
     for note in found.notes:
         say(note)

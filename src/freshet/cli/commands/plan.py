@@ -36,14 +36,18 @@ def plan(
     """Show what would be fetched next, and for what value."""
     with Collection.open(collection) as opened:
         found = make_plan(opened, budget=budget, objective=objective, limit=limit or None)
+        pages = opened.catalog.counts().pages
     if as_json:
         print_json(found)
     else:
-        _print(found)
+        _print(found, pages)
 
 
-def _print(found: Plan) -> None:
+def _print(found: Plan, pages: int) -> None:
     say(f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day")
+    if not pages:
+        say("There are no pages to visit; 'freshet add URL' brings one.")
+        return
     if not found.choices:
         say("Nothing can be fetched within a day; 'freshet why URL' says what a page waits for.")
         return

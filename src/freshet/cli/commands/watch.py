@@ -5,7 +5,7 @@ fetch them, and its visits are waited for.
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,11 +15,13 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_a
 from freshet.cli.output import counted, print_json, progress, say
 from freshet.core.errors import FreshetError
 from freshet.core.spans import every
-from freshet.fetch.watch import WAIT_SECONDS
-from freshet.fetch.watch import watch as watch_pages
-from freshet.flow.watch import Sighting
+from freshet.flow.writer import refuse_a_second
+
+if TYPE_CHECKING:
+    from freshet.flow.watch import Sighting
 
 TOMORROW_DAYS = 1.0
+WAIT_SECONDS = 60.0
 
 app = new_app()
 
@@ -41,6 +43,9 @@ def watch(
 ) -> None:
     """Add pages, fetch them now, and show what to expect."""
     tags = tuple(tag_name(text) for text in tag or ())
+    refuse_a_second(collection, beside_a_crawl=True)
+    from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
+
     with logging_to(log_file), progress("fetching", quiet=as_json):
         found = watch_pages(collection, urls, tags=tags, seconds=wait)
     if as_json:
@@ -52,7 +57,7 @@ def watch(
         raise typer.Exit(FreshetError.exit_code)
 
 
-def _print(found: Sighting) -> None:
+def _print(found: "Sighting") -> None:
     say(found.page.url, "bold")
     say(f"  {_seen(found)}")
     if found.visit is None:
@@ -61,7 +66,7 @@ def _print(found: Sighting) -> None:
     say(f"  {_expected(found)}")
 
 
-def _seen(found: Sighting) -> str:
+def _seen(found: "Sighting") -> str:
     """Say what the visit showed."""
     if found.visit is None:
         return "not visited yet; it stays asked for"
@@ -72,10 +77,9 @@ def _seen(found: Sighting) -> str:
     return f"{outcome}: {found.title or 'no title'}; {shown}"
 
 
-def _expected(found: Sighting) -> str:
+def _expected(found: "Sighting") -> str:
     """Say what the forecast is, and when the next check would be."""
     chance = next(each.changed for each in found.forecast.horizons if each.days == TOMORROW_DAYS)
     rate = "" if found.forecast.rate is None else f"changes {every(found.forecast.rate)}; "
-    then = found.why.expected
-    check = f"next check {then:%Y-%m-%d %H:%M:%S}" if then else "next check in more than a day"
+    check = f"next check {found.why.next_check}"
     return f"forecast: {rate}{chance:.0%} likely to have changed by tomorrow; {check}"

@@ -43,6 +43,7 @@ REPLAY: Select[Any] = (
     .join(pages, pages.c.id == visits.c.page_id)
     .outerjoin(changes, changes.c.visit_id == visits.c.id)
     .where(pages.c.source == "", pages.c.removed.is_(None))
+    .where(visits.c.outcome != Outcome.REFUSED.value)
     .order_by(*VISIT_ORDER)
 )
 
@@ -80,8 +81,9 @@ class PlanTables(Store):
         return {page: str(value) for page, value in self._given("active_hours").items()}
 
     def unvisited(self) -> list[int]:
-        """Return the live pages that were never visited."""
-        visited = select(visits.c.id).where(visits.c.page_id == pages.c.id).exists()
+        """Return the live pages that were never visited, or only refused."""
+        of_page = select(visits.c.id).where(visits.c.page_id == pages.c.id)
+        visited = of_page.where(visits.c.outcome != Outcome.REFUSED.value).exists()
         query = live_pages(select(pages.c.id), source="").where(~visited).order_by(pages.c.id)
         with self._engine.begin() as connection:
             return list(connection.execute(query).scalars())
@@ -89,6 +91,7 @@ class PlanTables(Store):
     def visit_columns(self, *, after: int = 0) -> Iterator[VisitTable]:
         """Yield the visits of live pages, by page and time, in batches of whole pages.
 
+        Refused visits are left out: settings refused them, and those may be others by now.
         With ``after`` only visits with a greater id come: those written later.
         """
         first: int | None = 0

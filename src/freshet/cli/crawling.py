@@ -1,0 +1,67 @@
+"""A crawl as a command runs it: what it will do is said first, then it is told, then summed up."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.cli.logs import note
+from freshet.cli.narrating import Narrator, ReaderGone, Tally
+from freshet.cli.output import counted, say
+from freshet.core.types import Outcome
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import Limits
+from freshet.fetch.metrics import Metrics
+from freshet.flow.collection import Collection
+from freshet.flow.planning import policy_name
+from freshet.flow.today import Today, note_budget, today_of
+
+
+def keep_fresh(
+    path: Path, budget: str, limits: Limits, tell: Callable[[str], None], *, metrics_port: int
+) -> tuple[Tally, Today]:
+    """Crawl a collection and tell of it; return what was done, and how the day's budget stands."""
+    with Collection.open(path) as opened:
+        begin(opened, budget, tell)
+        narrator, metrics = Narrator(opened.catalog, tell), Metrics(opened.archive)
+        try:
+            with metrics.served(metrics_port):
+                crawl(path, budget=budget, limits=limits, listeners=[narrator, metrics])
+        except ReaderGone as gone:
+            raise typer.Exit(gone.exit_code) from gone
+        today = today_of(opened, opened.catalog.last_outcomes(), budget=budget)
+    note("crawl ended", visits=narrator.tally.visits, changes=narrator.tally.changes)
+    return narrator.tally, today
+
+
+def begin(opened: Collection, budget: str, tell: Callable[[str], None]) -> None:
+    """Say what the crawl will do; refuse at once where another one writes to the archive."""
+    with ArchiveLock(opened.archive, clock=opened.clock):
+        note_budget(opened, budget)
+    outcomes = opened.catalog.last_outcomes()
+    today = today_of(opened, outcomes, budget=budget)
+    pages = sum(item.pages for item in outcomes)
+    plan = f"objective {opened.settings.objective}, policy {policy_name(opened.settings)}"
+    tell(f"Keeping {counted(pages, 'page')} fresh; {plan}.")
+    tell(f"{counted(today.budget, 'request')} a day, {today.spent:,} spent today. Ctrl-C stops it.")
+    if pages and not today.left:
+        tell("Today's budget is spent; it goes on at 00:00 UTC.")
+    if not pages:
+        tell("There are no pages yet; those that 'freshet add' brings are taken up at once.")
+    note("crawl begins", pages=pages, budget=today.budget, spent=today.spent)
+
+
+def sum_up(tally: Tally, today: Today) -> None:
+    """Say what was done, what of the budget is spent, and why some of it cannot be."""
+    done = f"{counted(tally.visits, 'visit')}, {counted(tally.looks, 'look')} among them"
+    say(f"Stopped after {done}, {counted(tally.changes, 'change')}.")
+    failed = {name: n for name, n in tally.outcomes.most_common() if not Outcome(name).is_look}
+    if failed:
+        say("Not looks: " + ", ".join(f"{number:,} {name}" for name, number in failed.items()))
+    say(f"Today {today.spent:,} of {today.budget:,} requests are spent, {today.left:,} are left; "
+        f"{today.apart:,} more went to robots.txt.")  # fmt: skip
+    if today.unreachable:
+        say(f"{today.unreachable:,} of those left cannot be spent today:")
+        for reason in today.reasons:
+            say(f"  {reason}")
