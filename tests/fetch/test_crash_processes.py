@@ -81,7 +81,7 @@ def best(attempt: Callable[[], float]) -> float:
 def refused(work: Callable[[], object], holder: int) -> float:
     """Return how long it takes until work is refused; the refusal names who holds the archive."""
     began = stopwatch()
-    with pytest.raises(Locked, match=rf"tests/fetch/crawls\.py.*process {holder}"):
+    with pytest.raises(Locked, match=rf"crawls\.py.*process {holder}"):
         work()
     return stopwatch() - began
 
