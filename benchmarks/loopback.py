@@ -23,14 +23,18 @@ def page(path: str) -> bytes:
 
 @cache
 def filling(variant: int) -> bytes:
-    """Return the rest of a page: words and links."""
-    number, lines = variant, []
-    while sum(map(len, lines)) < SIZE:
+    """Return the rest of a page: blocks as sites have them, a third of their bytes text."""
+    number, blocks = variant, []
+    while sum(map(len, blocks)) < SIZE:
         number = (number * 1_103_515_245 + 12_345) % 2**31
         words = " ".join(f"w{(number >> shift) % 5000}" for shift in range(0, 30, 2))
-        link = f'<a href="/{variant}/{number % 997}">link {number % 997}</a>'
-        lines.append(f"<p>{words} {'' if number % 8 else link}</p>")
-    return "".join(lines).encode()
+        link = f'<a class="card__link" href="/{variant}/{number % 997}">item {number % 997}</a>'
+        blocks.append(
+            f'<div class="card card--{number % 7}" id="b{number % 9973}">'
+            f'<h3 class="card__title">{"" if number % 4 else link}</h3>'
+            f'<p class="card__text text--small">{words}</p></div>'
+        )
+    return "".join(blocks).encode()
 
 
 class Site:

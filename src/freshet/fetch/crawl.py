@@ -22,6 +22,12 @@ from freshet.flow.crawl import DaySpending
 
 # While one thread computes, the other gets its turn within this time, and sockets do not wait.
 SWITCH_SECONDS = 0.0002
+# Of Scrapy's own middlewares, those that do something for us.
+NEEDED = {
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
+    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
+}
 # How many objects come before the garbage among them is looked for; most go without that.
 COLLECTIONS = (20_000, 50, 100)
 
@@ -82,4 +88,6 @@ def _settings(ours: Settings) -> dict[str, Any]:
         "EXTENSIONS": {},
         "EXTENSIONS_BASE": {},
         "SPIDER_MIDDLEWARES_BASE": {},
+        "DOWNLOADER_MIDDLEWARES_BASE": NEEDED,
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
     }

@@ -24,7 +24,7 @@ from freshet.flow.crawl import DaySpending, Errand, Fetched
 from freshet.flow.record import Learnt
 
 # Drawing waits while a batch is recorded, so a batch grows when that is quick, else it shrinks.
-SMALLEST_BATCH, LARGEST_BATCH = 16, 64
+SMALLEST_BATCH, LARGEST_BATCH = 16, 128
 QUICK_SECONDS, SLOW_SECONDS = 0.1, 0.4
 # Drawing many at once is cheaper: it waits until a fourth of the queue is free.
 QUEUED, FREE_SHARE = 6, 4

@@ -55,7 +55,7 @@ class Base:
     with the page, never with the base element.
     """
 
-    __slots__ = ("_page_origin", "_url", "page")
+    __slots__ = ("_page_origin", "_root", "_url", "page")
 
     def __init__(self, page: str, href: str = "") -> None:
         self.page = canonical(page) or page
@@ -63,6 +63,7 @@ class Base:
         self._url = self.page
         if href:
             self._url = absolute(self.page, href) or self.page
+        self._root = _origin(self._url) + "/" if self._url.startswith(_WEB) else self._url
 
     def resolve(self, href: str) -> Resolved | None:
         """Return the canonical absolute web URL of a link, and how it relates to the page.
@@ -74,7 +75,9 @@ class Base:
         """
         if len(href) > _LONGEST_CACHED:
             return _resolve(self._url, self._page_origin, href)
-        return _resolve_again(self._url, self._page_origin, href)
+        # A path from the root means the same on every page of a site: it is resolved once for all.
+        from_root = href[:1] == "/" and href[1:2] not in {"/", "\\"}
+        return _resolve_again(self._root if from_root else self._url, self._page_origin, href)
 
 
 def canonical(url: str) -> str | None:

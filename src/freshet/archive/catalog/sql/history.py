@@ -2,9 +2,20 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import CTE, Double, Select, bindparam, column, literal, select, values
+from sqlalchemy import (
+    CTE,
+    BindParameter,
+    Double,
+    Select,
+    bindparam,
+    column,
+    literal,
+    select,
+    values,
+)
 
 from freshet.archive.catalog.links import unpack_links
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
@@ -78,8 +89,7 @@ class HistoryTables(Store):
         found: dict[int, HistoryRow] = {}
         with self._engine.begin() as connection:
             for piece in chunks(list(dict.fromkeys(page_ids))):
-                wanted = _pages(piece) if before is None else _pages_before(piece, before)
-                rows = connection.execute(_latest(wanted, outcomes))
+                rows = connection.execute(*_latest_of(piece, before, tuple(outcomes)))
                 found |= {row.page_id: to_history(row) for row in rows}
         return found
 
@@ -149,9 +159,22 @@ class HistoryTables(Store):
             return _to_deltas(connection.execute(query, {"page": page_id}).all())
 
 
-def _pages(page_ids: Sequence[int]) -> CTE:
+def _latest_of(
+    page_ids: Sequence[int], before: Mapping[int, datetime] | None, outcomes: tuple[str, ...]
+) -> tuple[Select[Any], dict[str, Any]]:
+    """Return a query for the latest visits of such outcomes, and what is to be put into it."""
+    if before is None:
+        return _latest_ever(outcomes), {"page_ids": list(page_ids)}
+    return _latest(_pages_before(page_ids, before), outcomes), {}
+
+
+@cache
+def _latest_ever(outcomes: tuple[str, ...]) -> Select[Any]:
+    """Return the query without a limit of time; made once, as it is asked for every batch."""
+    ids: BindParameter[Any] = bindparam("page_ids", expanding=True)
     until = literal(END_OF_TIME, Double).label("until")
-    return select(pages.c.id.label("page_id"), until).where(pages.c.id.in_(page_ids)).cte("wanted")
+    wanted = select(pages.c.id.label("page_id"), until).where(pages.c.id.in_(ids)).cte("wanted")
+    return _latest(wanted, outcomes)
 
 
 def _pages_before(page_ids: Sequence[int], before: Mapping[int, datetime]) -> CTE:
