@@ -109,7 +109,7 @@ def measure(kind: str, pages: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, server() as process:
         run = run_child(kind, _line(process), folder, pages)
         found = json.loads(run.stdout)
-        if found["pages"] != pages:
+        if found["pages"] < pages:
             raise SystemExit(f"{kind} fetched {found['pages']} of {pages} pages")
         first, _ = process.communicate()
         return {"seconds": found["ended"] - float(first), "bytes": found["bytes"]}

@@ -24,6 +24,7 @@ from freshet.flow.crawl import DaySpending
 SWITCH_SECONDS = 0.0002
 # Of Scrapy's own middlewares, those that do something for us.
 NEEDED = {
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
