@@ -188,7 +188,6 @@ class Robots:
         except Exception as error:  # noqa: BLE001 (whatever happens, there is no robots.txt)
             record = missed(None, outcome_of(error)[1], before, crawl.now(), lifetime)
         crawl.hosts.keep_robots(key, record)
-        crawl.hosts.start(place(url).host, crawl.now())
         if record.failing_since is None:
             crawl.hosts.set_delay(place(url).host, self._rulebook.delay(record.rules))
         return record
@@ -207,9 +206,14 @@ class Robots:
         return response
 
     async def _send(self, url: str, proxy: str | None) -> Response:
+        """Send a request; its host's delay runs from the end of it, as it does for pages."""
         await self._crawl.count(1)
-        self._crawl.hosts.start(place(url).host, self._crawl.now())
-        return await self._crawl.download(_request(url, proxy))
+        host = place(url).host
+        self._crawl.hosts.start(host, self._crawl.now())
+        try:
+            return await self._crawl.download(_request(url, proxy))
+        finally:
+            self._crawl.hosts.start(host, self._crawl.now())
 
     async def _wait_for(self, host: str) -> None:
         """Take a host's next turn, and wait for it; one that is far off is none."""

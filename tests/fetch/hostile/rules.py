@@ -69,7 +69,7 @@ async def robots_with_slow_patterns(exchange: Exchange) -> None:
     await exchange.answer(OPEN + b"Disallow: /" + b"*a" * 200 + b"$\n", **TEXT)
 
 
-@misbehaves(Outcome.OK, Outcome.UNREACHABLE, at_robots=True)
+@misbehaves(Outcome.OK, at_robots=True)
 async def robots_redirects_in_a_loop(exchange: Exchange) -> None:
     """Sends those who ask for robots.txt to robots.txt."""
     await exchange.send(moved("/robots.txt"))
