@@ -132,7 +132,7 @@ class Parts:
         self.hosts = HostClocks(PolitenessSettings(delay=0.0))
         self.desk = self
 
-    async def book_apart(self, requests: int) -> None:
+    def book_apart(self, requests: int) -> None:
         """Count nothing."""
 
     def leave(self, request: Request) -> None:

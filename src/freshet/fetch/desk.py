@@ -117,7 +117,7 @@ class Desk:
         """Book further requests for an errand; False where the day's budget has none left."""
         return await self._insist(partial(self._worker.crawl.book, requests))
 
-    async def book_apart(self, requests: int) -> None:
+    def book_apart(self, requests: int) -> None:
         """Count requests that the budget does not; they are written down together."""
         self._apart += requests
         self._wake.set()

@@ -21,9 +21,9 @@ class Herald:
         self._stop = stop
         self._heard: SimpleQueue[Tidings | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.failure: Exception | None = None
         self._thread = Thread(target=self._tell_all, name="herald", daemon=True)
         self._thread.start()
-        self.failure: Exception | None = None
 
     def __call__(self, tidings: Tidings) -> None:
         """Take tidings, to be told soon."""

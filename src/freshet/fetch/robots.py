@@ -97,7 +97,7 @@ class Crawl:
     clock: Clock
     robots_hours: float
     download: Callable[[Request], Awaitable[Response]]
-    count: Callable[[int], Awaitable[None]]
+    count: Callable[[int], None]
     leave: Callable[[Request], None]
     token: str = TOKEN
 
@@ -207,7 +207,7 @@ class Robots:
 
     async def _send(self, url: str, proxy: str | None) -> Response:
         """Send a request; its host's delay runs from the end of it, as it does for pages."""
-        await self._crawl.count(1)
+        self._crawl.count(1)
         host = place(url).host
         self._crawl.hosts.start(host, self._crawl.now())
         try:

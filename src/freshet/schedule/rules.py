@@ -4,6 +4,7 @@ A rule is a small class that says what it remembers of a look and what it ranks 
 the rest. Scores are computed anew at each choice.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,7 +34,7 @@ FIRST_LOOK = 1e12
 LOTS = 2.0**64
 
 
-class Rule:
+class Rule(ABC):
     """A policy that ranks pages by a score; subclasses say which.
 
     A page without a look comes before all others. Failing pages count for less, as with every
@@ -117,11 +118,12 @@ class Rule:
         self._multiplier = float(state["multiplier"])
 
     def remember(self, looks: Looks) -> None:
-        """Keep what the rule needs of looks, no page twice among them."""
+        """Keep what the rule needs of looks, no page twice among them: nothing, but for some."""
+        return
 
+    @abstractmethod
     def score(self, rows: Rows, now: float) -> Floats:
         """Return what the rule ranks by."""
-        raise NotImplementedError
 
     def chances(self, rows: Rows, now: float) -> Floats:
         """Return the chance that each page has changed, NaN where the rule knows none."""

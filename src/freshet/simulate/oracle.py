@@ -3,6 +3,7 @@
 They serve the simulated crawl alone, and know no host caps.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -42,7 +43,7 @@ class Copies:
         self._seen[visits.pages] = cycle
 
 
-class Oracle:
+class Oracle(ABC):
     """Chooses by what a visit is truly worth; equal pages stand in a seeded order."""
 
     name = "oracle"
@@ -53,6 +54,7 @@ class Oracle:
 
     def add(self, pages: PageTable) -> None:
         """Know the pages already: they are those of the trace."""
+        return
 
     def learn(self, visits: VisitTable) -> None:
         """Take note of which copies are new."""
@@ -73,8 +75,9 @@ class Oracle:
         """Return the chance that each copy is stale: here it is known."""
         return self._copies.stale.astype(np.float64)
 
+    @abstractmethod
     def _worth(self, cycle: int) -> Floats:
-        raise NotImplementedError
+        """Return what a visit to each page is truly worth."""
 
 
 class OracleChange(Oracle):
