@@ -54,7 +54,7 @@ class World:
             raise answer
         return answer
 
-    async def count(self, requests: int) -> None:
+    def count(self, requests: int) -> None:
         self.counted += requests
 
     def let_pass(self, url: str = PAGE, **meta: object) -> Request | None:
