@@ -1,0 +1,1 @@
+"""Map a pure function over batches, on one machine or on many."""
