@@ -1,27 +1,42 @@
-"""Comparing two versions of a page, against parsing one of them once (bar: at least as fast)."""
+"""Comparing two versions of a page, against parsing one of them once (bar: at least as fast).
+
+Under a mask the version before is kept as what the mask left of it, as a crawl keeps it.
+"""
 
 from resiliparse.parse.html import HTMLTree
 
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.core.types import Snapshot, View
-from freshet.measure.change import compare
+from freshet.measure.change import compare, compare_masked, under
+from freshet.measure.mask import Mask, Rule
 from freshet.view.look import look
 
 PAGES = 150
+MASK = Mask(
+    1,
+    (
+        Rule("Page made on # * # #:#:# UTC in #.# seconds"),
+        Rule("You are visitor number #; # users are online"),
+        Rule("Advertisement: *!"),
+        Rule("/html/body/aside"),
+        Rule("/html[0]/body[0]/div[3]/p[0]"),
+    ),
+)
 
 
 def view(html: str) -> View:
     """Return the view of a page."""
-    return look(Snapshot("https://example.org/", html.encode()))
+    return look(Snapshot("https://example.org/", html.encode()), dom=True)
 
 
 def main() -> None:
-    """Print the ratio."""
+    """Print the ratios."""
     pages = histories(PAGES, versions=2)
     views = [(view(old), view(new)) for old, new in pages]
     if not any(compare(old, new).text for old, new in views):
         raise SystemExit("measure: no version differs from the one before; nothing was compared")
+    kept = [(under(old, MASK).light(), (old, new)) for old, new in views]
     report(
         side_by_side(
             "measure",
@@ -29,7 +44,14 @@ def main() -> None:
             lambda: [HTMLTree.parse(old) for old, _ in pages],
             amount=len(pages),
             unit="pages/s",
-        )
+        ),
+        side_by_side(
+            "measure under a mask",
+            lambda: [compare_masked(old, under(new, MASK)) for old, (_, new) in kept],
+            lambda: [HTMLTree.parse(old) for old, _ in pages],
+            amount=len(pages),
+            unit="pages/s",
+        ),
     )
 
 

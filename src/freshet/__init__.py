@@ -10,7 +10,7 @@ from freshet.core.compiled import choose_cache, home_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from freshet.flow.crawl import DaySpending
+    from freshet.flow.errands import DaySpending
     from freshet.flow.opened import OpenedCollection
     from freshet.flow.watch import Sighting
 

@@ -13,8 +13,8 @@ from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 
 HEAVY = {
-    "alembic", "fastwarc", "numba", "numpy", "polars", "resiliparse", "scipy", "scrapy",
-    "sqlalchemy", "twisted",
+    "alembic", "altair", "fastwarc", "numba", "numpy", "polars", "resiliparse", "scipy", "scrapy",
+    "sqlalchemy", "twisted", "vl_convert",
 }  # fmt: skip
 # Runs the command line; its reader sends signals to its own process when it has read some rows.
 DRIVER = """

@@ -14,7 +14,7 @@ from freshet.cli.narrating import Narrator, ReaderGone
 from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.fetch.desk import Tidings
 from freshet.fetch.pacing import Queue
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 URL = "https://example.org/"

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from freshet.cli import live
 from freshet.demo.watch import Find, PageSight, Sight
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 from freshet.simulate.race import Standing
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

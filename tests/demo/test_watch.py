@@ -16,7 +16,7 @@ from freshet.demo.stage import Stage
 from freshet.demo.watch import Sight, Watch
 from freshet.fetch.desk import Tidings
 from freshet.fetch.pacing import Queue
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 from freshet.schedule.policies import make
 from tests.demo.conftest import DAYS, START
 

@@ -13,7 +13,7 @@ from freshet.core.types import Change, Outcome, Visit
 from freshet.fetch.desk import Tidings
 from freshet.fetch.metrics import Metrics
 from freshet.fetch.pacing import Queue
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

@@ -13,7 +13,8 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.crawl import Crawl, Errand, Fetched
+from freshet.flow.crawl import Crawl
+from freshet.flow.errands import Errand, Fetched
 from freshet.flow.opened import OpenedCollection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -2,8 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from freshet.core.errors import SettingsError
+from freshet.flow.gauge import body_of, mask_of
 from freshet.flow.measure import measure_again
-from tests.flow.flow_samples import NOW, URL, arrive, html, make, record
+from freshet.flow.opened import OpenedCollection
+from freshet.measure.mask import Mask, Rule
+from tests.flow.flow_samples import CLOCK, NOW, URL, arrive, html, make, record
 
 TICKING = [arrive(day, html(f"seen {day} times")) for day in range(3)]
 NEWS = arrive(3, html("seen 3 times, and the bridge is open again"))
@@ -52,3 +56,51 @@ def test_every_version_of_a_mask_is_kept_and_the_latest_counts(tmp_path: Path) -
         collection.catalog.set_mask(page.id, {"patterns": ["a"]}, NOW)
         assert collection.catalog.set_mask(page.id, {"patterns": ["b"]}, NOW) == 2
         assert collection.catalog.masks([page.id])[page.id].body == {"patterns": ["b"]}
+
+
+ASIDE = {"rules": [{"what": "/html[0]/body[0]/aside[0]"}]}
+
+
+def advertising(day: int, news: str = "") -> bytes:
+    return html(news).replace(b"</body>", f"<aside>Buy {day} lamps</aside></body>".encode())
+
+
+def test_a_mask_of_paths_holds_in_a_crawl_and_when_measured_again(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(day, advertising(day)) for day in range(2)])
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, ASIDE, NOW)
+        later = [arrive(day, advertising(day)) for day in (2, 3)]
+        record(collection, later, [arrive(4, advertising(4, "the bridge is open"))])
+        assert [changed for changed, _, _ in facts(collection)] == [True, False, False, True]
+        measure_again(collection, [page])
+        assert [changed for changed, _, _ in facts(collection)] == [False, False, False, True]
+
+
+def test_a_mask_of_paths_holds_for_visits_that_come_late(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, advertising(0))])
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, ASIDE, NOW)
+        record(collection, [arrive(9, advertising(9))], [arrive(5, advertising(5))])
+        assert [changed for changed, _, _ in facts(collection)] == [False, False]
+
+
+def test_a_mask_of_paths_holds_after_the_collection_was_closed(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, advertising(0))])
+        page = collection.catalog.pages_with_url(URL)[0]
+        collection.catalog.set_mask(page.id, ASIDE, NOW)
+    with OpenedCollection.open(tmp_path / "c", clock=CLOCK) as collection:
+        record(collection, [arrive(1, advertising(1))])
+        assert [changed for changed, _, _ in facts(collection)] == [False]
+
+
+def test_a_mask_is_read_as_it_was_written() -> None:
+    mask = Mask(7, (Rule("seen # times"), Rule("/html/body/aside", "learnt", "it differs")), ("a",))
+    assert mask_of(7, body_of(mask)) == mask
+
+
+def test_a_mask_with_a_bad_rule_says_what_to_do() -> None:
+    with pytest.raises(SettingsError, match="hides every page whole"):
+        mask_of(1, {"rules": [{"what": "/html/body"}]})

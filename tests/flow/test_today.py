@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.rows import HostState
+from freshet.archive.catalog.rows import HostState, Lease
+from freshet.core.rounds import Course, RoundKind, Sampling
 from freshet.core.types import Outcome
 from freshet.flow.opened import OpenedCollection
 from freshet.flow.today import Today, note_budget, today_of
@@ -29,7 +30,16 @@ def today(collection: OpenedCollection, budget: str = "") -> Today:
 def test_what_is_spent_and_left_is_told_and_robots_apart(collection: OpenedCollection) -> None:
     collection.add(URL)
     collection.catalog.book(TODAY, 40, 3)
-    assert today(collection) == Today(TODAY, 500, 40, 460, 3, 0)
+    assert today(collection) == Today(TODAY, 500, 40, 460, 3, 0, share=50)
+
+
+def test_what_rounds_used_and_may_use_is_told(collection: OpenedCollection) -> None:
+    page = collection.add(URL)
+    lease = Lease(0, "crawl", NOW, NOW + timedelta(hours=1))
+    course = Course(RoundKind.FAST, NOW.timestamp())
+    collection.catalog.send_samples(lease, [Sampling(page.id, course, 0.0)], day=TODAY)
+    found = today(collection, "200/day")
+    assert (found.spent, found.samples, found.share, found.in_rounds) == (1, 1, 20, 1)
 
 
 def test_a_share_counts_pages_that_can_be_visited(collection: OpenedCollection) -> None:

@@ -8,13 +8,13 @@ from freshet.core.counting import Aspect, Criterion, parse_counts_as
 from freshet.core.errors import SettingsError
 from freshet.core.types import Kind, Terms, View
 from freshet.measure.change import compare
-from freshet.measure.mask import Mask
+from freshet.measure.mask import Mask, Rule
 
 MakeTerms = Callable[[str], Terms]
 MakeView = Callable[..., View]
 
 HERE, THERE = "https://example.org/a", "https://elsewhere.net/b"
-CLOCK = Mask(3, ("It is #:#",))
+CLOCK = Mask(3, (Rule("It is #:#"),))
 
 
 def test_the_same_view_is_unchanged_in_every_way(view_of: MakeView) -> None:

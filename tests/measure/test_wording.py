@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.measure.matching import match
-from freshet.measure.wording import Fate, Piece, difference, hunks, snippet
+from freshet.measure.wording import Fate, Piece, difference, hunks
 
 texts = st.text(alphabet="ab ,.\n漢字é", max_size=60) | st.text(max_size=40)
 
@@ -131,27 +131,3 @@ def test_hunks_keep_every_change(old: str, new: str, context: int) -> None:
     shown = [piece for hunk in hunks(pieces, context=context) for piece in hunk]
     changed = (Fate.REMOVED, Fate.ADDED)
     assert [p for p in shown if p.kind in changed] == [p for p in pieces if p.kind in changed]
-
-
-def test_a_snippet_is_what_the_old_text_lacks() -> None:
-    old = "Home\nNews of the day\nAbout"
-    new = "Home\nFlood closes two bridges\nNews of the day\nAbout\nHome"
-    assert snippet(old, new) == "Flood closes two bridges … Home"
-
-
-def test_a_snippet_prefers_the_line_with_more_new_words_when_room_is_short() -> None:
-    new = "a b c\nnew words galore indeed\nb c a"
-    assert snippet("a b c\n", new, limit=24) == "new words galore indeed"
-
-
-def test_a_snippet_of_one_long_line_ends_at_a_word() -> None:
-    assert snippet("", "seven words are far too many here", limit=15) == "seven words are"
-
-
-def test_nothing_new_gives_no_snippet() -> None:
-    assert snippet("one two", "one") == snippet("", "") == ""
-
-
-@given(texts, texts, st.integers(1, 30))
-def test_a_snippet_stays_within_its_limit(old: str, new: str, limit: int) -> None:
-    assert len(snippet(old, new, limit=limit)) <= limit

@@ -66,3 +66,35 @@ def test_void_elements_have_rows_without_text():
     found = rows("<p>a<br>b<img src=x></p>")
     assert found.subtree_hash[row_of(found, "br")] == 0
     assert found.subtree_hash[row_of(found, "p")] == text_hash("a b")
+
+
+def texts(html: str) -> dict[str, str]:
+    """Return the text of the first element of each name, cut out of the page's text."""
+    view = look(Snapshot("http://x.org/", html.encode()), dom=True)
+    assert view.dom is not None
+    written = view.text.encode()
+    spans = zip(view.dom.tag, view.dom.start, view.dom.end, strict=True)
+    found: dict[str, str] = {}
+    for tag, start, end in spans:
+        found.setdefault(view.dom.names[tag], written[start:end].decode())
+    return found
+
+
+def test_rows_say_where_their_text_stands() -> None:
+    found = texts("<p>Zürich <b>grüßt</b> die</p><ul><li> Welt</li><li>x</li></ul><i></i><hr>")
+    assert found["p"] == "Zürich grüßt die"
+    assert found["b"] == "grüßt"
+    assert found["li"] == "Welt"
+    assert found["ul"] == "Welt\nx"
+    assert found["body"] == "Zürich grüßt die\nWelt\nx"
+    assert found["i"] == found["hr"] == found["head"] == ""
+
+
+def test_the_text_of_a_row_is_what_its_hash_was_taken_of() -> None:
+    html = "<div>a <p>b<i> c</i><script>no</script></p> d<br>e</div><p> </p><p>f"
+    view = look(Snapshot("http://x.org/", html.encode()), dom=True)
+    assert view.dom is not None
+    rows = zip(view.dom.start, view.dom.end, view.dom.subtree_hash, strict=True)
+    for start, end, hashed in rows:
+        text = view.text.encode()[start:end].decode()
+        assert (text_hash(" ".join(text.split())) if text else 0) == hashed

@@ -35,6 +35,8 @@ COMMANDS = {
     "show": "Show one page: what is known of it.",
     "history": "Show a page's visits in time order.",
     "diff": "Show what changed between two versions of a page.",
+    "analyse": "Show how pages change: one in full, or all in groups.",
+    "mask": "Show or edit what is left out of a page as noise.",
     "simulate": "Back-test policies on recorded or generated pages.",
     "import": "Bring histories in: warc, git, csv, bing, parquet.",
     "export": "Take tables out: parquet, csv, cdxj.",

@@ -83,6 +83,10 @@ class Pace:
         left = next_midnight(now) - now
         return Pace(now + left / (max(0, self.total - spent) + 1), spent, self.total)
 
+    def beside(self, requests: int) -> "Pace":
+        """Return the pace of what is left where requests are made beside it: none is put off."""
+        return Pace(self.start, self.spent + requests, self.total)
+
     @property
     def _step(self) -> timedelta:
         rest = next_midnight(self.start) - self.start

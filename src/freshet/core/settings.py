@@ -180,6 +180,18 @@ class PolitenessSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoundSettings:
+    """Looks minutes apart at pages that change at every visit, to see how fast they do."""
+
+    share: float = _setting(
+        0.1, "share of the day's budget that rounds may use; 0: there are none", _not_negative(1)
+    )
+    fast: int = _setting(
+        8, "fast rounds of a page before it rests from them; 0: there are none", _not_negative(1000)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be set for a collection."""
 
@@ -193,6 +205,7 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
+    rounds: RoundSettings = field(default_factory=RoundSettings)
     page: PageSettings = field(default_factory=PageSettings)
 
     def for_page(self, *overrides: Table) -> PageSettings:

@@ -230,7 +230,8 @@ class DomRows:
     ``tag`` indexes ``names``; ``parent`` is the row of the parent (-1 at the root); ``index`` is
     the element's place among its siblings of the same name: rows spell ``/html[0]/body[0]``.
     ``full_path`` and ``type_path`` are hashes of both notations, ``node_hash`` of the element's
-    own text, ``subtree_hash`` of all text beneath it.
+    own text, ``subtree_hash`` of all text beneath it. ``start`` and ``end`` say where that text
+    stands, in bytes of the view's text as UTF-8.
     """
 
     names: tuple[str, ...]
@@ -241,6 +242,8 @@ class DomRows:
     type_path: Ids
     node_hash: Ids
     subtree_hash: Ids
+    start: Indices
+    end: Indices
 
     def __len__(self) -> int:
         return len(self.tag)

@@ -24,7 +24,7 @@ from freshet.demo.answers import Log
 from freshet.demo.race import Race
 from freshet.demo.stage import Stage
 from freshet.fetch.desk import Tidings
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 from freshet.flow.planning import visit_table
 from freshet.simulate.race import Standing
 

@@ -18,7 +18,7 @@ from freshet.fetch.herald import Listener
 from freshet.fetch.parts import Parts
 from freshet.fetch.spider import KeepFresh
 from freshet.fetch.worker import Worker
-from freshet.flow.crawl import DaySpending
+from freshet.flow.errands import DaySpending
 
 # While one thread computes, the other gets its turn within this time, and sockets do not wait.
 SWITCH_SECONDS = 0.0002

@@ -20,7 +20,7 @@ from freshet.core.errors import FreshetError, Locked, NoSpace
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Queue
 from freshet.fetch.worker import Worker
-from freshet.flow.crawl import DaySpending, Errand, Fetched
+from freshet.flow.errands import DaySpending, Errand, Fetched
 from freshet.flow.record import Learnt
 
 # Drawing waits while a batch is recorded, so a batch grows when that is quick, else it shrinks.

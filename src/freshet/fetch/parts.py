@@ -19,7 +19,7 @@ from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
 from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
 from freshet.fetch.worker import Worker
-from freshet.flow.crawl import Errand, Fetched
+from freshet.flow.errands import Errand, Fetched
 
 COLLECTION = "FRESHET_COLLECTION"
 BUDGET = "FRESHET_BUDGET"

@@ -19,7 +19,7 @@ from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
 from freshet.fetch.robots import ROBOTS
 from freshet.fetch.wire import HEAD, SENT
-from freshet.flow.crawl import Fetched
+from freshet.flow.errands import Fetched
 
 NOT_MODIFIED = 304
 SERVER_ERROR = 500

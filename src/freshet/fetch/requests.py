@@ -12,7 +12,7 @@ from scrapy.http import Response
 from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.types import Outcome
 from freshet.fetch.wire import HEAD, SENT
-from freshet.flow.crawl import Errand
+from freshet.flow.errands import Errand
 from freshet.view.url import canonical, place
 
 TRIP = "freshet_trip"

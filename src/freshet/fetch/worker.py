@@ -11,7 +11,8 @@ from freshet.core.clock import Clock, SystemClock
 from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
 from freshet.flow.collection import Collection
-from freshet.flow.crawl import Begun, Crawl, DaySpending
+from freshet.flow.crawl import Crawl
+from freshet.flow.errands import Begun, DaySpending
 from freshet.flow.planning import rehearse
 from freshet.flow.sight import see
 

@@ -22,7 +22,8 @@ def page_with_past(
     page: Page, catalog: Catalog, snapshots: Snapshots, settings: Settings, clock: Clock
 ) -> "CollectionPage":
     """Return a page that can tell its past, and what is expected of it."""
-    from freshet.flow.page import CollectionPage, Past
+    from freshet.flow.page import CollectionPage
+    from freshet.flow.past import Past
 
     return CollectionPage(page, Past(catalog, snapshots, settings, clock))
 

@@ -6,22 +6,25 @@ this runs in one thread, beside the one that fetches; the two exchange only valu
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from freshet.archive.catalog.rows import Conditions, HostState
-from freshet.archive.importers.base import Arrival
+from freshet.archive.catalog.rows import Conditions, HostState, Lease
 from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.errors import StorageError
 from freshet.core.settings import PageSettings
-from freshet.core.tables import UNBOUNDED, Caps, key_of
+from freshet.core.tables import UNBOUNDED, Caps
 from freshet.core.types import Choice, Page
 from freshet.flow.collection import Collection
+from freshet.flow.errands import Begun, DaySpending, Drawn, Errand, Fetched
+from freshet.flow.hosts import welcome
+from freshet.flow.noise import NoiseWatch
 from freshet.flow.planning import ids_of, informed_policy, visit_table
 from freshet.flow.record import Learnt, Recorder
 from freshet.flow.roll import Roll
+from freshet.flow.sampling import Moment, Rounds, reason
 from freshet.flow.today import note_lost
 
 LEASE = timedelta(hours=1)
@@ -30,75 +33,6 @@ WORKER = "crawl"
 MORE_ASKED = 64
 DIED = "crawl found dead"
 NOTHING = Conditions(None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Errand:
-    """A page to be fetched: leased and booked, not to be asked for before ``start``.
-
-    ``etag`` and ``last_modified`` are set where the request may be conditional; they belong to
-    ``final_url``, where the page was last found.
-    """
-
-    page: int
-    url: str
-    host: str
-    start: datetime
-    day: str
-    settings: PageSettings
-    reason: str = ""
-    etag: str | None = None
-    last_modified: str | None = None
-    final_url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What came of a request: for an errand its page and day, for others neither.
-
-    ``asked`` says whether any request went out.
-    """
-
-    arrival: Arrival
-    page: int = 0
-    day: str = ""
-    asked: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
-
-    Where there was room for no more, that is at once.
-    """
-
-    errands: tuple[Errand, ...]
-    again: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """What a crawl finds when it begins: the hosts' states, and when one was last found dead.
-
-    Until ``died`` any host may have been asked, and nobody knows which; None: none was killed.
-    """
-
-    hosts: tuple[HostState, ...]
-    died: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class DaySpending:
-    """A day's budget of page requests, what is spent of it, and for how many pages.
-
-    ``apart`` are the requests that the budget does not count: for robots.txt and sitemaps.
-    """
-
-    day: str
-    spent: int
-    budget: int
-    apart: int = 0
-    pages: int = 0
 
 
 class Crawl:
@@ -125,22 +59,27 @@ class Crawl:
         self._catch_up = catch_up
         self._only = frozenset(only)
         self._latest = self._clock.now()
-        self.policy = informed_policy(self._catalog, self._settings, now=self._latest)
-        self._astray: frozenset[int] = frozenset()
+        self._rounds = Rounds(self._catalog, self._settings)
+        self.policy = informed_policy(
+            self._catalog, self._settings, now=self._latest, beside=self._rounds.read
+        )
         self._roll = Roll(collection.catalog, collection.settings)
+        self._noise = NoiseWatch(collection)
         self._pace: Pace | None = None
         self._day = ""
         self._spent = 0
         self._learnt: list[Learnt] = []
+        self._ready: list[Errand] = []
 
     def begin(self) -> Begun:
         """Take back what a dead crawl held, and return what is kept of hosts."""
+        now = self._clock.now()
+        samples = self._rounds.begin(now)
         if held := self._catalog.leases():
-            now = self._clock.now()
             self._catalog.set_note(DIED, now.isoformat())
             self._catalog.return_all()
-            lost = sum(day_of(lease.taken) == day_of(now) for lease in held)
-            note_lost(self._catalog, day_of(now), lost)
+            today = [lease.page for lease in held if day_of(lease.taken) == day_of(now)]
+            note_lost(self._catalog, day_of(now), sum(samples.get(page, 1) for page in today))
         self._roll.read()
         died = self._catalog.note(DIED)
         return Begun(tuple(self._catalog.hosts()), datetime.fromisoformat(died) if died else None)
@@ -151,8 +90,9 @@ class Crawl:
         self._take_up()
         now = self._clock.now()
         self._keep_time(now)
+        caps = self._sample(now, until, room, caps)
         pace = self._paced(now)
-        room = min(room, pace.total - self._spent)
+        room = min(room - len(self._ready), pace.total - self._spent)
         paced = min(room, pace.count_by(min(until, next_midnight(now))) - self._spent)
         eager = min(room, self._roll.eager())
         chosen = self._choose(now, paced, eager, caps)
@@ -164,8 +104,9 @@ class Crawl:
             self._roll.back(pages, visited=False)
             raise
         is_full = bool(errands) and len(errands) == room
-        again = now if is_full else self._again(now, len(errands) < max(paced, eager))
-        return Drawn(tuple(errands), again)
+        again = now if is_full else self._again(now, until, len(errands) < max(paced, eager))
+        drawn, self._ready = (*self._ready, *errands), []
+        return Drawn(drawn, again)
 
     def book(self, requests: int, hosts: Sequence[HostState] = ()) -> bool:
         """Book further requests of errands that are out; False where the day has none left."""
@@ -193,21 +134,49 @@ class Crawl:
         visited = [visit.page for visit, _ in self._learnt]
         if not all(map(self._roll.knows, visited)):
             self._take_in()
+        anew = self._look_for_noise(visited)
+        rounds = self._rounds.learnt(self._learnt)
         self._settle(fetched)
-        self._roll.back([*visited, *(item.page for item in fetched)], visited=True)
-        self.policy.learn(visit_table(self._learnt))
+        self._rounds.take_over(rounds, self._learnt, self._clock.now())
+        back = [*visited, *(item.page for item in fetched)]
+        self._roll.back([p for p in back if not self._rounds.is_out(p)], visited=True)
+        self.policy.learn(visit_table([item for item in self._learnt if item[0].page not in anew]))
+        self._learn_anew(anew)
         learnt, self._learnt = self._learnt, []
         return learnt
+
+    def _look_for_noise(self, visited: Sequence[int]) -> frozenset[int]:
+        """Learn masks from what visits brought; return the pages that are measured anew by them."""
+        sampled = filter(self._rounds.is_out, visited)
+        anew = self._noise.after(self._learnt, frozenset(sampled))
+        if anew:
+            self._recorder.forget(anew)
+            self._learnt = self._noise.told_anew(self._learnt, anew)
+        return anew
+
+    def _learn_anew(self, pages: frozenset[int]) -> None:
+        """Let the policy forget what it knows of pages, and learn their pasts as they are now."""
+        known = ids_of(sorted(filter(self._roll.knows, pages)))
+        if not len(known):
+            return
+        self.policy.forget(known)
+        self.policy.add(self._roll.table_of(known.tolist()))
+        for page in known.tolist():
+            past = self._catalog.history(page)
+            self.policy.learn(visit_table([(row.visit, row.change) for row in past]))
 
     def give_back(self, errands: Sequence[Errand], hosts: Sequence[HostState] = ()) -> None:
         """Take back errands whose requests never went out."""
         self._keep(hosts)
         for day in {errand.day for errand in errands}:
-            pages = [errand.page for errand in errands if errand.day == day]
+            pages = [e.page for e in errands if e.day == day and not e.is_sample]
+            samples = [e.page for e in errands if e.day == day and e.is_sample]
             self._catalog.release(WORKER, pages, day=day)
+            self._rounds.recall(WORKER, samples, day)
             if day == self._day:
                 self._spent = self._catalog.spending(day).requests
-            self._roll.back(pages, visited=False)
+            back = [*pages, *(page for page in samples if not self._rounds.is_out(page))]
+            self._roll.back(back, visited=False)
             self.policy.release(ids_of(pages))
 
     def spending(self) -> DaySpending:
@@ -228,11 +197,10 @@ class Crawl:
     def _keep_time(self, now: datetime) -> None:
         """Learn everything anew where the clock was set back, so that no page waits for its return.
 
-        What is out then is unknown to the new policy, and barred until it is back.
+        What is out then is unknown to the new policy.
         """
         if now < self._latest - SET_BACK:
             self.policy = informed_policy(self._catalog, self._settings, now=now)
-            self._astray = self._roll.out
         self._latest = now
 
     def _take_up(self) -> None:
@@ -253,11 +221,13 @@ class Crawl:
     def _settle(self, fetched: Sequence[Fetched]) -> None:
         """Book requests of others' spiders, and give back those that never went out."""
         self._paced(self._clock.now())
-        unasked = sum(not item.asked and item.day == self._day for item in fetched)
+        unasked = [item.page for item in fetched if not item.asked and item.day == self._day]
         others = sum(item.asked and not item.day for item in fetched)
+        samples = sum(map(self._rounds.is_out, unasked))
         if unasked or others:
-            self._catalog.book(self._day, others - unasked)
-            self._spent += others - unasked
+            self._catalog.book(self._day, others - len(unasked), samples=-samples)
+            self._spent += others - len(unasked)
+            self._rounds.give_back(samples)
 
     def _paced(self, now: datetime) -> Pace:
         """Return the pace of the day, begun anew with the day and when the budget changes."""
@@ -274,7 +244,8 @@ class Crawl:
     def _choose(self, now: datetime, paced: int, eager: int, caps: Caps) -> list[Choice]:
         """Choose the pages that someone asked for, those never seen, then those worth most.
 
-        Only the last wait for the pace: what was chosen beyond it is let go again.
+        Only the last wait for the pace: what was chosen beyond it is let go again. The policy does
+        not know of all that is out, such as pages asked for and samples.
         """
         k = max(paced, eager)
         asked, caps = self._welcome(self._roll.asked(MORE_ASKED * k), k, caps)
@@ -282,9 +253,8 @@ class Crawl:
             return [_asked(page) for page in asked if page in self._only]
         if k <= 0:
             return []
-        self._astray &= self._roll.out
-        out = [*self._roll.asked(UNBOUNDED), *self._astray]
-        barred = np.union1d(self._roll.barred(now), ids_of(out))
+        away = [*self._roll.asked(UNBOUNDED), *self._roll.out]
+        barred = np.union1d(self._roll.barred(now), ids_of(away))
         found = list(self.policy.choose(now, k - len(asked), replace(caps, barred=barred)))
         first = [choice for choice in found if self._roll.is_eager(choice.page)]
         rest = [choice for choice in found if not self._roll.is_eager(choice.page)]
@@ -294,17 +264,37 @@ class Crawl:
 
     def _welcome(self, asked: Sequence[int], k: int, caps: Caps) -> tuple[list[int], Caps]:
         """Return k pages asked for whose hosts have room, and the room that they leave."""
-        room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
         pages = self._catalog.pages_by_id(asked)
-        welcome: list[int] = []
-        for page in asked:
-            host = key_of(pages[page].host) if page in pages else 0
-            left = room.get(host, caps.otherwise)
-            if page in pages and left > 0 and len(welcome) < k:
-                room[host] = left - 1
-                welcome.append(page)
-        hosts = np.array(list(room), np.uint64)
-        return welcome, replace(caps, hosts=hosts, room=np.array(list(room.values()), np.int64))
+        return welcome({page: pages[page].host for page in asked if page in pages}, k, caps)
+
+    def _sample(self, now: datetime, until: datetime, room: int, caps: Caps) -> Caps:
+        """Lease and book the samples that are due; they are ready from here on.
+
+        Return the room that they leave at hosts. Where the rest cannot be drawn they stay ready.
+        A crawl that ends when it has caught up would leave rounds unfinished, so it begins none.
+        """
+        pace = self._paced(now)
+        room = min(room, pace.total - self._spent)
+        if self._only or self._catch_up:
+            return caps
+        moment = Moment(now, until, pace.total)
+        due = self._rounds.due(moment, room, lambda page: self._roll.welcomes(page, now))
+        if not due:
+            return caps
+        chosen, caps = self._welcome([sampling.page for sampling in due], room, caps)
+        lease = Lease(0, WORKER, now, now + LEASE)
+        sent = self._rounds.send([s for s in due if s.page in chosen], lease, self._day)
+        held = [sampling.page for sampling in sent]
+        pages, overrides = self._catalog.pages_by_id(held), self._catalog.overrides(held)
+        for sampling in sent:
+            settings = self._settings.for_page(*overrides.get(sampling.page, ()))
+            start = self._rounds.start(sampling, now)
+            errand = _errand(pages[sampling.page], start, self._day, settings, reason(sampling))
+            self._ready += [replace(errand, is_sample=True)] * sampling.times
+            self._spent += sampling.times
+        self._roll.send(held)
+        self._pace = self._paced(now).beside(sum(sampling.times for sampling in sent))
+        return caps
 
     def _errands(self, now: datetime, chosen: Sequence[Choice]) -> list[Errand]:
         """Lease and book chosen pages; each is due when the pace comes to it."""
@@ -334,12 +324,14 @@ class Crawl:
             final_url=conditions.url,
         )  # fmt: skip
 
-    def _again(self, now: datetime, is_short: bool) -> datetime | None:
-        """Return when to draw again by the pace; None where hosts kept pages back."""
+    def _again(self, now: datetime, until: datetime, is_short: bool) -> datetime | None:
+        """Return when to draw again by pace and rounds; None where hosts kept pages back."""
         pace = self._paced(now)
         if self._spent >= pace.total:
             return next_midnight(now)
-        return None if is_short else pace.due(self._spent)
+        sample = self._rounds.next_due(Moment(now, until, pace.total))
+        due = pace.due(self._spent)
+        return None if is_short else min(due, sample or due)
 
 
 def _asked(page: int) -> Choice:

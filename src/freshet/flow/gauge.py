@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from freshet.archive.catalog.base import Catalog
 from freshet.core.settings import Settings
 from freshet.core.types import Change, View
-from freshet.measure.change import compare
-from freshet.measure.mask import NO_MASK, Mask
+from freshet.measure.change import Masked, compare_masked, counts_words, under
+from freshet.measure.mask import NO_MASK, By, Mask, Rule
 from freshet.view.words import count
 
 
@@ -20,13 +20,21 @@ class Gauge:
     mask: Mask = NO_MASK
 
     @property
-    def reads_text(self) -> bool:
-        """Whether comparing needs the text itself, beyond its hash and its words."""
-        return bool(self.mask.patterns)
+    def reads_dom(self) -> bool:
+        """Whether a view must have its DOM rows to be measured."""
+        return self.mask.reads_dom
+
+    def under(self, view: View) -> Masked:
+        """Put a view of the page under its mask: what is left of it is all that is compared."""
+        return under(view, self.mask, count if counts_words(self.counts_as) else None)
 
     def compare(self, old: View, new: View) -> Change:
         """Compare two views of the page."""
-        return compare(old, new, mask=self.mask, counts_as=self.counts_as, count_words=count)
+        return self.compare_masked(self.under(old), self.under(new))
+
+    def compare_masked(self, old: Masked, new: Masked) -> Change:
+        """Compare two views that are under the page's mask already."""
+        return compare_masked(old, new, counts_as=self.counts_as)
 
 
 PLAIN = Gauge()
@@ -45,9 +53,24 @@ def gauges(catalog: Catalog, settings: Settings, page_ids: Sequence[int]) -> dic
 
 
 def mask_of(version: int, body: Mapping[str, Any]) -> Mask:
-    """Read a mask as the catalog keeps it.
+    """Read a mask as the catalog keeps it; the first ones were lists of patterns made by hand.
 
     >>> mask_of(2, {"patterns": ["seen # times"]})
-    Mask(version=2, patterns=('seen # times',))
+    Mask(version=2, rules=(Rule(what='seen # times', by='hand', why=''),), never=())
     """
-    return Mask(version, tuple(body.get("patterns", ())))
+    patterns = [Rule(pattern) for pattern in body.get("patterns", ())]
+    rules = [
+        Rule(rule["what"], cast("By", rule.get("by", "hand")), rule.get("why", ""))
+        for rule in body.get("rules", ())
+    ]
+    return Mask(version, (*patterns, *rules), tuple(body.get("never", ())))
+
+
+def body_of(mask: Mask) -> dict[str, Any]:
+    """Return a mask as the catalog keeps it.
+
+    >>> body_of(Mask(1, (Rule("seen # times"),)))
+    {'rules': [{'what': 'seen # times', 'by': 'hand', 'why': ''}], 'never': []}
+    """
+    rules = [{"what": rule.what, "by": rule.by, "why": rule.why} for rule in mask.rules]
+    return {"rules": rules, "never": list(mask.never)}

@@ -1,7 +1,7 @@
 """Hosts as plans and people see them: when each may be asked again, and why not sooner."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import DAY_SECONDS, UNBOUNDED, Caps, PageIds, keys_of
+from freshet.core.tables import DAY_SECONDS, UNBOUNDED, Caps, PageIds, key_of, keys_of
 
 OK = 200
 
@@ -105,6 +105,19 @@ class Turns:
     def next_opening(self, after: float) -> float | None:
         """Return when the next host comes free after a time, None where all are free."""
         return min((free for free in self._free.values() if free > after), default=None)
+
+
+def welcome(pages: Mapping[int, str], k: int, caps: Caps) -> tuple[list[int], Caps]:
+    """Return the first k pages, given with their hosts, that have room, and the room they leave."""
+    room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
+    chosen: list[int] = []
+    for page, host in pages.items():
+        left = room.get(key := key_of(host), caps.otherwise)
+        if left > 0 and len(chosen) < k:
+            room[key] = left - 1
+            chosen.append(page)
+    hosts = np.array(list(room), np.uint64)
+    return chosen, replace(caps, hosts=hosts, room=np.array(list(room.values()), np.int64))
 
 
 def delay_of(politeness: PolitenessSettings, own: float | None) -> float:

@@ -15,6 +15,7 @@ from freshet.archive.catalog.rows import Entry, HistoryRow, LinkDelta, ViewFacts
 from freshet.core.types import Change, Outcome, PageKey, View
 from freshet.flow.gauge import Gauge
 from freshet.flow.state import PageState, Seen, change_since, gone_after
+from freshet.measure.change import Masked
 
 MEASURING = "measuring pages anew"
 REMEMBERED_VIEWS = 2
@@ -143,8 +144,9 @@ class Remeasurement:
         if view is None or old is None:
             change, since = row.change, row.since
         else:
-            state = PageState(self._gauge, uid=before.uid, view=old, gone=before.gone)
-            change = change_since(state, _seen(row, view))
+            content = self._gauge.under(old)
+            state = PageState(self._gauge, uid=before.uid, content=content, gone=before.gone)
+            change = change_since(state, _seen(row, self._gauge.under(view)))
         return Entry(row.visit, _with_links(change, delta, seen), since, facts, delta)
 
 
@@ -192,5 +194,5 @@ def _with_links(change: Change | None, delta: LinkDelta, seen: set[str]) -> Chan
     return replace(change, never_seen=never, new_links=delta.added, removed_links=delta.removed)
 
 
-def _seen(row: HistoryRow, view: View | None) -> Seen:
-    return Seen(row.visit.uid, row.visit.time, row.visit.outcome, view)
+def _seen(row: HistoryRow, content: Masked | None) -> Seen:
+    return Seen(row.visit.uid, row.visit.time, row.visit.outcome, content)

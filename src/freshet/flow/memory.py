@@ -12,9 +12,10 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.archive.snapshots import Snapshots
 from freshet.core.settings import Settings
 from freshet.core.types import Outcome, View
-from freshet.flow.gauge import gauges
+from freshet.flow.gauge import Gauge, gauges
 from freshet.flow.sight import see
 from freshet.flow.state import PageState, gone_after
+from freshet.measure.change import Masked
 
 MEMORY_BYTES = 200_000_000
 
@@ -56,12 +57,12 @@ class Memory:
         """Drop everything that is remembered."""
         self.forget(list(self._pages))
 
-    def view_of(self, row: HistoryRow, url: str) -> View | None:
-        """Make the view of a stored visit again."""
+    def view_of(self, row: HistoryRow, url: str, *, dom: bool) -> View | None:
+        """Make the view of a stored visit again, with DOM rows where a mask needs them."""
         snapshot = self._snapshots.of(row.visit, url)
         if snapshot is None:
             return None
-        return see(snapshot, self._settings.limits).view
+        return see(snapshot, self._settings.limits, dom=dom).view
 
     def _read_back(self, urls: Mapping[int, str]) -> dict[int, PageState]:
         if not urls:
@@ -75,11 +76,17 @@ class Memory:
                 gauge=how[page_id],
                 latest=ends[page_id].visit.time if page_id in ends else None,
                 uid=looks[page_id].visit.uid if page_id in looks else None,
-                view=self.view_of(looks[page_id], url) if page_id in looks else None,
+                content=self._content(looks[page_id], url, how[page_id])
+                if page_id in looks
+                else None,
                 gone=page_id in ends and self._is_gone(ends[page_id]),
             )
             for page_id, url in urls.items()
         }
+
+    def _content(self, look: HistoryRow, url: str, gauge: Gauge) -> Masked | None:
+        view = self.view_of(look, url, dom=gauge.reads_dom)
+        return gauge.under(view) if view else None
 
     def _is_gone(self, last: HistoryRow) -> bool:
         """Whether a page was missing when its content was last asked for.

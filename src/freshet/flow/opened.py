@@ -9,6 +9,7 @@ from freshet.archive.catalog.rows import Summary
 from freshet.core.progress import Progress, silent
 from freshet.core.types import BadRow, Page, Plan
 from freshet.flow.add import Added, add_pages
+from freshet.flow.analyse import Analysis, analyse, usual_engine
 from freshet.flow.check import Report, check, repair
 from freshet.flow.check_now import Asked, check_now
 from freshet.flow.collection import Collection
@@ -114,6 +115,19 @@ class OpenedCollection(Collection):
     def repair(self, *, progress: Progress = silent) -> Report:
         """Mend what can be mended, then verify."""
         return repair(self, progress=progress)
+
+    def analyse(
+        self,
+        by: str = "tld",
+        *,
+        source: str | None = None,
+        tag: str | None = None,
+        processes: int = 0,
+        progress: Progress = silent,
+    ) -> Analysis:
+        """Measure how pages change, and compare their groups, such as top-level domains."""
+        engine = usual_engine(processes)
+        return analyse(self, by=by, source=source, tag=tag, engine=engine, progress=progress)
 
     def measure_again(self, pages: Iterable[Page] | None = None) -> int:
         """Compare stored versions anew; return how many visits were measured."""

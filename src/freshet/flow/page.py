@@ -5,19 +5,25 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
-from freshet.archive.snapshots import Snapshots
-from freshet.core.clock import Clock
 from freshet.core.errors import NotFound, UsageError
-from freshet.core.settings import Settings
+from freshet.core.series import Series
 from freshet.core.types import Change, Outcome, Page, Snapshot, View
 from freshet.flow.forecast import PageForecast, forecast
+from freshet.flow.gauge import Gauge, gauges
+from freshet.flow.past import Past, blocks_of
 from freshet.flow.sight import decoded, see
-from freshet.measure.change import compare
+from freshet.flow.traits import curve_of
+from freshet.measure.curve.curve import Curve
+from freshet.measure.mask import HOLE, hidden, without
+from freshet.measure.news import LIMIT, snippet
+from freshet.measure.structure.blocks import Block
+from freshet.measure.terms.table import TermTable, term_table
 from freshet.measure.wording import Piece, difference, hunks
 
 Which = int | str | datetime
+
+REMEMBERED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,17 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two versions of a page, compared: the change, and the words that went and came."""
+    """Two versions of a page, compared: the change, and the words that went and came.
+
+    The words are all that differ; ``change`` says whether that counts, by the page's ``counts_as``
+    and under its mask.
+    """
 
     old: Version
     new: Version
     change: Change
     words: list[Piece]
+    counts_as: str
 
     def hunks(self, *, context: int) -> list[tuple[Piece, ...]]:
         """Return each change of the words with so many lines around it."""
@@ -48,13 +59,13 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What a page's past is read from."""
+class News:
+    """What is new in a version since another one, as short as a search result; empty if nothing."""
 
-    catalog: Catalog
-    snapshots: Snapshots
-    settings: Settings
-    clock: Clock
+    old: Version
+    new: Version
+    change: Change
+    text: str
 
 
 class CollectionPage(Page):
@@ -124,22 +135,66 @@ class CollectionPage(Page):
             )
         return view
 
-    def view_of(self, row: HistoryRow) -> View | None:
+    def view_of(self, row: HistoryRow, *, dom: bool = False) -> View | None:
         """Return what a visit of the history showed; None where its bytes are not kept."""
         found = self._past.snapshots.of(row.visit, self.url)
-        return see(found, self._past.settings.limits).view if found else None
+        return see(found, self._past.settings.limits, dom=dom).view if found else None
 
     def forecast(self) -> PageForecast:
         """Return how likely the page is to have changed by when."""
         return forecast(self._past.catalog, self._past.settings, self, self._past.clock)
 
+    def series(self) -> Series:
+        """Return the page's looks in time order, with the words of each version they showed."""
+        return self._past.history(self, dom=False).series
+
+    def curve(self) -> Curve:
+        """Return how alike the page stays to what it was, with its knot where it has one."""
+        return curve_of(self.series(), self.url)
+
+    def terms(self) -> TermTable:
+        """Return when each word was there, how well it stays, and how telling it is here."""
+        return term_table(self.series(), self._past.language(self))
+
+    def blocks(self) -> tuple[Block, ...]:
+        """Return the blocks of the page and how each lives; none where no version has any."""
+        looks = self._past.catalog.last_looks([self.id])
+        last = self._past.view(self, looks[self.id], dom=True) if looks else None
+        return blocks_of(self._past.history(self, dom=True), last)
+
     def difference(self, old: Which | None = None, new: Which | None = None) -> Difference:
         """Compare two versions; without any, those around the last change."""
-        first, second = self._pair(old, new)
-        before, after = self.view(first.number), self.view(second.number)
-        return Difference(
-            first, second, compare(before, after), difference(before.text, after.text)
-        )
+        (first, second), gauge = self._pair(old, new), self._gauge()
+        before, after = self._views([first, second], gauge)
+        words = difference(before.text, after.text)
+        return Difference(first, second, gauge.compare(before, after), words, gauge.counts_as)
+
+    def news(self, since: Which, *, limit: int = LIMIT) -> News:
+        """Return what is new in the last version since the one seen at a time.
+
+        What the page's mask hides is left out; words that a few versions before then had, too, are
+        no great news.
+        """
+        first, last, gauge = self.version(since), self.version(-1), self._gauge()
+        before, after = self._views([first, last], gauge)
+        texts = [_text_left(view, gauge) for view in (before, after)]
+        earlier = [_text_left(view, gauge) for view in self._views_before(first, gauge)]
+        told = snippet(*texts, earlier=earlier, limit=limit)
+        return News(first, last, gauge.compare(before, after), told)
+
+    def _gauge(self) -> Gauge:
+        return gauges(self._past.catalog, self._past.settings, [self.id])[self.id]
+
+    def _views(self, versions: Sequence[Version], gauge: Gauge) -> list[View]:
+        return [self.view(version.number, dom=gauge.reads_dom) for version in versions]
+
+    def _views_before(self, version: Version, gauge: Gauge) -> list[View]:
+        """Return a few different views from before a version, as far as their bytes are kept."""
+        earlier = {each.row.visit.digest: each.row for each in self.versions[: version.number - 1]}
+        earlier.pop(version.row.visit.digest, None)
+        nearest = list(earlier.values())[-REMEMBERED:]
+        views = (self.view_of(row, dom=gauge.reads_dom) for row in nearest)
+        return [view for view in views if view is not None]
 
     def _pair(self, old: Which | None, new: Which | None) -> tuple[Version, Version]:
         if len(self.versions) < 2 and old is None:
@@ -169,6 +224,11 @@ class CollectionPage(Page):
                 " give a later time, or the number of a version"
             )
         return earlier[-1]
+
+
+def _text_left(view: View, gauge: Gauge) -> str:
+    """Return what of a view's text its mask leaves, line by line."""
+    return without(view.text, hidden(view, gauge.mask)).replace(HOLE, " ")
 
 
 def _with_links(row: HistoryRow, delta: LinkDelta | None) -> HistoryRow:

@@ -1,6 +1,6 @@
 """A policy that knows a collection: its live pages, and everything that visits have shown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -37,10 +37,17 @@ def policy_name(settings: Settings) -> str:
     return f"bayes-{settings.objective}"
 
 
-def informed_policy(catalog: Catalog, settings: Settings, *, now: datetime | None = None) -> Policy:
+def informed_policy(
+    catalog: Catalog,
+    settings: Settings,
+    *,
+    now: datetime | None = None,
+    beside: Callable[[VisitTable], None] | None = None,
+) -> Policy:
     """Return a policy that has learnt every visit of the live pages, paused ones too.
 
     Visits ahead of ``now``, which a clock that was wrong has left, count as made just now.
+    ``beside`` is shown the same visits, so that they are read once.
     """
     policy = make(
         policy_name(settings),
@@ -53,6 +60,8 @@ def informed_policy(catalog: Catalog, settings: Settings, *, now: datetime | Non
         policy.add(page_table(batch, weights, settings.page.importance))
     for visits in catalog.visit_columns():
         policy.learn(visits if now is None else _until(visits, to_epoch(now)))
+        if beside is not None:
+            beside(visits)
     return policy
 
 

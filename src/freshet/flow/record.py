@@ -4,7 +4,7 @@ The order of writes is what makes a crash harmless: whole records first, made du
 transaction of the catalog. A record without a row is adopted when the collection is next opened.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.base import Catalog
@@ -29,6 +29,7 @@ from freshet.flow.state import (
     links_since,
     state_after,
 )
+from freshet.measure.change import Masked
 from freshet.view.url import canonical, place
 
 REMEMBERED_PAGES = 200_000
@@ -94,10 +95,12 @@ class Recorder:
         self._find_pages(fresh)
         items = [(*self._pages[arrival.url, arrival.source], arrival) for arrival in fresh]
         told, plain = self._parted([item for item in items if item[0]])
-        drafts = self._drafts(plain)
+        states = self._memory.recall({page: url for page, url, _ in plain})
+        drafts = self._drafts(plain, states)
         self._shelf.sync()
         self._weigh(items)
-        learnt = self._write(drafts, [_told(page, arrival) for page, _, arrival in told])
+        reports = [_told(page, arrival) for page, _, arrival in told]
+        learnt = self._write(drafts, reports, states)
         self._shelf.acknowledge()
         unusable = tuple(arrival for page, _, arrival in items if not page)
         doubled = tuple(arrival for arrival in arrivals if _differs(arrival, first[arrival.uid]))
@@ -125,7 +128,7 @@ class Recorder:
         ids = dict(zip(usable, self._catalog.add_pages(new, self._clock.now()), strict=True))
         self._pages |= {name: (ids.get(name, 0), keys[name].url) for name in names}
 
-    def _drafts(self, items: Sequence[Item]) -> list[Draft]:
+    def _drafts(self, items: Sequence[Item], states: Mapping[int, PageState]) -> list[Draft]:
         """Put the bytes of arrivals on the shelf, and see what they show."""
         self._shelf.expect(items)
         payloads: dict[bytes, Snapshot] = {}
@@ -136,9 +139,10 @@ class Recorder:
             if snapshot is not None:
                 stored = _with_payload(stored, snapshot)
                 payloads[stored.digest or b""] = snapshot
-            sight = self._sight(arrival, url, snapshot)
-            view = sight.view if sight.outcome is Outcome.OK else None
-            seen = Seen(arrival.uid, arrival.time, sight.outcome, view)
+            gauge = states[page].gauge
+            sight = self._sight(arrival, url, snapshot, dom=gauge.reads_dom)
+            content = _content(sight, gauge)
+            seen = Seen(arrival.uid, arrival.time, sight.outcome, content)
             drafts.append(Draft(arrival, page, url, seen, stored, snapshot, sight.why))
         return drafts
 
@@ -154,24 +158,25 @@ class Recorder:
         kept = self._catalog.find_payload(digest)
         return self._snapshots.of(kept, url) if kept else None
 
-    def _sight(self, arrival: Arrival, url: str, snapshot: Snapshot | None) -> Sight:
+    def _sight(self, arrival: Arrival, url: str, snapshot: Snapshot | None, *, dom: bool) -> Sight:
         if snapshot is None:
             bare = Outcome.REPORTED if arrival.outcome is Outcome.OK else arrival.outcome
             return Sight(bare or Outcome.REPORTED, arrival.why, None)
         status = arrival.status or snapshot.status
         based = replace(snapshot, url=arrival.final_url or url, status=status)
-        sight = see(based, self._settings.limits)
+        sight = see(based, self._settings.limits, dom=dom)
         if arrival.outcome is None:
             return sight
         return replace(sight, outcome=arrival.outcome, why=arrival.why)
 
-    def _write(self, drafts: Sequence[Draft], told: Sequence[Entry]) -> tuple[Learnt, ...]:
+    def _write(
+        self, drafts: Sequence[Draft], told: Sequence[Entry], states: dict[int, PageState]
+    ) -> tuple[Learnt, ...]:
         """Measure drafts and write their rows; late ones are put between their neighbours.
 
         Return what was written. What failed before and is tried again begins anew.
         """
         self._links = SeenLinks(self._catalog.seen_links)
-        states = self._memory.recall({draft.page: draft.url for draft in drafts})
         entries: list[Entry] = []
         late: dict[int, list[Draft]] = {}
         for draft in drafts:
@@ -220,7 +225,7 @@ class Recorder:
             visit=_visit(draft),
             change=change,
             since=before.uid if change is not None and told is None else None,
-            view=ViewFacts.of(seen.view) if seen.view else None,
+            view=ViewFacts.of(seen.content.view) if seen.content else None,
             links=links,
             etag=(snapshot.header("etag") or None) if snapshot else None,
             last_modified=(snapshot.header("last-modified") or None) if snapshot else None,
@@ -228,10 +233,10 @@ class Recorder:
 
     def _delta(self, draft: Draft, before: PageState, change: Change | None) -> LinkDelta | None:
         """Return which links came and went; by the catalog where the last look's bytes are lost."""
-        view = draft.seen.view
-        if view is None or before.view is not None or before.uid is None:
+        content = draft.seen.content
+        if content is None or before.content is not None or before.uid is None:
             return links_since(before, draft.seen, change)
-        old, new = self._catalog.links_at(draft.page), set(view.links.urls)
+        old, new = self._catalog.links_at(draft.page), set(content.view.links.urls)
         return LinkDelta(tuple(new - old), tuple(old - new))
 
     def _counted(self, page: int, change: Change | None) -> Change | None:
@@ -246,6 +251,10 @@ class Recorder:
     def look_again(self) -> None:
         """Forget what is remembered of pages, because others may have changed how they count."""
         self._memory.clear()
+
+    def forget(self, pages: Iterable[int]) -> None:
+        """Forget what is remembered of some pages, because they are measured otherwise now."""
+        self._memory.forget(pages)
 
     def finish_measuring(self) -> None:
         """Measure the whole histories of pages that a crash left with late visits not measured."""
@@ -262,14 +271,25 @@ class Recorder:
 
     def _settle(self, page: int, late: Sequence[Draft], state: PageState) -> None:
         """Measure late visits and whatever comes after them in their page's history."""
-        known = {draft.arrival.uid: draft.seen.view for draft in late}
+        known = {
+            draft.arrival.uid: draft.seen.content.view if draft.seen.content else None
+            for draft in late
+        }
         write_anew(self._catalog, page, self._remeasurement(late[0].url, state.gauge, known))
 
     def _remeasurement(
         self, url: str, gauge: Gauge, late: Mapping[bytes, View | None] | None
     ) -> Remeasurement:
-        views = Views(lambda row: self._memory.view_of(row, url), late or {})
+        dom = gauge.reads_dom
+        views = Views(lambda row: self._memory.view_of(row, url, dom=dom), late or {})
         return Remeasurement(gauge, views, self._catalog.link_delta, late)
+
+
+def _content(sight: Sight, gauge: Gauge) -> Masked | None:
+    """Return what a visit showed under its page's mask, where it showed the content."""
+    if sight.outcome is not Outcome.OK or sight.view is None:
+        return None
+    return gauge.under(sight.view)
 
 
 def _new_page(key: PageKey) -> NewPage:

@@ -1,6 +1,6 @@
 """The live pages as a crawl knows them: which are new, wanted, paused or asleep."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -60,7 +60,6 @@ class Roll:
         came = self._came(weights)
         restored = frozenset() if is_first else self._removed - standing.removed
         altered = {page for page, _ in weights.items() ^ self._weights.items() if self.knows(page)}
-        again = self.catalog.pages_by_id(sorted(restored | altered)).values()
         went = np.intersect1d(self._known, ids_of(standing.removed))
         self._weights, self._removed = weights, standing.removed
         self._paused = np.sort(ids_of(standing.paused))
@@ -69,7 +68,7 @@ class Roll:
         self._known = np.setdiff1d(self._known, went)
         self._asked = dict.fromkeys(self.catalog.asked())
         self._hours = _hours(self.catalog.active_hours())
-        return RollChange((*came, self._table(_columns(again), weights)), went, restored)
+        return RollChange((*came, self.table_of(sorted(restored | altered))), went, restored)
 
     def _came(self, weights: Mapping[int, float]) -> list[PageTable]:
         last = int(self._known[-1]) if len(self._known) else 0
@@ -79,10 +78,14 @@ class Roll:
     def _table(self, pages: PageColumns, weights: Mapping[int, float]) -> PageTable:
         return page_table(pages, weights, self.settings.page.importance)
 
+    def table_of(self, pages: Sequence[int]) -> PageTable:
+        """Return pages of the list as a policy takes them."""
+        found = self.catalog.pages_by_id(pages).values()
+        return self._table(_columns(found), self._weights)
+
     def knows(self, page: int) -> bool:
         """Whether a page is on the list."""
-        place = int(np.searchsorted(self._known, page))
-        return place < len(self._known) and int(self._known[place]) == page
+        return _holds(self._known, page)
 
     def eager(self) -> int:
         """Return how many pages do not wait for the pace: never visited, or asked for."""
@@ -107,6 +110,13 @@ class Roll:
             return np.setdiff1d(self._known, ids_of(self._hours.keys() - set(asleep)))
         return np.union1d(self._paused, ids_of(asleep))
 
+    def welcomes(self, page: int, now: datetime) -> bool:
+        """Whether a page can be visited now: on the list, not out, not paused, and awake."""
+        if page in self._out or not self.knows(page) or _holds(self._paused, page):
+            return False
+        hours = self._hours.get(page) or ActiveHours.parse(self.settings.page.active_hours)
+        return hours is None or hours.contains(now)
+
     def next_waking(self, after: datetime) -> datetime | None:
         """Return when the active hours of some pages next begin; None where all are always so."""
         usual = ActiveHours.parse(self.settings.page.active_hours)
@@ -130,6 +140,12 @@ class Roll:
             self._unseen -= pages
             for page in pages:
                 self._asked.pop(page, None)
+
+
+def _holds(pages: PageIds, page: int) -> bool:
+    """Whether a page is among some that are in order."""
+    place = int(np.searchsorted(pages, page))
+    return place < len(pages) and int(pages[place]) == page
 
 
 def _ids(pages: Iterable[PageTable]) -> set[int]:

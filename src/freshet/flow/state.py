@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from freshet.archive.catalog.rows import LinkDelta
-from freshet.core.types import Change, Outcome, View
+from freshet.core.types import Change, Outcome
 from freshet.flow.gauge import PLAIN, Gauge
+from freshet.measure.change import Masked
 
 BYTES_PER_LINK = 200
 BYTES_PER_PAGE = 2_000
@@ -20,41 +21,39 @@ NOTHING_CHANGED = Change(
 class PageState:
     """How the visits so far left a page.
 
-    ``view`` and ``uid`` are those of the last look with content; ``gone`` says that the page was
+    ``content`` and ``uid`` are those of the last look with content; ``gone`` says that the page was
     missing when last visited; ``latest`` is the time of the last visit.
     """
 
     gauge: Gauge = PLAIN
     latest: datetime | None = None
     uid: bytes | None = None
-    view: View | None = None
+    content: Masked | None = None
     gone: bool = False
 
     @property
     def weight(self) -> int:
         """Return about how many bytes this takes."""
-        if self.view is None:
+        if self.content is None:
             return BYTES_PER_PAGE
-        words = self.view.terms.ids.nbytes + self.view.terms.counts.nbytes
-        links = BYTES_PER_LINK * len(self.view.links)
-        return BYTES_PER_PAGE + words + links + len(self.view.text)
+        view, left = self.content.view, self.content.terms
+        words = [view.terms] if left is None or left is view.terms else [view.terms, left]
+        counted = sum(terms.ids.nbytes + terms.counts.nbytes for terms in words)
+        return BYTES_PER_PAGE + counted + BYTES_PER_LINK * len(view.links) + len(view.text)
 
     def light(self) -> "PageState":
-        """Return the state with only what comparing needs: text under a mask alone, no DOM rows."""
-        if self.view is None:
-            return self
-        text = self.view.text if self.gauge.reads_text else ""
-        return replace(self, view=replace(self.view, text=text, dom=None))
+        """Return the state with only what comparing needs: neither text nor DOM rows."""
+        return replace(self, content=self.content.light()) if self.content else self
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one visit showed: the view is there only where the content was seen."""
+    """What one visit showed, under its page's mask; None where the content was not seen."""
 
     uid: bytes
     time: datetime
     outcome: Outcome
-    view: View | None
+    content: Masked | None
 
 
 class SeenLinks:
@@ -87,18 +86,18 @@ def change_since(before: PageState, seen: Seen) -> Change | None:
     """
     if seen.outcome is Outcome.NOT_MODIFIED and before.uid is not None:
         return replace(NOTHING_CHANGED, changed=before.gone)
-    if seen.view is None or before.view is None:
+    if seen.content is None or before.content is None:
         return None
-    change = before.gauge.compare(before.view, seen.view)
+    change = before.gauge.compare_masked(before.content, seen.content)
     return replace(change, changed=change.changed or before.gone)
 
 
 def links_since(before: PageState, seen: Seen, change: Change | None) -> LinkDelta | None:
     """Return which links came and went; at the first look all came."""
-    if seen.view is None:
+    if seen.content is None:
         return None
-    if before.view is None:
-        return LinkDelta(seen.view.links.urls)
+    if before.content is None:
+        return LinkDelta(seen.content.view.links.urls)
     if change is None or not (change.new_links or change.removed_links):
         return None
     return LinkDelta(change.new_links, change.removed_links)
@@ -115,7 +114,7 @@ def gone_after(gone: bool, outcome: Outcome) -> bool:
 
 def state_after(before: PageState, seen: Seen) -> PageState:
     """Return the state in which a visit leaves its page."""
-    if seen.view is not None:
-        return PageState(before.gauge, seen.time, seen.uid, seen.view)
+    if seen.content is not None:
+        return PageState(before.gauge, seen.time, seen.uid, seen.content)
     gone = gone_after(before.gone, seen.outcome)
-    return PageState(before.gauge, seen.time, before.uid, before.view, gone)
+    return PageState(before.gauge, seen.time, before.uid, before.content, gone)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import LastOutcome
@@ -12,6 +13,7 @@ from freshet.core.clock import to_epoch
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 from freshet.flow.writer import is_crawl
+from freshet.schedule.rounds import LATEST
 
 RUNNING_BUDGET = "budget of the running crawl"
 LOST = "requests lost by crawls that were killed"
@@ -24,7 +26,8 @@ class Today:
 
     Of what is left, ``unreachable`` requests cannot be spent before the day ends, by what is known
     now; ``reasons`` say why. Of what is spent, ``lost`` were booked by crawls that were killed
-    before anything came of them.
+    before anything came of them, and ``samples`` were for rounds, which may use ``share`` of them;
+    ``in_rounds`` pages are in one now.
     """
 
     day: str
@@ -35,6 +38,9 @@ class Today:
     unreachable: int
     reasons: tuple[str, ...] = ()
     lost: int = 0
+    samples: int = 0
+    share: int = 0
+    in_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,9 @@ def today_of(collection: Collection, outcomes: Sequence[LastOutcome], *, budget:
     reasons = tuple(_reasons(collection, outcomes, reaches)) if unreachable else ()
     return Today(
         day_of(now), total, spending.requests, left, spending.apart, unreachable, reasons,
-        lost_on(collection.catalog, day_of(now)),
+        lost_on(collection.catalog, day_of(now)), spending.samples,
+        int(collection.settings.rounds.share * total),
+        collection.catalog.pages_in_rounds(now - timedelta(seconds=LATEST)),
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 
+from xxhash import xxh3_64_intdigest
+
 from freshet.core.counting import Aspect, Criterion, parse_counts_as
 from freshet.core.types import INTERNAL, Change, Kind, Links, Terms, View
 from freshet.measure.mask import NO_MASK, Mask, visible
@@ -37,6 +39,42 @@ class LinkChange:
     new_internal: int
 
 
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A view with what a mask leaves of it: all that comparing needs, whatever became of its text.
+
+    ``text_hash`` and ``terms`` are those of the text that is left; ``terms`` is None where nobody
+    counted them.
+    """
+
+    view: View
+    mask: int
+    text_hash: int
+    terms: Terms | None
+
+    def light(self) -> "Masked":
+        """Return the same without the text and the DOM rows."""
+        return replace(self, view=replace(self.view, text="", dom=None))
+
+
+def under(view: View, mask: Mask, count_words: CountWords | None = None) -> Masked:
+    """Put a view under a mask; the words left are counted where it is said by what."""
+    if not mask.rules:
+        return Masked(view, mask.version, view.text_hash, view.terms)
+    text = visible(view, mask)
+    terms = count_words(text) if count_words else None
+    return Masked(view, mask.version, xxh3_64_intdigest(text.encode("utf-8", "replace")), terms)
+
+
+def counts_words(counts_as: str) -> bool:
+    """Say whether words are counted to tell what a change is.
+
+    >>> counts_words("words:5"), counts_words("text")
+    (True, False)
+    """
+    return parse_counts_as(counts_as).aspect in _COUNTING
+
+
 def compare(
     old: View,
     new: View,
@@ -51,16 +89,24 @@ def compare(
     ``seen`` holds the links of all earlier views; without it ``never_seen`` stays unknown.
     ``count_words`` is needed only where a mask meets a ``counts_as`` that counts words.
     """
-    criterion, facts = parse_counts_as(counts_as), _facts(old, new, seen)
+    before, after = (under(view, mask, count_words) for view in (old, new))
+    return compare_masked(before, after, counts_as=counts_as, seen=seen)
+
+
+def compare_masked(
+    old: Masked, new: Masked, *, counts_as: str = "text", seen: Container[str] | None = None
+) -> Change:
+    """Compare two views under the same mask."""
+    criterion, facts = parse_counts_as(counts_as), _facts(old.view, new.view, seen)
     if criterion.aspect is Aspect.LINKS:
         changed = facts.links
     elif criterion.aspect is Aspect.STRUCTURE:
         changed = facts.structure
     else:
-        changed = _text_differs(old, new, mask)
+        changed = _text_differs(old, new)
     if changed and criterion.aspect in _COUNTING:
-        changed = _met(criterion, _words_left(old, new, mask, count_words))
-    return replace(facts, changed=bool(changed), mask=mask.version)
+        changed = _met(criterion, _words_left(old, new))
+    return replace(facts, changed=bool(changed), mask=new.mask)
 
 
 def compare_words(old: Terms, new: Terms) -> WordChange:
@@ -102,21 +148,17 @@ def _facts(old: View, new: View, seen: Container[str] | None) -> Change:
     )
 
 
-def _text_differs(old: View, new: View, mask: Mask) -> bool:
+def _text_differs(old: Masked, new: Masked) -> bool:
     """Say whether a reader would see other text; a binary file has none and goes by its bytes."""
-    if old.kind == new.kind == Kind.BINARY:
-        return old.body_hash != new.body_hash
-    if old.text_hash == new.text_hash:
-        return False
-    return not mask.patterns or visible(old, mask) != visible(new, mask)
+    if old.view.kind == new.view.kind == Kind.BINARY:
+        return old.view.body_hash != new.view.body_hash
+    return old.view.text_hash != new.view.text_hash and old.text_hash != new.text_hash
 
 
-def _words_left(old: View, new: View, mask: Mask, count_words: CountWords | None) -> WordChange:
-    if not mask.patterns:
-        return compare_words(old.terms, new.terms)
-    if count_words is None:
+def _words_left(old: Masked, new: Masked) -> WordChange:
+    if old.terms is None or new.terms is None:
         raise TypeError("counting words under a mask needs count_words; hand over view.words.count")
-    return compare_words(count_words(visible(old, mask)), count_words(visible(new, mask)))
+    return compare_words(old.terms, new.terms)
 
 
 def _met(criterion: Criterion, words: WordChange) -> bool:

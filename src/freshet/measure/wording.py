@@ -15,7 +15,6 @@ _LETTER = re.compile(r"\w")
 _WORTH_KEEPING = 0.5
 _WIDEST_LINE = 200
 _LARGEST_BLOCK = 1_000_000
-_ELLIPSIS = " … "
 
 
 class Fate(StrEnum):
@@ -61,21 +60,13 @@ def hunks(pieces: Sequence[Piece], *, context: int = 3) -> list[tuple[Piece, ...
     return [_filled(hunk) for hunk in found if any(piece.kind is not Fate.SAME for piece in hunk)]
 
 
-def snippet(old: str, new: str, *, limit: int = 300) -> str:
-    """Return the lines of new text with the most words that the old one lacks, cut to a limit.
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text as people see them, whatever their case.
 
-    >>> snippet("Home News", "Home Flood closes two bridges News")
-    'Flood closes two bridges'
+    >>> sorted(words_of("Rain, rain: go away"))
+    ['away', 'go', 'rain']
     """
-    lines = [_cut(line, limit) for line in _added_lines(old, new)]
-    known = _words(old)
-    most_telling = sorted(range(len(lines)), key=lambda place: -len(_words(lines[place]) - known))
-    chosen, room = [], limit
-    for place in most_telling:
-        if len(lines[place]) <= room:
-            chosen.append(place)
-            room -= len(lines[place]) + len(_ELLIPSIS)
-    return _ELLIPSIS.join(lines[place] for place in sorted(chosen))
+    return frozenset(token.casefold() for token in _TOKEN.findall(text) if _LETTER.search(token))
 
 
 def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
@@ -148,21 +139,3 @@ def _last_lines(text: str, context: int) -> str:
 
 def _filled(hunk: Iterable[Piece]) -> tuple[Piece, ...]:
     return tuple(piece for piece in hunk if piece.text)
-
-
-def _added_lines(old: str, new: str) -> list[str]:
-    added = (piece.text for piece in difference(old, new) if piece.kind is Fate.ADDED)
-    lines = (" ".join(line.split()) for text in added for line in text.splitlines())
-    return [line for line in lines if _LETTER.search(line)]
-
-
-def _cut(line: str, limit: int) -> str:
-    """Return a line, ended at a word where it is too long."""
-    if len(line) <= limit:
-        return line
-    end = line.rfind(" ", 0, limit + 1)
-    return line[:end] if end > 0 else line[:limit]
-
-
-def _words(text: str) -> set[str]:
-    return {token.casefold() for token in _TOKEN.findall(text) if _LETTER.search(token)}

@@ -20,9 +20,15 @@ def lottery(seed: int, moment: float = 0.0) -> Draw:
 
     The bits are mixed as in SplitMix64 (Steele, Lea and Flood 2014).
     """
+    key = lot_key(seed, moment)
+    return lambda ids: _scrambled(ids.view(np.uint64) + key)
+
+
+def lot_key(seed: int, moment: float = 0.0) -> np.uint64:
+    """Return what the lots of a moment are drawn with: it is added to a page's id and mixed in."""
     key = _scrambled(np.array([seed], np.int64).view(np.uint64))
     key = _scrambled(key + np.array([moment], np.float64).view(np.uint64))
-    return lambda ids: _scrambled(ids.view(np.uint64) + key)
+    return np.uint64(key[0])
 
 
 def best(scores: Floats, k: int, lots: Callable[[Places], Ids]) -> Places:

@@ -43,9 +43,16 @@ class Rule(ABC):
 
     columns: ClassVar[Mapping[str, Column]] = {}
 
-    def __init__(self, name: str, *, seed: int = 0, waits: Waits | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        seed: int = 0,
+        waits: Waits | None = None,
+        columns: Mapping[str, Column] | None = None,
+    ) -> None:
         self.name = name
-        self.states = PageStates(waits, self.columns)
+        self.states = PageStates(waits, self.columns if columns is None else columns)
         self._seed = seed
         self._multiplier = 0.0
 
@@ -156,8 +163,17 @@ class Cho(Rule):
 
     def score(self, rows: Rows, now: float) -> Floats:
         """Return the estimated rate: changes a visit, whatever the time between visits."""
-        looks, changes = self.states.measured[rows], self.states.changes[rows]
-        return -np.log((looks - changes + 0.5) / (looks + 0.5))
+        return cho_rate(self.states.measured[rows], self.states.changes[rows])
+
+
+def cho_rate(looks: NDArray[Any], changes: NDArray[Any]) -> Floats:
+    """Return changes a visit by the estimator that does not underrate pages that always change.
+
+    >>> cho_rate(np.array([2]), np.array([1])).round(3).tolist()
+    [0.511]
+    """
+    rates: Floats = -np.log((looks - changes + 0.5) / (looks + 0.5))
+    return rates
 
 
 @dataclass(frozen=True, slots=True)

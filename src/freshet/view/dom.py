@@ -12,6 +12,8 @@ import numpy as np
 
 from freshet.core.types import DomRows
 from freshet.view.elements.kernels import (
+    BEGINS,
+    ENDS,
     FULL_PATH,
     INDEX,
     NODE,
@@ -27,14 +29,14 @@ from freshet.view.markup.kernels import END, START, Bytes, Ints
 
 def rows_of(markup: bytes, tokens: Ints, text: Bytes, elements: int) -> DomRows:
     """Return the rows of a page whose tokens are nested and numbered, and whose text is written."""
-    rows, hashes = np.empty((3, elements), np.int32), np.empty((4, elements), np.uint64)
+    rows, hashes = np.empty((5, elements), np.int32), np.empty((4, elements), np.uint64)
     firsts = paths(tokens, rows, hashes)
-    hash_texts(tokens, text, hashes)
+    hash_texts(tokens, text, rows, hashes)
     spans = tokens[firsts][:, (START, END)].tolist()
     names = tuple(markup[start:end].decode("utf-8", "replace").lower() for start, end in spans)
     return DomRows(
         names, rows[TAG], rows[PARENT], rows[INDEX], hashes[FULL_PATH], hashes[TYPE_PATH],
-        hashes[NODE], hashes[SUBTREE],
+        hashes[NODE], hashes[SUBTREE], rows[BEGINS], rows[ENDS],
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Markup:
+class Markup:
     """Serialised markup with its tokens, nested."""
 
     source: bytes
@@ -70,7 +70,7 @@ class _Markup:
 def parse(html: str, *, dom: bool, limits: Limits) -> Parsed:
     """Return what a reader sees of an HTML document, with DOM rows when asked for."""
     tree = HTMLTree.parse(html)
-    markup = _markup(tree)
+    markup = markup_of(tree)
     elements, structure = number(markup.tokens)
     text = np.empty(len(markup.source) + 1, np.uint8)
     text = text[: write_text(markup.bytes, markup.tokens, text)]
@@ -79,20 +79,20 @@ def parse(html: str, *, dom: bool, limits: Limits) -> Parsed:
     plain = written.decode("utf-8", "replace")
     reading = Reading(_title(markup), plain, _hrefs(markup, text, limits), _language(markup))
     line = xxh3_64_intdigest(written.replace(b"\n", b" "))
-    return Parsed(reading, line, _base(markup), int(structure), elements, markup.depth, rows)
+    return Parsed(reading, line, base_of(markup), int(structure), elements, markup.depth, rows)
 
 
-def _markup(tree: HTMLTree) -> _Markup:
+def markup_of(tree: HTMLTree) -> Markup:
     """Return the tree's markup and tokens; spelt out with all text escaped if it is ambiguous."""
     markup = _tokens(str(tree.document.html).encode("utf-8", "replace"), False)
-    return markup or _tokens(spelled(tree), True) or _Markup(b"", _tokens_for(b""), 0)
+    return markup or _tokens(spelled(tree), True) or Markup(b"", _tokens_for(b""), 0)
 
 
-def _tokens(source: bytes, escaped: bool) -> _Markup | None:
+def _tokens(source: bytes, escaped: bool) -> Markup | None:
     tokens = _tokens_for(source)
     size = tokenise(np.frombuffer(source, np.uint8), tokens, escaped)
     depth = nest(tokens[:size]) if size >= 0 else -1
-    return _Markup(source, tokens[:size], depth) if depth >= 0 else None
+    return Markup(source, tokens[:size], depth) if depth >= 0 else None
 
 
 def _tokens_for(source: bytes) -> Ints:
@@ -100,7 +100,7 @@ def _tokens_for(source: bytes) -> Ints:
     return np.empty((2 * tags + 2, COLUMNS), np.int64)
 
 
-def _hrefs(markup: _Markup, text: Bytes, limits: Limits) -> tuple[Href, ...]:
+def _hrefs(markup: Markup, text: Bytes, limits: Limits) -> tuple[Href, ...]:
     """Return distinct references with anchor text and rel, in document order."""
     found = references(markup.bytes, markup.tokens, LINK)[: limits.links]
     lines = link_lines(markup.bytes, markup.tokens, text, found, limits.anchor_chars)
@@ -108,7 +108,7 @@ def _hrefs(markup: _Markup, text: Bytes, limits: Limits) -> tuple[Href, ...]:
     return tuple(zip(hrefs[:-1], anchors[:-1], rels[:-1], strict=True))
 
 
-def _base(markup: _Markup) -> str:
+def base_of(markup: Markup) -> str:
     """Return the href of the first base element that has one."""
     if first(markup.tokens, BASE) < 0:
         return ""
@@ -117,7 +117,7 @@ def _base(markup: _Markup) -> str:
     return str(lines[0].tobytes().decode("utf-8", "replace")).strip()
 
 
-def _title(markup: _Markup) -> str:
+def _title(markup: Markup) -> str:
     """Return the text of the first title on one line."""
     at = first(markup.tokens, TITLE)
     if at < 0 or markup.tokens[at + 1, KIND] == CLOSE:
@@ -127,7 +127,7 @@ def _title(markup: _Markup) -> str:
     return " ".join(unescape(written).split())
 
 
-def _language(markup: _Markup) -> str:
+def _language(markup: Markup) -> str:
     """Return the language that the document's first element declares."""
     start = markup.tokens[0, END] if len(markup.tokens) else 0
     declared = _LANGUAGE.match(markup.source, start, start + _TAG_BYTES)

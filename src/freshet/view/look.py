@@ -22,7 +22,7 @@ def look(snapshot: Snapshot, *, dom: bool = False, limits: Limits = _DEFAULT) ->
     'It rains'
     """
     kind = kind_of(snapshot.body, snapshot.media_type)
-    text, label, whole = _decoded(snapshot, kind, limits)
+    text, label, whole = decoded(snapshot, kind, limits)
     if kind == Kind.HTML:
         parsed = parse(text, dom=dom, limits=limits)
     else:
@@ -31,7 +31,7 @@ def look(snapshot: Snapshot, *, dom: bool = False, limits: Limits = _DEFAULT) ->
     return _view(snapshot, kind, label, parsed, not whole)
 
 
-def _decoded(snapshot: Snapshot, kind: Kind, limits: Limits) -> tuple[str, str, bool]:
+def decoded(snapshot: Snapshot, kind: Kind, limits: Limits) -> tuple[str, str, bool]:
     """Return the text that is read, its charset, and whether that is all of the body."""
     body = snapshot.body[: limits.body_bytes]
     whole = len(body) == len(snapshot.body)

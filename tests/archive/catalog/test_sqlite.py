@@ -17,7 +17,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from freshet.archive.catalog import schema, sqlite
-from freshet.archive.catalog.rows import Entry, NewPage
+from freshet.archive.catalog.rows import Entry, NewPage, Spending
 from freshet.archive.catalog.sqlite import explained, open_catalog
 from freshet.core.errors import (
     Damaged,
@@ -57,16 +57,17 @@ def schema_of(path: Path) -> dict[str, list[object]]:
         return found | {"indexes": sorted(connection.execute(indexes))}
 
 
-def make_first_version(path: Path) -> None:
-    """Make a catalog as the first release did."""
+def make_earlier_version(path: Path, *steps: str) -> None:
+    """Make a catalog as an earlier release did."""
     engine = sqlite.connect(path, foreign_keys=False)
-    first = import_module("freshet.archive.catalog.migrations.versions.0001_first")
     with engine.execution_options(writes=True).begin() as connection:
         context = MigrationContext.configure(connection)
         with Operations.context(context):
-            first.upgrade()
+            for step in steps:
+                import_module(f"freshet.archive.catalog.migrations.versions.{step}").upgrade()
         context._ensure_version_table()
-        connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('0001')")
+        number = steps[-1].partition("_")[0]
+        connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{number}')")
     engine.dispose()
 
 
@@ -107,7 +108,7 @@ def test_migrations_give_exactly_the_schema(path: Path, tmp_path: Path) -> None:
 
 def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
-    make_first_version(path)
+    make_earlier_version(path, "0001_first")
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO pages VALUES (1, 'https://a.example/', '', 'a', 'a', 'a/', 0, 0, NULL,"
@@ -123,8 +124,21 @@ def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> Non
         catalog.book("2026-11-01", 1)
         catalog.ask([1], NOW)
         assert catalog.asked() == [1]
+        assert catalog.courses() == {}
+        assert catalog.samples(1) == []
     with open_catalog(path) as catalog:
         assert catalog.counts().visits == 1
+
+
+def test_what_was_spent_before_there_were_rounds_stays_spent(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    make_earlier_version(path, "0001_first", "0002_crawl")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO spending VALUES ('2026-11-01', 7, 2)")
+    with open_catalog(path) as catalog:
+        assert catalog.spending("2026-11-01") == Spending(7, 2, 0)
+        catalog.book("2026-11-01", 1, samples=1)
+        assert catalog.spending("2026-11-01") == Spending(8, 2, 1)
 
 
 def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from freshet.archive.catalog.crawl import CrawlCatalog, PlanCatalog
+from freshet.archive.catalog.crawl import CrawlCatalog, PlanCatalog, RoundCatalog
 from freshet.archive.catalog.rows import (
     ArchiveFile,
     Counts,
@@ -280,6 +280,7 @@ class Catalog(
     TotalCatalog,
     MaskCatalog,
     CrawlCatalog,
+    RoundCatalog,
     PlanCatalog,
     ImportCatalog,
     Protocol,

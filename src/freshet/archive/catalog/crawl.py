@@ -1,17 +1,19 @@
 """What every catalog does for a crawl: what it remembers, and the columns that it plans by."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from freshet.archive.catalog.rows import (
     Conditions,
+    HistoryRow,
     HostState,
     Lease,
     PageColumns,
     Spending,
     Standing,
 )
+from freshet.core.rounds import Course, Sample, Sampling
 from freshet.core.tables import VisitTable
 
 
@@ -57,7 +59,7 @@ class CrawlCatalog(Protocol):
         """
         ...
 
-    def book(self, day: str, requests: int, apart: int = 0) -> None:
+    def book(self, day: str, requests: int, apart: int = 0, samples: int = 0) -> None:
         """Add to what was spent on a day; less than nothing gives back."""
         ...
 
@@ -83,6 +85,62 @@ class CrawlCatalog(Protocol):
 
     def set_hosts(self, states: Sequence[HostState]) -> None:
         """Replace what is remembered of hosts, many at once."""
+        ...
+
+
+class RoundCatalog(Protocol):
+    """How far pages are in their rounds, and which visits were samples of which round.
+
+    A visit of a page of which samples are out is one of them: it is noted in the transaction that
+    writes the visit, so that no crash parts the two.
+    """
+
+    def courses(self) -> dict[int, Course]:
+        """Return how far pages are in their rounds, of live pages that had any."""
+        ...
+
+    def set_courses(self, courses: Mapping[int, Course]) -> None:
+        """Replace how far pages are in their rounds, all that their samples showed considered."""
+        ...
+
+    def send_samples(self, lease: Lease, samplings: Sequence[Sampling], *, day: str) -> list[int]:
+        """Lend pages as a lease says, book their requests, and note which samples are out.
+
+        Return the pages that were lent: those that no other worker holds.
+        """
+        ...
+
+    def recall_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
+        """Take back samples whose requests never went out, and give back what was booked for them.
+
+        A page is named once for each request; it stays lent as long as another of them is out.
+        """
+        ...
+
+    def return_samples(self) -> dict[int, int]:
+        """Take back every sample, as after a crash; return how many requests were out by page.
+
+        The requests stay booked: a dead worker may have made them.
+        """
+        ...
+
+    def unheeded_samples(self) -> list[HistoryRow]:
+        """Return the last samples of pages whose courses were not set since."""
+        ...
+
+    def samples(self, page_id: int) -> list[Sample]:
+        """Return the visits of a page that were samples, in the order of their times."""
+        ...
+
+    def sampled_pages(self) -> list[int]:
+        """Return the pages that had samples, by id; removed ones left out."""
+        ...
+
+    def pages_in_rounds(self, since: datetime) -> int:
+        """Return how many live pages are between the first and the last sample of a round.
+
+        Rounds whose next sample was due before a time are no longer under way.
+        """
         ...
 
 

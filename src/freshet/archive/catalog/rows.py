@@ -174,10 +174,14 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What was spent on a UTC day: page requests, and those for robots.txt and sitemaps apart."""
+    """What was spent on a UTC day: page requests, and those for robots.txt and sitemaps apart.
+
+    ``samples`` are those of the page requests that were made for rounds.
+    """
 
     requests: int = 0
     apart: int = 0
+    samples: int = 0
 
 
 @dataclass(frozen=True, slots=True)

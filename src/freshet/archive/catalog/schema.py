@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 2
+VERSION = 3
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -234,6 +234,43 @@ spending = Table(
     Column("day", Text, primary_key=True),
     Column("requests", Integer, nullable=False),
     Column("apart", Integer, nullable=False),
+    Column("samples", Integer, nullable=False, server_default=text("0")),
+)
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("kind", Text),
+    Column("due", Double, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("began", Double),
+    Column("is_quick", Boolean, nullable=False),
+    Column("finished", Integer, nullable=False),
+    Column("pauses", Integer, nullable=False),
+    Column("first", Id),
+    Column("last", Id),
+    Column("offset", Double, nullable=False),
+    Column("apart", Boolean, nullable=False),
+    Column("out", Integer, nullable=False),
+)
+# Few samples are out at a time, and every batch of visits asks for them.
+Index(
+    "ix_rounds_out",
+    rounds.c.out,
+    sqlite_where=text("out > 0"),
+    postgresql_where=text("out > 0"),
+)
+
+samples = Table(
+    "samples",
+    metadata,
+    Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("page_id", Id, nullable=False, index=True),
+    Column("first", Id, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("offset", Double, nullable=False),
+    Column("apart", Boolean, nullable=False),
 )
 
 imports = Table(

@@ -87,6 +87,10 @@ def _print_today(today: Today) -> None:
         f"{today.left:,} left; {today.apart:,} more for robots.txt")  # fmt: skip
     if today.lost:
         say(f"{today.lost:,} of those spent were lost with a crawl that was killed")
+    if today.samples or today.in_rounds:
+        pages = "1 page is" if today.in_rounds == 1 else f"{today.in_rounds:,} pages are"
+        say(f"{today.samples:,} of those spent were for rounds, which may use {today.share:,}; "
+            f"{pages} in one now")  # fmt: skip
     if today.unreachable:
         say(f"{today.unreachable:,} of those left cannot be spent today:")
         for reason in today.reasons:

@@ -30,13 +30,15 @@ from freshet.view.markup.kernels import (
 from freshet.view.tags import FOREIGN, NAME_PRIME, POINT, SILENT, TEMPLATE, TITLE, VOID
 from freshet.view.texthash import BASE, INVERSE, WEIGHTS
 
+Rows = NDArray[np.int32]
+
 _U = np.uint64
 _PRIME, _STEP, _INVERSE, _BLANK = _U(NAME_PRIME), _U(BASE), _U(INVERSE), WEIGHTS[0x20]
 _WEIGHTS = WEIGHTS
 _CLOSE_MARK, _TYPE_SALT, _NAME_SALT = _U(0x2F), _U(0x7459), _U(0x4E41)
 _UTF8 = 4
 _IN_FOREIGN, _IN_SILENCE, _IN_TEMPLATE = 1, 2, 4
-TAG, PARENT, INDEX = range(3)
+TAG, PARENT, INDEX, BEGINS, ENDS = range(5)
 FULL_PATH, TYPE_PATH, NODE, SUBTREE = range(4)
 _SUM, _POWER, _BACK, _OWN_SUM, _OWN_POWER = range(5)
 
@@ -150,7 +152,7 @@ def _name_index(keys: Hashes, values: Ints, name: np.uint64, names: Ints, at: in
 
 
 @njit(cache=True, nogil=True)
-def paths(tokens: Ints, rows: NDArray[np.int32], hashes: Hashes) -> Ints:
+def paths(tokens: Ints, rows: Rows, hashes: Hashes) -> Ints:
     """Write tag, parent and place of every element and both path hashes; return a token per tag."""
     size, table = rows.shape[1], 16
     while table < 4 * size:
@@ -203,8 +205,8 @@ def _beneath(sums: Hashes, begun: Hashes, text: Bytes) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def hash_texts(tokens: Ints, text: Bytes, hashes: Hashes) -> None:
-    """Write the hash of each element's own text and of all text beneath it.
+def hash_texts(tokens: Ints, text: Bytes, rows: Rows, hashes: Hashes) -> None:
+    """Write the hash of each element's own text, and of all text beneath it and where it stands.
 
     The hash of a stretch of text follows from running sums at both its ends (texthash.py).
     """
@@ -222,9 +224,12 @@ def hash_texts(tokens: Ints, text: Bytes, hashes: Hashes) -> None:
             hashes[NODE, row] = spread(begun[row, _OWN_SUM])
             within = text[tokens[owner, AT] : tokens[at, AT]]
             hashes[SUBTREE, row] = _beneath(sums, begun[row], within)
+            rows[BEGINS, row] += 1 if within.size and within[0] <= 0x20 else 0
+            rows[ENDS, row] = tokens[at, AT]
         else:
             begun[row, :3], begun[row, _OWN_POWER] = sums, 1
             hashes[NODE, row] = hashes[SUBTREE, row] = 0
+            rows[BEGINS, row] = rows[ENDS, row] = tokens[at, AT]
 
 
 @njit(cache=True, nogil=True)

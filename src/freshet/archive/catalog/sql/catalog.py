@@ -1,11 +1,11 @@
 """The whole catalog, put together from its families of tables."""
 
-from freshet.archive.catalog.sql.crawling import CrawlTables
 from freshet.archive.catalog.sql.history import HistoryTables
 from freshet.archive.catalog.sql.imports import ImportTables
 from freshet.archive.catalog.sql.masks import MaskTables
 from freshet.archive.catalog.sql.pages import PageTables
 from freshet.archive.catalog.sql.planning import PlanTables
+from freshet.archive.catalog.sql.rounds import RoundTables
 from freshet.archive.catalog.sql.totals import TotalTables
 from freshet.archive.catalog.sql.visits import VisitTables
 from freshet.core.closing import Closing
@@ -17,7 +17,7 @@ class SqlCatalog(
     HistoryTables,
     TotalTables,
     MaskTables,
-    CrawlTables,
+    RoundTables,
     PlanTables,
     ImportTables,
     Closing,

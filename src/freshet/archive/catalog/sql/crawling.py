@@ -29,23 +29,29 @@ class CrawlTables(Store):
 
         With a day, one request is booked for each page that the worker did not hold before.
         """
-        taken: set[int] = set()
         with self._writing.begin() as connection:
             held = _count(connection, worker)
-            for piece in chunks(list(dict.fromkeys(page_ids))):
-                rows = [(page_id, worker, to_epoch(now), to_epoch(until)) for page_id in piece]
-                insertion = self._upsert(leases).values(rows)
-                new = insertion.excluded
-                free = or_(leases.c.until <= to_epoch(now), leases.c.worker == worker)
-                insertion = insertion.on_conflict_do_update(
-                    index_elements=["page_id"],
-                    set_={"worker": new.worker, "taken": new.taken, "until": new.until},
-                    where=free,
-                )
-                taken |= set(connection.execute(insertion.returning(leases.c.page_id)).scalars())
+            taken = self._lend(connection, Lease(0, worker, now, until), page_ids)
             if day is not None:
                 self._book(connection, day, _count(connection, worker) - held)
         return [page_id for page_id in page_ids if page_id in taken]
+
+    def _lend(
+        self, connection: Connection, lease: Lease, page_ids: Sequence[int]
+    ) -> set[int]:  # fmt: skip
+        """Lend pages as the lease says; return those that its worker has now."""
+        taken: set[int] = set()
+        now, until = to_epoch(lease.taken), to_epoch(lease.until)
+        for piece in chunks(list(dict.fromkeys(page_ids))):
+            insertion = self._upsert(leases).values([(p, lease.worker, now, until) for p in piece])
+            new = insertion.excluded
+            insertion = insertion.on_conflict_do_update(
+                index_elements=["page_id"],
+                set_={"worker": new.worker, "taken": new.taken, "until": new.until},
+                where=or_(leases.c.until <= now, leases.c.worker == lease.worker),
+            )
+            taken |= set(connection.execute(insertion.returning(leases.c.page_id)).scalars())
+        return taken
 
     def release(
         self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
@@ -80,24 +86,24 @@ class CrawlTables(Store):
         with self._writing.begin() as connection:
             return [lease.page for lease in _deleted(connection, delete(leases))]
 
-    def book(self, day: str, requests: int, apart: int = 0) -> None:
+    def book(self, day: str, requests: int, apart: int = 0, samples: int = 0) -> None:
         """Add to what was spent on a day; less than nothing gives back."""
         with self._writing.begin() as connection:
-            self._book(connection, day, requests, apart)
+            self._book(connection, day, requests, apart, samples)
 
-    def _book(self, connection: Connection, day: str, requests: int, apart: int = 0) -> None:
-        first = self._upsert(spending).values(day=day, requests=requests, apart=apart)
-        more = {
-            "requests": spending.c.requests + first.excluded.requests,
-            "apart": spending.c.apart + first.excluded.apart,
-        }
+    def _book(
+        self, connection: Connection, day: str, requests: int, apart: int = 0, samples: int = 0
+    ) -> None:
+        amounts = {"requests": requests, "apart": apart, "samples": samples}
+        first = self._upsert(spending).values(day=day, **amounts)
+        more = {name: spending.c[name] + first.excluded[name] for name in amounts}
         connection.execute(first.on_conflict_do_update(index_elements=["day"], set_=more))
 
     def spending(self, day: str) -> Spending:
         """Return what was spent on a day."""
-        query = select(spending.c.requests, spending.c.apart).where(spending.c.day == day)
+        amounts = (spending.c.requests, spending.c.apart, spending.c.samples)
         with self._engine.begin() as connection:
-            row = connection.execute(query).first()
+            row = connection.execute(select(*amounts).where(spending.c.day == day)).first()
         return Spending() if row is None else Spending(*row)
 
     def ask(self, page_ids: Sequence[int], now: datetime) -> None:

@@ -24,8 +24,8 @@ from freshet.archive.catalog.sql.columns import (
     location_columns,
     visit_columns,
 )
-from freshet.archive.catalog.sql.crawling import settle
 from freshet.archive.catalog.sql.reading import VISIT, to_visit
+from freshet.archive.catalog.sql.rounds import settle_samples
 from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.errors import UsageError
 from freshet.core.types import Location, Visit
@@ -88,7 +88,8 @@ class VisitTables(Store):
                 numbers = self._reserve(connection, "visits", len(fresh))
                 ids.update(zip(fresh, numbers, strict=True))
                 self._write(connection, list(fresh.values()), ids)
-                settle(connection, (entry.visit.page for entry in fresh.values()))
+                visited = [(ids[uid], entry.visit.page) for uid, entry in fresh.items()]
+                settle_samples(connection, visited)
         return [ids[uid] for uid in uids]
 
     def _write(

@@ -1,0 +1,140 @@
+"""Analysing stored pages, against a plain walk over their DOM that hashes every node (bar: 0.45).
+
+Both read the same versions in one process. Ours parses them, makes DOM rows, counts words, takes
+hashes, compares each version with the one before by Dice, and measures curve, words and elements of
+every page; the reference begins with text already decoded, ours with bytes. The second figure is
+the peak memory of analysing a whole collection in two processes, all of them together, against the
+bar of 1 GB. Real pages are read from the folder that ``--data`` or FRESHET_DATA names.
+"""
+
+import os
+import resource
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.pages import Versions, generated, real
+from benchmarks.report import Result, report, side_by_side
+from benchmarks.view import plain_walk
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.archive.importers.base import Arrival
+from freshet.core.settings import LimitSettings
+from freshet.core.types import Location, Outcome, Snapshot, Visit
+from freshet.flow.histories import history
+from freshet.flow.opened import OpenedCollection
+from freshet.flow.traits import traits_of
+from freshet.measure.similarity import dice
+
+PAGES, VERSIONS = 40, 8
+COLLECTION_PAGES, PROCESSES = 150, 2
+BAR_MB = 1_000.0
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HEADERS = (("content-type", "text/html; charset=utf-8"),)
+KILOBYTE = 1024 if sys.platform.startswith("linux") else 1
+
+
+def analyse_page(number: int, bodies: Sequence[bytes]) -> list[float]:
+    """Measure a page by all of its versions, and return the Dice of each with the one before."""
+    url = f"https://example.org/{number}"
+    rows = [_row(place) for place in range(len(bodies))]
+    found = history(rows, lambda visit: _snapshot(url, bodies, visit), LimitSettings())
+    traits_of(found, url)
+    terms = found.series.terms
+    return [dice(old, new) for old, new in pairwise(terms)]
+
+
+def _row(place: int) -> HistoryRow:
+    uid, time = place.to_bytes(16), START + timedelta(days=place)
+    return HistoryRow(Visit(uid, 1, time, Outcome.OK, location=Location("", place, 1)))
+
+
+def _snapshot(url: str, bodies: Sequence[bytes], visit: Visit) -> Snapshot:
+    return Snapshot(url, bodies[int.from_bytes(visit.uid)], headers=HEADERS)
+
+
+def speed(pages: list[Versions]) -> Result:
+    """Return versions analysed a second beside versions walked a second."""
+    bodies = [[html.encode() for html in page] for page in pages]
+    found = [analyse_page(number, page) for number, page in enumerate(bodies)]
+    if sum(map(len, found)) < len(pages):
+        raise SystemExit("analyse: too few versions were compared")
+    return side_by_side(
+        "analyse",
+        lambda: [analyse_page(number, page) for number, page in enumerate(bodies)],
+        lambda: [plain_walk(html) for page in pages for html in page],
+        amount=sum(map(len, pages)),
+        unit="versions/s",
+    )
+
+
+def memory(folder: str | None) -> Result:
+    """Return the peak memory of analysing a whole collection, in processes of their own.
+
+    A process counts as its own what the one that started it held then, so that this one must not
+    hold any pages yet.
+    """
+    with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as place:
+        path = Path(place) / "collection"
+        for work, given in ((fill, (path, folder)), (peak, (path,))):
+            with get_context("spawn").Pool(1) as pool:
+                found = pool.apply(work, given)
+        return Result("analyse memory", found, BAR_MB, "MB")
+
+
+def fill(path: Path, folder: str | None) -> float:
+    """Make a collection of pages, their versions a day apart."""
+    pages = read(folder, COLLECTION_PAGES, VERSIONS)
+    with (
+        OpenedCollection.create(path, contact="benchmark") as collection,
+        collection.recording() as recorder,
+    ):
+        for number, versions in enumerate(pages):
+            url = f"https://h{number % 50}.example.org/{number}"
+            recorder.take([_arrival(url, number, place, html)
+                           for place, html in enumerate(versions)])  # fmt: skip
+    return float(len(pages))
+
+
+def _arrival(url: str, number: int, place: int, html: str) -> Arrival:
+    uid = (number << 32 | place).to_bytes(16)
+    snapshot = Snapshot(url, html.encode(), headers=HEADERS)
+    return Arrival(url, "", START + timedelta(days=place), uid, snapshot)
+
+
+def peak(path: Path) -> float:
+    """Analyse a collection, and return the peak memory of this process and its workers, in MB."""
+    with OpenedCollection.open(path) as collection:
+        if not collection.analyse("host", processes=PROCESSES).pages:
+            raise SystemExit("analyse: nothing was analysed")
+    own, beside = (
+        resource.getrusage(who).ru_maxrss * KILOBYTE / 1e6
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return own + PROCESSES * beside
+
+
+def read(folder: str | None, count: int, versions: int) -> list[Versions]:
+    """Return pages with their first versions, real ones where a folder has them."""
+    if not folder:
+        return generated(count, versions, np.random.default_rng(1))
+    return real(Path(folder), count, versions)
+
+
+def main() -> None:
+    """Print the ratio, and the peak memory."""
+    named = [after for before, after in zip(sys.argv, sys.argv[1:], strict=False)
+             if before == "--data"]  # fmt: skip
+    folder = named[0] if named else os.environ.get("FRESHET_DATA")
+    sys.stdout.write(f"{'real' if folder else 'generated'} pages\n")
+    held = memory(folder)
+    report(speed(read(folder, PAGES, VERSIONS)), held)
+
+
+if __name__ == "__main__":
+    main()

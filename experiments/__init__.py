@@ -1,0 +1,1 @@
+"""The papers' experiments, run anew on real data and on generated worlds."""

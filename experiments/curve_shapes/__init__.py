@@ -1,0 +1,1 @@
+"""Trains and measures what tells flat, sloped and knotted change curves apart."""

@@ -1,0 +1,43 @@
+"""Print how well shapes of curves are told: ``python -m experiments.curve_shapes [--json]``."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, fields
+
+from experiments.curve_shapes.evaluation import Row
+from experiments.curve_shapes.experiment import measure, retrained
+
+
+def main() -> None:
+    """Measure the stumps of the package, or with ``--train`` new ones that take their place."""
+    parser = argparse.ArgumentParser(prog="experiments.curve_shapes", description=__doc__)
+    parser.add_argument("--train", action="store_true", help="train anew and keep what is learnt")
+    parser.add_argument("--curves", type=int, default=200, help="held-out curves in each row")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    stumps = retrained() if asked.train else None
+    rows = list(measure(asked.curves, stumps))
+    sys.stdout.write((as_json(rows) if asked.json else as_table(rows)) + "\n")
+
+
+def as_json(rows: list[Row]) -> str:
+    """Return the experiment's JSON document."""
+    held = [asdict(row) for row in rows]
+    return json.dumps({"name": "curve_shapes", "data": "generated", "rows": held})
+
+
+def as_table(rows: list[Row]) -> str:
+    """Return a line per row, figures as shares."""
+    names = [field.name for field in fields(Row)]
+    lines = ["Generated pages, none of which was trained on.", "".join(f"{n:>18}" for n in names)]
+    lines += ["".join(map(_cell, asdict(row).values())) for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    return f"{value:>18.3f}" if isinstance(value, float) else f"{value or '':>18}"
+
+
+if __name__ == "__main__":
+    main()

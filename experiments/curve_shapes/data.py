@@ -1,0 +1,56 @@
+"""Generated curves: what is told of each, and the shape that it has by construction."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from freshet.measure.curve.curve import change_curve
+from freshet.measure.curve.shape import SHAPES
+from freshet.simulate.world.histories import Looks
+from freshet.simulate.world.mixture import WEB_CURVES, Between, Mixture, histories
+
+EVEN = replace(WEB_CURVES, flat=1.0, sloped=1.0, knotted=1.0)
+CLOSE = replace(EVEN, knots=Between(3.0, 700.0), slow_knots=Between(850.0, 3000.0))
+EVERY_HOUR = Looks()
+LATE_AND_MISSED = Looks(jitter=0.9, missed=0.1)
+WITH_GAPS = Looks(gaps=2, gap_hours=36.0)
+_OTHER_CHANCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Features of curves, a row each, and their shapes as indices; knots planted and found.
+
+    Knots are in hours, NaN where there is none.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    planted: np.ndarray
+    found: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def labelled(mixture: Mixture, count: int, seed: int, looks: Looks = EVERY_HOUR) -> Labelled:
+    """Draw pages of a mixture and make their curves, by chances apart from those of the pages."""
+    features, labels, knots = [], [], []
+    for number, drawn in enumerate(histories(mixture, count, seed, looks)):
+        rng = np.random.default_rng([seed, number, _OTHER_CHANCE])
+        curve = change_curve(drawn.series, rng=rng)
+        features.append(curve.features)
+        labels.append(SHAPES.index(drawn.truth.shape))
+        knots.append((drawn.truth.knot(curve.starts), curve.knot and curve.knot.hours))
+    planted, found = np.array(knots, np.float64).T
+    return Labelled(np.array(features), np.array(labels), planted, found)
+
+
+def together(*parts: Labelled) -> Labelled:
+    """Put labelled curves behind each other."""
+    return Labelled(
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.planted for part in parts]),
+        np.concatenate([part.found for part in parts]),
+    )

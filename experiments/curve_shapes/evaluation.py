@@ -1,0 +1,46 @@
+"""How many shapes are told rightly, and how near the knots are to those planted."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.curve_shapes.data import Labelled
+from freshet.measure.curve.shape import SHAPES, Stumps, likeliest
+
+NEAR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Figures of some held-out curves; ``near`` is the share of planted knots found within 10 %.
+
+    A shape that none of the curves has is None.
+    """
+
+    curves: str
+    n: int
+    accuracy: float
+    flat: float | None
+    sloped: float | None
+    knotted: float | None
+    near: float
+    paper: float = 0.93
+
+
+def evaluate(curves: str, held: Labelled, stumps: Stumps | None = None) -> Row:
+    """Measure the stumps on curves that they were not trained on."""
+    told = np.array([SHAPES.index(likeliest(seen, stumps)) for seen in held.features])
+    right = told == held.labels
+    of_shapes = (_share(right[held.labels == label]) for label in range(len(SHAPES)))
+    return Row(curves, len(held), float(right.mean()), *of_shapes, near=near_share(held))
+
+
+def near_share(held: Labelled) -> float:
+    """Return the share of knotted curves whose knot is found within a tenth of the planted."""
+    knotted = held.labels == SHAPES.index("knotted")
+    off = np.abs(held.found[knotted] / held.planted[knotted] - 1)
+    return float(np.mean(np.nan_to_num(off, nan=np.inf) <= NEAR))
+
+
+def _share(right: np.ndarray) -> float | None:
+    return float(right.mean()) if len(right) else None

@@ -1,0 +1,1 @@
+"""How well noise is told from change, on the living web where the truth is known."""

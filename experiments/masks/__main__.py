@@ -1,0 +1,5 @@
+"""Run the experiment."""
+
+from experiments.masks.experiment import main
+
+main()

@@ -1,0 +1,98 @@
+"""Visit every page of the living web and count what is recognised and what is hidden."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from random import Random
+
+from experiments.masks.visitor import Compared, Visitor
+from freshet.measure.mask import Mask
+from freshet.simulate.world.web import LivingWeb
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+DAYS, VISITS, LEARNT_BY = 60, 40, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was found on the pages of one kind, after the first ten visits."""
+
+    rounds: str
+    kind: str
+    noise_only: int
+    recognised: int
+    real: int
+    hidden: int
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Return the share of noise-only versions recognised, and of real changes hidden."""
+        return self.recognised / max(self.noise_only, 1), self.hidden / max(self.real, 1)
+
+
+def run(seed: int, *, instant: bool) -> Iterator[tuple[str, list[Compared], Mask]]:
+    """Yield each page's path, what its visits found, and the mask they left it with."""
+    web = LivingWeb(seed, START, DAYS)
+    for place, page in enumerate(web.pages):
+        visitor = Visitor(web, place, instant=instant)
+        found = list(visitor.visits(VISITS, Random(f"{seed} {place}")))
+        yield f"{page.kind} {web.origins[page.host]}{page.path}", found, visitor.gauge.mask
+
+
+def row_of(rounds: str, kind: str, found: Sequence[Compared]) -> Row:
+    """Count what the later visits found."""
+    late = [each for each in found if each.visit >= LEARNT_BY]
+    noise = [each for each in late if not each.really and each.change.text]
+    real = [each for each in late if each.really]
+    return Row(
+        rounds, kind,
+        len(noise), sum(not each.change.changed for each in noise),
+        len(real), sum(not each.change.changed for each in real),
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Print a table by kind of page, or with ``--json`` one JSON document."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.masks", description=__doc__)
+    parser.add_argument("--seed", type=int, action="append", help="world seed; may be repeated")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rules", action="store_true", help="print what was learnt, too")
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for rounds in ("none", "instant"):
+        visited = [run(seed, instant=rounds == "instant") for seed in options.seed or [1]]
+        by_kind: dict[str, list[Compared]] = {"all": []}
+        for page, found, mask in chain.from_iterable(visited):
+            by_kind.setdefault(page.partition(" ")[0], []).extend(found)
+            by_kind["all"] += found
+            if options.rules and mask.rules:
+                sys.stdout.write(_told(page, row_of(rounds, page, found), mask))
+        rows += [row_of(rounds, kind, found) for kind, found in by_kind.items()]
+    sys.stdout.write((_document(rows) if options.json else _table(rows)) + "\n")
+
+
+def _told(page: str, row: Row, mask: Mask) -> str:
+    rules = "".join(f"    {rule.what!r}: {rule.why}\n" for rule in mask.rules)
+    return f"{row.rounds} {page} {row.recognised}/{row.noise_only} {row.hidden}/{row.real}\n{rules}"
+
+
+def _document(rows: Sequence[Row]) -> str:
+    shares = ("recognised_share", "hidden_share")
+    told = [asdict(row) | dict(zip(shares, row.shares, strict=True)) for row in rows]
+    return json.dumps({"name": "masks", "data": "generated world", "rows": told})
+
+
+def _table(rows: Sequence[Row]) -> str:
+    lines = [
+        f"{'rounds':<10}{'kind':<12}{'noise only':>11}{'recognised':>13}{'real':>7}{'hidden':>9}"
+    ]
+    lines += [
+        f"{row.rounds:<10}{row.kind:<12}{row.noise_only:>11}{row.shares[0]:>13.1%}{row.real:>7}"
+        f"{row.shares[1]:>9.2%}"
+        for row in rows
+    ]
+    return "\n".join(lines)

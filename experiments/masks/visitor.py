@@ -1,0 +1,90 @@
+"""Visits to one page as a crawl makes them: seen, compared under the page's mask, learnt from."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from freshet.core.settings import LimitSettings
+from freshet.core.types import Change, Outcome, Snapshot, View
+from freshet.flow.gauge import Gauge
+from freshet.flow.sight import see
+from freshet.measure.noise.learn import learn
+from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
+from freshet.simulate.world.web import LivingWeb
+
+HOUR = 3600.0
+SHORTEST, LONGEST = 1.0, 96.0
+USUAL, SPREAD = 10.0, 1.0
+RECENT, RESTLESS = 6, 4
+FIRST_TRY, LATER = 4, 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One comparison: which visit it was, whether the page really changed, and what was found."""
+
+    visit: int
+    really: bool
+    change: Change
+
+
+class Visitor:
+    """Looks at a page again and again, and learns what of it is noise."""
+
+    def __init__(self, web: LivingWeb, page: int, *, instant: bool) -> None:
+        self.gauge = Gauge()
+        self._web = web
+        self._page = page
+        self._instant = instant
+        self._asked = 0
+        self._looks: deque[Look] = deque(maxlen=MOST_LOOKS)
+        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._changes, self._next_try = 0, FIRST_TRY
+
+    def visits(self, count: int, rng: Random) -> Iterator[Compared]:
+        """Visit the page so often, hours to days apart, and yield every comparison."""
+        time = self._web.span.start + rng.uniform(0, 24) * HOUR
+        for visit in range(count):
+            last = self._looks[-1] if self._looks else None
+            view = self._see(time)
+            if view is not None:
+                self._looks.append(Look(view, time))
+            if view is not None and last is not None:
+                change = self.gauge.compare(last.view, view)
+                yield Compared(visit, self._differs(last.time, time), change)
+                self._note(change, time)
+            hours = USUAL * rng.lognormvariate(0, SPREAD)
+            time += min(max(hours, SHORTEST), LONGEST) * HOUR
+
+    def _see(self, time: float) -> View | None:
+        self._asked += 1
+        answer = self._web.render(self._page, time, self._asked)
+        url = self._web.origins[self._web.pages[self._page].host]
+        url += self._web.pages[self._page].path
+        snapshot = Snapshot(url, answer.body, answer.status, answer.headers)
+        sight = see(snapshot, LimitSettings(), dom=True)
+        return sight.view if sight.outcome is Outcome.OK else None
+
+    def _differs(self, old: float, new: float) -> bool:
+        return self._web.text(self._page, old) != self._web.text(self._page, new)
+
+    def _note(self, change: Change, time: float) -> None:
+        """Learn when the page changed at most of its recent looks, and ever more rarely in vain."""
+        self._recent.append(change.changed)
+        self._changes += change.changed
+        if sum(self._recent) < RESTLESS or self._changes < self._next_try:
+            return
+        self._next_try = int(self._changes * LATER)
+        if self._instant:
+            self._look_twice(time)
+        better = learn(list(self._looks), self.gauge.mask)
+        if better is not None:
+            self.gauge = replace(self.gauge, mask=better)
+            self._changes, self._next_try = 0, FIRST_TRY
+
+    def _look_twice(self, time: float) -> None:
+        since: Since = "instant"
+        view = self._see(time)
+        if view is not None:
+            self._looks.append(Look(view, time, since))

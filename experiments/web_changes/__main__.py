@@ -1,0 +1,104 @@
+"""Run the experiment: ``python -m experiments.web_changes [--data DIR] [--json]``."""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.web_changes.evaluation import (
+    EXPECTED,
+    Figures,
+    Row,
+    as_json,
+    as_text,
+    by_part,
+    digest,
+    kept,
+    page_tables,
+    published,
+    rows,
+    sub_hour,
+    whole_spans,
+)
+from experiments.web_changes.experiment import Measured, generated, real
+from experiments.web_changes.pictures import draw_all
+from experiments.web_changes.portraits import Portrait, portrait_tables, portraits
+from freshet.core.progress import Progress
+from freshet.engine.local import LocalEngine
+from freshet.measure.rounds import rounds_table
+
+PAGES, QUICK_PAGES = 4_000, 200
+NO_DATA = "the generated world only; give --data DIR for the real pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run found: the table, the pages that were measured, and a few in full."""
+
+    rows: list[Row]
+    measured: dict[str, Measured]
+    portraits: list[Portrait]
+
+
+def main() -> None:
+    """Measure, print and draw."""
+    options = _options()
+    told = str(options.data) if options.data else NO_DATA
+    found = run(options)
+    if options.keep and options.data:
+        told_data = digest(options.data / "pages")
+        text = kept(found.rows, seed=options.seed, pages=options.pages, data=told_data)
+        EXPECTED.write_text(text, "utf-8")
+    if options.pictures:
+        draw_all(options.pictures, found.rows, found.measured, found.portraits)
+    if not options.json:
+        sys.stdout.write(f"web_changes: {told}\n")
+    text = as_json(told, found.rows) if options.json else as_text(found.rows)
+    sys.stdout.write(f"{text}\n")
+
+
+def run(options: argparse.Namespace) -> Outcome:
+    """Measure the generated world and, where there is a folder of them, the real pages."""
+    engine = LocalEngine(options.processes)
+    pages = QUICK_PAGES if options.quick else options.pages
+    world = generated(pages, options.seed, engine, _progress("world"))
+    measured = {"world": world}
+    ours = page_tables(world) | sub_hour(rounds_table(world.pairs), world.figures)
+    theirs: Figures = {}
+    few: list[Portrait] = []
+    if options.data:
+        folder = options.data / "pages"
+        found = real(folder, options.seed, engine, _progress("real"))
+        measured["real"] = found.daily
+        few = portraits(folder, options.seed, found.language)
+        theirs = (
+            page_tables(found.daily) | by_part(found) | whole_spans(folder) | portrait_tables(few)
+        )
+    return Outcome(rows(published(), ours, theirs), measured, few)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m experiments.web_changes", description=__doc__)
+    parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
+    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
+    parser.add_argument("--quick", action="store_true", help=f"a world of {QUICK_PAGES} pages")
+    parser.add_argument("--pages", type=int, default=PAGES, help="the pages of the world")
+    parser.add_argument("--seed", type=int, default=1, help="draws the world and the windows")
+    parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
+    parser.add_argument("--keep", action="store_true", help="keep the figures in expected.json")
+    parser.add_argument("--pictures", type=Path, help="write the figures into this folder")
+    return parser.parse_args()
+
+
+def _progress(name: str) -> Progress:
+    """Return what tells on standard error how far the work is."""
+
+    def tell(done: int, total: int) -> None:
+        sys.stderr.write(f"\r{name}: batch {done} of {total}" + ("\n" if done == total else ""))
+        sys.stderr.flush()
+
+    return tell
+
+
+if __name__ == "__main__":
+    main()

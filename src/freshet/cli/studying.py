@@ -1,0 +1,254 @@
+"""One page's study in words, tables and a calendar of letters."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from freshet.cli.output import counted, print_table, say
+from freshet.core.spans import span
+from freshet.core.types import Indices
+from freshet.flow.study import Study
+from freshet.measure.curve.curve import Curve
+from freshet.measure.structure.blocks import Block
+from freshet.measure.structure.survival import HORIZONS
+from freshet.measure.summary import Looks
+
+SECONDS_A_DAY = 86_400
+MOST_WEEKS = 60
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+UNSEEN, STILL = "·", "▁"
+LEVELS = "▃▅▆█"
+KINDS = (("bytes", "by_bytes"), ("text", "by_text"), ("significant", "significant"),
+         ("structure", "by_structure"), ("links", "by_links"))  # fmt: skip
+BLOCK_COLUMNS = ("block", "lives", "content stays", "changes", "seen", "last change", "text")
+
+
+def print_study(found: Study, limit: int) -> None:
+    """Print everything that a study says; ``limit`` bounds the words and blocks listed."""
+    say(found.page.url, "bold")
+    if not len(found.looks):
+        say("The page has not been looked at yet; there is nothing to say.")
+        return
+    print_table(("", ""), [(name, value) for name, value in _facts(found) if value])
+    _print_words(found, limit)
+    _print_blocks(found, limit)
+    _print_calendar(found.looks)
+
+
+def _facts(found: Study) -> Iterator[tuple[str, Any]]:
+    summary = found.summary
+    yield "looks", f"{summary.looks:,} from {_day(summary.first)} to {_day(summary.last)}"
+    yield "changes", _changes(found)
+    yield "time between changes", _between(found)
+    if summary.dice_mean is not None:
+        yield "Dice given change", f"{summary.dice_mean:.3f} (median {summary.dice_median:.3f})"
+    yield "curve", curve_in_words(found.curve)
+    yield "elements still there", _survival(found) or _reason(found, "survival")
+    if summary.traits.stay is not None and summary.traits.go is not None:
+        words = f"{summary.traits.stay:.1%} stay, {summary.traits.go:.1%} pass"
+        yield "words", f"{words}, of {len(found.terms):,}"
+    yield "left out", found.left_out
+
+
+def _changes(found: Study) -> str:
+    summary = found.summary
+    known = [(name, getattr(summary, field)) for name, field in KINDS]
+    parts = ", ".join(f"{name} {count:,}" for name, count in known if count is not None)
+    whole = f"{summary.changes:,} in {counted(summary.compared, 'comparison')}"
+    return f"{whole} ({parts})" if parts else whole
+
+
+def _between(found: Study) -> str:
+    summary = found.summary
+    if summary.interval_hours is None:
+        return _reason(found, "interval_hours")
+    told = f"{span(summary.interval_hours / 24)} on average"
+    if summary.expected_hours is not None:
+        told += f"; {span(summary.expected_hours / 24)} by the rate that fits its looks"
+    return told
+
+
+def _reason(found: Study, figure: str) -> str:
+    """Say why a figure is lacking."""
+    why = dict(found.summary.why).get(figure, "")
+    return f"too little to say: {why}" if why else "too little to say"
+
+
+def curve_in_words(curve: Curve) -> str:
+    """Say what a change curve shows."""
+    if not len(curve):
+        return f"too little to say: {curve.why}"
+    shape = curve.shape or "no clear shape"
+    if curve.knot is not None:
+        first = 24 * curve.segments[0].slope
+        return (f"{shape}: what was there fades for {span(curve.knot.hours / 24)} "
+                f"({first:+.3f} Dice a day), then Dice {curve.knot.dice:.2f} stays")  # fmt: skip
+    slope = f", {24 * curve.segments[0].slope:+.4f} Dice a day" if curve.segments else ""
+    return f"{shape}: Dice {curve.dice[-1]:.2f} after {span(curve.hours[-1] / 24)}{slope}"
+
+
+def _survival(found: Study) -> str:
+    shares = zip(HORIZONS, found.summary.traits.survival, strict=False)
+    known = [(seconds, share) for seconds, share in shares if share is not None]
+    return ", ".join(f"{share:.1%} after {span(seconds / 86_400)}" for seconds, share in known)
+
+
+def _print_words(found: Study, limit: int) -> None:
+    """Print the words that stay and those that pass, the telling and the common ones."""
+    parted = found.split
+    rows = [
+        ("stay, set the page apart", parted.stay_high), ("stay, as anywhere", parted.stay_low),
+        ("pass, set the page apart", parted.go_high), ("pass, as anywhere", parted.go_low),
+    ]  # fmt: skip
+    listed = [(name, ", ".join(found.spelt(each[:limit]))) for name, each in rows]
+    if any(words for _, words in listed):
+        say("")
+        print_table(("", ""), listed, "words, against other pages of the collection")
+    elif found.alone and len(found.terms):
+        say("")
+        say("Which words set the page apart cannot be said: no other page is there to compare.")
+
+
+def _print_blocks(found: Study, limit: int) -> None:
+    blocks = found.blocks
+    if not blocks or found.outline is None:
+        return
+    say("")
+    most = sorted(blocks, key=lambda block: (-block.changes, block.lifespan))[:limit]
+    listed = [block for block in blocks if any(block is each for each in most)]
+    which = "" if len(listed) == len(blocks) else f", the {len(listed)} that change most"
+    which += f"; {found.outline.left_out:,} seen least are left out" * bool(found.outline.left_out)
+    rows = [_block_cells(block) for block in listed]
+    print_table(BLOCK_COLUMNS, rows, f"{counted(len(blocks), 'block')}{which}")
+
+
+def _block_cells(block: Block) -> tuple[Any, ...]:
+    return (
+        "/".join(block.path.strip("/").split("/")[-3:]),
+        str(block.habit),
+        span(block.lifespan / SECONDS_A_DAY),
+        block.changes,
+        f"{block.presence:.0%}",
+        _day(block.last_change),
+        block.sample,
+    )
+
+
+def _print_calendar(looks: Looks) -> None:
+    lines = calendar_lines(looks.times.tolist(), (looks.changed == 1).tolist())
+    what = "changes by day" if lines[0][0] in WEEKDAYS else "days with a change, by month"
+    say("")
+    say(
+        f"{what} ({UNSEEN} no look, {STILL} none, {LEVELS[0]} one, {LEVELS[-1]} ten or more)",
+        "bold",
+    )
+    for name, letters in lines:
+        say(f"{name:>8} {letters}")
+
+
+def calendar_lines(times: Sequence[float], changed: Sequence[bool]) -> list[tuple[str, str]]:
+    """Return a calendar as lines of letters: weekdays of weeks, or months of years.
+
+    >>> for name, letters in calendar_lines([0.0, 86_400.0, 4 * 86_400.0], [False, True, True]):
+    ...     print(f"{name} {letters}".rstrip())
+    Mon  ▃
+    Tue
+    Wed
+    Thu ▁
+    Fri ▃
+    Sat ·
+    Sun ·
+    """
+    days = (np.asarray(times) // SECONDS_A_DAY).astype(np.int64)
+    first = int(days.min())
+    seen = np.bincount(days - first)
+    changes = np.bincount(days - first, weights=np.asarray(changed, np.float64))
+    begin = datetime.fromtimestamp(first * SECONDS_A_DAY, UTC).date()
+    if len(seen) <= 7 * MOST_WEEKS:
+        return _weeks(begin, seen.astype(np.int32), changes.astype(np.int32))
+    return _years(begin, seen.astype(np.int32), changes.astype(np.int32))
+
+
+def _weeks(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]]:
+    letters = [_letter(*pair) for pair in zip(seen.tolist(), changes.tolist(), strict=True)]
+    before = begin.weekday()
+    grid = [" "] * before + letters
+    grid += [" "] * (-len(grid) % 7)
+    return [(name, "".join(grid[row::7])) for row, name in enumerate(WEEKDAYS)]
+
+
+def _years(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]]:
+    """Return a line a year, a letter a month: how many of its days had a change."""
+    watched: dict[tuple[int, int], list[int]] = {}
+    for number in range(len(seen)):
+        day = begin + timedelta(days=number)
+        month = watched.setdefault((day.year, day.month), [0, 0])
+        month[0] += bool(seen[number])
+        month[1] += bool(changes[number])
+    years = range(begin.year, max(watched)[0] + 1)
+    return [(str(year), "".join(_letter(*watched.get((year, month), (0, 0)))
+             for month in range(1, 13))) for year in years]  # fmt: skip
+
+
+def _letter(looks: int, changes: int) -> str:
+    """Return the letter of a day, or of a month, by its looks and changes.
+
+    >>> _letter(0, 0), _letter(3, 0), _letter(3, 1), _letter(24, 24)
+    ('·', '▁', '▃', '█')
+    """
+    if not changes:
+        return STILL if looks else UNSEEN
+    return LEVELS[(changes > 1) + (changes > 3) + (changes > 9)]
+
+
+def _day(moment: float | None) -> str:
+    return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
+
+
+def study_document(found: Study) -> dict[str, Any]:
+    """Return a study for JSON: figures, curve, words, blocks and days."""
+    parted, curve = found.split, found.curve
+    kinds = ("stay_high", "stay_low", "go_high", "go_low")
+    return {
+        "page": found.page,
+        "summary": found.summary,
+        "curve": {
+            "shape": curve.shape, "knot": curve.knot, "segments": curve.segments,
+            "why": curve.why, "step": curve.step, "starts": _times(curve.starts.tolist()),
+            "hours": curve.hours.tolist(), "dice": curve.dice.tolist(),
+            "counts": curve.counts.tolist(),
+        },
+        "words": {
+            "total": len(found.terms), "stay": parted.stay, "go": parted.go,
+            "alone": found.alone, "why": found.terms.why,
+            **{name: found.spelt(getattr(parted, name)) for name in kinds},
+        },
+        "blocks": [{**_plain_block(block)} for block in found.blocks],
+        "days": list(_days(found.looks)),
+        "left_out": found.left_out,
+    }  # fmt: skip
+
+
+def _plain_block(block: Block) -> dict[str, Any]:
+    return {
+        "path": block.path, "habit": str(block.habit), "lifespan_hours": block.lifespan / 3600,
+        "changes": block.changes, "moves": block.moves, "presence": block.presence,
+        "last_change": None if block.last_change is None else _times([block.last_change])[0],
+        "text": block.sample,
+    }  # fmt: skip
+
+
+def _days(looks: Looks) -> Iterator[dict[str, Any]]:
+    """Yield the UTC days with a look."""
+    days = (looks.times // SECONDS_A_DAY).astype(np.int64)
+    for day in np.unique(days).tolist():
+        here = days == day
+        name = datetime.fromtimestamp(day * SECONDS_A_DAY, UTC).date()
+        yield {"day": name, "looks": int(here.sum()),
+               "changes": int((looks.changed[here] == 1).sum())}  # fmt: skip
+
+
+def _times(moments: Sequence[float]) -> list[datetime]:
+    return [datetime.fromtimestamp(moment, UTC) for moment in moments]

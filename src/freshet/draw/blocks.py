@@ -1,0 +1,172 @@
+"""Which parts of a page live how long: its blocks from top to bottom over time, each content of a
+block tinted by how long it stayed, with a mark where it changed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+
+from freshet.core.spans import span
+from freshet.core.types import Floats, Indices
+from freshet.draw.axes import SHORTEST, moments, time_axis
+from freshet.draw.theme import (
+    INK,
+    WIDTH,
+    NothingToDraw,
+    Picture,
+    counted,
+    finished,
+    short,
+    table,
+)
+
+MOST_ROWS = 120
+MOST_LABELS = 40
+LONGEST_LABEL = 44
+ROW_HEIGHT = (4.0, 16.0)
+TALLEST, LEAST_TALL = 560.0, 120.0
+SPANS = {
+    1.0: "1 hour",
+    6.0: "6 h",
+    24.0: "1 day",
+    168.0: "1 week",
+    720.0: "30 d",
+    4_383.0: "6 months",
+    8_766.0: "1 year",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """Contents of blocks: each has its block's row, and the times (epoch seconds) it spans.
+
+    Rows count from 0 in document order; ``ended`` is 1 where a change ended it, 0 where it was
+    still there at the last look, or nobody looked for too long.
+    """
+
+    row: Indices
+    start: Floats
+    end: Floats
+    ended: Indices
+
+
+def block_heat(stays: Stays, names: Sequence[str], *, page: str) -> Picture:
+    """Draw the blocks of a page in document order; ``names`` has an entry per row."""
+    if not len(stays.row):
+        raise NothingToDraw("no picture of blocks: the page has none that were seen twice")
+    shown = _longest_seen(stays, len(names))
+    place = np.full(len(names), -1)
+    place[shown] = np.arange(len(shown))
+    kept = place[stays.row] >= 0
+    chosen = Stays(
+        place[stays.row[kept]].astype(np.int32), stays.start[kept], stays.end[kept],
+        stays.ended[kept],
+    )  # fmt: skip
+    height = max(LEAST_TALL, min(TALLEST, ROW_HEIGHT[1] * len(shown)))
+    y = _rows_axis(len(shown), [names[row] for row in shown.tolist()])
+    tinted = _tinted(chosen, _bounds(stays), y, height / len(shown))
+    marks = _marks(chosen, y, height / len(shown))
+    picture = alt.layer(tinted, marks).properties(width=WIDTH, height=height)
+    which = "" if len(shown) == len(names) else f", {len(shown)} of them shown"
+    return finished(
+        picture,
+        _title(stays, len(names)),
+        short(page),
+        f"{counted(len(names), 'block')} in document order{which}; a mark where one changed",
+    )
+
+
+def _longest_seen(stays: Stays, blocks: int) -> Indices:
+    """Return the rows to show: of each part of the page the block that was there longest."""
+    there = np.bincount(stays.row, weights=stays.end - stays.start, minlength=blocks)
+    parts = np.array_split(np.arange(blocks), min(blocks, MOST_ROWS))
+    return np.array([part[np.argmax(there[part])] for part in parts], np.int32)
+
+
+def _title(stays: Stays, blocks: int) -> str:
+    changing = len(np.unique(stays.row[stays.ended == 1]))
+    still = blocks - changing
+    if not changing:
+        return f"Nothing changed in {counted(blocks, 'block')}"
+    lives = (stays.end - stays.start)[stays.ended == 1] / 86_400
+    middle = span(max(np.median(lives).item(), 1e-6))
+    return (
+        f"{still:,} of {counted(blocks, 'block')} stood still; half of what changed lived {middle}"
+    )
+
+
+def _rows_axis(rows: int, names: Sequence[str]) -> alt.Y:
+    """Return an axis with the names of blocks, spread evenly where there are many."""
+    step = max(1, -(-rows // MOST_LABELS))
+    listed = list(range(0, rows, step))
+    spelt = ", ".join(f"{row}: {_quoted(_label(names[row]))}" for row in listed)
+    return alt.Y(
+        "row:Q",
+        axis=alt.Axis(
+            title=None, values=listed, labelExpr=f"{{{spelt}}}[datum.value]", grid=False,
+            ticks=False, domain=False, labelLimit=300, labelFontSize=10, labelOverlap=False,
+        ),
+        scale=alt.Scale(domain=[rows - 0.5, -0.5], nice=False),
+    )  # fmt: skip
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+
+
+def _quoted(text: str) -> str:
+    r"""Return text as an expression of charts holds it, so that a page cannot end it.
+
+    >>> _quoted("it's")
+    "'it\\u0027s'"
+    """
+    kept = "".join(char if char.isalnum() or char in " .,/:[]…-_" else f"\\u{ord(char):04x}"
+                   for char in text if ord(char) < 0x10000)  # fmt: skip
+    return f"'{kept}'"
+
+
+def _bounds(stays: Stays) -> tuple[float, float]:
+    """Return the hours that the tints span: from what hardly stayed to the whole history."""
+    hours = np.maximum((stays.end - stays.start) / 3600, SHORTEST)
+    whole = (stays.end.max() - stays.start.min()).item() / 3600
+    low = np.quantile(hours, 0.05).item()
+    return min(low, max(whole / 2, SHORTEST)), max(whole, 2 * SHORTEST)
+
+
+def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) -> alt.Chart:
+    hours = np.maximum((stays.end - stays.start) / 3600, SHORTEST)
+    low, high = bounds
+    listed = [each for each in SPANS if low <= each <= high]
+    data = table(row=stays.row, start=moments(stays.start), end=moments(stays.end), hours=hours)
+    named = ", ".join(f"{hours:.0f}: '{name}'" for hours, name in SPANS.items())
+    legend = alt.Legend(
+        title="content stayed (log scale)", orient="top", direction="horizontal",
+        gradientLength=300, values=listed or alt.Undefined,
+        labelExpr=f"{{{named}}}[datum.value] || format(datum.value, '.2~r') + ' hours'",
+    )  # fmt: skip
+    scale = alt.Scale(type="log", scheme="viridis", domain=[low, high], reverse=True, clamp=True)
+    return (
+        alt
+        .Chart(data)
+        .mark_rule(strokeWidth=max(ROW_HEIGHT[0] - 1, 0.82 * each))
+        .encode(
+            x=alt.X("start:T", scale=alt.Scale(type="utc", nice=False), axis=time_axis()),
+            x2="end:T",
+            y=y,
+            color=alt.Color("hours:Q", scale=scale, legend=legend),
+            tooltip=[alt.Tooltip("hours:Q", title="hours", format=",.1f")],
+        )
+    )
+
+
+def _marks(stays: Stays, y: alt.Y, each: float) -> alt.Chart:
+    changed = stays.ended == 1
+    data = table(row=stays.row[changed], end=moments(stays.end[changed]))
+    return (
+        alt
+        .Chart(data)
+        .mark_tick(orient="vertical", color=INK, thickness=1, size=max(3.0, 0.5 * each))
+        .encode(x=alt.X("end:T"), y=y, opacity=alt.value(0.75))
+    )

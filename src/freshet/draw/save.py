@@ -1,0 +1,80 @@
+"""A picture becomes a file: PNG, SVG, a page of HTML that needs nothing else, or its JSON."""
+
+import json
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import vl_convert
+
+from freshet.core.errors import UsageError
+from freshet.draw.png import packed
+from freshet.draw.theme import PAPER, Picture
+
+FORMATS = ("png", "svg", "html", "json")
+DOTS = 2.0
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data: blob:;
+ style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ margin: 0; padding: 1.5rem; background: #eceef1; }}
+#picture {{ display: inline-block; background: {paper}; border-radius: 8px; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #14181d; }} }}
+</style>
+</head>
+<body>
+<div id="picture"></div>
+<script>{library}</script>
+<script>
+vegaEmbed("#picture", {specification}, {{
+  mode: "vega-lite", renderer: "svg",
+  actions: {{ export: true, source: false, compiled: false, editor: false }}
+}});
+</script>
+</body>
+</html>
+"""
+
+
+def save(picture: Picture, path: Path) -> None:
+    """Write a picture as what the file's name ends with: .png, .svg, .html or .json."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise UsageError(f"{path} is no picture; end its name with .{', .'.join(FORMATS)}")
+    path.write_bytes(rendered(picture, kind))
+
+
+def rendered(picture: Picture, kind: str) -> bytes:
+    """Return the bytes of a picture of that kind."""
+    specification = picture.to_dict()
+    if kind == "png":
+        drawn = vl_convert.vegalite_to_png(specification, scale=DOTS, allowed_base_urls=[])
+        return packed(bytes(drawn))
+    if kind == "svg":
+        return vl_convert.vegalite_to_svg(specification, allowed_base_urls=[]).encode()
+    if kind == "html":
+        return _page(specification).encode()
+    return json.dumps(specification, indent=1).encode()
+
+
+def _page(specification: dict[str, object]) -> str:
+    """Return a page that holds the picture and all that draws it; it loads nothing.
+
+    What comes from web pages (their addresses, their words) is written so that it can neither end
+    the script nor be read as markup.
+    """
+    named = {name: value for name, value in specification.items() if name != "$schema"}
+    title = escape(str(named.get("description", "Picture")))
+    inert = json.dumps(named).replace("<", "\\u003c").replace(">", "\\u003e")
+    return PAGE.format(title=title, paper=PAPER, library=_library(), specification=inert)
+
+
+@cache
+def _library() -> str:
+    """Return the program that draws, which is the same for every page."""
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

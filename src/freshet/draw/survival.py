@@ -1,0 +1,83 @@
+"""How long the elements of pages live: the share still there after so long (Adar et al. 2009,
+Table 4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import altair as alt
+
+from freshet.core.spans import span
+from freshet.draw.axes import floor_of, marks_axis, span_scale
+from freshet.draw.theme import (
+    BLUE,
+    GREEN,
+    HEIGHT,
+    INK,
+    ORANGE,
+    ROSE,
+    WIDTH,
+    NothingToDraw,
+    Picture,
+    finished,
+    table,
+)
+
+COLOURS = (BLUE, ORANGE, GREEN, ROSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """The share of elements still there after each of so many hours; NaN where it is unknown."""
+
+    name: str
+    hours: Sequence[float]
+    shares: Sequence[float]
+
+
+def survival(curves: Sequence[Survival], *, of: str) -> Picture:
+    """Draw one survival curve, or several to compare; ``of`` says whose they are."""
+    known = [
+        (curve.name, hours, share)
+        for curve in curves
+        for hours, share in zip(curve.hours, curve.shares, strict=True)
+        if isfinite(share)
+    ]
+    if not known:
+        raise NothingToDraw("no survival curve: the history is too short to tell")
+    names, hours, shares = zip(*known, strict=True)
+    data = table(curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares])
+    order = [curve.name for curve in curves]
+    scale = alt.Scale(domain=order, range=list(COLOURS[: len(order)]))
+    legend = alt.Legend(orient="top", title=None) if len(order) > 1 else None
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "hours:Q", scale=span_scale(hours),
+            axis=marks_axis("time since the start (log scale)", hours),
+        ),
+        y=alt.Y(
+            "share:Q", title="elements still there",
+            axis=alt.Axis(format="%"), scale=alt.Scale(domain=[floor_of(shares), 1], nice=False),
+        ),
+        color=alt.Color("curve:N", sort=order, scale=scale, legend=legend),
+    )  # fmt: skip
+    line = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=70))
+    words = base.mark_text(align="left", dx=7, dy=-9).encode(text="label:N", color=alt.value(INK))
+    layers = [line, words] if len(order) == 1 else [line]
+    return finished(
+        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
+        _title(len(order), hours[-1], shares[-1]),
+        of,
+    )
+
+
+def _title(curves: int, hours: float, share: float) -> str:
+    """Say what the last point of the only curve shows, or what several are there for.
+
+    >>> _title(1, 840.0, 0.843)
+    'After 35 days, 84% of the elements are still there'
+    """
+    if curves > 1:
+        return "Which share of the elements is still there after how long"
+    return f"After {span(hours / 24)}, {share:.0%} of the elements are still there"

@@ -1,0 +1,213 @@
+"""How the pages of a whole collection change: a map over its pages and a reduce.
+
+Pages are drawn in batches, measured by an engine, and of each page only its figures are held; those
+of very large collections are held for a sample of pages drawn by lot. Finished batches are kept in
+the collection's folder, so that an analysis that was stopped goes on, and one that is repeated
+measures only pages with new visits.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.archive.catalog.rows import Summary
+from freshet.core.clock import to_epoch
+from freshet.core.errors import NotFound, UsageError
+from freshet.core.progress import Progress, silent
+from freshet.core.tables import PageIds
+from freshet.core.types import Floats, Indices, Page
+from freshet.engine.base import Engine
+from freshet.engine.kept import Columns, Kept, read
+from freshet.engine.local import LocalEngine
+from freshet.flow.collection import Collection
+from freshet.flow.labels import BY, in_order, labels
+from freshet.flow.measuring import WORK, Measured, MeasurePages, measured_from
+from freshet.flow.tally import Gathered, Tally
+from freshet.measure.groups import (
+    Group,
+    GroupTest,
+    Histogram,
+    group,
+    group_table,
+    group_tests,
+    histogram,
+)
+from freshet.measure.summary import PageFigures, with_rate
+
+FOLDER = "analysis"
+ALL = "all"
+PAGES, VISITS = 64, 500
+# Each process takes a quarter of the gigabyte that an analysis may take.
+MOST_PROCESSES = 2
+MOST_GROUPS = 1_000
+INTERVAL_EDGES: Floats = np.geomspace(0.1, 100_000, 49)
+DICE_EDGES: Floats = np.linspace(0, 1, 21)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """How the pages of a collection change.
+
+    ``total`` is the table's row for all pages together. ``figures`` are those of the pages in
+    ``page_ids``: all ``pages`` of them, or a sample where there are very many. A page in several
+    groups, as by tags, counts in each; ``left_out`` groups are smaller than all in the table.
+    """
+
+    by: str
+    pages: int
+    total: Group
+    groups: tuple[Group, ...]
+    left_out: int
+    tests: tuple[GroupTest, ...]
+    intervals: Histogram
+    dice: Histogram
+    page_ids: PageIds
+    figures: PageFigures
+    rates: NDArray[np.float32]
+    parts: tuple[Path, ...]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the figures are those of a sample of the pages."""
+        return len(self.page_ids) < self.pages
+
+    def measured(self) -> Iterator[Measured]:
+        """Yield the figures of every page, by id, read again from where they are kept."""
+        rates = iter(self.rates.tolist())
+        for path in self.parts:
+            found = read(path)
+            if found is None:
+                raise NotFound(f"{path} is no longer there; analyse the collection again")
+            for page in measured_from(found):
+                yield replace(page, summary=with_rate(page.summary, next(rates)))
+
+
+def analyse(
+    collection: Collection,
+    *,
+    by: str = "tld",
+    source: str | None = None,
+    tag: str | None = None,
+    engine: Engine | None = None,
+    progress: Progress = silent,
+) -> Analysis:
+    """Measure all pages, those of a source or those with a tag, and compare their groups."""
+    if by not in BY:
+        raise UsageError(f"pages cannot be grouped by {by!r}; choose one of {', '.join(BY)}")
+    kept = Kept(collection.path / FOLDER / _choice(tag, source), WORK)
+    tally, parts = Tally(), list[Path]()
+    total = _count(collection, tag, source)
+    drawn: deque[tuple[Path, dict[int, Page]]] = deque()
+    batches = _noted(_batches(collection, tag, source), drawn, kept)
+    work = MeasurePages(str(collection.path.absolute()))
+    for found in (engine or usual_engine()).map(work, batches, kept=kept):
+        path, known = drawn.popleft()
+        pages = [known[page] for page in found["page"].tolist()]
+        kinds = found["kind"].tolist()
+        grouped = labels(by, pages, kinds, collection.catalog, collection.settings)
+        tally.add(found, pages, grouped)
+        parts.append(path)
+        progress(tally.pages, max(total, tally.pages))
+    kept.clear(set(parts))
+    return _analysis(by, tally, parts)
+
+
+def usual_engine(processes: int = 0) -> LocalEngine:
+    """Return the engine of an analysis: as many processes as are asked for, else two at most."""
+    return LocalEngine(processes or min(MOST_PROCESSES, LocalEngine().processes))
+
+
+def _analysis(by: str, tally: Tally, parts: Sequence[Path]) -> Analysis:
+    held = tally.gathered()
+    names, code, rows = _largest(tally.names, held)
+    figures = held.figures[rows]
+    groups = group_table(names, code, figures)
+    ordered = sorted(groups, key=lambda row: in_order(row.name, row.pages))
+    return Analysis(
+        by=by,
+        pages=tally.pages,
+        total=group(ALL, held.figures),
+        groups=tuple(ordered),
+        left_out=len(tally.names) - len(names),
+        tests=group_tests(names, code, figures),
+        intervals=histogram(held.figures.interval_hours, INTERVAL_EDGES),
+        dice=histogram(held.figures.dice_mean, DICE_EDGES),
+        page_ids=held.ids,
+        figures=held.figures,
+        rates=tally.rates(),
+        parts=tuple(parts),
+    )
+
+
+def _largest(names: Iterable[str], held: Gathered) -> tuple[list[str], Indices, Indices]:
+    """Return the groups with most pages, and of their members the group and the row of figures."""
+    known = list(names)
+    sizes = np.bincount(held.codes, minlength=len(known))
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:MOST_GROUPS])
+    place = np.full(len(known), -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    among = place[held.codes] >= 0
+    return [known[code] for code in kept], place[held.codes[among]], held.rows[among]
+
+
+def _choice(tag: str | None, source: str | None) -> str:
+    """Return the folder of a choice of pages, whose results another choice must not clear.
+
+    >>> _choice(None, None), _choice("news", None) == _choice(None, "news")
+    ('all', False)
+    """
+    if tag is None and source is None:
+        return ALL
+    return blake2b(repr((tag, source)).encode(), digest_size=8).hexdigest()
+
+
+def _count(collection: Collection, tag: str | None, source: str | None) -> int:
+    if tag is None and source is None:
+        return collection.catalog.counts().pages
+    return sum(1 for _ in collection.catalog.pages(tag=tag, source=source))
+
+
+def _batches(
+    collection: Collection, tag: str | None, source: str | None
+) -> Iterator[Sequence[Summary]]:
+    """Yield pages with their totals, few enough at a time that a batch is soon done."""
+    pages = collection.catalog.pages(tag=tag, source=source)
+    batch: list[Summary] = []
+    visits = 0
+    for row in collection.catalog.summaries(pages):
+        if batch and (len(batch) == PAGES or visits + row.visits > VISITS):
+            yield batch
+            batch, visits = [], 0
+        batch.append(row)
+        visits += row.visits
+    if batch:
+        yield batch
+
+
+def _noted(
+    batches: Iterable[Sequence[Summary]], drawn: deque[tuple[Path, dict[int, Page]]], kept: Kept
+) -> Iterator[Columns]:
+    """Yield batches as columns, noting the pages of each for when its result comes.
+
+    A batch holds the totals of its pages too: with new visits it is another batch.
+    """
+    for batch in batches:
+        columns = {
+            "page": np.array([row.page.id for row in batch], np.int64),
+            "visits": np.array([row.visits for row in batch], np.int64),
+            "changes": np.array([row.changes for row in batch], np.int64),
+            "last_look": _times([row.last_look for row in batch]),
+            "last_change": _times([row.last_change for row in batch]),
+        }
+        drawn.append((kept.path(columns), {row.page.id: row.page for row in batch}))
+        yield columns
+
+
+def _times(moments: Sequence[datetime | None]) -> Floats:
+    return np.array([np.nan if each is None else to_epoch(each) for each in moments], np.float64)

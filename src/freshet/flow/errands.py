@@ -1,0 +1,78 @@
+"""What a crawl and the side that fetches hand each other: plain values."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from freshet.archive.catalog.rows import HostState
+from freshet.archive.importers.base import Arrival
+from freshet.core.settings import PageSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A page to be fetched: leased and booked, not to be asked for before ``start``.
+
+    ``etag`` and ``last_modified`` are set where the request may be conditional; they belong to
+    ``final_url``, where the page was last found. A sample is a look that a round asks for.
+    """
+
+    page: int
+    url: str
+    host: str
+    start: datetime
+    day: str
+    settings: PageSettings
+    reason: str = ""
+    etag: str | None = None
+    last_modified: str | None = None
+    final_url: str | None = None
+    is_sample: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came of a request: for an errand its page and day, for others neither.
+
+    ``asked`` says whether any request went out.
+    """
+
+    arrival: Arrival
+    page: int = 0
+    day: str = ""
+    asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
+
+    Where there was room for no more, that is at once.
+    """
+
+    errands: tuple[Errand, ...]
+    again: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a crawl finds when it begins: the hosts' states, and when one was last found dead.
+
+    Until ``died`` any host may have been asked, and nobody knows which; None: none was killed.
+    """
+
+    hosts: tuple[HostState, ...]
+    died: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpending:
+    """A day's budget of page requests, what is spent of it, and for how many pages.
+
+    ``apart`` are the requests that the budget does not count: for robots.txt and sitemaps.
+    """
+
+    day: str
+    spent: int
+    budget: int
+    apart: int = 0
+    pages: int = 0

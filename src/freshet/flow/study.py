@@ -1,0 +1,125 @@
+"""One page looked at in full: its figures, its curve, its words and its blocks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.core.clock import to_epoch
+from freshet.core.types import Indices, Outcome, Page, View
+from freshet.engine.kept import Columns
+from freshet.flow.collection import Collection
+from freshet.flow.measuring import looks_among
+from freshet.flow.page import CollectionPage
+from freshet.flow.past import Past, blocks_in, outline_of
+from freshet.flow.tally import learn_rates
+from freshet.flow.traits import curve_of, traits_of
+from freshet.measure.curve.curve import Curve
+from freshet.measure.structure.blocks import Block, Outline, row_lifespans, shades
+from freshet.measure.summary import Looks, PageSummary, summarise
+from freshet.measure.terms.table import Split, TermTable, split, term_table
+from freshet.view.tint import lifespan_titles, tint
+from freshet.view.words import vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """How one page changes.
+
+    ``words`` spells the words that are shown, by their ids; of a page that is ``alone`` nothing
+    tells how telling they are. ``outline`` is None where no version has elements. ``left_out``
+    says what of the history could not be used.
+    """
+
+    page: Page
+    looks: Looks
+    summary: PageSummary
+    curve: Curve
+    terms: TermTable
+    split: Split
+    words: Mapping[int, str]
+    alone: bool
+    outline: Outline | None
+    blocks: tuple[Block, ...]
+    left_out: str
+
+    def spelt(self, rows: Indices) -> list[str]:
+        """Return words by their rows in the table; those that cannot be spelt are left out."""
+        found = (self.words.get(word) for word in self.terms.ids[rows].tolist())
+        return [word for word in found if word is not None]
+
+
+def study(collection: Collection, page: CollectionPage) -> Study:
+    """Look at one page in full."""
+    past = Past(collection.catalog, collection.snapshots, collection.settings, collection.clock)
+    rows = collection.catalog.history(page.id)
+    found, looks = past.history(page, dom=True), looks_among(rows)
+    language = past.language(page)
+    terms = term_table(found.series, language)
+    parted = split(terms)
+    seen = outline_of(found)
+    last = collection.catalog.last_looks([page.id]).get(page.id)
+    view = past.view(page, last, dom=True) if last else None
+    return Study(
+        page=page,
+        looks=looks,
+        summary=summarise(looks, rate=_rate(page, looks), traits=traits_of(found, page.url)),
+        curve=curve_of(found.series, page.url),
+        terms=terms,
+        split=parted,
+        words=_words(partial(past.view, page), rows, terms, _shown(terms, parted)),
+        alone=language is None,
+        outline=seen,
+        blocks=blocks_in(seen, view) if seen else (),
+        left_out=found.told,
+    )
+
+
+def tinted(page: CollectionPage, found: Study) -> str:
+    """Return the last version of a page as HTML, its blocks tinted by how long they stay."""
+    snapshot, view = page.snapshot(-1), page.view(-1, dom=True)
+    if view.dom is None or found.outline is None:
+        return tint(snapshot, np.empty(0))
+    lives = row_lifespans(found.outline, view.dom)
+    tints = shades(lives, found.outline.structure)
+    return tint(snapshot, tints, lifespan_titles(lives))
+
+
+def _rate(page: Page, looks: Looks) -> float | None:
+    """Return how often the page changes in a day, by what its looks have shown."""
+    if not looks.compared:
+        return None
+    columns: Columns = {
+        "page": np.array([page.id], np.int64),
+        "look_row": np.zeros(len(looks), np.int32),
+        "look_time": looks.times,
+        "look_changed": looks.changed,
+    }
+    return float(learn_rates([(columns, [page])])[0])
+
+
+def _shown(terms: TermTable, parted: Split) -> Indices:
+    """Return the rows of words that are spelt: those of the picture and of the lists."""
+    lists = (parted.stay_high, parted.stay_low, parted.go_high, parted.go_low)
+    return np.unique(np.concatenate([terms.spans.rows, *lists]))
+
+
+def _words(
+    read: Callable[[HistoryRow], View | None],
+    rows: Sequence[HistoryRow],
+    terms: TermTable,
+    shown: Indices,
+) -> dict[int, str]:
+    """Spell words by reading the version in which each was first there, each version once."""
+    looks = [row for row in rows if row.visit.outcome is Outcome.OK]
+    times = np.array([to_epoch(row.visit.time) for row in looks])
+    at = np.searchsorted(times, terms.first[shown], side="right") - 1
+    spelt: dict[int, str] = {}
+    for place in np.unique(at[at >= 0]).tolist():
+        wanted = set(terms.ids[shown[at == place]].tolist())
+        view = read(looks[place])
+        known = vocabulary(view.text) if view is not None else {}
+        spelt |= {word: known[word] for word in wanted & known.keys()}
+    return spelt

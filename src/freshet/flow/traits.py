@@ -1,0 +1,72 @@
+"""How the versions of a page drift: its curve, the life of its words and of its elements."""
+
+import numpy as np
+
+from freshet.core.series import Series
+from freshet.core.tables import key_of
+from freshet.flow.histories import History
+from freshet.measure.curve.curve import Curve, change_curve
+from freshet.measure.structure.rows import grid_timeline, serialise
+from freshet.measure.structure.survival import HORIZONS, Survival, survival
+from freshet.measure.summary import Traits
+from freshet.measure.terms.lifespans import lifespans
+from freshet.measure.terms.table import GOES, STAYS
+
+MOST_ROWS = 250_000
+FIRST_WEEKS = HORIZONS[-1] + 86_400.0
+
+Reasons = tuple[tuple[str, str], ...]
+
+
+def traits_of(history: History, url: str) -> Traits:
+    """Return what can be said of a page from its versions."""
+    curve = curve_of(history.series, url)
+    lives, lacking = _survival(history.structure)
+    stay, go = _shares(history.series)
+    words = () if stay is not None else (("stay", "fewer than two moments are known"),)
+    return Traits(
+        shape=curve.shape,
+        knot_hours=curve.knot.hours if curve.knot else None,
+        knot_dice=curve.knot.dice if curve.knot else None,
+        survival=lives.shares if lives else (),
+        stay=stay,
+        go=go,
+        why=(*_flat(curve), *lacking, *words),
+    )
+
+
+def curve_of(series: Series, url: str) -> Curve:
+    """Return a page's change curve; its address seeds the draw of starts, so that it stays."""
+    return change_curve(series, rng=np.random.default_rng(key_of(url)))
+
+
+def _flat(curve: Curve) -> Reasons:
+    if curve.shape is None:
+        return (("shape", curve.why),)
+    return () if curve.knot else (("knot_hours", "the curve has no knot"),)
+
+
+def _survival(structure: Series) -> tuple[Survival | None, Reasons]:
+    """Return the survival of a page's first elements, over the weeks that are asked for."""
+    if all(dom is None for dom in structure.doms):
+        return None, (("survival", "no version has elements"),)
+    first = _first_weeks(structure)
+    found = survival(serialise(first, grid_timeline(first), MOST_ROWS))
+    if not found.elements:
+        return None, (("survival", "nothing is known after the first step"),)
+    return found, ()
+
+
+def _first_weeks(structure: Series) -> Series:
+    """Return the looks of a page up to the last time at which survival is asked for."""
+    end = int(np.searchsorted(structure.times, structure.times[0] + FIRST_WEEKS, side="right"))
+    return Series(structure.times[:end], structure.shown[:end], structure.terms, structure.doms)
+
+
+def _shares(series: Series) -> tuple[float | None, float | None]:
+    """Return which shares of a page's words have a high and a low staying power."""
+    lives = lifespans(series)
+    if lives.known < 2 or not len(lives):
+        return None, None
+    power = lives.staying_power
+    return float(np.mean(power > STAYS)), float(np.mean(power < GOES))

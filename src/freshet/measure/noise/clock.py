@@ -1,0 +1,29 @@
+"""Lines that tell the time at which they were asked for."""
+
+import re
+from collections.abc import Sequence
+
+HALF_DAY = 720.0
+FEWEST_READINGS = 5
+LARGEST_SPREAD = 3.0
+_TIME = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
+
+
+def tells_the_time(texts: Sequence[tuple[str, ...]], times: Sequence[float]) -> bool:
+    """Say whether a line shows the time of each look, whatever its time zone.
+
+    >>> times = [(9 * 60 + minute) * 60.0 for minute in (0, 7, 31, 185, 402, 500)]
+    >>> clock = [(f"It is {int(t // 3600) + 2}:{int(t % 3600 // 60):02}",) for t in times]
+    >>> tells_the_time(clock, times), tells_the_time([("It is 11:00",)] * 6, times)
+    (True, False)
+    """
+    readings = [
+        (float(read[1]) * 60 + float(read[2]) - time / 60) % HALF_DAY
+        for each, time in zip(texts, times, strict=True)
+        if each and (read := _TIME.search(each[0]))
+    ]
+    if len(readings) < FEWEST_READINGS:
+        return False
+    first = readings[0]
+    apart = [(reading - first + HALF_DAY / 2) % HALF_DAY - HALF_DAY / 2 for reading in readings]
+    return max(apart) - min(apart) <= LARGEST_SPREAD

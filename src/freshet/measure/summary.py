@@ -1,0 +1,296 @@
+"""One page in figures: how often it changes, by how much, and how (Adar et al. 2009, section 4).
+
+What cannot be said is None, and ``why`` says for each such figure what is lacking; in columns it is
+not a number.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.types import Change, Floats
+
+HOUR_SECONDS, HOURS_A_DAY = 3600.0, 24.0
+UNKNOWN = -1
+FACTS = ("changed", "bytes", "text", "significant", "structure", "links")
+
+COUNTS = (
+    "looks", "compared", "changes", "by_bytes", "by_text", "significant", "by_structure",
+    "by_links",
+)  # fmt: skip
+NUMBERS = (
+    *COUNTS, "first", "last", "interval_hours", "expected_hours", "dice_mean", "dice_median",
+)  # fmt: skip
+TRAITS = ("knot_hours", "knot_dice", "stay", "go")
+OTHERS = ("shape", "survival", "why")
+UNSAID = (None,) * 6
+
+Marks = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What each look at a page found, in time order: 1 yes, 0 no, -1 where it is not known.
+
+    ``dice`` is not a number where it is not known.
+    """
+
+    times: Floats
+    changed: Marks
+    bytes: Marks
+    text: Marks
+    significant: Marks
+    structure: Marks
+    links: Marks
+    dice: Floats
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def compared(self) -> int:
+        """Return how many looks were compared with the one before."""
+        return int(np.count_nonzero(self.changed != UNKNOWN))
+
+    @property
+    def change_times(self) -> Floats:
+        """Return when the page was found changed."""
+        return np.asarray(self.times[self.changed == 1])
+
+
+def looks_of(found: Iterable[tuple[float, Change | None]]) -> Looks:
+    """Put what looks found into columns, in time order whatever order they come in.
+
+    >>> looks = looks_of([(20.0, Change(True, dice=0.5)), (10.0, None)])
+    >>> looks.times.tolist(), looks.changed.tolist(), looks.text.tolist(), looks.dice.tolist()
+    ([10.0, 20.0], [-1, 1], [-1, -1], [nan, 0.5])
+    """
+    ordered = sorted(found, key=lambda item: item[0])
+    changes = [change for _, change in ordered]
+    marks = {name: np.array([_mark(change, name) for change in changes], np.int8) for name in FACTS}
+    dice = [np.nan if change is None or change.dice is None else change.dice for change in changes]
+    times = np.array([time for time, _ in ordered], np.float64)
+    return Looks(times=times, dice=np.array(dice, np.float64), **marks)
+
+
+def _mark(change: Change | None, name: str) -> int:
+    fact = None if change is None else getattr(change, name)
+    return UNKNOWN if fact is None else int(fact)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the measures of a page's versions said; None, and ``why``, where they could not.
+
+    ``survival`` holds the share of elements still there at the six times of Table 4, ``stay`` and
+    ``go`` the shares of words of high and of low staying power.
+    """
+
+    shape: str | None = None
+    knot_hours: float | None = None
+    knot_dice: float | None = None
+    survival: tuple[float | None, ...] = ()
+    stay: float | None = None
+    go: float | None = None
+    why: tuple[tuple[str, str], ...] = ()
+
+
+NO_TRAITS = Traits()
+
+
+@dataclass(frozen=True, slots=True)
+class PageSummary:
+    """How a page changes, in figures.
+
+    Changes are counted as spec 0 defines them and, unmasked, by what differed; None where no look
+    tells. ``interval_hours`` is the plain mean of the time between changes, and
+    ``expected_hours`` one over the posterior rate, which holds for uneven visits too; of a page
+    that changed at every look the rate is only known to be high, and nothing is said.
+    """
+
+    looks: int
+    compared: int
+    changes: int
+    by_bytes: int | None
+    by_text: int | None
+    significant: int | None
+    by_structure: int | None
+    by_links: int | None
+    first: float | None
+    last: float | None
+    interval_hours: float | None
+    expected_hours: float | None
+    dice_mean: float | None
+    dice_median: float | None
+    traits: Traits = NO_TRAITS
+    why: tuple[tuple[str, str], ...] = ()
+
+
+def summarise(
+    looks: Looks, *, rate: float | None = None, traits: Traits = NO_TRAITS
+) -> PageSummary:
+    """Return a page's figures; ``rate`` is the mean of its posterior, in changes a day."""
+    times, dice = looks.change_times, looks.dice[looks.changed == 1]
+    dice = dice[np.isfinite(dice)]
+    return PageSummary(
+        looks=len(looks),
+        compared=looks.compared,
+        changes=len(times),
+        by_bytes=_count(looks.bytes),
+        by_text=_count(looks.text),
+        significant=_count(looks.significant),
+        by_structure=_count(looks.structure),
+        by_links=_count(looks.links),
+        first=float(looks.times[0]) if len(looks) else None,
+        last=float(looks.times[-1]) if len(looks) else None,
+        interval_hours=mean_interval(times),
+        expected_hours=HOURS_A_DAY / rate if rate and len(times) < looks.compared else None,
+        dice_mean=float(dice.mean()) if len(dice) else None,
+        dice_median=float(np.median(dice)) if len(dice) else None,
+        traits=replace(traits, why=()),
+        why=(*_lacking(looks, len(dice), rate), *traits.why),
+    )
+
+
+def with_rate(summary: PageSummary, rate: float) -> PageSummary:
+    """Return a summary that was made before its page's rate was learnt with what that tells."""
+    if summary.changes == summary.compared:
+        return summary
+    why = tuple(reason for reason in summary.why if reason[0] != "expected_hours")
+    return replace(summary, expected_hours=HOURS_A_DAY / rate, why=why)
+
+
+def mean_interval(times: Floats) -> float | None:
+    """Return the mean hours between changes; None where there are not two at different times.
+
+    >>> mean_interval(np.array([0.0, 3600.0, 4 * 3600.0])), mean_interval(np.array([0.0]))
+    (2.0, None)
+    """
+    if len(times) < 2 or times[0] == times[-1]:
+        return None
+    return float(times[-1] - times[0]) / (len(times) - 1) / HOUR_SECONDS
+
+
+def _count(marks: Marks) -> int | None:
+    known = marks[marks != UNKNOWN]
+    return int(known.sum()) if len(known) else None
+
+
+def _lacking(looks: Looks, dice: int, rate: float | None) -> list[tuple[str, str]]:
+    """Say what cannot be said, and why."""
+    changes = looks.change_times
+    found = []
+    if mean_interval(changes) is None:
+        found.append(("interval_hours", _few_changes(looks.compared, changes)))
+    if not rate or len(changes) == looks.compared:
+        found.append(("expected_hours", _no_rate(looks.compared, len(changes))))
+    if not dice and len(changes):
+        found.append(("dice_mean", "no version of a change was compared"))
+    elif not dice:
+        found.append(("dice_mean", _few_changes(looks.compared, changes)))
+    return found
+
+
+def _no_rate(compared: int, changes: int) -> str:
+    if not compared:
+        return "no two looks were compared"
+    return "changed at every look" if changes == compared else "no rate was learnt"
+
+
+def _few_changes(compared: int, changes: Floats) -> str:
+    if not compared:
+        return "no two looks were compared"
+    if not len(changes):
+        return f"no change in {compared} comparisons"
+    return "one change" if len(changes) == 1 else "all changes have the same time"
+
+
+def to_columns(summaries: Sequence[PageSummary]) -> dict[str, NDArray[Any]]:
+    """Put summaries into plain columns: numbers, the shapes, the shares of survival, reasons."""
+    traits = [summary.traits for summary in summaries]
+    survival = [(*each.survival, *UNSAID)[: len(UNSAID)] for each in traits]
+    return {
+        **{name: _numbers([getattr(each, name) for each in summaries]) for name in NUMBERS},
+        **{name: _numbers([getattr(each, name) for each in traits]) for name in TRAITS},
+        "shape": np.array([each.shape or "" for each in traits], np.str_),
+        "survival": np.array(survival, np.float64).reshape(-1, len(UNSAID)),
+        "why": np.array(["\n".join(map(": ".join, each.why)) for each in summaries], np.str_),
+    }
+
+
+def from_columns(columns: Mapping[str, NDArray[Any]]) -> list[PageSummary]:
+    """Read summaries back from their columns."""
+    plain = {name: columns[name].tolist() for name in (*NUMBERS, *TRAITS, *OTHERS)}
+    rows = (dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True))
+    return [_summary(row) for row in rows]
+
+
+def _summary(row: Mapping[str, Any]) -> PageSummary:
+    why = tuple((name, text) for name, _, text in (_parted(row["why"])))
+    traits = Traits(
+        shape=row["shape"] or None,
+        survival=tuple(map(_said, row["survival"])),
+        **{name: _said(row[name]) for name in TRAITS},
+    )
+    counts = {name: _counted(row[name]) for name in COUNTS}
+    said = {name: _said(row[name]) for name in NUMBERS if name not in COUNTS}
+    return PageSummary(**counts, **said, traits=traits, why=why)
+
+
+def _parted(why: str) -> Iterator[tuple[str, str, str]]:
+    return (line.partition(": ") for line in why.splitlines())
+
+
+def _said(value: float) -> Any:
+    return None if value != value else float(value)
+
+
+def _counted(value: float) -> Any:
+    return None if value != value else int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFigures:
+    """The figures of many pages as columns, not a number where nothing can be said.
+
+    ``survival`` has a column for each time of Table 4; ``shape`` is empty where there is none.
+    """
+
+    compared: Floats
+    changes: Floats
+    interval_hours: Floats
+    expected_hours: Floats
+    dice_mean: Floats
+    knot_hours: Floats
+    knot_dice: Floats
+    shape: NDArray[np.str_]
+    survival: Floats
+    stay: Floats
+    go: Floats
+
+    def __len__(self) -> int:
+        return len(self.compared)
+
+    def __getitem__(self, rows: NDArray[Any]) -> "PageFigures":
+        return PageFigures(*(getattr(self, name)[rows] for name in FIGURES))
+
+
+FIGURES = tuple(PageFigures.__dataclass_fields__)
+
+
+def figures_of(columns: Mapping[str, NDArray[Any]]) -> PageFigures:
+    """Return the figures among the columns of summaries."""
+    return PageFigures(*(columns[name] for name in FIGURES))
+
+
+def joined(parts: Sequence[PageFigures]) -> PageFigures:
+    """Return the figures of several batches one after another."""
+    whole = parts or [figures_of(to_columns([]))]
+    return PageFigures(*(np.concatenate([getattr(p, name) for p in whole]) for name in FIGURES))
+
+
+def _numbers(values: Sequence[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], np.float64)

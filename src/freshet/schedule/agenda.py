@@ -1,0 +1,227 @@
+"""The rounds of all pages: who is in one, who waits for one, and whose sample is due.
+
+What visits make of it is told first (``learnt``) and taken over later (``take_over``), so that it
+can be written down in between, and what could not be written is tried again whole.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+import numpy as np
+
+from freshet.core.rounds import Course
+from freshet.core.tables import VisitTable
+from freshet.schedule.rounds import (
+    FAST,
+    Glance,
+    after_look,
+    after_sample,
+    first_course,
+    is_candidate,
+    level,
+    overtaken,
+    remaining,
+    runs,
+)
+
+# A page that waits for a round and cannot be asked now is thought of again after so many seconds.
+PATIENCE = 60.0
+FEWEST = 2
+
+IsWelcome = Callable[[int], bool]
+Due = list[tuple[int, Course]]
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What visits make of courses and of runs of changed looks, and how many were samples."""
+
+    courses: dict[int, Course] = field(default_factory=dict)
+    runs: dict[int, int] = field(default_factory=dict)
+    samples: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Agenda:
+    """Every page's course, and how often each changed in a row; ``most`` rounds make a series."""
+
+    most: int
+    courses: dict[int, Course] = field(default_factory=dict)
+    _runs: dict[int, int] = field(default_factory=dict)
+    _out: dict[int, int] = field(default_factory=dict)
+    _under_way: set[int] = field(default_factory=set)
+    _queues: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
+
+    def read(self, visits: VisitTable, courses: Mapping[int, Course]) -> None:
+        """Count how often pages changed in a row, given whole histories; rests do not count."""
+        pages, lengths = runs(_outside_rests(visits, courses))
+        self._runs.update(zip(pages.tolist(), lengths.tolist(), strict=True))
+
+    def begin(self, courses: Mapping[int, Course], now: float) -> None:
+        """Take over the courses that were kept, and let pages wait that changed at every look."""
+        for page, course in courses.items():
+            self._put(page, course)
+        for page, run in self._runs.items():
+            if is_candidate(run):
+                self._invite(page, now)
+
+    def learnt(self, seen: Iterable[tuple[int, Glance]]) -> Learnt:
+        """Return what visits, each page's in time order, make of this; it stays as it is."""
+        found = Learnt()
+        for page, glance in seen:
+            course = found.courses.get(page, self.courses.get(page))
+            back = found.samples.get(page, 0)
+            if course is not None and self._out.get(page, 0) > back:
+                found.samples[page] = back + 1
+                found.courses[page] = after_sample(course, glance, self.most)
+            elif glance.is_look:
+                run = found.runs.get(page, self._runs.get(page, 0))
+                found.runs[page] = run + 1 if glance.changed and not _rests(course, glance) else 0
+                if course is not None:
+                    found.courses[page] = after_look(course, glance)
+        changed = (item for item in found.courses.items() if item[1] != self.courses.get(item[0]))
+        return replace(found, courses=dict(changed))
+
+    def take_over(self, learnt: Learnt, now: float) -> None:
+        """Go on from what was learnt."""
+        for page, count in learnt.samples.items():
+            self.back(page, count)
+        for page, course in learnt.courses.items():
+            self._put(page, course)
+        for page, run in learnt.runs.items():
+            self._runs[page] = run
+            if is_candidate(run):
+                self._invite(page, now)
+        for page in learnt.runs.keys() | learnt.courses.keys():
+            if not self._runs.get(page) or _is_over(learnt.courses.get(page)):
+                self._runs.pop(page, None)
+
+    def due(self, now: float, until: float, room: int, is_welcome: IsWelcome) -> Due:
+        """Return pages whose next sample is due, with the courses by which it is taken.
+
+        Rounds under way come first, whatever the room: it was reserved for them. The others begin
+        as long as there is room for all of their samples, pages with the fewest rounds first.
+        """
+        found = [item for item in self._going_on(now, until) if is_welcome(item[0])]
+        return found + (self._beginning(until, room, is_welcome) if room >= FEWEST else [])
+
+    def send(self, page: int, course: Course, times: int) -> None:
+        """Note that requests for a page's sample are out."""
+        self._out[page] = self._out.get(page, 0) + times
+        self._put(page, course)
+
+    def back(self, page: int, times: int = 1) -> None:
+        """Note that requests are back, whether anything came of them or not."""
+        left = self._out.pop(page, 0) - times
+        if left > 0:
+            self._out[page] = left
+        elif page in self.courses:
+            self._put(page, self.courses[page])
+
+    def is_out(self, page: int) -> bool:
+        """Whether requests for a sample of a page are out."""
+        return page in self._out
+
+    @property
+    def under_way(self) -> int:
+        """Return how many pages are in a round."""
+        return len(self._under_way | self._out.keys())
+
+    @property
+    def reserved(self) -> int:
+        """Return how many samples the rounds under way still need beside those that are out."""
+        pages = self._under_way | self._out.keys()
+        return sum(remaining(self.courses[page]) - self._out.get(page, 0) for page in pages)
+
+    def next_due(self, after: float) -> float | None:
+        """Return when the next sample after a time is due; None where none is."""
+        waiting = (queue[0][0] for queue in self._queues.values() if queue)
+        going = (self.courses[page].due for page in self._under_way)
+        return min((due for due in (*waiting, *going) if due > after), default=None)
+
+    def _going_on(self, now: float, until: float) -> Due:
+        """Return the rounds under way whose next sample is due; those that are too late end.
+
+        A sample that is farther away than a round lasts is left over from a clock that was set
+        back.
+        """
+        dues = ((page, self.courses[page]) for page in self._under_way - self._out.keys())
+        late = [item for item in dues if not until < item[1].due <= now + FAST[-1]]
+        met = [(page, overtaken(course, now, self.most)) for page, course in late]
+        for page, course in met:
+            if not course.step:
+                self._put(page, course)
+        ready = [item for item in met if item[1].step and item[1].due <= until]
+        return sorted(ready, key=lambda item: item[1].due)
+
+    def _beginning(self, until: float, room: int, is_welcome: IsWelcome) -> Due:
+        """Return the rounds to begin; a page that cannot be asked now leaves others its turn."""
+        found: dict[int, Course] = {}
+        for page, course in self._waiting(until):
+            if page in found:
+                continue
+            if remaining(course) > room:
+                self._put(page, course)
+                break
+            if is_welcome(page):
+                found[page] = course
+                room -= remaining(course)
+            else:
+                self._put(page, replace(course, due=until + PATIENCE))
+        for page, course in found.items():
+            self._put(page, course)
+        return list(found.items())
+
+    def _waiting(self, until: float) -> Iterator[tuple[int, Course]]:
+        """Take pages that wait for a round off the queues, fewest rounds first, then by time.
+
+        A page leaves its queue without being looked for there, so an old entry may be met.
+        """
+        for place in sorted(self._queues):
+            queue = self._queues[place]
+            while queue and queue[0][0] <= until:
+                due, page = heappop(queue)
+                course = self.courses.get(page)
+                if course is not None and self._waits(page, course) and course.due == due:
+                    yield page, course
+
+    def _waits(self, page: int, course: Course) -> bool:
+        return course.kind is not None and course.step == 0 and page not in self._out
+
+    def _put(self, page: int, course: Course) -> None:
+        self.courses[page] = course
+        self._under_way.discard(page)
+        if self._waits(page, course):
+            heappush(self._queues.setdefault(level(course), []), (course.due, page))
+        elif course.step:
+            self._under_way.add(page)
+
+    def _invite(self, page: int, now: float) -> None:
+        """Let a page wait for a round, unless it has rounds or rests from them."""
+        course = self.courses.get(page)
+        if course is None or (course.kind is None and course.due <= now):
+            self._put(page, first_course(now, course))
+
+
+def _rests(course: Course | None, glance: Glance) -> bool:
+    return _is_over(course) and course is not None and glance.time < course.due
+
+
+def _is_over(course: Course | None) -> bool:
+    return course is not None and course.kind is None
+
+
+def _outside_rests(visits: VisitTable, courses: Mapping[int, Course]) -> VisitTable:
+    """Return the visits of pages that did not rest then; whoever has rounds has had its run."""
+    ends = {page: course.due for page, course in courses.items() if course.kind is None}
+    if not ends:
+        return visits
+    resting = np.flatnonzero(np.isin(visits.pages, np.fromiter(ends, np.int64)))
+    until = np.array([ends[page] for page in visits.pages[resting].tolist()])
+    keep = np.ones(len(visits), np.bool_)
+    keep[resting[visits.times[resting] < until]] = False
+    return VisitTable(
+        visits.pages[keep], visits.times[keep], visits.looks[keep], visits.measured[keep],
+        visits.changed[keep], visits.new_links[keep],
+    )  # fmt: skip

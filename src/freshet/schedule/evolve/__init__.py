@@ -1,0 +1,1 @@
+"""Learning, from a trace, the formula by which a crawl ranks its pages."""

@@ -1,0 +1,139 @@
+"""Evolution: generation after generation, the formulas that rank best have the most children.
+
+Santos et al. 2015, sections 4 and 5.2. Their rates of crossover, reproduction and mutation add up
+to more than 1; here each child is made by one of them, with probabilities in their proportion.
+Every generation draws from a chance of its own, so that a search goes on as if never interrupted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from freshet.core.formula import Formula, parse
+from freshet.schedule.evolve.simplify import simplified
+from freshet.schedule.evolve.trees import (
+    DEEPEST_PARENT,
+    Language,
+    crossed,
+    first_population,
+    replaced,
+    swapped,
+)
+
+Fitness = Callable[[Sequence[Formula], float], list[float]]
+"""How well formulas do; those that cannot reach a floor may be given up early, below it."""
+
+WORST = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a search goes: its sizes, and how often children are made in which way."""
+
+    population: int = 300
+    generations: int = 50
+    kept: int = 50
+    tournament: int = 2
+    parents: float = 0.1
+    crossover: float = 0.9
+    reproduction: float = 0.15
+    replacement: float = 0.05
+    swap: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A formula and how well it did."""
+
+    formula: Formula
+    fitness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a search stands: the generation that is scored, best first, and the best of all."""
+
+    generation: int
+    population: tuple[Scored, ...]
+    best: tuple[Scored, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stand as plain values."""
+        return {
+            "generation": self.generation,
+            "population": [[str(each.formula), each.fitness] for each in self.population],
+            "best": [[str(each.formula), each.fitness] for each in self.best],
+        }
+
+
+def stand_from(plain: Mapping[str, Any], names: Sequence[str]) -> Stand:
+    """Read a stand from plain values."""
+    population, best = (
+        tuple(Scored(parse(text, names), float(fitness)) for text, fitness in plain[part])
+        for part in ("population", "best")
+    )
+    return Stand(int(plain["generation"]), population, best)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search for formulas of a language that do well."""
+
+    language: Language
+    fitness: Fitness
+    seed: int
+    ways: Ways = Ways()
+
+    def begin(self) -> Stand:
+        """Make and score the first generation."""
+        first = first_population(self._chance(0), self.language, self.ways.population)
+        return self._scored(Stand(0, (), ()), first)
+
+    def step(self, stand: Stand) -> Stand:
+        """Breed and score the next generation."""
+        rng = self._chance(stand.generation + 1)
+        children = [self._child(rng, stand.population) for _ in range(self.ways.population)]
+        return self._scored(replace(stand, generation=stand.generation + 1), children)
+
+    def _chance(self, generation: int) -> Random:
+        return Random(f"{self.seed}/{generation}")
+
+    def _scored(self, stand: Stand, formulas: Sequence[Formula]) -> Stand:
+        """Score a generation, equal formulas once, and keep the best of all so far."""
+        shortest = [simplified(formula) for formula in formulas]
+        known = {each.formula: each.fitness for each in (*stand.population, *stand.best)}
+        new = [formula for formula in dict.fromkeys(shortest) if formula not in known]
+        floor = stand.best[-1].fitness if len(stand.best) >= self.ways.kept else WORST
+        known |= dict(zip(new, self.fitness(new, floor), strict=True))
+        population = _ranked(Scored(formula, known[formula]) for formula in shortest)
+        distinct = {each.formula: each for each in (*stand.best, *population)}
+        best = _ranked(distinct.values())[: self.ways.kept]
+        return Stand(stand.generation, tuple(population), tuple(best))
+
+    def _child(self, rng: Random, population: Sequence[Scored]) -> Formula:
+        ways = self.ways
+        weights = (ways.crossover, ways.reproduction, ways.replacement, ways.swap)
+        way = rng.choices(range(len(weights)), weights)[0]
+        if way == 0:
+            return crossed(rng, self._parent(rng, population), self._parent(rng, population))
+        chosen = self._winner(rng, population)
+        if way == 1:
+            return chosen
+        return replaced(rng, chosen, self.language) if way == 2 else swapped(rng, chosen)
+
+    def _parent(self, rng: Random, population: Sequence[Scored]) -> Formula:
+        """Draw one of the best that are not too deep for a crossing."""
+        count = max(2, round(self.ways.parents * len(population)))
+        fit = [each for each in population if each.formula.depth <= DEEPEST_PARENT]
+        return rng.choice((fit or list(population))[:count]).formula
+
+    def _winner(self, rng: Random, population: Sequence[Scored]) -> Formula:
+        """Draw a few and return the best of them; the population is in order."""
+        drawn = (rng.randrange(len(population)) for _ in range(self.ways.tournament))
+        return population[min(drawn)].formula
+
+
+def _ranked(scored: Any) -> list[Scored]:
+    """Put the fittest first; of equals the shorter, then by their text."""
+    return sorted(scored, key=lambda each: (-each.fitness, len(each.formula), str(each.formula)))

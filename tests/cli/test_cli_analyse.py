@@ -1,0 +1,177 @@
+"""Analysing pages: one in full, all in groups, and their pictures."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.cli_runs import NEWS, Ran, Run
+
+CLUB = "https://club.example/rules"
+CLOCK = "https://status.example/"
+
+
+@pytest.fixture
+def news(run: Run, collection: Path) -> Ran:
+    return run("analyse", NEWS)
+
+
+def test_a_page_is_told_in_full(news: Ran) -> None:
+    assert news.code == 0
+    assert "28 from 2026-01-05 to 2026-02-01" in news.out
+    assert "19 in 27 comparisons (bytes 19, text 19" in news.out
+    assert "1.3 days on average" in news.out
+    assert "words, against other pages of the collection" in news.out
+
+
+def test_words_that_stay_and_words_that_pass_are_listed(run: Run, collection: Path) -> None:
+    words = run("analyse", NEWS, "--json").json["words"]
+    assert {"herald", "valley"} <= set(words["stay_high"] + words["stay_low"])
+    assert words["stay"] + words["go"] <= words["total"]
+    assert not words["alone"]
+
+
+def test_blocks_are_told_by_how_they_live(run: Run, collection: Path) -> None:
+    blocks = run("analyse", NEWS, "--json").json["blocks"]
+    habits = {block["text"]: (block["habit"], block["changes"]) for block in blocks}
+    assert habits["The Valley Herald"] == ("stays", 0)
+    assert habits["Printed on recycled electrons."] == ("stays", 0)
+    assert max(block["changes"] for block in blocks) >= 19
+    assert all(0.0 <= block["presence"] <= 1.0 for block in blocks)
+
+
+def test_a_curve_is_told_with_its_points(run: Run, collection: Path) -> None:
+    curve = run("analyse", NEWS, "--json").json["curve"]
+    assert curve["dice"][0] == 1.0
+    assert len(curve["dice"]) == len(curve["hours"]) == len(curve["counts"])
+    assert curve["hours"][1] == 24.0
+
+
+def test_a_calendar_tells_days_without_a_look_from_days_without_a_change(
+    run: Run, collection: Path
+) -> None:
+    days = {row["day"]: row for row in run("analyse", CLUB, "--json").json["days"]}
+    assert "2026-01-25" not in days  # a captcha was all that was seen
+    assert days["2026-01-24"] == {"day": "2026-01-24", "looks": 1, "changes": 0}
+    lines = run("analyse", CLUB).out.splitlines()
+    [sundays] = [line for line in lines if line.strip().startswith("Sun ")]
+    assert sundays.split()[1] == "▁▁·▁"
+
+
+def test_blocks_and_words_are_listed_up_to_the_limit(run: Run, collection: Path) -> None:
+    out = run("analyse", NEWS, "--limit", "2").out
+    assert "the 2 that change most" in out
+
+
+def test_pages_are_grouped_and_tested(run: Run, collection: Path) -> None:
+    ran = run("analyse", "--by", "host")
+    assert "6 pages, 6 looked at twice or more." in ran.out
+    assert "6 groups by host" in ran.out
+    assert "not tested, fewer than two groups have 5 pages with a figure" in ran.out
+    found = run("analyse", "--json").json
+    assert (found["by"], found["pages"]) == ("tld", 6)
+    assert [row["name"] for row in found["groups"]] == ["example"]
+    assert found["total"]["never_changed"] == pytest.approx(1 / 6)
+
+
+def test_the_largest_groups_are_listed_up_to_the_limit(run: Run, collection: Path) -> None:
+    ran = run("analyse", "--by", "host", "--limit", "2")
+    assert "6 groups by host, the 2 largest" in ran.out
+
+
+def test_groups_may_be_those_of_a_tag(run: Run, collection: Path) -> None:
+    run("tag", "front", NEWS)
+    assert run("analyse", "--by", "tag", "--tag", "front", "--json").json["pages"] == 1
+    assert "2 groups by tag" in run("analyse", "--by", "tag").out
+
+
+def test_all_pictures_of_a_page_are_written(run: Run, collection: Path) -> None:
+    found = run("analyse", NEWS, "--pictures", "drawn", "--format", "svg", "--json").json
+    names = [Path(name).name for name in found["files"]]
+    assert names == [
+        "changes.svg", "curve.svg", "words.svg", "staying-power.svg", "blocks.svg",
+        "survival.svg", "calendar.svg",
+    ]  # fmt: skip
+    assert found["not_drawn"] == []
+    assert sorted(path.name for path in Path("drawn").iterdir()) == sorted(names)
+    assert "The Valley Herald" in Path("drawn/blocks.svg").read_text("utf-8")
+    assert "herald" in Path("drawn/words.svg").read_text("utf-8")
+
+
+def test_pictures_of_groups_are_written(run: Run, collection: Path) -> None:
+    ran = run("analyse", "--by", "host", "--pictures", "drawn", "--format", "svg")
+    assert "Wrote 6 pictures in drawn" in ran.out
+    assert "news.example (1)" in Path("drawn/intervals-by-host.svg").read_text("utf-8")
+
+
+def test_no_empty_picture_is_written(run: Run, empty: Path) -> None:
+    run("add", NEWS)
+    ran = run("analyse", NEWS, "--pictures", "drawn")
+    assert ran.code == 0
+    assert "has not been looked at yet" in ran.out
+    assert "Wrote 0 pictures" in ran.out
+    assert list(Path("drawn").iterdir()) == []
+    assert "no calendar: the page has not been looked at" in ran.err
+    assert "no change curve: the page was never seen" in ran.err
+
+
+def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
+    Path("seen.csv").write_text("page,time,changed\nhttps://a.org/,2024-01-01,1\n")
+    run("import", "csv", "seen.csv", "--source", "")
+    out = run("analyse", "https://a.org/").out
+    assert "too little to say" in out
+    assert run("analyse", "https://a.org/", "--json").json["curve"]["shape"] is None
+
+
+def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -> None:
+    assert "Wrote page.html" in run("analyse", NEWS, "--render", "page.html").out
+    page = Path("page.html").read_text("utf-8")
+    assert "The Valley Herald" in page
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--by", "colour"), 2, "no way to group pages"),
+        ((NEWS, "--by", "tld"), 2, "a URL names one page"),
+        ((NEWS, "--tag", "front"), 2, "a URL names one page"),
+        (("--render", "page.html"), 2, "shows one page"),
+        ((NEWS, "--format", "gif"), 2, "gif"),
+        (("https://nowhere.example/",), 3, "is not in"),
+        ((NEWS, "--pictures", "freshet.toml/x"), 5, "cannot hold pictures"),
+        ((NEWS, "--render", "no/page.html"), 5, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    run: Run, collection: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = run("analyse", *words)
+    assert ran.code == code
+    assert ran.err.count("\n") == 1
+    assert said in ran.err
+
+
+def test_a_collection_without_pages_says_so(run: Run, empty: Path) -> None:
+    assert "There are no pages to analyse." in run("analyse").out
+    ran = run("analyse", "--pictures", "drawn")
+    assert "Wrote 0 pictures" in ran.out
+    assert "no histogram of intervals" in ran.err
+
+
+def test_a_page_that_changes_at_every_look_is_told_so(run: Run, collection: Path) -> None:
+    found = run("analyse", CLOCK, "--json").json
+    assert found["summary"]["changes"] == 27
+    always = [block["text"] for block in found["blocks"] if block["habit"] == "always changes"]
+    assert any(text.startswith("Checked at") for text in always)
+
+
+def test_only_commands_that_draw_load_what_draws() -> None:
+    code = (
+        "import sys; from freshet.cli.app import COMMANDS, load;"
+        "[load(name) for name in COMMANDS if name != 'analyse'];"
+        "sys.exit(bool({'altair', 'vl_convert'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

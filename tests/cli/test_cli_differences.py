@@ -1,0 +1,104 @@
+"""What differs: in short since a time, as a page of HTML, and under a page's mask."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import freshet
+from freshet.core.clock import SystemClock
+from tests.cli.cli_runs import NEWS, Run
+
+CLUB = "https://club.example/rules"
+
+
+def hide(folder: Path, url: str, pattern: str) -> None:
+    with freshet.open(folder) as opened:
+        body = {"patterns": [pattern]}
+        opened.catalog.set_mask(opened.page(url).id, body, SystemClock().now())
+
+
+@pytest.mark.parametrize("since", ["4", "-25", "2026-01-08", "2026-01-08T12:00"])
+def test_news_since_a_version_or_a_time_is_short(run: Run, collection: Path, since: str) -> None:
+    ran = run("diff", NEWS, "--since", since)
+    head, text = ran.out.splitlines()
+    assert head == f"{NEWS}  2026-01-08 06:00 (v4) → 2026-02-01 06:00 (v28)"
+    assert 0 < len(text) <= 300
+    found = run("diff", NEWS, "--since", since, "--json").json
+    assert found["text"] == text
+    assert (found["old"]["number"], found["new"]["number"]) == (4, 28)
+
+
+def test_news_are_of_the_last_version_and_were_not_there_before(run: Run, collection: Path) -> None:
+    text = run("diff", NEWS, "--since", "4", "--json").json["text"]
+    with freshet.open(collection) as opened:
+        page = opened.page(NEWS)
+        old, new = (" ".join(page.view(which).text.split()) for which in (4, -1))
+    for part in text.strip("…").split(" … "):
+        assert part in new
+        assert part not in old
+
+
+def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
+    assert "Nothing new to read." in run("diff", CLUB, "--since", "1").out
+    assert "No version is newer." in run("diff", CLUB, "--since", "-1").out
+    assert run("diff", CLUB, "--since", "1", "--json").json["text"] == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--since", "2020-01-01"), 3, "first seen"),
+        (("--since", "soon"), 2, "names no version"),
+        (("1", "--since", "2"), 2, "--since stands alone"),
+        (("--since", "2", "--html", "a.html"), 2, "--since stands alone"),
+        (("--html", "."), 2, "is no file"),
+        (("--html", "nowhere/a.html"), 5, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_told_is_one_line(
+    run: Run, collection: Path, words: tuple[str, ...], code: int, told: str
+) -> None:
+    ran = run("diff", NEWS, *words)
+    assert (ran.code, ran.out) == (code, "")
+    assert told in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_difference_is_written_as_a_page_that_loads_nothing(run: Run, collection: Path) -> None:
+    assert run("diff", NEWS, "4", "5", "--html", "d.html").out == "Wrote d.html.\n"
+    page = Path("d.html").read_text("utf-8")
+    assert "<ins>Council harvest" in page
+    assert "<del>Harvest museum" in page
+    assert "2026-01-08 06:00 (v4) → 2026-01-09 06:00 (v5)" in page
+    assert "https://news.example/story/16" in page
+    assert not re.search(r"<script|\ssrc=|\shref=|url\(|@import", page)
+
+
+def test_a_page_of_a_difference_can_come_with_json(run: Run, collection: Path) -> None:
+    assert run("diff", NEWS, "4", "5", "--html", "d.html", "--json").json["words"]
+    assert Path("d.html").exists()
+
+
+def test_what_a_mask_hides_is_shown_and_said_to_count_for_nothing(
+    run: Run, collection: Path
+) -> None:
+    with freshet.open(collection) as opened:
+        old, new = (opened.page(NEWS).view(which).text for which in (4, 5))
+    lines = [line for line in {*old.splitlines()} ^ {*new.splitlines()} if line.strip()]
+    assert "counts as no change" not in run("diff", NEWS, "4", "5").out
+    with freshet.open(collection) as opened:
+        page, now = opened.page(NEWS), SystemClock().now()
+        opened.catalog.set_mask(page.id, {"patterns": lines}, now)
+    ran = run("diff", NEWS, "4", "5")
+    assert "That counts as no change, by counts_as text and mask 1." in ran.out
+    assert "{+" in ran.out
+    change = run("diff", NEWS, "4", "5", "--json").json["change"]
+    assert (change["changed"], change["text"], change["mask"]) == (False, True, 1)
+
+
+def test_news_leave_out_what_a_mask_hides(run: Run, collection: Path) -> None:
+    text = run("diff", NEWS, "--since", "4", "--json").json["text"]
+    part = text.strip("…").split(" … ")[0]
+    hide(collection, NEWS, part)
+    assert part not in run("diff", NEWS, "--since", "4", "--json").json["text"]

@@ -1,0 +1,52 @@
+"""What the command line tells of rounds: which looks they took, and what they cost today."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import freshet
+from freshet.archive.catalog.rows import Entry, Lease
+from freshet.core.budget import day_of
+from freshet.core.rounds import Course, RoundKind, Sampling
+from freshet.core.types import Outcome, Visit
+from tests.cli.cli_runs import NEWS, Run
+
+
+def sample(course: Course, offset: float, *, apart: bool = False) -> None:
+    """Have the catalog note a visit as a sample."""
+    with freshet.open(Path.cwd()) as collection:
+        now = collection.clock.now()
+        page = collection.page(NEWS).id
+        lease = Lease(0, "crawl", now, now + timedelta(hours=1))
+        due = replace(course, due=now.timestamp())
+        one = Sampling(page, due, offset, apart=apart)
+        collection.catalog.send_samples(lease, [one], day=day_of(now))
+        collection.catalog.append([Entry(Visit(uuid4().bytes, page, now, Outcome.OK))])
+
+
+def take_rounds() -> None:
+    sample(Course(RoundKind.FAST, 0.0), 0.0)
+    sample(Course(RoundKind.FAST, 0.0, step=1), 120.0)
+    sample(Course(RoundKind.INSTANT, 0.0), 0.0, apart=True)
+    sample(Course(RoundKind.INSTANT, 0.0, step=1), 0.0, apart=True)
+
+
+def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
+    assert "round" not in run("history", NEWS, "--limit", "3").out
+    take_rounds()
+    ran = run("history", NEWS, "--limit", "5")
+    for mark in ("fast, first", "fast, 2 minutes", "instant, first", "instant, apart"):
+        assert mark in ran.out
+    rows = run("history", NEWS, "--limit", "5", "--json").json
+    marks = [row["sample"] and (row["sample"]["kind"], row["sample"]["offset"]) for row in rows]
+    assert marks == [None, ("fast", 0.0), ("fast", 120.0), ("instant", 0.0), ("instant", 0.0)]
+
+
+def test_status_tells_what_rounds_used_today(run: Run, collection: Path) -> None:
+    assert "were for rounds" not in run("status").out
+    take_rounds()
+    ran = run("status")
+    assert "4 of those spent were for rounds, which may use 50; 1 page is in one now" in ran.out
+    today = run("status", "--json").json["today"]
+    assert (today["spent"], today["samples"], today["share"], today["in_rounds"]) == (4, 4, 50, 1)

@@ -1,0 +1,98 @@
+"""Pictures as files."""
+
+import json
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.core.errors import UsageError
+from freshet.draw.png import SIGNATURE, packed
+from freshet.draw.save import rendered, save
+from freshet.draw.scatter import changes_of_a_page
+from freshet.draw.theme import Picture
+
+HOSTILE = 'https://example.org/</script><script>alert("<b>")</script>'
+
+
+@pytest.fixture(scope="module")
+def picture() -> Picture:
+    return changes_of_a_page(np.array([1.0, 30.0]), np.array([0.5, 0.9]), page=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def page(picture: Picture) -> str:
+    return rendered(picture, "html").decode()
+
+
+def pixels(png: bytes) -> bytes:
+    """Return the unpacked image of a PNG file."""
+    place, body = len(SIGNATURE), b""
+    while place < len(png):
+        length, kind = struct.unpack_from(">I4s", png, place)
+        body += png[place + 8 : place + 8 + length] if kind == b"IDAT" else b""
+        place += 12 + length
+    return zlib.decompress(body)
+
+
+def test_a_file_is_what_its_name_ends_with(picture: Picture, tmp_path: Path) -> None:
+    for kind, begins in (("png", SIGNATURE), ("svg", b"<svg"), ("json", b"{")):
+        path = tmp_path / f"picture.{kind}"
+        save(picture, path)
+        assert path.read_bytes().startswith(begins)
+
+
+def test_a_name_that_is_no_picture_is_refused(picture: Picture, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"picture.gif is no picture; end its name with .png"):
+        save(picture, tmp_path / "picture.gif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_packing_keeps_every_pixel(picture: Picture) -> None:
+    png = rendered(picture, "png")
+    loose = packed_loosely(png)
+    assert pixels(packed(loose)) == pixels(loose) == pixels(png)
+    assert len(png) < len(loose)
+    width, height = struct.unpack_from(">II", png, len(SIGNATURE) + 8)
+    assert len(pixels(png)) == height * (1 + 4 * width)
+
+
+def packed_loosely(png: bytes) -> bytes:
+    """Return a PNG file whose image is not packed at all, in two chunks."""
+    body = zlib.compress(pixels(png), 0)
+    head = png[: len(SIGNATURE) + 25]
+    halves = (body[: len(body) // 2], body[len(body) // 2 :])
+    chunks = [(b"IDAT", half) for half in halves]
+    return head + b"".join(
+        struct.pack(">I", len(half)) + kind + half + struct.pack(">I", zlib.crc32(kind + half))
+        for kind, half in [*chunks, (b"IEND", b"")]
+    )
+
+
+def test_a_page_loads_nothing_from_elsewhere(page: str) -> None:
+    assert "default-src 'none'" in page
+    assert not re.findall(r"<script[^>]+src|<link|<iframe|@import", page)
+    ours = page.rpartition("vegaEmbed(")[2]
+    assert set(re.findall(r"https?://[^\s\"\\]+", ours)) == {"https://example.org/"}
+
+
+def test_a_page_cannot_be_broken_by_what_it_shows(page: str) -> None:
+    assert "alert(" not in page.partition("</title>")[0].partition("&lt;/script&gt;")[0]
+    assert page.count("</script>") == 2
+    assert "<script>alert" not in page
+    assert "\\u003c/script\\u003e" in page
+
+
+def test_the_json_holds_the_data(picture: Picture) -> None:
+    specification = json.loads(rendered(picture, "json"))
+    assert specification["datasets"]
+    assert specification["description"].startswith("Half of the changes")
+
+
+def test_pictures_of_the_same_data_are_the_same_bytes() -> None:
+    hours, dices = np.array([2.0]), np.array([0.5])
+    one, other = (changes_of_a_page(hours, dices, page="a") for _ in range(2))
+    assert rendered(one, "svg") == rendered(other, "svg")

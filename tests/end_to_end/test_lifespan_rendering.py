@@ -1,0 +1,62 @@
+"""From stored snapshots to a tinted page: view and measure meet as a flow would let them."""
+
+import re
+
+from freshet.core.series import series_of
+from freshet.core.types import DomRows, Snapshot
+from freshet.measure.structure.blocks import Habit, blocks, outline, row_lifespans, shades
+from freshet.measure.structure.rows import look_timeline, serialise
+from freshet.view.dom import full_path
+from freshet.view.look import look
+from freshet.view.tags import BLOCK, meanings
+from freshet.view.tint import lifespan_titles, tint
+
+HOUR = 3600.0
+BLOCKS = frozenset(name for name, meaning in meanings().items() if meaning & BLOCK)
+
+
+def snapshot(visit: int) -> Snapshot:
+    posts = "".join(f"<li><a href=/{post}>post {post}</a></li>" for post in range(visit, 0, -1)[:3])
+    return Snapshot(
+        "http://x.org/",
+        f"<html><body><script>{visit}</script><h1>News</h1><p>seen <b>{visit}</b> times</p>"
+        f"<ul>{posts}</ul><div>advertisement {visit % 2}</div></body></html>".encode(),
+    )
+
+
+def dom_of(visit: int) -> DomRows:
+    dom = look(snapshot(visit), dom=True).dom
+    assert dom is not None
+    return dom
+
+
+VISITS = range(3, 13)
+DOMS = [dom_of(visit) for visit in VISITS]
+SERIES = series_of([HOUR * place for place in range(10)], range(10), [], DOMS)
+STRUCTURE = serialise(SERIES, look_timeline(SERIES))
+
+
+def test_the_blocks_of_a_page_show_their_habits():
+    listed = blocks(outline(STRUCTURE, BLOCKS), full_path)
+    assert {block.path.removeprefix("/html[0]/body[0]"): block.habit for block in listed} == {
+        "/h1[0]": Habit.STAYS,
+        "/p[0]": Habit.ALWAYS,
+        "/ul[0]/li[0]": Habit.ALWAYS,
+        "/ul[0]/li[1]": Habit.MOVES,
+        "/ul[0]/li[2]": Habit.MOVES,
+        "/div[0]": Habit.ALWAYS,
+    }
+
+
+def test_the_last_version_is_tinted_where_content_does_not_stay():
+    lifespans = row_lifespans(outline(STRUCTURE, BLOCKS), DOMS[-1])
+    document = tint(snapshot(12), shades(lifespans, STRUCTURE), lifespan_titles(lifespans))
+    found = re.findall(
+        r'<(\w+) style="background:rgba\(214,40,40,([0-9.]+)\)" title="([^"]+)', document
+    )
+    assert [(tag, title) for tag, _, title in found] == [
+        ("h1", "stays 9 hours"),
+        *[(tag, "stays 54 minutes") for tag in ("p", "li", "li", "li", "div")],
+    ]
+    assert float(found[0][1]) == 0
+    assert all(float(strength) > 0.4 for _, strength, _ in found[1:])

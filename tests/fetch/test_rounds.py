@@ -1,0 +1,101 @@
+"""Rounds from end to end: a page with a counter on loopback, crawled by a quick clock."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from freshet.core.clock import PacedClock
+from freshet.core.settings import Settings
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import Limits
+from freshet.fetch.worker import FIRST_SIGHT
+from freshet.flow.opened import OpenedCollection
+from freshet.flow.page import CollectionPage
+from freshet.flow.planning import rehearse
+from freshet.flow.rounds import PageRound, rounds_of
+from freshet.flow.sight import see
+from tests.fetch.crawls import ROOT, make_collection
+from tests.fetch.servers import Exchange, Loopback
+
+START = datetime(2026, 3, 1, 6, tzinfo=UTC)
+# A minute of the crawl's clock takes a third of a second.
+SPEED = 200.0
+WORDS = "the river rose in spring and the fields along it were green again that year"
+POLITE = {"delay": 0.0, "per_host": 2, "page_interval": 60.0}
+
+
+async def count(exchange: Exchange) -> None:
+    """Show how often the page was asked for."""
+    if exchange.entry.path == "/robots.txt":
+        await exchange.answer("", 404)
+    else:
+        await exchange.answer(f"<p>{WORDS}</p><p>visitor {exchange.entry.number}</p>", etag='"x"')
+
+
+def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
+    """Crawl in a process of its own until there are so many visits more."""
+    options = json.dumps([str(folder), start.isoformat(), visits, budget])
+    command = [sys.executable, "-m", "tests.fetch.test_rounds", options]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def minutes(collection: OpenedCollection, url: str, one: PageRound) -> list[float]:
+    """Return when the samples of a round were taken, in minutes after its first."""
+    times = {row.visit.id: row.visit.time for row in collection.page(url).history()}
+    return [(times[visit] - times[one.visits[0]]) / timedelta(minutes=1) for visit in one.visits]
+
+
+def number(page: CollectionPage, visit: int) -> int:
+    """Return the number that the page showed at a visit: how many requests came before it."""
+    [view] = [page.view_of(row) for row in page.history() if row.visit.id == visit]
+    assert view is not None
+    return int(view.text.split()[-1])
+
+
+def test_a_counter_gets_a_fast_and_an_instant_round_that_a_restart_does_not_break(
+    tmp_path: Path,
+) -> None:
+    budget = 600
+    with Loopback({"a": count}) as server:
+        url = f"{server.urls['a']}/"
+        folder = make_collection(tmp_path / "c", [url], server.allow, POLITE)
+        run(folder, START, 7, f"{budget}/day")
+        with OpenedCollection.open(folder) as collection:
+            last = collection.page(url).history()[-1].visit.time
+            [begun] = rounds_of(collection.catalog, collection.page(url).id)
+            assert 0 < len(begun.visits) < 4
+        run(folder, last, 26, f"{budget}/day")
+        asked = [entry for entry in server.log.entries("a") if entry.path == "/"]
+    with OpenedCollection.open(folder) as collection:
+        page = collection.page(url)
+        fast, instant = rounds_of(collection.catalog, page.id)
+        looks = [row.visit.id for row in page.history()]
+        taken = minutes(collection, url, fast)
+        spending = collection.catalog.spending("2026-03-01")
+        at_once = minutes(collection, url, instant)
+        sampled = [number(page, visit) for visit in (*fast.visits, *instant.visits)]
+    assert looks.index(fast.visits[0]) == 5
+    assert max(abs(a - b) for a, b in zip(taken, (0, 2, 16, 32), strict=True)) < 1
+    assert (instant.apart, len(at_once)) == (False, 2)
+    assert at_once[1] < 0.1
+    assert {asked[number].header("if-none-match") for number in sampled} == {None}
+    assert {entry.header("if-none-match") for entry in asked} == {None, '"x"'}
+    assert spending.requests == len(asked)
+    assert spending.samples <= budget // 10
+
+
+def main(folder: str, start: str, visits: int, budget: str) -> None:
+    """Crawl in this process by a quick clock, which starts when everything is loaded."""
+    see(FIRST_SIGHT, Settings().limits)
+    rehearse(Settings(), START)
+    clock = PacedClock(datetime.fromisoformat(start), SPEED)
+    crawl(Path(folder), budget=budget, clock=clock, limits=Limits(visits=visits, seconds=40.0))
+
+
+if __name__ == "__main__":
+    main(*json.loads(sys.argv[1]))

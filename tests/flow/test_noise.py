@@ -1,0 +1,118 @@
+"""Masks as a crawl learns them, and as a person edits them."""
+
+from pathlib import Path
+
+import pytest
+
+from freshet.core.errors import NotFound, SettingsError
+from freshet.flow.masks import hide, hides, keep, mask_of_page, show
+from freshet.flow.noise import NoiseWatch, Restlessness, learnt_mask
+from freshet.flow.opened import OpenedCollection
+from tests.flow.flow_samples import URL, arrive, make, record
+
+STANDING = "".join(f"<p>Paragraph {n} of a page that stands as it is.</p>" for n in "abcdef")
+
+
+def page_with(counter: str, more: str = "") -> bytes:
+    body = f"<h1>Harbour</h1>{STANDING}{more}<footer>{counter}</footer>"
+    return f"<html><title>t</title><body>{body}</body></html>".encode()
+
+
+def counted(number: int, more: str = "") -> bytes:
+    return page_with(f"You are visitor number {81434 + 37 * number} of this harbour", more)
+
+
+def watch(collection: OpenedCollection, numbers: range) -> list[int]:
+    """Record visits hours apart as a crawl does; return those after which a mask was learnt."""
+    watching, learnt = NoiseWatch(collection), []
+    with collection.recording() as recorder:
+        for number in numbers:
+            taken = recorder.take([arrive(number / 5, counted(number))])
+            if watching.after(taken.learnt):
+                recorder.look_again()
+                learnt.append(number)
+    return learnt
+
+
+def changes(collection: OpenedCollection) -> list[bool]:
+    return [row.change.changed for row in collection.page(URL).history() if row.change]
+
+
+def test_a_counter_is_learnt_within_ten_visits_and_hides_nothing_else(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        assert len(watch(collection, range(10))) == 1
+        page = collection.page(URL)
+        (rule,) = mask_of_page(collection, page).rules
+        assert (rule.what, rule.by) == ("You are visitor number # of this harbour", "learnt")
+        assert not any(changes(collection))
+        record(collection, [arrive(11, counted(11, "<p>The ferry runs again on Sundays.</p>"))])
+        assert changes(collection)[-1]
+
+
+def test_visits_so_far_are_measured_again_when_a_mask_is_learnt(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        watch(collection, range(10))
+        masks = {row.change.mask for row in collection.page(URL).history() if row.change}
+        assert masks == {1}
+
+
+def test_what_was_seen_before_a_restart_counts(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, *([arrive(number / 5, counted(number))] for number in range(7)))
+        assert watch(collection, range(7, 10)) != []
+
+
+def test_a_page_that_rests_is_left_alone() -> None:
+    known = Restlessness(recent=0b010101, changes=3)
+    assert not known.is_due()
+
+
+def test_a_restless_page_is_looked_into_ever_less_often() -> None:
+    known, tries = Restlessness(), []
+    for look in range(1, 60):
+        known.recent, known.changes = 0b111111, look
+        tries += [look] if known.is_due() else []
+    assert tries == [4, 6, 9, 13, 19, 28, 42, 58]
+
+
+def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        watch(collection, range(10))
+        page = collection.page(URL)
+        mask = show(collection, page, ["1"])
+        assert (mask.rules, mask.never) == ((), ("You are visitor number # of this harbour",))
+        assert learnt_mask(collection, page) is None
+        hide(collection, page, mask.never)
+        again = mask_of_page(collection, page)
+        assert ([rule.by for rule in again.rules], again.never) == (["hand"], ())
+
+
+def test_rules_tell_what_they_hide_now(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, counted(0))])
+        page = collection.page(URL)
+        mask = hide(collection, page, ["visitor number #", "/html/body/footer", "no such text"])
+        assert [(row.hits, row.sample) for row in hides(page, mask)] == [
+            (1, "visitor number 81434"),
+            (1, "You are visitor number 81434 of this harbour"),
+            (0, ""),
+        ]
+
+
+def test_a_rule_that_is_not_there_cannot_be_taken_out(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, counted(0))])
+        page = collection.page(URL)
+        with pytest.raises(NotFound, match="has no rule '3'"):
+            show(collection, page, ["3"])
+        with pytest.raises(SettingsError, match="hides every page whole"):
+            hide(collection, page, ["*"])
+        assert mask_of_page(collection, page).version == 0
+
+
+def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        page = collection.add(URL)
+        mask = hide(collection, page, ["seen # times"])
+        assert [row.hits for row in hides(page, mask)] == [0]
+        assert keep(collection, page, mask).version == 2

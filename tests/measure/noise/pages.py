@@ -1,0 +1,63 @@
+"""Small pages with noise on them, looked at over some days."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from freshet.core.types import Snapshot, View
+from freshet.measure.mask import NO_MASK, Mask
+from freshet.measure.noise.learn import learn
+from freshet.measure.noise.looks import Look
+from freshet.view.look import look
+
+HOUR = 3600.0
+MONDAY = 1_768_176_000.0
+GAPS = (5.0, 9.0, 3.0, 26.0, 7.0, 11.0, 4.0, 30.0, 6.0, 8.0, 13.0)
+STANDING = [
+    "The harbour lies at the mouth of the river", "Ships call here from all over the north",
+    "The museum keeps models of every one of them", "Its doors open when the tide is in",
+    "Children learn to tie knots on Sundays", "The old crane still lifts stones",
+    "A ferry leaves for the island each morning", "Nobody knows who built the wall",
+    "The lamps are lit by hand", "Fog is the town's third industry",
+]  # fmt: skip
+
+Body = Callable[[int, float, Random], str]
+"""What a page shows of itself at the so-manieth look, at a time; by chance."""
+
+
+def paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"<p>{text}</p>" for text in texts)
+
+
+def view(body: str, *, standing: Sequence[str] = STANDING) -> View:
+    html = f"<title>t</title><main>{paragraphs(standing)}</main>{body}"
+    return look(Snapshot("https://example.org/", html.encode()), dom=True)
+
+
+def times(count: int, gaps: Sequence[float] = GAPS) -> list[float]:
+    moments = [MONDAY + 8.4 * HOUR]
+    while len(moments) < count:
+        moments.append(moments[-1] + HOUR * gaps[(len(moments) - 1) % len(gaps)])
+    return moments
+
+
+def looks(body: Body, count: int = 9, gaps: Sequence[float] = GAPS) -> list[Look]:
+    rng = Random(7)
+    return [
+        Look(view(body(number, time, rng)), time) for number, time in enumerate(times(count, gaps))
+    ]
+
+
+def twice(body: Body, count: int = 4, gaps: Sequence[float] = GAPS) -> list[Look]:
+    """Return looks of which the last one was made twice at once."""
+    rng = Random(7)
+    made = [
+        Look(view(body(number, time, rng)), time) for number, time in enumerate(times(count, gaps))
+    ]
+    last = made[-1].time
+    return [*made, Look(view(body(count - 1, last, rng)), last, "instant")]
+
+
+def rules(seen: Sequence[Look], mask: Mask = NO_MASK) -> list[str]:
+    """Return what the learner would hide."""
+    better = learn(seen, mask)
+    return [rule.what for rule in better.rules] if better else []

@@ -1,0 +1,38 @@
+"""The experiment's short form: the noisy pages of one world, and some that only change."""
+
+from random import Random
+
+import pytest
+from experiments.masks.experiment import DAYS, START, row_of
+from experiments.masks.visitor import Visitor
+
+from freshet.simulate.world.web import LivingWeb
+
+VISITS = 24
+
+
+@pytest.fixture(scope="module")
+def web() -> LivingWeb:
+    return LivingWeb(31, START, DAYS)
+
+
+@pytest.mark.parametrize("instant", [False, True])
+def test_noise_is_recognised_and_change_is_seen(web: LivingWeb, instant: bool) -> None:
+    found = []
+    for place, page in enumerate(web.pages):
+        if page.noisy or page.kind == "table":
+            visitor = Visitor(web, place, instant=instant)
+            found += visitor.visits(VISITS, Random(place))
+    row = row_of("", "", found)
+    assert row.noise_only > 50
+    assert row.real > 50
+    assert row.shares[0] >= 0.95
+    assert row.shares[1] <= 0.01
+
+
+def test_a_page_without_noise_gets_no_mask(web: LivingWeb) -> None:
+    for place, page in enumerate(web.pages):
+        if page.path in ("/", "/t/1", "/lamps/", "/world/"):
+            visitor = Visitor(web, place, instant=True)
+            assert list(visitor.visits(VISITS, Random(place)))
+            assert visitor.gauge.mask.rules == ()
