@@ -20,7 +20,7 @@ EXPECTED = Path(__file__).with_name("expected.json")
 HORIZONS = ("2 hours", "1 day", "1 week", "2 weeks", "4 weeks", "5 weeks")
 DOMAINS = ("gov", "edu", "com", "net", "org")
 DEPTHS = ("5+", "4", "3", "2", "1", "0")
-OFTEN = 8
+OFTEN, LITTLE_LEFT = 8, 0.5
 HOUR_BINS = (0.0, 1.5, 24.5, 168.0, 400.0, 840.0)
 DICE_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -87,15 +87,18 @@ def kept(table: Sequence[Row], *, seed: int, pages: int, data: str) -> str:
     Rows have the tolerance within which a run of the same seed must lie; what the small world must
     give stays as it is.
     """
-    before = json.loads(EXPECTED.read_text("utf-8"))
-    whole = {
-        "seed": seed,
-        "pages": pages,
-        "digest": data,
-        "quick": before["quick"],
-        "rows": [_kept_row(row) for row in table],
-    }
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    quick = json.loads(EXPECTED.read_text("utf-8"))["quick"]
+    bounds, held = _lines(quick["rows"]), _lines([_kept_row(row) for row in table])
+    small = f'"pages": {quick["pages"]}, "seed": {quick["seed"]}'
+    return (
+        f'{{"seed": {seed}, "pages": {pages}, "digest": "{data}",\n'
+        f' "quick": {{{small}, "rows": [\n{bounds}\n ]}},\n'
+        f' "rows": [\n{held}\n ]}}\n'
+    )
+
+
+def _lines(rows: Sequence[object]) -> str:
+    return ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
 
 
 def _kept_row(row: Row) -> dict[str, Value]:
@@ -236,6 +239,10 @@ def survival(name: str, figures: PageFigures) -> Iterator[tuple[Key, Found]]:
         yield ("t4", horizon, "mean"), Found(mean.mean, mean.pages)
     last = row.survival[-1]
     yield ("t4", HORIZONS[-1], "median"), Found(last.median, last.pages)
+    shares = figures.survival[figures.changes > 0][:, -1]
+    known = shares[np.isfinite(shares)]
+    lost = float(np.mean(known < LITTLE_LEFT)) if len(known) else None
+    yield ("t4", HORIZONS[-1], "less than half left"), Found(lost, len(known))
 
 
 def histograms(figures: PageFigures) -> Iterator[tuple[Key, Found]]:

@@ -15,6 +15,7 @@ from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.core.types import Outcome
 from freshet.demo.answers import ROBOTS, Asked, Log
+from freshet.demo.noise import telling
 from freshet.demo.race import FRESHET
 from freshet.demo.run import Ended
 from freshet.demo.stage import DELAY, Stage
@@ -29,6 +30,7 @@ DAYS_TO_LEARN = 14
 # The rest is lost where the machine stands still around a midnight of the fast clock.
 LEAST_SPENT = 0.9
 LONGEST_SECONDS = 180.0
+LEAST_RECOGNISED, MOST_HIDDEN = 0.95, 0.01
 # In real seconds: how long the crawl may stand still between noting the time and sending.
 HICCUP = 0.02
 NOT_SENT = frozenset({Outcome.ROBOTS, Outcome.REFUSED})
@@ -76,6 +78,7 @@ def audit(ended: Ended) -> list[Verdict]:
         ),
     ]
     if ended.options.days >= DAYS_TO_LEARN:
+        verdicts.append(noise_was_told_from_change(evidence))
         verdicts.append(copies_were_no_staler_than_in_turn(ended.sight.standings))
     return verdicts
 
@@ -212,6 +215,17 @@ def unchanged_pages_were_not_sent_again(evidence: Evidence) -> Verdict:
     """Conditional requests spared bodies."""
     spared = sum(asked.status == HTTPStatus.NOT_MODIFIED for asked in evidence.log.requests)
     return Verdict("unchanged pages were not sent again", spared > 0, f"{spared} answers 304")
+
+
+def noise_was_told_from_change(evidence: Evidence) -> Verdict:
+    """What differs at every visit by itself is left out, and hardly any change with it."""
+    told = telling(evidence.stage, evidence.log, evidence.histories)
+    kept = told.recognised_share >= LEAST_RECOGNISED and told.hidden_share <= MOST_HIDDEN
+    figures = (
+        f"{told.recognised} of {told.noise} noisy versions recognised, "
+        f"{told.hidden} of {told.real} changes hidden"
+    )
+    return Verdict("noise was told from change", told.noise > 0 and kept, figures)
 
 
 def copies_were_no_staler_than_in_turn(standings: Sequence[Standing]) -> Verdict:
