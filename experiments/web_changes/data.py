@@ -26,7 +26,7 @@ from freshet.view.words import vocabulary
 DAY = 86_400.0
 DAYS = 35
 LEAST_DAYS = 18
-ROWS_AT_ONCE = 512
+ROWS_AT_ONCE = 256
 HOURLY = ("bbc_front", "hn_front", "cdr_home")
 # Bursts of a few days, then monthly: neither an hour nor a day grid has a state to show.
 LEFT_OUT = ("news_de",)
@@ -100,10 +100,10 @@ class Watched:
 
 def batches(folder: Path, seed: int) -> Iterator[Batch]:
     """Yield what is to be read of all files in a folder of page histories."""
-    days = watched_days(folder)
     for file in sorted(folder.glob("versions_*.parquet")):
         part = file.stem.removeprefix("versions_")
         if part not in LEFT_OUT:
+            days = watched_days(folder, part)
             yield from together(file, list(windows(file, part, days, seed)))
 
 
@@ -122,23 +122,21 @@ def batch_of(columns: Columns) -> Batch:
     return Batch(str(columns["file"][0]), tuple(Window(*piece) for piece in pieces))
 
 
-def watched_days(folder: Path) -> Mapping[tuple[str, str], Indices]:
-    """Return for each page of each part the days on which it was looked at."""
-    table = pl.scan_parquet(folder / "observations.parquet").select("part", "page", "day")
-    days = table.group_by("part", "page").agg(pl.col("day").to_physical().sort()).collect()
-    return {(part, page): np.array(numbers, np.int32) for part, page, numbers in days.iter_rows()}
+def watched_days(folder: Path, part: str) -> Mapping[str, Indices]:
+    """Return for each page of a part the days on which it was looked at."""
+    table = pl.scan_parquet(folder / "observations.parquet").filter(pl.col("part") == part)
+    days = table.group_by("page").agg(pl.col("day").to_physical().sort()).collect()
+    return {page: held.to_numpy() for page, held in zip(days["page"], days["day"], strict=True)}
 
 
-def windows(
-    file: Path, part: str, days: Mapping[tuple[str, str], Indices], seed: int
-) -> Iterator[Window]:
+def windows(file: Path, part: str, days: Mapping[str, Indices], seed: int) -> Iterator[Window]:
     """Yield the window of every page of a file that was watched for long enough."""
     table = pl.scan_parquet(file).select("page", "kind", pl.col("time").dt.epoch("ms"))
     pages = table.with_row_index("row").collect().partition_by("page", maintain_order=True)
     for rows in pages:
         page, kind = rows["page"][0], rows["kind"][0]
         versions = rows["time"].to_numpy() / 1000.0
-        looks = versions if part in HOURLY else ends(days.get((part, page), np.empty(0)))
+        looks = versions if part in HOURLY else ends(days.get(page, np.empty(0)))
         rng = np.random.default_rng([seed, crc32(f"{part} {page}".encode())])
         times = first_weeks(looks) if part in HOURLY else five_weeks(looks, rng)
         times = times[times >= versions[0]]

@@ -18,6 +18,7 @@ from freshet.demo.audit import (
     hosts_were_left_in_peace,
     in_step,
     no_visit_is_lost_or_doubled,
+    noise_was_told_from_change,
     retry_after_was_kept,
     robots_were_obeyed,
     the_budget_was_kept,
@@ -200,3 +201,41 @@ def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -
     assert verdict.promise == "copies were no staler than by round-robin"
     assert verdict.kept is kept
     assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")
+
+
+def looks_at(stage: Stage, page: int, told: Sequence[bool]) -> list[HistoryRow]:
+    """Return looks an hour apart at a page, all of other text, and what was said of each."""
+    return [
+        row(page, 60 * hour, change=Change(changed, text=True)) for hour, changed in enumerate(told)
+    ]
+
+
+def noisy_page(stage: Stage) -> int:
+    """Return a page whose every version differs by noise alone."""
+    return next(page for page in stage.pages if stage.kind(page) == "status")
+
+
+def test_noise_counts_once_ten_looks_have_been_learnt_from(stage: Stage) -> None:
+    page = noisy_page(stage)
+    visits = looks_at(stage, page, [True] * 10 + [False] * 20)
+    log = [asked(stage, page, 60 * hour) for hour in range(30)]
+    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    assert verdict.kept
+    assert verdict.figures == "20 of 20 noisy versions recognised, 0 of 0 changes hidden"
+
+
+def test_noise_that_is_taken_for_change_is_noticed(stage: Stage) -> None:
+    page = noisy_page(stage)
+    visits = looks_at(stage, page, [False] * 10 + [True, True] + [False] * 18)
+    log = [asked(stage, page, 60 * hour) for hour in range(30)]
+    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    assert (verdict.kept, verdict.figures[:8]) == (False, "18 of 20")
+
+
+def test_changes_that_are_hidden_are_noticed(stage: Stage) -> None:
+    busy = next(page for page in stage.pages if stage.kind(page) == "news")
+    visits = looks_at(stage, busy, [True] * 10 + [False] * 20)
+    log = [asked(stage, busy, 60 * hour) for hour in range(30)]
+    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    assert not verdict.kept
+    assert "0 changes hidden" not in verdict.figures

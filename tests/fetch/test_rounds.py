@@ -1,10 +1,11 @@
-"""Rounds from end to end: a page with a counter on loopback, crawled by a quick clock."""
+"""Rounds from end to end: a page that is never the same twice, crawled by a quick clock."""
 
 import json
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 from freshet.core.clock import PacedClock
 from freshet.core.settings import Settings
@@ -22,16 +23,35 @@ from tests.fetch.servers import Exchange, Loopback
 START = datetime(2026, 3, 1, 6, tzinfo=UTC)
 # A minute of the crawl's clock takes a third of a second.
 SPEED = 200.0
-WORDS = "the river rose in spring and the fields along it were green again that year"
+WORDS = [
+    "the",
+    "river",
+    "rose",
+    "in",
+    "spring",
+    "and",
+    "the",
+    "fields",
+    "along",
+    "it",
+    "were",
+    "green",
+    "again",
+    "that",
+    "year",
+]
 POLITE = {"delay": 0.0, "per_host": 2, "page_interval": 60.0}
 
 
-async def count(exchange: Exchange) -> None:
-    """Show how often the page was asked for."""
+async def never_the_same(exchange: Exchange) -> None:
+    """Show other words all over the page at every request, and how many came before it."""
     if exchange.entry.path == "/robots.txt":
         await exchange.answer("", 404)
-    else:
-        await exchange.answer(f"<p>{WORDS}</p><p>visitor {exchange.entry.number}</p>", etag='"x"')
+        return
+    number = exchange.entry.number
+    drawn = (Random(f"{number} {line}").choices(WORDS, k=9) for line in range(5))
+    lines = "".join(f"<p>{' '.join(words)}</p>" for words in drawn)
+    await exchange.answer(f"{lines}<p>{number}</p>", etag='"x"')
 
 
 def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
@@ -57,11 +77,11 @@ def number(page: CollectionPage, visit: int) -> int:
     return int(view.text.split()[-1])
 
 
-def test_a_counter_gets_a_fast_and_an_instant_round_that_a_restart_does_not_break(
+def test_a_page_never_the_same_gets_a_fast_and_an_instant_round_that_a_restart_does_not_break(
     tmp_path: Path,
 ) -> None:
     budget = 600
-    with Loopback({"a": count}) as server:
+    with Loopback({"a": never_the_same}) as server:
         url = f"{server.urls['a']}/"
         folder = make_collection(tmp_path / "c", [url], server.allow, POLITE)
         run(folder, START, 7, f"{budget}/day")

@@ -120,6 +120,12 @@ class NoiseWatch:
         return True
 
 
+def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
+    """Give a page the mask that its last stored versions teach; None where its own serves."""
+    mask = learnt_mask(collection, page)
+    return None if mask is None else keep(collection, page, mask)
+
+
 def learnt_mask(collection: Collection, page: CollectionPage) -> Mask | None:
     """Return the mask that a page's last stored versions teach; None where its own serves."""
     return learn(list(_looks(collection, page)), mask_of_page(collection, page))

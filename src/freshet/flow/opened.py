@@ -17,7 +17,9 @@ from freshet.flow.doctor import Finding, examine
 from freshet.flow.exports import export
 from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import summaries
+from freshet.flow.masks import hide, mask_of_page, show
 from freshet.flow.measure import measure_again
+from freshet.flow.noise import keep_learnt
 from freshet.flow.page import CollectionPage, Which
 from freshet.flow.plan import plan
 from freshet.flow.prune import Thinning, prune
@@ -26,6 +28,7 @@ from freshet.flow.settings import Holding, holdings
 from freshet.flow.show import Portrait, portrait
 from freshet.flow.status import Status, bad_rows, status_of
 from freshet.flow.why import Why, why
+from freshet.measure.mask import Mask
 
 
 class OpenedCollection(Collection):
@@ -128,6 +131,22 @@ class OpenedCollection(Collection):
         """Measure how pages change, and compare their groups, such as top-level domains."""
         engine = usual_engine(processes)
         return analyse(self, by=by, source=source, tag=tag, engine=engine, progress=progress)
+
+    def mask(self, page: CollectionPage) -> Mask:
+        """Return what is left out of a page before its versions are compared."""
+        return mask_of_page(self, page)
+
+    def hide(self, page: CollectionPage, whats: Sequence[str]) -> Mask:
+        """Leave more out of a page: text patterns, or paths of elements."""
+        return hide(self, page, whats)
+
+    def unhide(self, page: CollectionPage, whats: Sequence[str]) -> Mask:
+        """Take rules out of a page's mask for good, by their number or text."""
+        return show(self, page, whats)
+
+    def learn_mask(self, page: CollectionPage) -> Mask:
+        """Learn from the stored versions what of a page is noise, and return its mask then."""
+        return keep_learnt(self, page) or mask_of_page(self, page)
 
     def measure_again(self, pages: Iterable[Page] | None = None) -> int:
         """Compare stored versions anew; return how many visits were measured."""

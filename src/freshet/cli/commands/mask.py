@@ -12,9 +12,9 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import counted, print_json, print_table, say
 from freshet.flow.collection import Collection
-from freshet.flow.masks import Hidden, hide, hides, keep, mask_of_page, show
+from freshet.flow.masks import Hidden, hide, hides, mask_of_page, show
 from freshet.flow.measure import measure_again
-from freshet.flow.noise import learnt_mask
+from freshet.flow.noise import keep_learnt
 from freshet.measure.mask import Mask
 
 app = new_app()
@@ -46,9 +46,7 @@ def mask(
             show(opened, page, shown)
         if hidden:
             hide(opened, page, hidden)
-        learnt = learnt_mask(opened, page) if learn else None
-        if learnt is not None:
-            keep(opened, page, learnt)
+        learnt = keep_learnt(opened, page) if learn else None
         measured = measure_again(opened, [page]) if again else None
         found = mask_of_page(opened, page)
         rows = hides(page, found)

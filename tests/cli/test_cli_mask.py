@@ -1,0 +1,57 @@
+"""freshet mask: what is left out of a page, seen and edited."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.cli_runs import NEWS, Run
+
+
+def test_a_page_without_a_mask_says_so(run: Run, collection: Path) -> None:
+    assert run("mask", NEWS).out.strip() == f"Nothing of {NEWS} is left out."
+
+
+def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path) -> None:
+    added = run("mask", NEWS, "--hide", "read # minutes ago", "--hide", "/html/body/h1", "--json")
+    assert [row["rule"]["what"] for row in added.json["rules"]] == [
+        "read # minutes ago",
+        "/html/body/h1",
+    ]
+    assert (added.json["version"], added.json["measured"]) == (1, None)
+    told = run("mask", NEWS, "--show", "1")
+    assert "Never left out: read # minutes ago" in told.out
+    assert f"'freshet mask {NEWS} --again' measures anew" in told.out
+    assert run("mask", NEWS, "--json").json["never"] == ["read # minutes ago"]
+
+
+def test_visits_so_far_are_measured_again_when_asked(run: Run, collection: Path) -> None:
+    before = sum(bool(row["change"]) for row in run("history", NEWS, "--json").json)
+    measured = run("mask", NEWS, "--hide", "/html/body/ul", "--again", "--json").json["measured"]
+    assert measured == before
+    changes = [row["change"] for row in run("history", NEWS, "--json").json]
+    assert {change["mask"] for change in changes if change} == {1}
+
+
+def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
+    told = run("mask", "https://club.example/rules", "--learn")
+    assert "Nothing new was learnt from the stored versions." in told.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--hide", "*"), 2, "hides every page whole"),
+        (("--hide", ""), 2, "hides every page whole"),
+        (("--hide", "/html/body"), 2, "hides every page whole"),
+        (("--hide", "/html[x]/p"), 2, "is not understood"),
+        (("--hide", "x" * 501), 2, "use at most 500"),
+        (("--show", "7"), 3, "has no rule '7'"),
+        (("--show", "no such rule"), 3, "has no rule"),
+    ],
+)
+def test_what_cannot_be_a_rule_is_refused(
+    run: Run, collection: Path, words: tuple[str, str], code: int, said: str
+) -> None:
+    ended = run("mask", NEWS, *words)
+    assert (ended.code, said in ended.err) == (code, True)
+    assert run("mask", NEWS, "--json").json["version"] == 0
