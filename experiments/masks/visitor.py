@@ -8,16 +8,16 @@ from random import Random
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, Snapshot, View
 from freshet.flow.gauge import Gauge
+from freshet.flow.noise import Restlessness
 from freshet.flow.sight import see
-from freshet.measure.noise.learn import learn
+from freshet.measure.mask import Mask
+from freshet.measure.noise.learn import corrected, learn
 from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
 from freshet.simulate.world.web import LivingWeb
 
 HOUR = 3600.0
 SHORTEST, LONGEST = 1.0, 96.0
 USUAL, SPREAD = 10.0, 1.0
-RECENT, RESTLESS = 6, 4
-FIRST_TRY, LATER = 4, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,7 @@ class Visitor:
         self._instant = instant
         self._asked = 0
         self._looks: deque[Look] = deque(maxlen=MOST_LOOKS)
-        self._recent: deque[bool] = deque(maxlen=RECENT)
-        self._changes, self._next_try = 0, FIRST_TRY
+        self._restlessness = Restlessness()
 
     def visits(self, count: int, rng: Random) -> Iterator[Compared]:
         """Visit the page so often, hours to days apart, and yield every comparison."""
@@ -70,18 +69,18 @@ class Visitor:
         return self._web.text(self._page, old) != self._web.text(self._page, new)
 
     def _note(self, change: Change, time: float) -> None:
-        """Learn when the page changed at most of its recent looks, and ever more rarely in vain."""
-        self._recent.append(change.changed)
-        self._changes += change.changed
-        if sum(self._recent) < RESTLESS or self._changes < self._next_try:
-            return
-        self._next_try = int(self._changes * LATER)
-        if self._instant:
-            self._look_twice(time)
-        better = learn(list(self._looks), self.gauge.mask)
+        """Learn when a crawl would: when the page changed at most of its recent looks."""
+        self._restlessness.note(change)
+        if self._restlessness.is_due():
+            if self._instant:
+                self._look_twice(time)
+            self._adopt(learn(list(self._looks), self.gauge.mask))
+        elif self.gauge.mask.version and self._restlessness.is_to_be_checked():
+            self._adopt(corrected(list(self._looks), self.gauge.mask))
+
+    def _adopt(self, better: Mask | None) -> None:
         if better is not None:
             self.gauge = replace(self.gauge, mask=better)
-            self._changes, self._next_try = 0, FIRST_TRY
 
     def _look_twice(self, time: float) -> None:
         since: Since = "instant"

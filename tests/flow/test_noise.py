@@ -1,15 +1,19 @@
 """Masks as a crawl learns them, and as a person edits them."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from freshet.core.errors import NotFound, SettingsError
+from freshet.core.types import Outcome
 from freshet.flow.masks import hide, hides, keep, mask_of_page, show
-from freshet.flow.noise import NoiseWatch, Restlessness, learnt_mask
+from freshet.flow.noise import NoiseWatch, Restlessness, _looks, taught
 from freshet.flow.opened import OpenedCollection
+from freshet.measure.noise.learn import learn
 from tests.flow.flow_samples import URL, arrive, make, record
 
+TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "nut"]
 STANDING = "".join(f"<p>Paragraph {n} of a page that stands as it is.</p>" for n in "abcdef")
 
 
@@ -81,7 +85,7 @@ def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
         page = collection.page(URL)
         mask = show(collection, page, ["1"])
         assert (mask.rules, mask.never) == ((), ("You are visitor number # of this harbour",))
-        assert learnt_mask(collection, page) is None
+        assert taught(collection, page, learn) is None
         hide(collection, page, mask.never)
         again = mask_of_page(collection, page)
         assert ([rule.by for rule in again.rules], again.never) == (["hand"], ())
@@ -116,3 +120,49 @@ def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> 
         mask = hide(collection, page, ["seen # times"])
         assert [row.hits for row in hides(page, mask)] == [0]
         assert keep(collection, page, mask).version == 2
+
+
+def slots(number: int, counter: int) -> bytes:
+    """Return a page with a counter, and an advertisement that becomes news at the 30th visit."""
+    news = "THE HARBOUR IS CLOSED until the spring of next year, said the master"
+    drawn = " ".join(
+        Random(number).choices(["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "nut"], k=5)
+    )
+    advert = f"{news if number >= 30 else drawn} now"
+    return page_with(f"You are visitor number {counter} here", f"<p>Advertisement: {advert}!</p>")
+
+
+@pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
+def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, counts_on: bool) -> None:
+    with make(tmp_path / "c") as collection:
+        watching = NoiseWatch(collection)
+        with collection.recording() as recorder:
+            for number in range(60):
+                counter = 4000 + 31 * (number if counts_on else min(number, 30))
+                taken = recorder.take([arrive(number / 5, slots(number, counter))])
+                recorder.forget(watching.after(taken.learnt))
+        found = changes(collection)
+        assert not any(found[12:29])
+        assert sum(found[29:]) == 1
+        told = mask_of_page(collection, collection.page(URL))
+        kept = [line for rule in told.rules for line in rule.but]
+        assert sum("THE HARBOUR IS CLOSED" in line for line in kept) == 1
+
+
+def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        watching = NoiseWatch(collection)
+        with collection.recording() as recorder:
+            for number in range(10):
+                taken = recorder.take([arrive(number / 5, counted(number))])
+                collection.remove([collection.page(URL, removed=True)])
+                recorder.forget(watching.after(taken.learnt))
+        page = collection.page(URL, removed=True)
+        assert len(mask_of_page(collection, page).rules) == 1
+
+
+def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, counted(0)), arrive(1, outcome=Outcome.NOT_MODIFIED)])
+        first, second = _looks(collection, collection.page(URL))
+        assert (first.view.text, second.time - first.time) == (second.view.text, 86_400)

@@ -56,11 +56,16 @@ def mask_of(version: int, body: Mapping[str, Any]) -> Mask:
     """Read a mask as the catalog keeps it; the first ones were lists of patterns made by hand.
 
     >>> mask_of(2, {"patterns": ["seen # times"]})
-    Mask(version=2, rules=(Rule(what='seen # times', by='hand', why=''),), never=())
+    Mask(version=2, rules=(Rule(what='seen # times', by='hand', why='', but=()),), never=())
     """
     patterns = [Rule(pattern) for pattern in body.get("patterns", ())]
     rules = [
-        Rule(rule["what"], cast("By", rule.get("by", "hand")), rule.get("why", ""))
+        Rule(
+            rule["what"],
+            cast("By", rule.get("by", "hand")),
+            rule.get("why", ""),
+            tuple(rule.get("but", ())),
+        )
         for rule in body.get("rules", ())
     ]
     return Mask(version, (*patterns, *rules), tuple(body.get("never", ())))
@@ -70,7 +75,10 @@ def body_of(mask: Mask) -> dict[str, Any]:
     """Return a mask as the catalog keeps it.
 
     >>> body_of(Mask(1, (Rule("seen # times"),)))
-    {'rules': [{'what': 'seen # times', 'by': 'hand', 'why': ''}], 'never': []}
+    {'rules': [{'what': 'seen # times', 'by': 'hand', 'why': '', 'but': []}], 'never': []}
     """
-    rules = [{"what": rule.what, "by": rule.by, "why": rule.why} for rule in mask.rules]
+    rules = [
+        {"what": rule.what, "by": rule.by, "why": rule.why, "but": list(rule.but)}
+        for rule in mask.rules
+    ]
     return {"rules": rules, "never": list(mask.never)}

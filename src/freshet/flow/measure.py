@@ -15,7 +15,7 @@ def measure_again(collection: Collection, pages: Iterable[Page]) -> int:
 
 def _measure_page(collection: Collection, page: Page) -> int:
     gauge = gauges(collection.catalog, collection.settings, [page.id])[page.id]
-    view_of = collection.page(page.url, source=page.source).view_of
+    view_of = collection.page(page.url, source=page.source, removed=True).view_of
     views = Views(lambda row: view_of(row, dom=gauge.reads_dom), {})
     return write_anew(
         collection.catalog,

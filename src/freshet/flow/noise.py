@@ -2,19 +2,21 @@
 
 A page is looked into when most of its last looks found other text, at first soon and then ever
 less often, and after every instant round. What is learnt holds at once: its visits so far are
-measured again under the new mask.
+measured again under the new mask. A mask is held against what it hides every few looks and when the
+page comes to rest, so that it does not hide what has come to stay.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
+from freshet.core.errors import Damaged, NotFound
 from freshet.core.rounds import RoundKind
-from freshet.core.types import Change, Outcome, Visit
+from freshet.core.types import Change, Outcome, View, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.late import noted
 from freshet.flow.masks import keep, mask_of_page
@@ -22,13 +24,17 @@ from freshet.flow.measure import measure_again
 from freshet.flow.page import CollectionPage
 from freshet.flow.rounds import rounds_of
 from freshet.measure.mask import Mask
-from freshet.measure.noise.learn import learn
+from freshet.measure.noise.learn import corrected, learn
 from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
 
 Visits = Sequence[tuple[Visit, Change | None]]
+Teacher = Callable[[Sequence[Look], Mask], Mask | None]
 
-RECENT, BUSY = 6, 4
-LONGEST_PAUSE = 16
+RECENT, BUSY, RESTS = 6, 4, 3
+# A text that stays is noticed after three looks: no stretch of looks may escape all checks.
+LONGEST_PAUSE, CHECK_EVERY = 16, 6
+SHOWING = frozenset({Outcome.OK, Outcome.NOT_MODIFIED})
+NOTHING_SEEN = Change(False, text=False)
 REMEMBERED = 100_000
 AT_ONCE, IN_A_ROUND = timedelta(minutes=1), timedelta(minutes=40)
 # Failures between looks are read over, but not without end.
@@ -39,12 +45,14 @@ READ_BACK = 4 * MOST_LOOKS
 class Restlessness:
     """How restless a page is: its last looks as bits, 1 where its text had changed.
 
-    ``next_try`` is the number of changes at which its noise is next looked into.
+    ``next_try`` is the number of changes at which its noise is next looked into, ``next_check``
+    the one at which its mask is next held against what it hides.
     """
 
     recent: int = 0
     changes: int = 0
     next_try: int = BUSY
+    next_check: int = 0
 
     def note(self, change: Change) -> None:
         """Take in one more look."""
@@ -53,9 +61,17 @@ class Restlessness:
 
     def is_due(self) -> bool:
         """Whether it is time to look for noise; if so, the next time comes later."""
-        if self.recent.bit_count() < BUSY or self.changes < self.next_try:
+        if not self.recent & 1 or self.recent.bit_count() < BUSY or self.changes < self.next_try:
             return False
         self.next_try = self.changes + min(max(2, self.changes // 2), LONGEST_PAUSE)
+        return True
+
+    def is_to_be_checked(self) -> bool:
+        """Whether what a mask hides may have come to stay: now and then, and where all rests."""
+        has_come_to_rest = self.recent & ((1 << RESTS + 1) - 1) == 1 << RESTS
+        if not has_come_to_rest and self.changes < self.next_check:
+            return False
+        self.next_check = self.changes + CHECK_EVERY
         return True
 
 
@@ -71,10 +87,37 @@ class NoiseWatch:
 
         ``sampled`` are those of the pages that were visited for a round.
         """
-        changes = [(visit.page, change) for visit, change in visits if change and change.text]
-        due = {page for page, change in changes if self._is_due(page, change)}
-        due |= {page for page, _ in changes if page in sampled and self._ends_instant_round(page)}
-        return frozenset(filter(self._has_learnt, sorted(due)))
+        looks = [(visit.page, change) for visit, change in visits if self._counts(visit, change)]
+        changed = {page for page, change in looks if change and change.text}
+        learning = {page for page in changed & sampled if self._ends_instant_round(page)}
+        checking: set[int] = set()
+        for page, change in looks:
+            known = self._known(page)
+            known.note(change or NOTHING_SEEN)
+            if known.is_due():
+                learning.add(page)
+            elif change is not None and change.mask and known.is_to_be_checked():
+                checking.add(page)
+        new = filter(self._learns, sorted(learning))
+        better = filter(self._corrects, sorted(checking - learning))
+        return frozenset((*new, *better))
+
+    def _counts(self, visit: Visit, change: Change | None) -> bool:
+        """Whether a visit says anything of noise: pages that never changed are not remembered."""
+        return change is not None and (bool(change.text) or visit.page in self._pages)
+
+    def _known(self, page: int) -> Restlessness:
+        """Return what is remembered of a page; the first time, its looks are read back."""
+        known = self._pages.get(page)
+        if known is None:
+            known = self._pages[page] = Restlessness()
+            for row in self._collection.catalog.history(page, limit=RECENT)[:-1]:
+                if row.change is not None:
+                    known.note(row.change)
+        self._pages.move_to_end(page)
+        while len(self._pages) > REMEMBERED:
+            self._pages.popitem(last=False)
+        return known
 
     def told_anew(self, visits: Visits, pages: Set[int]) -> list[tuple[Visit, Change | None]]:
         """Return visits with what they found under the masks that some pages have now."""
@@ -85,21 +128,6 @@ class NoiseWatch:
         }
         return [(visit, found.get(visit.uid, change)) for visit, change in visits]
 
-    def _is_due(self, page: int, change: Change) -> bool:
-        """Note a look; the first time, those before it are read back."""
-        known = self._pages.get(page)
-        if known is None:
-            known = self._pages[page] = Restlessness()
-            rows = self._collection.catalog.history(page, limit=RECENT)
-            for row in rows[:-1]:
-                if row.change is not None:
-                    known.note(row.change)
-        self._pages.move_to_end(page)
-        while len(self._pages) > REMEMBERED:
-            self._pages.popitem(last=False)
-        known.note(change)
-        return known.is_due()
-
     def _ends_instant_round(self, page: int) -> bool:
         """Whether the page's last look was the second one of an instant round."""
         rounds = rounds_of(self._collection.catalog, page)
@@ -108,10 +136,17 @@ class NoiseWatch:
         last = self._collection.catalog.last_visits([page])
         return last[page].visit.id == rounds[-1].visits[-1]
 
-    def _has_learnt(self, page: int) -> bool:
+    def _learns(self, page: int) -> bool:
+        return self._adopts(page, learn)
+
+    def _corrects(self, page: int) -> bool:
+        return self._adopts(page, corrected)
+
+    def _adopts(self, page: int, teach: Teacher) -> bool:
+        """Give a page the mask that its looks teach, if that is another one, and measure it so."""
         found = self._collection.catalog.pages_by_id([page])[page]
         known = self._collection.page(found.url, source=found.source, removed=True)
-        mask = learnt_mask(self._collection, known)
+        mask = taught(self._collection, known, teach)
         if mask is None:
             return False
         with noted(self._collection.catalog, [found.key]):
@@ -122,33 +157,59 @@ class NoiseWatch:
 
 def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
     """Give a page the mask that its last stored versions teach; None where its own serves."""
-    mask = learnt_mask(collection, page)
+    mask = taught(collection, page, learn)
     return None if mask is None else keep(collection, page, mask)
 
 
-def learnt_mask(collection: Collection, page: CollectionPage) -> Mask | None:
+def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask | None:
     """Return the mask that a page's last stored versions teach; None where its own serves."""
-    return learn(list(_looks(collection, page)), mask_of_page(collection, page))
+    return teach(list(_looks(collection, page)), mask_of_page(collection, page))
 
 
-def _looks(collection: Collection, page: CollectionPage) -> Iterable[Look]:
-    """Yield the last looks whose bytes are kept, each with how it followed the one before."""
-    rows = collection.catalog.history(page.id, limit=READ_BACK)
-    kept = [row for row in rows if row.visit.outcome is Outcome.OK and row.visit.location]
-    kept = kept[-MOST_LOOKS:]
+def _looks(collection: Collection, page: CollectionPage) -> Iterator[Look]:
+    """Yield the last looks whose bytes are kept, each with how it followed the one before.
+
+    A look that was answered with "not modified" showed what the one before it did.
+    """
     kinds = {
         visit: found.kind
         for found in rounds_of(collection.catalog, page.id)
         for visit in found.visits[1:]
     }
+    kept = _rows(collection, page, kinds)
     follows: list[Since] = ["apart", *(_since(*pair, kinds) for pair in pairwise(kept))]
+    view: View | None = None
     for row, since in zip(kept, follows, strict=False):
-        view = page.view_of(row, dom=True)
+        if row.visit.outcome is Outcome.OK:
+            view = _view(page, row)
         if view is not None:
             yield Look(view, to_epoch(row.visit.time), since)
 
 
-def _since(before: HistoryRow, row: HistoryRow, kinds: dict[int, RoundKind]) -> Since:
+def _view(page: CollectionPage, row: HistoryRow) -> View | None:
+    """Return what a look showed; None where its bytes are lost or damaged."""
+    try:
+        return page.view_of(row, dom=True)
+    except (Damaged, NotFound):
+        return None
+
+
+def _rows(
+    collection: Collection, page: CollectionPage, kinds: Mapping[int, RoundKind]
+) -> list[HistoryRow]:
+    """Return a page's last looks, and the last round with them: it tells what stands still."""
+    latest = max(kinds, default=0)
+    rows = collection.catalog.history(page.id, limit=READ_BACK)
+    if latest and all(row.visit.id != latest for row in rows):
+        rows = collection.catalog.history(page.id)
+    kept = [row for row in rows if row.visit.outcome in SHOWING]
+    place = next((place for place, row in enumerate(kept) if row.visit.id == latest), None)
+    if place is None or place > len(kept) - MOST_LOOKS:
+        return kept[-MOST_LOOKS:]
+    return [*kept[max(0, place - 1) : place + 1], *kept[2 - MOST_LOOKS :]]
+
+
+def _since(before: HistoryRow, row: HistoryRow, kinds: Mapping[int, RoundKind]) -> Since:
     """Say how a look followed another: a delay of the host may have parted those of a round."""
     kind, gap = kinds.get(row.visit.id or 0), row.visit.time - before.visit.time
     if kind is RoundKind.INSTANT and gap <= AT_ONCE:

@@ -75,7 +75,7 @@ def _since_first(
             continue
         change = gauge.compare(first, later)
         seconds = (look.visit.time - looks[0].visit.time).total_seconds()
-        yield page.id, seconds, change.changed, _dice(change), apart
+        yield page.id, seconds, bool(change.text), _dice(change), apart
 
 
 def _since_look_before(
@@ -87,7 +87,7 @@ def _since_look_before(
         return
     span = look.visit.time - before.visit.time
     if HOUR / TOLERANCE <= span <= HOUR * TOLERANCE:
-        yield page, span.total_seconds(), look.change.changed, _dice(look.change), False
+        yield page, span.total_seconds(), bool(look.change.text), _dice(look.change), False
 
 
 def _dice(change: Change) -> float:

@@ -15,7 +15,7 @@ not matter, and nothing is hidden that no rule hits.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -41,11 +41,15 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing to leave out: a text pattern or a path, who made it so, and why."""
+    """One thing to leave out: a text pattern or a path, who made it so, and why.
+
+    ``but`` are lines that stay in sight although the rule hits them, because they came to stay.
+    """
 
     what: str
     by: By = "hand"
     why: str = ""
+    but: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.by not in ("hand", "learnt"):
@@ -117,7 +121,11 @@ def hidden(view: View, mask: Mask) -> list[Span]:
     """Return where a view's text is hidden, in characters; the spans may overlap."""
     spans = [span for rule in mask.rules for span in _pattern_spans(rule, view.text)]
     if mask.reads_dom and view.kind is Kind.HTML:
-        spans += _element_spans(view, [rule.what for rule in mask.rules if rule.is_path])
+        plain = [rule.what for rule in mask.rules if rule.is_path and not rule.but]
+        spans += _element_spans(view, plain)
+        for rule in mask.rules:
+            if rule.is_path and rule.but:
+                spans += _but(rule.but, view.text, _element_spans(view, [rule.what]))
     return spans
 
 
@@ -187,11 +195,24 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 def _pattern_spans(rule: Rule, text: str) -> Iterator[Span]:
     if rule.is_path:
         return iter(())
-    return (match.span() for match in compile_pattern(rule.what).finditer(text))
+    spans = (match.span() for match in compile_pattern(rule.what).finditer(text))
+    return _but(rule.but, text, spans) if rule.but else spans
+
+
+def _but(lines: tuple[str, ...], text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield what of some spans is none of these lines."""
+    for start, end in spans:
+        at = start
+        for line in text[start:end].split("\n"):
+            if line.strip() not in lines:
+                yield at, at + len(line)
+            at += len(line) + 1
 
 
 def _element_spans(view: View, paths: list[str]) -> list[Span]:
     """Return where the text of elements stands, in characters."""
+    if not paths:
+        return []
     if view.dom is None:
         raise TypeError("a mask with paths needs a view with DOM rows; look with dom=True")
     rows = np.concatenate([rows_at(view.dom, path) for path in paths])

@@ -4,7 +4,7 @@ What visits make of it is told first (``learnt``) and taken over later (``take_o
 can be written down in between, and what could not be written is tried again whole.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
@@ -17,11 +17,13 @@ from freshet.schedule.rounds import (
     Glance,
     after_look,
     after_sample,
+    dropped,
     first_course,
     is_candidate,
     level,
     overtaken,
     remaining,
+    run_after,
     runs,
 )
 
@@ -35,11 +37,15 @@ Due = list[tuple[int, Course]]
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What visits make of courses and of runs of changed looks, and how many were samples."""
+    """What visits make of courses and of runs of changed looks, and how many were samples.
+
+    ``denied`` says of pages whether their servers called them the same though they had changed.
+    """
 
     courses: dict[int, Course] = field(default_factory=dict)
     runs: dict[int, int] = field(default_factory=dict)
     samples: dict[int, int] = field(default_factory=dict)
+    denied: dict[int, bool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -49,6 +55,7 @@ class Agenda:
     most: int
     courses: dict[int, Course] = field(default_factory=dict)
     _runs: dict[int, int] = field(default_factory=dict)
+    _denied: set[int] = field(default_factory=set)
     _out: dict[int, int] = field(default_factory=dict)
     _under_way: set[int] = field(default_factory=set)
     _queues: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
@@ -66,8 +73,14 @@ class Agenda:
             if is_candidate(run):
                 self._invite(page, now)
 
-    def learnt(self, seen: Iterable[tuple[int, Glance]]) -> Learnt:
-        """Return what visits, each page's in time order, make of this; it stays as it is."""
+    def learnt(
+        self, seen: Iterable[tuple[int, Glance]], masked: Set[int] = frozenset()
+    ) -> Learnt:  # fmt: skip
+        """Return what visits, each page's in time order, make of this; it stays as it is.
+
+        ``masked`` are pages whose masks were learnt from these visits: one that is the same under
+        its mask only seemed to change, and needs no more rounds.
+        """
         found = Learnt()
         for page, glance in seen:
             course = found.courses.get(page, self.courses.get(page))
@@ -75,13 +88,25 @@ class Agenda:
             if course is not None and self._out.get(page, 0) > back:
                 found.samples[page] = back + 1
                 found.courses[page] = after_sample(course, glance, self.most)
-            elif glance.is_look:
-                run = found.runs.get(page, self._runs.get(page, 0))
-                found.runs[page] = run + 1 if glance.changed and not _rests(course, glance) else 0
-                if course is not None:
-                    found.courses[page] = after_look(course, glance)
+            elif glance.is_look and not self._is_empty_word(page, glance, found):
+                self._note(page, glance, found)
+            if page in masked and glance.is_look and not glance.changed:
+                _drop(page, glance.time, found)
         changed = (item for item in found.courses.items() if item[1] != self.courses.get(item[0]))
         return replace(found, courses=dict(changed))
+
+    def _is_empty_word(self, page: int, glance: Glance, found: Learnt) -> bool:
+        """Whether a server only says that a page is the same, which it said of a changed one."""
+        return glance.is_hearsay and found.denied.get(page, page in self._denied)
+
+    def _note(self, page: int, glance: Glance, found: Learnt) -> None:
+        """Add what a look that was no sample makes of its page."""
+        course = found.courses.get(page, self.courses.get(page))
+        run = found.runs.get(page, self._runs.get(page, 0))
+        found.runs[page] = 0 if _rests(course, glance) else run_after(run, glance)
+        found.denied[page] = glance.is_denied
+        if course is not None:
+            found.courses[page] = after_look(course, glance)
 
     def take_over(self, learnt: Learnt, now: float) -> None:
         """Go on from what was learnt."""
@@ -93,6 +118,8 @@ class Agenda:
             self._runs[page] = run
             if is_candidate(run):
                 self._invite(page, now)
+        for page, is_denied in learnt.denied.items():
+            (self._denied.add if is_denied else self._denied.discard)(page)
         for page in learnt.runs.keys() | learnt.courses.keys():
             if not self._runs.get(page) or _is_over(learnt.courses.get(page)):
                 self._runs.pop(page, None)
@@ -202,6 +229,13 @@ class Agenda:
         course = self.courses.get(page)
         if course is None or (course.kind is None and course.due <= now):
             self._put(page, first_course(now, course))
+
+
+def _drop(page: int, now: float, found: Learnt) -> None:
+    """End the series of a page, if it has one."""
+    course = found.courses.get(page)
+    if course is not None and course.kind is not None:
+        found.courses[page] = dropped(course, now)
 
 
 def _rests(course: Course | None, glance: Glance) -> bool:

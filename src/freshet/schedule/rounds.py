@@ -3,7 +3,9 @@
 Adar et al. 2009, section 4.1.2, sampled pages that changed every hour at 0, 2, 16 and 32 minutes,
 in eight rounds shifted by four hours, and pages that changed within two minutes twice at once. Here
 a page gets rounds when it changed at every one of its last looks, whatever lay between them, and
-keeps them as long as it does.
+keeps them as long as it does. A series begins with an instant round: two looks tell whether the
+page only seems to change, and where they teach its mask no fast round is needed. A change that the
+server does not admit counts as two, for the look before was "not modified" only by its word.
 """
 
 from dataclasses import dataclass, replace
@@ -34,13 +36,17 @@ MOST_DOUBLINGS = 7
 class Glance:
     """What a visit showed, as far as rounds go by it; its time is in epoch seconds.
 
-    ``gap`` is how many seconds before it the page was last visited.
+    ``gap`` is how many seconds before it the page was last visited. ``is_hearsay`` says that the
+    server called the page the same and did not send it, ``is_denied`` that the page had changed
+    though the server calls it the same.
     """
 
     time: float
     is_look: bool
     changed: bool
     gap: float = np.inf
+    is_hearsay: bool = False
+    is_denied: bool = False
 
     @property
     def stands_still(self) -> bool:
@@ -55,6 +61,18 @@ def is_candidate(run: int) -> bool:
     (False, True)
     """
     return run >= CHANGED_LOOKS
+
+
+def run_after(run: int, seen: Glance) -> int:
+    """Return how many looks in a row found a change, given how many did before this one.
+
+    >>> changed = Glance(0.0, is_look=True, changed=True)
+    >>> run_after(1, changed), run_after(1, replace(changed, is_denied=True))
+    (2, 3)
+    """
+    if not seen.changed:
+        return 0
+    return run + (2 if seen.is_denied else 1)
 
 
 def runs(visits: VisitTable) -> tuple[PageIds, Indices]:
@@ -79,16 +97,24 @@ def runs(visits: VisitTable) -> tuple[PageIds, Indices]:
 
 def first_course(now: float, before: Course | None = None) -> Course:
     """Return the course of a page that is to begin a series of rounds; one may have been before."""
-    return Course(RoundKind.FAST, now, pauses=before.pauses if before else 0)
+    return Course(RoundKind.INSTANT, now, pauses=before.pauses if before else 0)
 
 
 def level(course: Course) -> int:
     """Return how many rounds a page has had: of those that wait, the ones with fewest come first.
 
-    >>> level(first_course(0.0)), level(Course(RoundKind.INSTANT, 0.0, finished=1))
-    (0, 0)
+    >>> quick = Course(RoundKind.INSTANT, 9_000.0, began=7_000.0, finished=1)
+    >>> level(first_course(0.0)), level(quick)
+    (-1, 0)
     """
+    if is_untold(course):
+        return -1
     return course.finished - (course.kind is RoundKind.INSTANT)
+
+
+def is_untold(course: Course) -> bool:
+    """Whether a page has not had the instant round yet that a series begins with."""
+    return course.kind is RoundKind.INSTANT and course.began is None
 
 
 def remaining(course: Course) -> int:
@@ -105,16 +131,18 @@ def overtaken(course: Course, now: float, most: int) -> Course:
     >>> overtaken(late, 1000.0, 8).step, overtaken(late, 9000.0, 8).finished
     (2, 1)
     """
-    if course.step == 0 or course.began is None:
+    if course.step == 0:
         return course
-    return _after_round(course, now, most) if _is_over(course, now) else _skip(course, now)
+    return _after_failure(course, now, most) if _is_over(course, now) else _skip(course, now)
 
 
 def after_sample(course: Course, seen: Glance, most: int) -> Course:
     """Return the course after a sample; ``most`` fast rounds make a series."""
+    if course.kind is None:
+        return course
     if not seen.is_look:
-        return _after_round(course, seen.time, most)
-    if course.kind is RoundKind.FAST and course.step == 0 and seen.stands_still:
+        return _after_failure(course, seen.time, most)
+    if course.step == 0 and seen.stands_still:
         return resting(course, seen.time)
     if course.kind is RoundKind.FAST:
         began = seen.time if course.step == 0 or course.began is None else course.began
@@ -133,9 +161,12 @@ def after_look(course: Course, seen: Glance) -> Course:
     """
     if course.kind is None or course.step or not seen.stands_still:
         return course
-    if course.began is None:
-        return Course(None, seen.time, pauses=course.pauses)
-    return resting(course, seen.time)
+    return dropped(course, seen.time) if is_untold(course) else resting(course, seen.time)
+
+
+def dropped(course: Course, now: float) -> Course:
+    """Return the course of a page that needs no rounds now, and no rest from any."""
+    return Course(None, now, pauses=course.pauses)
 
 
 def resting(course: Course, now: float) -> Course:
@@ -163,9 +194,9 @@ def room_for_samples(share: int, spent: int, reserved: int, passed: float) -> in
 
 def _is_over(course: Course, now: float) -> bool:
     """Whether even the last sample of a round under way comes too late, or before it began."""
-    began = course.began or 0.0
-    last = course.due if course.kind is RoundKind.INSTANT else began + FAST[-1]
-    return now > last + LATEST or now < began
+    if course.kind is RoundKind.INSTANT or course.began is None:
+        return not course.due <= now <= course.due + LATEST
+    return not course.began <= now <= course.began + FAST[-1] + LATEST
 
 
 def _skip(course: Course, now: float) -> Course:
@@ -182,6 +213,18 @@ def _next_step(course: Course, now: float) -> Course:
     if course.kind is not RoundKind.FAST or course.began is None:
         return replace(course, due=now)
     return replace(course, due=course.began + FAST[course.step])
+
+
+def _after_failure(course: Course, now: float, most: int) -> Course:
+    """Return what comes after a round that was cut short.
+
+    The instant round that a series begins with is tried again, and each time counts as a round.
+    """
+    if not is_untold(course):
+        return _after_round(course, now, most)
+    if course.finished + 1 >= most:
+        return resting(course, now)
+    return replace(course, due=now + SHIFT, step=0, finished=course.finished + 1)
 
 
 def _after_round(course: Course, now: float, most: int) -> Course:

@@ -7,7 +7,7 @@ from freshet.core.clock import from_epoch
 from freshet.measure.change import compare
 from freshet.measure.mask import NO_MASK, Mask, Rule, visible
 from freshet.measure.noise.lasting import LASTS_IN_ROTATION, runs_of
-from freshet.measure.noise.learn import learn
+from freshet.measure.noise.learn import corrected, learn
 from freshet.measure.noise.looks import Look, rounds_of
 from tests.measure.noise.pages import (
     HOUR,
@@ -181,12 +181,22 @@ def test_numbers_that_count_on_within_minutes_are_noise() -> None:
     assert mask.rules[0].why == "counted on in 3 of 3 fast rounds"
 
 
-def test_a_learnt_rule_that_comes_to_hide_lasting_news_goes_again() -> None:
+def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:
     mask = Mask(4, (Rule("/html/body/aside", "learnt"), Rule("/html/body/nav")))
     bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 3]
     seen = [Look(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
-    better = learn(seen, mask)
-    assert better == Mask(5, (Rule("/html/body/nav"),))
+    shown = Rule("/html/body/aside", "learnt", but=("The bridge is open",))
+    assert learn(seen, mask) == corrected(seen, mask) == Mask(5, (shown, Rule("/html/body/nav")))
+    assert visible(seen[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
+    assert visible(seen[0].view, Mask(5, (shown,))).endswith("third industry")
+
+
+def test_a_learnt_rule_that_hides_lasting_news_again_and_again_goes() -> None:
+    kept = ("one ferry", "two ferries", "three ferries")
+    mask = Mask(4, (Rule("/html/body/aside", "learnt", but=kept),))
+    bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 3]
+    seen = [Look(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
+    assert learn(seen, mask) == Mask(5)
 
 
 def test_a_rule_made_by_hand_stays_whatever_it_hides() -> None:

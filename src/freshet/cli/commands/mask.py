@@ -76,5 +76,8 @@ def _print(url: str, found: Mask, rows: list[Hidden]) -> None:
                 for number, row in enumerate(rows, 1)
             ],
         )
+    for number, row in enumerate(rows, 1):
+        for line in row.rule.but:
+            say(f"Rule {number} hits what came to stay, which is shown: {line}")
     if found.never:
         say(f"Never left out: {', '.join(found.never)}")

@@ -3,9 +3,13 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 HALF_DAY = 720.0
 FEWEST_READINGS = 5
 LARGEST_SPREAD = 3.0
+# A share of the time between looks: what happens once between them comes so near by chance rarely.
+SPREAD_SHARE = 0.05
 _TIME = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
 
 
@@ -26,4 +30,5 @@ def tells_the_time(texts: Sequence[tuple[str, ...]], times: Sequence[float]) -> 
         return False
     first = readings[0]
     apart = [(reading - first + HALF_DAY / 2) % HALF_DAY - HALF_DAY / 2 for reading in readings]
-    return max(apart) - min(apart) <= LARGEST_SPREAD
+    usual = float(np.median(np.diff(times))) / 60
+    return max(apart) - min(apart) <= max(LARGEST_SPREAD, min(SPREAD_SHARE * usual, HALF_DAY / 8))

@@ -37,13 +37,22 @@ def lasts(texts: frozenset[str], shown: Shown, *, new: bool = False) -> bool:
     >>> lasts(frozenset("a"), [frozenset("ab"), frozenset("a"), frozenset("ac")])
     True
     """
-    runs = [runs_of(text, shown) for text in sorted(texts)]
-    rotating = sum(len(each) > 1 for each in runs) >= FEWEST_RETURNS
-    return any(
-        length >= _too_long(each, runs, rotating=rotating) and (start > 0 or not new)
-        for each in runs
-        for start, length in each
-    )
+    return bool(lasting(texts, shown, new=new))
+
+
+def lasting(texts: frozenset[str], shown: Shown, *, new: bool = False) -> list[str]:
+    """Return those of some texts that stayed; ``new`` asks only for what came later."""
+    runs = {text: runs_of(text, shown) for text in sorted(texts)}
+    rotating = sum(len(each) > 1 for each in runs.values()) >= FEWEST_RETURNS
+    every = list(runs.values())
+    return [
+        text
+        for text, each in runs.items()
+        if any(
+            length >= _too_long(each, every, rotating=rotating) and (start > 0 or not new)
+            for start, length in each
+        )
+    ]
 
 
 def _too_long(runs: Runs, all_runs: Sequence[Runs], *, rotating: bool) -> int:

@@ -1,7 +1,7 @@
 """Looks at a page become its mask: what differs as noise does is left out from then on.
 
-Nothing is hidden that stays: every rule is tried on all looks at hand, and one that was learnt goes
-again when it comes to hide text that lasts.
+Nothing is hidden that stays: every rule is tried on all looks at hand. Where one that was learnt
+comes to hide text that lasts, that text is shown again, and where this happens often the rule goes.
 """
 
 from collections import Counter
@@ -22,6 +22,8 @@ FEWEST_ROUNDS_FOR_ELEMENTS = 5
 FEWEST_TOGETHER = 3
 MOST_SUSPECTS = 20
 MOST_RULES = 30
+MOST_EXCEPTIONS = 3
+FEWEST_TO_STAY = 6
 _GENERIC = frozenset({"p", "li", "div", "a", "span", "td", "tr", "ul", "section", "article", "b"})
 
 
@@ -31,7 +33,7 @@ def learn(looks: Sequence[Look], mask: Mask) -> Mask | None:
     Only the last few looks count. Rules made by hand stay, and what a user took out stays out.
     """
     past = Past(looks[-MOST_LOOKS:])
-    better = replace(mask, rules=tuple(rule for rule in mask.rules if _holds_good(rule, past)))
+    better = _without_news(mask, past)
     if len(past.rounds) >= FEWEST_ROUNDS:
         whole = pages_of([look.view for look in past.looks])
         for gather in (instant, fast, passive):
@@ -40,9 +42,29 @@ def learn(looks: Sequence[Look], mask: Mask) -> Mask | None:
     return replace(better, version=mask.version + 1) if better.rules != mask.rules else None
 
 
-def _holds_good(rule: Rule, past: Past) -> bool:
-    """Say whether a rule may stay: it is a user's, or hides nothing that came and stayed."""
-    return rule.by == "hand" or not past.stays(Mask(0, (rule,)), new=True)
+def corrected(looks: Sequence[Look], mask: Mask) -> Mask | None:
+    """Return the mask that shows again what came and stayed; None where it hides no such text."""
+    better = _without_news(mask, Past(looks[-MOST_LOOKS:]))
+    return replace(better, version=mask.version + 1) if better.rules != mask.rules else None
+
+
+def _without_news(mask: Mask, past: Past) -> Mask:
+    """Return a mask that hides nothing that came and stayed."""
+    kept = (_corrected(rule, past) for rule in mask.rules)
+    return replace(mask, rules=tuple(rule for rule in kept if rule is not None))
+
+
+def _corrected(rule: Rule, past: Past) -> Rule | None:
+    """Return a rule with what came to stay left in sight; None where that is more than a little.
+
+    What was there all along a few looks may be what the rule was learnt beside; all along many, it
+    is what the rule has come to hide.
+    """
+    if rule.by == "hand":
+        return rule
+    news = past.lasting(Mask(0, (rule,)), new=len(past.rounds) < FEWEST_TO_STAY)
+    but = (*rule.but, *news)
+    return replace(rule, but=but) if len(but) <= MOST_EXCEPTIONS else None
 
 
 def _left(pages: Sequence[Page], past: Past, mask: Mask) -> list[Page]:

@@ -10,10 +10,11 @@ from freshet.measure.noise.blocks import Blocks, Texts, differences, is_shape
 from freshet.measure.noise.clock import tells_the_time
 from freshet.measure.noise.drawn import are_drawn
 from freshet.measure.noise.lines import Line, Page
-from freshet.measure.noise.looks import Look, pairs_within, rounds_of
+from freshet.measure.noise.looks import Look, Since, pairs_within, rounds_of
 from freshet.measure.noise.template import is_open, pattern_of
 
 FEWEST_DIFFERENCES = 5
+FEWEST_AT_ANY_PACE = 8
 FEWEST_FAST = 2
 FEWEST_STILL = 3
 MOST_ALIKE = 3
@@ -21,6 +22,7 @@ LARGEST_SHARE = 1 / 3
 ALWAYS, MOSTLY = 0.9, 0.7
 LARGEST_CHANCE = 0.02
 DAY, MINUTES = 86_400.0, 600.0
+IN_ROUNDS: tuple[Since, ...] = ("instant", "fast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,19 @@ class Suspect:
     def distinct(self) -> list[str]:
         """Return its different texts, in the order in which they came."""
         return list(dict.fromkeys(text for texts in self.texts for text in texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What stood still between two looks of a round: it changes, but not by being looked at."""
+
+    blocks: Blocks
+    pairs: Sequence[tuple[int, int]]
+
+    def holds(self, key: str) -> bool:
+        """Whether a block was the same text at both looks of any round."""
+        texts = self.blocks.texts(key)
+        return any(texts[old] and texts[old] == texts[new] for old, new in self.pairs)
 
 
 def instant(pages: Sequence[Page], looks: Sequence[Look]) -> list[Suspect]:
@@ -79,7 +94,8 @@ def passive(pages: Sequence[Page], looks: Sequence[Look]) -> list[Suspect]:
     clocks = [key for key in counters if tells_the_time(blocks.texts(key), times)]
     why = f"was another text at each of {len(times)} visits while the rest stood still"
     told = [_suspect(key, every, "tells the time of the visit") for key in clocks]
-    restless = [key for key in _restless(blocks, times, counters) if key not in clocks]
+    settled = Settled(every, [pair for kind in IN_ROUNDS for pair in pairs_within(looks, kind)])
+    restless = [key for key in _restless(blocks, times, counters, settled) if key not in clocks]
     others = [_suspect(key, every, why) for key in _lonely(blocks, restless)]
     return [*told, *others] if _stood_still(blocks, [*told, *others]) else told
 
@@ -88,14 +104,25 @@ def _suspect(key: str, blocks: Blocks, why: str) -> Suspect:
     return Suspect(key, tuple(blocks.texts(key)), blocks.path(key), why)
 
 
-def _restless(blocks: Blocks, times: Sequence[float], counters: Sequence[str]) -> list[str]:
-    """Return the blocks whose text is another one at nearly every look."""
+def _restless(
+    blocks: Blocks, times: Sequence[float], counters: Sequence[str], settled: Settled
+) -> list[str]:
+    """Return the blocks whose text is another one at nearly every look.
+
+    Numbers may well be set once a day; words that never were the same twice need no such doubt,
+    unless they stood still in a round.
+    """
     counting = [key for key in counters if _differs(blocks.texts(key), times, ALWAYS)]
+    pure = frozenset(blocks.places(but=set(counters)))
+
+    def is_restless(key: str) -> bool:
+        always = key in pure and _always_differs(blocks.texts(key)) and not settled.holds(key)
+        return always or _differs(blocks.texts(key), times, MOSTLY)
+
     wording = [
         key
         for key in blocks.places(but=set(counting))
-        if _differs(blocks.texts(key), times, MOSTLY)
-        and (blocks.rotates(key) or _says_what_it_is(blocks.texts(key)))
+        if is_restless(key) and (blocks.rotates(key) or _says_what_it_is(blocks.texts(key)))
     ]
     return [*counting, *wording]
 
@@ -118,6 +145,12 @@ def _differs(texts: Texts, times: Sequence[float], share: float) -> bool:
         return False
     chance = prod(min(gap / DAY, 1.0) for gap in gaps)
     return chance <= LARGEST_CHANCE or are_drawn([text for each in texts for text in each])
+
+
+def _always_differs(texts: Texts) -> bool:
+    """Say whether a block never was the same twice, over so many looks that any pace will do."""
+    pairs = list(pairwise(each for each in texts if each))
+    return len(pairs) >= FEWEST_AT_ANY_PACE and all(old != new for old, new in pairs)
 
 
 def _lonely(blocks: Blocks, keys: Sequence[str]) -> list[str]:
