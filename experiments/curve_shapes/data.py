@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freshet.measure.curve.curve import change_curve
+from freshet.measure.curve.curve import Curve, change_curve
+from freshet.measure.curve.knot import bend
+from freshet.measure.curve.segments import paper_knot
 from freshet.measure.curve.shape import SHAPES
 from freshet.simulate.world.histories import Looks
 from freshet.simulate.world.mixture import WEB_CURVES, Between, Mixture, histories
@@ -21,13 +23,16 @@ _OTHER_CHANCE = 1 << 20
 class Labelled:
     """Features of curves, a row each, and their shapes as indices; knots planted and found.
 
-    Knots are in hours, NaN where there is none.
+    Knots are in hours, NaN where there is none: ``found`` on the page's own clock, ``over_time``
+    by the same exact search over plain time, and ``by_paper`` by the paper's heuristic.
     """
 
     features: np.ndarray
     labels: np.ndarray
     planted: np.ndarray
     found: np.ndarray
+    over_time: np.ndarray
+    by_paper: np.ndarray
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -41,16 +46,21 @@ def labelled(mixture: Mixture, count: int, seed: int, looks: Looks = EVERY_HOUR)
         curve = change_curve(drawn.series, rng=rng)
         features.append(curve.features)
         labels.append(SHAPES.index(drawn.truth.shape))
-        knots.append((drawn.truth.knot(curve.starts), curve.knot and curve.knot.hours))
-    planted, found = np.array(knots, np.float64).T
-    return Labelled(np.array(features), np.array(labels), planted, found)
+        knots.append((drawn.truth.knot(curve.starts), *knots_of(curve)))
+    return Labelled(np.array(features), np.array(labels), *np.array(knots, np.float64).T)
+
+
+def knots_of(curve: Curve) -> tuple[float | None, float | None, float | None]:
+    """Return the knot of a curve in hours: ours, that of two lines over time, and the paper's."""
+    hours, dice, counts = curve.hours[1:], curve.dice[1:], curve.counts[1:].astype(np.float64)
+    over_time = bend(hours, dice, counts)
+    exact = over_time.place if over_time is not None and over_time.is_knot else None
+    return curve.knot and curve.knot.hours, exact, paper_knot(curve.hours, curve.dice)
 
 
 def together(*parts: Labelled) -> Labelled:
     """Put labelled curves behind each other."""
     return Labelled(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.planted for part in parts]),
-        np.concatenate([part.found for part in parts]),
-    )
+        *(np.concatenate([getattr(part, name) for part in parts])
+          for name in Labelled.__dataclass_fields__)
+    )  # fmt: skip

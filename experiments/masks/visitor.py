@@ -81,6 +81,7 @@ class Visitor:
     def _adopt(self, better: Mask | None) -> None:
         if better is not None:
             self.gauge = replace(self.gauge, mask=better)
+            self._restlessness.begin_anew()
 
     def _look_twice(self, time: float) -> None:
         since: Since = "instant"

@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.web_changes.document import filled, kept_rows
 from experiments.web_changes.evaluation import (
     EXPECTED,
     Figures,
@@ -49,6 +50,9 @@ def main() -> None:
         told_data = digest(options.data / "pages")
         text = kept(found.rows, seed=options.seed, pages=options.pages, data=told_data)
         EXPECTED.write_text(text, "utf-8")
+    if options.document:
+        text = options.document.read_text("utf-8")
+        options.document.write_text(filled(text, kept_rows()), "utf-8")
     if options.pictures:
         draw_all(options.pictures, found.rows, found.measured, found.portraits)
     if not options.json:
@@ -86,6 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="draws the world and the windows")
     parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
     parser.add_argument("--keep", action="store_true", help="keep the figures in expected.json")
+    parser.add_argument("--document", type=Path, help="write what is kept into its tables")
     parser.add_argument("--pictures", type=Path, help="write the figures into this folder")
     return parser.parse_args()
 

@@ -110,12 +110,12 @@ def _kept_row(row: Row) -> dict[str, Value]:
 
 
 def _rounded(value: Value) -> Value:
-    return float(f"{value:.4g}") if isinstance(value, float | int) else value
+    return float(f"{value:.6g}") if isinstance(value, float | int) else value
 
 
 def page_tables(measured: Measured) -> Figures:
     """Return Tables 1 and 4, the shares of curves and the histograms of Figure 3."""
-    figures = changed_knots(measured.figures)
+    figures = of_changed(measured.figures)
     found = dict(totals(figures))
     found |= dict(grouped("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
     found |= dict(grouped("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
@@ -127,14 +127,10 @@ def page_tables(measured: Measured) -> Figures:
     return found
 
 
-def changed_knots(figures: PageFigures) -> PageFigures:
-    """Leave knots only to pages whose curve is knotted, and shapes to pages that changed."""
-    shape = np.where(figures.changes > 0, figures.shape, "")
-    knotted = shape == "knotted"
+def of_changed(figures: PageFigures) -> PageFigures:
+    """Leave shapes, and shares of words, only to pages that changed."""
     columns = {name: getattr(figures, name) for name in PageFigures.__dataclass_fields__}
-    columns["shape"] = shape
-    for name in ("knot_hours", "knot_dice"):
-        columns[name] = np.where(knotted, columns[name], np.nan)
+    columns["shape"] = np.where(figures.changes > 0, figures.shape, "")
     for name in ("stay", "go"):
         columns[name] = np.where(figures.changes > 0, columns[name], np.nan)
     return PageFigures(**columns)
@@ -190,7 +186,7 @@ def site_means(values: Floats, sites: np.ndarray) -> Floats:
 
 def by_part(measured: Measured) -> Figures:
     """Return Table 1's figures for each part of the real data, and its shares of curves."""
-    figures, parts = changed_knots(measured.figures), measured.names["part"]
+    figures, parts = of_changed(measured.figures), measured.names["part"]
     found: Figures = {}
     for part in sorted(set(parts.tolist())):
         row = group(part, figures[parts == part])

@@ -24,7 +24,6 @@ from freshet.measure.summary import (
     PageSummary,
     figures_of,
     joined,
-    mean_interval,
     summarise,
     to_columns,
 )
@@ -205,15 +204,9 @@ def as_watched(page: HourlyPage) -> Watched:
 
 
 def summary(page: Watched) -> PageSummary:
-    """Return a page's figures; its first version counts as one, so that one change has an interval.
-
-    The paper's intervals are those between versions, and its pages that changed once have one.
-    """
-    looks = looks_at(page.texts)
+    """Return a page's figures."""
     history = History(page.texts, page.documents, len(page.texts))
-    found = summarise(looks, traits=traits_of(history, page.page))
-    times = np.append(page.texts.times[:1], looks.change_times)
-    return replace(found, interval_hours=mean_interval(times))
+    return summarise(looks_at(page.texts), traits=traits_of(history, page.page))
 
 
 def looks_at(texts: Series) -> Looks:

@@ -17,7 +17,6 @@ from freshet.draw.theme import Picture
 from freshet.flow.pictures import HORIZON_HOURS, draw_page
 
 KIND = "png"
-MOST_DOTS = 1_000
 SHOWN = {
     "bbc_front": ("curve", "words"),
     "hn_front": ("curve",),
@@ -61,8 +60,7 @@ def _of_pages(
     """Yield the pictures of many pages: Figures 2 and 3, and Table 4 as curves."""
     for name, measured in worlds.items():
         figures = measured.figures
-        some = figures[np.flatnonzero(figures.changes > 0)[:MOST_DOTS]]
-        yield f"changes-{name}", means_of_pages(some.interval_hours, some.dice_mean)
+        yield f"changes-{name}", means_of_pages(figures.interval_hours, figures.dice_mean)
         yield f"intervals-{name}", intervals(figures.interval_hours)
         yield f"similarities-{name}", similarities(figures.dice_mean)
     yield "survival", survival(list(_survivals(table)), of="the mean over pages that changed")

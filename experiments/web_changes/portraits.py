@@ -9,14 +9,14 @@ from experiments.web_changes import data
 from experiments.web_changes.evaluation import Figures, Found
 from experiments.web_changes.experiment import looks_at, summary
 from freshet.core.clock import from_epoch
-from freshet.core.series import Series
 from freshet.core.types import Page
-from freshet.flow.past import BLOCKS
+from freshet.flow.histories import History
+from freshet.flow.past import outline_of
 from freshet.flow.study import Study
 from freshet.flow.traits import curve_of
 from freshet.measure.rounds import Pairs, rounds_table
-from freshet.measure.structure.blocks import Habit, Outline, blocks, outline
-from freshet.measure.structure.rows import look_timeline, serialise
+from freshet.measure.structure.blocks import Habit, blocks
+from freshet.measure.structure.together import bound_blocks
 from freshet.measure.terms.divergence import Language
 from freshet.measure.terms.table import GOES, STAYS, split, telling_at, term_table
 from freshet.view.dom import full_path
@@ -59,7 +59,7 @@ def portrait(batch: data.Batch, page: data.Watched, language: Language) -> Portr
     """Return all that is measured of one page."""
     terms = term_table(page.texts, language)
     words = data.spelling(batch, page.page)
-    seen = outlined(page.documents)
+    seen = outline_of(History(page.texts, page.documents, len(page.texts)))
     study = Study(
         page=described(page),
         looks=looks_at(page.texts),
@@ -71,6 +71,7 @@ def portrait(batch: data.Batch, page: data.Watched, language: Language) -> Portr
         alone=False,
         outline=seen,
         blocks=blocks(seen, full_path) if seen else (),
+        together=bound_blocks(seen) if seen else (),
         left_out="",
     )
     rows = telling_at(terms)
@@ -83,13 +84,6 @@ def described(page: data.Watched) -> Page:
     where = place(page.page)
     added = from_epoch(float(page.texts.times[0]))
     return Page(0, page.page, page.part, where.host, where.site, where.directory, added)
-
-
-def outlined(documents: Series) -> Outline | None:
-    """Return the blocks of a page; None where no version has elements."""
-    if not any(dom is not None for dom in documents.doms):
-        return None
-    return outline(serialise(documents, look_timeline(documents)), BLOCKS)
 
 
 def portrait_tables(found: list[Portrait]) -> Figures:
@@ -129,7 +123,7 @@ def half_hourly(found: list[Portrait]) -> Figures:
 def _changes(study: Study) -> Figures:
     """Return what the scatter of a page's changes shows."""
     url, looks = study.page.url, study.looks
-    between = np.diff(looks.change_times) / 3600
+    between = np.diff(looks.version_times) / 3600
     return {
         ("fig2", url, "changes"): Found(float(study.summary.changes), 1),
         ("fig2", url, "hours_median"): Found(_median(between), 1),

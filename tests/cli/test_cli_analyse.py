@@ -59,6 +59,25 @@ def test_a_calendar_tells_days_without_a_look_from_days_without_a_change(
     assert sundays.split()[1] == "▁▁·▁"
 
 
+def test_a_calendar_names_its_months(run: Run, collection: Path) -> None:
+    lines = run("analyse", CLUB).out.splitlines()
+    [heads] = [line for line in lines if line.strip().startswith("2026 ")]
+    assert heads.split() == ["2026", "Jan"]
+
+
+def test_blocks_that_change_together_are_listed(run: Run, collection: Path) -> None:
+    document = run("analyse", NEWS, "--json").json
+    paths = [block["path"] for block in document["blocks"]]
+    assert document["together"]
+    for bound in document["together"]:
+        assert len(bound["blocks"]) > 1
+        assert set(bound["blocks"]) <= set(paths)
+        assert len(bound["times"]) > 1
+    groups = len(document["together"])
+    told = f"{groups} group{'s' * (groups > 1)} of blocks that always change together"
+    assert told in run("analyse", NEWS).out
+
+
 def test_blocks_and_words_are_listed_up_to_the_limit(run: Run, collection: Path) -> None:
     out = run("analyse", NEWS, "--limit", "2").out
     assert "the 2 that change most" in out

@@ -137,12 +137,13 @@ def test_the_last_day_need_not_be_spent_whole(sound: Evidence) -> None:
     assert not the_budget_was_spent(replace(sound, booked=days | {"2026-03-03": 7})).kept
 
 
-def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: Stage, page: int) -> None:
-    visits = [row(page, 0), row(page, 9)]
-    requests = [asked(stage, page, 1), asked(stage, page, 9.5)]
+def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: Stage) -> None:
+    page = next(page for page in stage.pages if stage.kind(page) == "thread")
+    visits = [row(page, 0), row(page, 29)]
+    requests = [asked(stage, page, 1), asked(stage, page, 29.5)]
     verdict = hosts_were_left_in_peace(evidence(stage, visits, requests))
     assert not verdict.kept
-    assert "after 570 s" in verdict.figures
+    assert "after 1770 s" in verdict.figures
 
 
 def test_a_crawl_delay_is_longer_than_our_own(stage: Stage) -> None:
@@ -201,6 +202,22 @@ def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -
     assert verdict.promise == "copies were no staler than by round-robin"
     assert verdict.kept is kept
     assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")
+
+
+def test_two_looks_at_once_are_in_step_and_a_third_is_not(stage: Stage, page: int) -> None:
+    two = [row(page, 0), row(page, 0.1), row(page, 9)]
+    answers = [asked(stage, page, minutes) for minutes in (1, 1.1, 10)]
+    assert in_step(two, answers)
+    assert not in_step([row(page, 0), row(page, 0.1), row(page, 0.2)], answers)
+
+
+def test_what_was_on_its_way_when_a_host_asked_to_wait_was_not_too_soon(
+    stage: Stage, page: int
+) -> None:
+    throttled = [asked(stage, page, 1, 429, wait=3600.0), asked(stage, page, 1.5)]
+    assert retry_after_was_kept(evidence(stage, [row(page, 0), row(page, 0.5)], throttled)).kept
+    later = evidence(stage, [row(page, 0), row(page, 1.2)], throttled)
+    assert not retry_after_was_kept(later).kept
 
 
 def looks_at(stage: Stage, page: int, told: Sequence[bool]) -> list[HistoryRow]:

@@ -7,10 +7,11 @@ import pytest
 
 from freshet.core.types import Floats, Indices
 from freshet.draw.blocks import MOST_ROWS as MOST_BLOCKS
-from freshet.draw.blocks import Stays, block_heat
+from freshet.draw.blocks import Gaps, Stays, block_heat
 from freshet.draw.calendar import calendar
+from freshet.draw.histograms import staying_power
 from freshet.draw.terms import MOST_ROWS, Runs, lifespans
-from freshet.draw.theme import NothingToDraw, Picture
+from freshet.draw.theme import FAINT, NothingToDraw, Picture
 from tests.draw.pictures import PAGE, lines_of, rows_of, svg_of, title_of
 
 DAY = 86_400.0
@@ -68,13 +69,22 @@ def test_a_page_that_nobody_looked_at_has_no_calendar() -> None:
 def test_words_are_drawn_as_runs_and_named() -> None:
     runs = Runs(places(0, 1, 1), numbers(0, 0, 3 * DAY), numbers(5 * DAY, DAY, 4 * DAY))
     picture = lifespans(runs, ["always", "sometimes"], numbers(1.0, 0.1), page=PAGE)
-    assert title_of(picture) == "50% of the words stay, 50% soon pass"
+    assert title_of(picture) == "50% of the words stay, 50% pass"
     assert rows_of(picture, "start", "end", "row", "kind") == [
         (0.0, 5 * DAY * 1000, 0, "stays"),
         (0.0, DAY * 1000, 1, "passes"),
         (3 * DAY * 1000, 4 * DAY * 1000, 1, "passes"),
     ]
     assert "sometimes" in svg_of(picture)
+
+
+def test_the_title_speaks_of_all_words_where_only_some_are_shown() -> None:
+    runs = Runs(places(0), numbers(0), numbers(DAY))
+    powers = np.append(np.zeros(199), 1.0)
+    picture = lifespans(runs, ["one"], numbers(0.0), page=PAGE, of_all=powers)
+    assert title_of(picture) == "fewer than 1% of the words stay, more than 99% pass"
+    assert title_of(staying_power(powers, page=PAGE)) == title_of(picture)
+    assert "200 words" in lines_of(picture)
 
 
 def test_times_at_which_nobody_looked_are_shaded() -> None:
@@ -107,6 +117,16 @@ def test_blocks_are_tinted_by_how_long_their_content_stayed() -> None:
     assert [hours for (hours,) in rows_of(picture, "hours")] == [216.0, 24.0, 192.0]
     assert rows_of(picture, "row", "end")[:1] == [(0, 9 * DAY * 1000)]
     assert "news" in svg_of(picture)
+
+
+def test_no_block_is_drawn_where_nobody_looked() -> None:
+    stays = Stays(places(0), numbers(0), numbers(9 * DAY), places(0))
+    picture = block_heat(stays, ["a"], page=PAGE, gaps=Gaps(numbers(2 * DAY), numbers(6 * DAY)))
+    layers = picture.to_dict()["layer"]
+    assert layers[-1]["mark"] == {"type": "rect", "color": FAINT, "opacity": 1}
+    shaded = picture.to_dict()["datasets"][layers[-1]["data"]["name"]]
+    assert shaded == [{"start": 2 * DAY * 1000, "end": 6 * DAY * 1000}]
+    assert "grey where nobody looked" in lines_of(picture)
 
 
 def test_names_of_blocks_cannot_end_an_expression() -> None:

@@ -72,6 +72,18 @@ def test_survival_says_its_last_point() -> None:
     assert "5 w" in svg_of(picture)
 
 
+def test_labels_of_survival_stand_above_and_below_by_turns() -> None:
+    curve = Survival("elements", (24.0, 672.0, 840.0), (0.9, 0.5, 0.5))
+    picture = survival([curve], of=PAGE)
+    assert rows_of(picture, "hours", "turn") == [(24.0, 0), (672.0, 1), (840.0, 0)]
+    assert svg_of(picture).count("50.0%") >= 2
+
+
+def test_a_history_without_elements_says_so_instead_of_its_length() -> None:
+    with pytest.raises(NothingToDraw, match="no survival curve: no version has elements"):
+        survival([Survival("x", (1.0,), (GAP,))], of=PAGE, why="no version has elements")
+
+
 def test_survival_curves_are_compared() -> None:
     curves = [Survival(name, (24.0, 168.0), (0.9, 0.8)) for name in ("paper", "here")]
     drawn = svg_of(survival(curves, of="both"))

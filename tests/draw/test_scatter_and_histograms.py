@@ -49,7 +49,7 @@ def test_bars_count_every_page_once() -> None:
 
 def test_one_page_makes_a_histogram_too() -> None:
     assert title_of(intervals(np.array([24.0]))) == (
-        "Half of the pages change more often than every 1 day"
+        "Half of the pages change every day or more often"
     )
     assert "median 1 day" in svg_of(intervals(np.array([24.0])))
 
@@ -65,9 +65,9 @@ def test_without_anything_known_there_is_no_picture() -> None:
     nothing = np.array([GAP])
     with pytest.raises(NothingToDraw, match="no change whose interval and amount are known"):
         changes_of_a_page(nothing, nothing, page=PAGE)
-    with pytest.raises(NothingToDraw, match="no page with two changes"):
+    with pytest.raises(NothingToDraw, match="no page with a change"):
         means_of_pages(nothing, nothing)
-    with pytest.raises(NothingToDraw, match="no page has changed twice"):
+    with pytest.raises(NothingToDraw, match="no page has changed"):
         intervals(nothing)
     with pytest.raises(NothingToDraw, match="amount is known"):
         similarities(np.array([]))

@@ -32,7 +32,7 @@ def test_stumps_trained_on_few_curves_tell_others(even: Labelled) -> None:
 
 
 def columns(curves: Labelled) -> tuple[np.ndarray, ...]:
-    return curves.features, curves.labels, curves.planted, curves.found
+    return tuple(getattr(curves, name) for name in Labelled.__dataclass_fields__)
 
 
 def test_boosting_learns_a_threshold_and_a_sum_of_two() -> None:
@@ -48,12 +48,23 @@ def test_boosting_learns_a_threshold_and_a_sum_of_two() -> None:
 def test_a_knot_that_is_not_found_is_not_near() -> None:
     knotted = SHAPES.index("knotted")
     found = np.array([100.0, 109.0, 112.0, np.nan])
-    curves = Labelled(np.zeros((4, 1)), np.full(4, knotted), np.full(4, 100.0), found)
-    assert near_share(curves) == 0.5
+    planted, nothing = np.full(4, 100.0), np.full(4, np.nan)
+    curves = Labelled(np.zeros((4, 1)), np.full(4, knotted), planted, found, nothing, planted)
+    assert near_share(curves, curves.found) == 0.5
+    assert near_share(curves, curves.over_time) == 0.0
+    assert near_share(curves, curves.by_paper) == 1.0
+
+
+def test_the_exact_search_finds_more_knots_than_the_paper_and_the_own_clock_most(
+    even: Labelled,
+) -> None:
+    row = evaluate("even", even)
+    assert row.near >= 0.9
+    assert row.near > row.near_over_time > row.near_by_paper
 
 
 def test_rows_are_printed_as_a_table_and_as_json() -> None:
-    rows = [Row("web 1", 10, 0.95, None, 0.9, 0.95, 0.9)]
+    rows = [Row("web 1", 10, 0.95, None, 0.9, 0.95, 0.9, 0.7, 0.1)]
     assert '"accuracy": 0.95' in as_json(rows)
     assert '"name": "curve_shapes"' in as_json(rows)
     assert '"flat": null' in as_json(rows)

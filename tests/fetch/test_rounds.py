@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from freshet.core.clock import PacedClock
+from freshet.core.clock import PacedClock, stopwatch
 from freshet.core.settings import Settings
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
@@ -40,16 +40,22 @@ WORDS = [
     "that",
     "year",
 ]
+# A fast round comes four hours after the instant one that a series begins with.
+UNTIL_FAST = timedelta(hours=4, minutes=-3)
 POLITE = {"delay": 0.0, "per_host": 2, "page_interval": 60.0}
 
 
 async def never_the_same(exchange: Exchange) -> None:
-    """Show other words all over the page at every request, and how many came before it."""
+    """Show other words all over the page from minute to minute, and how many requests there were.
+
+    The words are the same for two requests at once; only the number is made by the visit.
+    """
     if exchange.entry.path == "/robots.txt":
         await exchange.answer("", 404)
         return
     number = exchange.entry.number
-    drawn = (Random(f"{number} {line}").choices(WORDS, k=9) for line in range(5))
+    minute = int(stopwatch() * SPEED / 60)
+    drawn = (Random(f"{minute} {line}").choices(WORDS, k=9) for line in range(5))
     lines = "".join(f"<p>{' '.join(words)}</p>" for words in drawn)
     await exchange.answer(f"{lines}<p>{number}</p>", etag='"x"')
 
@@ -77,32 +83,39 @@ def number(page: CollectionPage, visit: int) -> int:
     return int(view.text.split()[-1])
 
 
-def test_a_page_never_the_same_gets_a_fast_and_an_instant_round_that_a_restart_does_not_break(
+def last_visit(folder: Path, url: str) -> datetime:
+    with OpenedCollection.open(folder) as collection:
+        return collection.page(url).history()[-1].visit.time
+
+
+def test_a_page_never_the_same_gets_instant_and_fast_rounds_that_a_restart_does_not_break(
     tmp_path: Path,
 ) -> None:
     budget = 600
     with Loopback({"a": never_the_same}) as server:
         url = f"{server.urls['a']}/"
         folder = make_collection(tmp_path / "c", [url], server.allow, POLITE)
-        run(folder, START, 7, f"{budget}/day")
+        run(folder, START, 6, f"{budget}/day")
+        run(folder, last_visit(folder, url) + UNTIL_FAST, 4, f"{budget}/day")
         with OpenedCollection.open(folder) as collection:
-            last = collection.page(url).history()[-1].visit.time
-            [begun] = rounds_of(collection.catalog, collection.page(url).id)
+            _, begun = rounds_of(collection.catalog, collection.page(url).id)
             assert 0 < len(begun.visits) < 4
-        run(folder, last, 26, f"{budget}/day")
+        run(folder, last_visit(folder, url), 26, f"{budget}/day")
         asked = [entry for entry in server.log.entries("a") if entry.path == "/"]
     with OpenedCollection.open(folder) as collection:
         page = collection.page(url)
-        fast, instant = rounds_of(collection.catalog, page.id)
+        first, fast, instant = rounds_of(collection.catalog, page.id)
         looks = [row.visit.id for row in page.history()]
         taken = minutes(collection, url, fast)
         spending = collection.catalog.spending("2026-03-01")
-        at_once = minutes(collection, url, instant)
-        sampled = [number(page, visit) for visit in (*fast.visits, *instant.visits)]
-    assert looks.index(fast.visits[0]) == 5
+        at_once = [minutes(collection, url, one) for one in (first, instant)]
+        visits = (*first.visits, *fast.visits, *instant.visits)
+        sampled = [number(page, visit) for visit in visits]
+    assert looks.index(first.visits[0]) == 3
     assert max(abs(a - b) for a, b in zip(taken, (0, 2, 16, 32), strict=True)) < 1
-    assert (instant.apart, len(at_once)) == (False, 2)
-    assert at_once[1] < 0.1
+    assert [one.kind for one in (first, fast, instant)] == ["instant", "fast", "instant"]
+    assert (first.apart, instant.apart) == (False, False)
+    assert all(len(each) == 2 and each[1] < 0.1 for each in at_once)
     assert {asked[number].header("if-none-match") for number in sampled} == {None}
     assert {entry.header("if-none-match") for entry in asked} == {None, '"x"'}
     assert spending.requests == len(asked)

@@ -13,6 +13,7 @@ from freshet.flow import analyse as analysing
 from freshet.flow.analyse import analyse
 from freshet.flow.measuring import Measured, MeasurePages
 from freshet.flow.opened import OpenedCollection
+from freshet.flow.study import study
 from freshet.measure.summary import PageSummary
 from tests.flow.flow_samples import URL, arrive, html, make, record
 
@@ -115,6 +116,34 @@ def test_only_pages_of_a_tag_or_a_source_are_taken(tmp_path: Path) -> None:
                 ] == ["live"]  # fmt: skip
 
 
+def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times_on(
+    tmp_path: Path,
+) -> None:
+    with make(tmp_path / "c") as collection:
+        hourly = [
+            arrive(hour / 24, b"<p>one<p>two" if hour < 3 else b"<p>one") for hour in range(40)
+        ]
+        record(collection, hourly, site("daily.example.org/", 40, every=1))
+        survival = analyse(collection, engine=HERE).total.survival
+    shares = [each.mean for each in survival]
+    assert [each.pages for each in survival] == [1, 1, 1, 1, 1, 1]
+    assert shares[1] is not None
+    assert shares[1] < 1.0
+    assert shares[2:] == [shares[1]] * 4
+
+
+def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        fill(collection)
+        among = {page.page: page.summary for page in analyse(collection, engine=HERE).measured()}
+        for page in (
+            next(iter(collection.pages(source=""))),
+            collection.page("https://b1.example.org/x/y"),
+        ):
+            alone = study(collection, page).summary.expected_hours
+            assert alone == pytest.approx(among[page.id].expected_hours, rel=1e-5)
+
+
 def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
     with (
         OpenedCollection.open(filled) as collection,
@@ -169,6 +198,27 @@ def test_an_analysis_goes_on_where_it_was_stopped(
         assert again.pages == [3, 4]
         assert (whole.pages, newer.pages) == (8, 8)
         assert [page.summary.looks for page in newer.measured()] == [3, 3, 3, 4, 3, 3, 3, 3]
+
+
+def test_a_page_that_grows_does_not_have_other_batches_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysing, "PAGES", 4)
+    monkeypatch.setattr(analysing, "VISITS", 10)
+    with make(tmp_path / "c") as collection:
+        record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(16)))
+        analyse(collection, engine=HERE)
+        grown = "https://5.example.org/"
+        for days, measured in (
+            (range(3, 6), [5, 6, 7, 8]),
+            (range(6, 12), [5, 6, 7, 8]),
+            (range(12, 13), [6]),
+        ):
+            record(collection, [arrive(day, html(f"late {day}"), url=grown) for day in days])
+            asked = _Asked()
+            whole = analyse(collection, engine=asked)
+            assert asked.pages == measured
+            assert [page.page for page in whole.measured()] == list(range(1, 17))
 
 
 class _Asked(LocalEngine):
@@ -236,7 +286,7 @@ def test_identical_times_are_looks_of_one_moment(tmp_path: Path) -> None:
     found = summary(tmp_path / "c", *arrivals)
     assert (found.looks, found.interval_hours) == (3, None)
     assert found.first == found.last
-    assert dict(found.why)["interval_hours"] == "all changes have the same time"
+    assert dict(found.why)["interval_hours"] == "all versions have the same time"
 
 
 def test_empty_pages_are_no_looks(tmp_path: Path) -> None:
@@ -310,4 +360,4 @@ def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
     assert found.summary.looks == 10_000
     assert found.summary.changes == 9_999
     assert found.summary.interval_hours == pytest.approx(1.0)
-    assert found.left_out == "the structure of one version in 32 is held"
+    assert found.left_out == "elements of one version in 32 only, as there are very many"

@@ -139,7 +139,7 @@ def test_only_some_of_very_many_versions_are_held(monkeypatch: pytest.MonkeyPatc
     held = [dom for dom in found.structure.doms if dom is not None]
     assert len(held) <= 10
     assert found.dom_stride == 16
-    assert found.told == "the structure of one version in 16 is held"
+    assert found.told == "elements of one version in 16 only, as there are very many"
     assert len(found.structure) == 100
     assert found.structure.shown[:17].tolist() == [0] * 16 + [1]
 
@@ -151,7 +151,7 @@ def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.Monke
     assert found.word_stride == 16
     assert sum(map(len, found.series.terms)) <= 200
     assert np.diff(found.series.times).tolist() == [16 * 3600] * (len(found.series) - 1)
-    assert "only one version in 16 is compared" in found.told
+    assert "words of one version in 16 only" in found.told
     assert len(found.structure.doms) == 1
 
 

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from freshet.core.errors import NotFound, SettingsError
-from freshet.core.types import Outcome
+from freshet.core.types import Change, Outcome
 from freshet.flow.masks import hide, hides, keep, mask_of_page, show
-from freshet.flow.noise import NoiseWatch, Restlessness, _looks, taught
+from freshet.flow.noise import NoiseWatch, Restlessness, _looks, keep_learnt, taught
 from freshet.flow.opened import OpenedCollection
 from freshet.measure.noise.learn import learn
 from tests.flow.flow_samples import URL, arrive, make, record
@@ -66,17 +66,36 @@ def test_what_was_seen_before_a_restart_counts(tmp_path: Path) -> None:
         assert watch(collection, range(7, 10)) != []
 
 
-def test_a_page_that_rests_is_left_alone() -> None:
-    known = Restlessness(recent=0b010101, changes=3)
-    assert not known.is_due()
+CHANGED, SAME, HIDDEN = Change(True, text=True), Change(False, text=False), Change(False, text=True)
+
+
+def tries(looks: list[Change]) -> list[int]:
+    """Return after which looks a page's noise is looked into."""
+    known, found = Restlessness(), []
+    for number, look in enumerate(looks, 1):
+        known.note(look)
+        found += [number] if known.is_due() else []
+    return found
+
+
+def test_a_page_that_changes_at_every_other_look_is_left_alone() -> None:
+    assert tries([CHANGED, SAME] * 20) == []
 
 
 def test_a_restless_page_is_looked_into_ever_less_often() -> None:
-    known, tries = Restlessness(), []
-    for look in range(1, 60):
-        known.recent, known.changes = 0b111111, look
-        tries += [look] if known.is_due() else []
-    assert tries == [4, 6, 9, 13, 19, 28, 42, 58]
+    assert tries([CHANGED] * 59) == [4, 6, 9, 13, 19, 28, 42, 58]
+
+
+def test_a_page_is_not_looked_into_at_a_look_that_found_nothing() -> None:
+    assert tries([CHANGED] * 3 + [SAME, CHANGED, SAME] * 2) == [5]
+
+
+def test_a_mask_is_checked_every_few_looks_and_when_the_page_comes_to_rest() -> None:
+    known, checks = Restlessness(), []
+    for number, look in enumerate([*[HIDDEN] * 16, *[SAME] * 12], 1):
+        known.note(look)
+        checks += [number] if known.is_to_be_checked() else []
+    assert checks == [1, 7, 13, 20, 25]
 
 
 def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
@@ -119,7 +138,10 @@ def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> 
         page = collection.add(URL)
         mask = hide(collection, page, ["seen # times"])
         assert [row.hits for row in hides(page, mask)] == [0]
-        assert keep(collection, page, mask).version == 2
+        assert keep(collection, page, mask, after=0) is None
+        again = keep(collection, page, mask, after=1)
+        assert again is not None
+        assert again.version == 2
 
 
 def slots(number: int, counter: int) -> bytes:
@@ -166,3 +188,28 @@ def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path:
         record(collection, [arrive(0, counted(0)), arrive(1, outcome=Outcome.NOT_MODIFIED)])
         first, second = _looks(collection, collection.page(URL))
         assert (first.view.text, second.time - first.time) == (second.view.text, 86_400)
+
+
+def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
+        page = collection.page(URL)
+        learnt = taught(collection, page, learn)
+        assert learnt is not None
+        hide(collection, page, ["Paragraph a *"])
+        assert keep(collection, page, learnt, after=learnt.version - 1) is None
+        assert [rule.by for rule in mask_of_page(collection, page).rules] == ["hand"]
+        assert [rule.by for rule in (keep_learnt(collection, page) or learnt).rules] == [
+            "hand",
+            "learnt",
+        ]
+
+
+def test_looks_answered_with_not_modified_carry_the_version_of_the_mask(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(0, counted(0))])
+        hide(collection, collection.page(URL), ["visitor number #"])
+        record(collection, [arrive(1, outcome=Outcome.NOT_MODIFIED)])
+        last = collection.page(URL).history()[-1].change
+        assert last is not None
+        assert (last.changed, last.mask) == (False, 1)

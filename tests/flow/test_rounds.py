@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from freshet.archive.catalog.base import Catalog
-from freshet.archive.catalog.rows import HostState, Spending
+from freshet.archive.catalog.rows import HistoryRow, HostState, Spending
 from freshet.archive.importers.base import Arrival
 from freshet.core.clock import FixedClock
 from freshet.core.rounds import RoundKind
@@ -19,6 +20,7 @@ from freshet.core.tables import Caps
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
+from freshet.flow.masks import mask_of_page
 from freshet.flow.opened import OpenedCollection
 from freshet.flow.rounds import rounds_of, rounds_table
 
@@ -29,6 +31,8 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 TICKER = "https://ticker.example/"
 STILL = "https://still.example/"
 BUDGET = "1000/day"
+SECOND_AT_ONCE = "instant round, a host's delay after the first"
+WORDS = ("river", "rose", "spring", "fields", "along", "were", "green", "again", "that", "year")
 
 Text = Callable[[datetime], str]
 
@@ -52,12 +56,17 @@ def crawling(folder: Path, clock: FixedClock, budget: str = BUDGET) -> Iterator[
         yield crawl
 
 
-def brought(errand: Errand, now: datetime, text: str) -> Fetched:
+def brought(errand: Errand, now: datetime, text: str, etag: str = "") -> Fetched:
     body = f"<html><body><p>words of {errand.url}: {text}</p></body></html>".encode()
-    headers = (("content-type", "text/html"), ("etag", f'"{text}"'))
+    headers = (("content-type", "text/html"), ("etag", f'"{etag or text}"'))
     arrival = Arrival(
         errand.url, "", now, uuid4().bytes, Snapshot(errand.url, body, 200, headers)
     )  # fmt: skip
+    return Fetched(arrival, errand.page, errand.day)
+
+
+def not_modified(errand: Errand, now: datetime) -> Fetched:
+    arrival = Arrival(errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED)
     return Fetched(arrival, errand.page, errand.day)
 
 
@@ -69,6 +78,27 @@ def failed_visit(errand: Errand, now: datetime) -> Fetched:
 def every_time() -> Text:
     numbers = count()
     return lambda now: str(next(numbers))
+
+
+def counted() -> Text:
+    """Return a text that stands but for the number of the visit."""
+    standing = "".join(f"<p>Paragraph {n} of a page that stands as it is.</p>" for n in "abcdef")
+    numbers = count(81434, 37)
+    return lambda now: f"{standing}<p>You are visitor number {next(numbers)} of this harbour</p>"
+
+
+def other_words(now: datetime) -> str:
+    """Return words that stand for two minutes, and then others."""
+    chance = Random(f"{now:%d %H} {now.minute // 2}")
+    return " ".join(chance.sample(WORDS, k=7))
+
+
+def by_hour(now: datetime) -> str:
+    return f"<p>{other_words(now.replace(minute=0))}</p>"
+
+
+def by_two_hours(now: datetime) -> str:
+    return f"{now:%d} {now.hour // 2}"
 
 
 def hourly(now: datetime) -> str:
@@ -96,10 +126,11 @@ class Web:
         now = self.clock.now()
         errands = self.drawn()
         self.made += [(now, errand) for errand in errands]
-        self.crawl.take(
-            [brought(errand, now, self.texts[errand.url](now)) for errand in errands], []
-        )
+        self.crawl.take([self.answer(errand, now) for errand in errands], [])
         return [errand for errand in errands if errand.is_sample]
+
+    def answer(self, errand: Errand, now: datetime) -> Fetched:
+        return brought(errand, now, self.texts[errand.url](now))
 
     def ask_for(self, url: str) -> None:
         catalog = self.crawl._catalog
@@ -115,6 +146,18 @@ class Web:
         return [item for item in self.made[before:] if item[1].is_sample]
 
 
+class Claiming(Web):
+    """Pages whose servers claim that they stand as long as a claim is the same."""
+
+    claim: Text = staticmethod(never)
+
+    def answer(self, errand: Errand, now: datetime) -> Fetched:
+        claim = self.claim(now)
+        if errand.etag == f'"{claim}"':
+            return not_modified(errand, now)
+        return brought(errand, now, self.texts[errand.url](now), claim)
+
+
 def look_hourly(web: Web, times: int, url: str = TICKER) -> None:
     """Have a page looked at by the hour, so often."""
     for _ in range(times):
@@ -123,12 +166,19 @@ def look_hourly(web: Web, times: int, url: str = TICKER) -> None:
         web.clock.at += HOUR
 
 
+def until_fast(web: Web) -> list[tuple[datetime, Errand]]:
+    """Let pages have their instant rounds, which are returned; a minute later fast ones are due."""
+    samples = web.go_on(2 * MINUTE)
+    web.go_on(4 * HOUR - MINUTE, 4 * HOUR - MINUTE)
+    return samples
+
+
 def offsets(samples: list[tuple[datetime, Errand]]) -> list[int]:
     first = samples[0][0]
     return [round((at - first) / MINUTE) for at, _ in samples]
 
 
-def test_a_page_that_changed_at_four_looks_gets_a_fast_round(tmp_path: Path) -> None:
+def test_a_page_that_changed_at_four_looks_gets_an_instant_round_first(tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     folder = make(tmp_path / "c")
     with crawling(folder, clock) as crawl:
@@ -136,6 +186,21 @@ def test_a_page_that_changed_at_four_looks_gets_a_fast_round(tmp_path: Path) -> 
         look_hourly(web, 4)
         assert not [errand for _, errand in web.made if errand.is_sample]
         look_hourly(web, 1)
+        samples = web.go_on(4 * HOUR)
+    assert {errand.url for _, errand in samples} == {TICKER}
+    assert [errand.reason for _, errand in samples] == [
+        "instant round, the first",
+        SECOND_AT_ONCE,
+    ]
+
+
+def test_a_page_that_still_changes_after_its_instant_round_gets_a_fast_one(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c")
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: hourly, STILL: never})
+        look_hourly(web, 5)
+        assert len(until_fast(web)) == 2
         samples = web.go_on(HOUR)
         assert offsets(samples) == [0, 2, 16, 32]
         assert {errand.url for _, errand in samples} == {TICKER}
@@ -154,16 +219,18 @@ def test_visits_of_a_round_are_known_as_its_samples(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
+        until_fast(web)
         web.go_on(HOUR)
     with OpenedCollection.open(folder, clock=clock) as collection:
         page = collection.page(TICKER)
-        samples = collection.catalog.samples(page.id)
+        first, second, *samples = collection.catalog.samples(page.id)
+        assert (first.kind, second.kind, second.first) == ("instant", "instant", first.visit)
         times = {row.visit.id: row.visit.time for row in page.history()}
         assert [sample.offset for sample in samples] == [0.0, 120.0, 960.0, 1920.0]
         assert {sample.first for sample in samples} == {samples[0].visit}
         spans = [(times[s.visit] - times[samples[0].visit]).total_seconds() for s in samples]
         assert spans == pytest.approx([0.0, 120.0, 960.0, 1920.0], abs=61)
-        assert collection.catalog.spending(DAY).samples == 4
+        assert collection.catalog.spending(DAY).samples == 2 + 4
         assert collection.catalog.leases() == []
 
 
@@ -173,6 +240,8 @@ def test_the_next_round_comes_four_hours_after_the_first(tmp_path: Path) -> None
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
+        until_fast(web)
+        web.clock.at -= MINUTE
         samples = web.go_on(5 * HOUR, 2 * MINUTE)
         assert offsets(samples) == [0, 2, 16, 32, 240, 242, 256, 272]
 
@@ -181,18 +250,80 @@ def test_a_page_that_changes_within_two_minutes_is_looked_at_twice_in_a_row(tmp_
     clock = FixedClock(NOON)
     folder = make(tmp_path / "c")
     with crawling(folder, clock) as crawl:
-        web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
+        web = Web(crawl, clock, {TICKER: other_words, STILL: never})
         look_hourly(web, 5)
+        until_fast(web)
         samples = web.go_on(HOUR)
     assert offsets(samples) == [0, 2, 16, 32, 33, 34]
     assert [errand.reason for _, errand in samples[4:]] == [
         "instant round, the first",
-        "instant round, a host's delay after the first",
+        SECOND_AT_ONCE,
     ]
     with OpenedCollection.open(folder) as collection:
-        fast, instant = rounds_of(collection.catalog, collection.page(TICKER).id)
+        first, fast, instant = rounds_of(collection.catalog, collection.page(TICKER).id)
+        assert (first.kind, len(first.visits), first.apart) == (RoundKind.INSTANT, 2, True)
         assert (fast.kind, len(fast.visits), fast.apart) == (RoundKind.FAST, 4, False)
         assert (instant.kind, len(instant.visits), instant.apart) == (RoundKind.INSTANT, 2, True)
+
+
+def test_a_page_whose_server_denies_its_changes_gets_an_instant_round(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c", network={"audit_every": 1})
+    with crawling(folder, clock) as crawl:
+        web = Claiming(crawl, clock, {TICKER: hourly, STILL: never})
+        look_hourly(web, 4)
+        assert not web.go_on(MINUTE)
+        look_hourly(web, 2)
+        assert len(web.go_on(HOUR)) == 2
+        outcomes = [row.visit.outcome for row in ticker(crawl)]
+        assert outcomes[:4] == [Outcome.OK, Outcome.NOT_MODIFIED] * 2
+
+
+def test_a_page_whose_server_is_right_that_it_stands_gets_no_rounds(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c", network={"audit_every": 1})
+    with crawling(folder, clock) as crawl:
+        web = Claiming(crawl, clock, {TICKER: by_two_hours, STILL: never})
+        web.claim = by_two_hours
+        look_hourly(web, 10)
+        assert web.go_on(10 * MINUTE) == []
+        changed = [row.change.changed for row in ticker(crawl) if row.change]
+        assert changed.count(True) >= 4
+
+
+def test_a_page_that_changes_under_its_new_mask_too_goes_on_to_fast_rounds(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c")
+    numbered = counted()
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: lambda now: numbered(now) + by_hour(now), STILL: never})
+        look_hourly(web, 5)
+        assert len(until_fast(web)) == 2
+        assert [errand.reason for _, errand in web.go_on(MINUTE)] == ["fast round, the first"]
+    with OpenedCollection.open(folder) as collection:
+        rules = mask_of_page(collection, collection.page(TICKER)).rules
+        assert [rule.what for rule in rules] == ["You are visitor number # of this harbour"]
+
+
+def test_a_page_whose_mask_an_instant_round_teaches_gets_no_fast_one(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c")
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: counted(), STILL: never})
+        look_hourly(web, 5)
+        samples = [*web.go_on(2 * MINUTE), *web.go_on(6 * HOUR, 2 * MINUTE)]
+    assert [errand.reason for _, errand in samples] == [
+        "instant round, the first",
+        SECOND_AT_ONCE,
+    ]
+    with OpenedCollection.open(folder) as collection:
+        assert mask_of_page(collection, collection.page(TICKER)).rules
+        assert not collection.page(TICKER).history()[-1].change.changed
+
+
+def ticker(crawl: Crawl) -> list[HistoryRow]:
+    catalog = crawl._catalog
+    return catalog.history(catalog.pages_with_url(TICKER)[0].id)
 
 
 def leased(catalog: Catalog) -> list[str]:
@@ -205,10 +336,8 @@ def two_at_once(folder: Path) -> Path:
 
 
 def until_instant(web: Web) -> list[Errand]:
-    """Let a fast round pass; return the instant one that is drawn after it, not yet visited."""
+    """Return the instant round of a page that changes hourly, drawn and not yet visited."""
     look_hourly(web, 5)
-    web.go_on(33 * MINUTE)
-    web.clock.at += MINUTE
     return [errand for errand in web.drawn() if errand.is_sample]
 
 
@@ -226,9 +355,9 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
         crawl.take([brought(errands[1], clock.now(), "two")], [])
         assert crawl.spending().spent == spent
     with OpenedCollection.open(folder) as collection:
-        _, instant = rounds_of(collection.catalog, collection.page(TICKER).id)
+        [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert (len(instant.visits), instant.apart) == (2, False)
-        assert collection.catalog.spending(DAY) == Spending(spent, 0, 6)
+        assert collection.catalog.spending(DAY) == Spending(spent, 0, 2)
         assert TICKER not in leased(collection.catalog)
 
 
@@ -243,9 +372,9 @@ def test_one_of_two_looks_at_once_can_be_given_back(tmp_path: Path) -> None:
         assert crawl.spending().spent == spent - 1
         crawl.take([brought(errands[0], clock.now(), "one")], [])
         assert TICKER not in leased(crawl._catalog)
-        assert crawl._catalog.spending(DAY).samples == 5
+        assert crawl._catalog.spending(DAY).samples == 1
         [again] = web.visit()
-        assert again.reason == "instant round, a host's delay after the first"
+        assert again.reason == SECOND_AT_ONCE
 
 
 def test_a_crawl_delay_keeps_two_looks_apart(tmp_path: Path) -> None:
@@ -265,13 +394,27 @@ def test_a_restart_in_the_middle_goes_on_with_the_round(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, texts)
         look_hourly(web, 5)
+        until_fast(web)
         before = web.go_on(10 * MINUTE)
     with crawling(folder, clock) as crawl:
         after = Web(crawl, clock, texts).go_on(HOUR)
     assert offsets(before + after) == [0, 2, 16, 32]
     with OpenedCollection.open(folder) as collection:
-        [one] = rounds_of(collection.catalog, collection.page(TICKER).id)
+        _, one = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert len(one.visits) == 4
+
+
+def test_a_restart_between_two_looks_at_once_goes_on_with_the_second(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c")
+    texts = {TICKER: hourly, STILL: never}
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, texts)
+        look_hourly(web, 5)
+        assert len(web.go_on(MINUTE)) == 1
+    with crawling(folder, clock) as crawl:
+        [(_, second)] = Web(crawl, clock, texts).go_on(HOUR)
+        assert second.reason == SECOND_AT_ONCE
 
 
 def test_a_candidate_is_still_one_after_a_restart(tmp_path: Path) -> None:
@@ -281,7 +424,9 @@ def test_a_candidate_is_still_one_after_a_restart(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         look_hourly(Web(crawl, clock, texts), 5)
     with crawling(folder, clock) as crawl:
-        assert offsets(Web(crawl, clock, texts).go_on(HOUR)) == [0, 2, 16, 32]
+        web = Web(crawl, clock, texts)
+        assert offsets(until_fast(web)) == [0, 1]
+        assert offsets(web.go_on(HOUR)) == [0, 2, 16, 32]
 
 
 def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
@@ -293,6 +438,8 @@ def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, texts)
         look_hourly(web, 5)
+        until_fast(web)
+        clock.at += MINUTE
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
         with monkeypatch.context() as patch:
             patch.setattr(type(crawl._catalog), "set_courses", _crash)
@@ -316,6 +463,8 @@ def test_a_sample_that_could_not_be_noted_is_noted_when_it_is_tried_again(
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
+        until_fast(web)
+        clock.at += MINUTE
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
         fetched = [brought(errand, clock.now(), hourly(clock.now()))]
         with monkeypatch.context() as patch:
@@ -333,6 +482,8 @@ def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Pat
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, texts)
         look_hourly(web, 5)
+        until_fast(web)
+        clock.at += MINUTE
         out = web.drawn()
         spent = crawl.spending().spent
     with crawling(folder, clock) as crawl:
@@ -341,7 +492,7 @@ def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Pat
         assert offsets(after) == [0, 2, 16, 32]
     with OpenedCollection.open(folder, clock=clock) as collection:
         today = collection.status().today
-        assert (today.samples, today.lost, today.in_rounds) == (5, len(out), 0)
+        assert (today.samples, today.lost, today.in_rounds) == (2 + 5, len(out), 0)
 
 
 def test_rounds_stay_within_their_share_of_the_day(tmp_path: Path) -> None:
@@ -360,7 +511,7 @@ def test_rounds_stay_within_their_share_of_the_day(tmp_path: Path) -> None:
         assert crawl._catalog.spending(DAY).requests == 100
 
 
-@pytest.mark.parametrize("rounds", [{"share": 0}, {"fast": 0}, {"share": 0.003}])
+@pytest.mark.parametrize("rounds", [{"share": 0}, {"fast": 0}, {"share": 0.001}])
 def test_there_are_no_rounds_where_none_are_wanted_or_the_share_is_too_small(
     tmp_path: Path, rounds: dict[str, Any]
 ) -> None:
@@ -370,6 +521,19 @@ def test_there_are_no_rounds_where_none_are_wanted_or_the_share_is_too_small(
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 6)
         assert web.go_on(HOUR) == []
+
+
+@pytest.mark.parametrize("share", [0.002, 0.003])
+def test_a_share_too_small_for_fast_rounds_is_enough_for_an_instant_one_a_day(
+    tmp_path: Path, share: float
+) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c", rounds={"share": share})
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: hourly, STILL: never})
+        look_hourly(web, 5)
+        assert offsets(until_fast(web)) == [0, 1]
+        assert web.go_on(6 * HOUR, 2 * MINUTE) == []
 
 
 def test_pages_asked_for_alone_get_no_rounds(tmp_path: Path) -> None:
@@ -414,8 +578,11 @@ def test_a_page_is_left_alone_between_samples_as_long_as_the_settings_say(tmp_pa
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
+        until_fast(web)
         assert offsets(web.go_on(HOUR))[:3] == [0, 10, 20]
-        times = [at for at, errand in web.made if errand.url == TICKER]
+        made = [item for item in web.made if item[1].url == TICKER]
+        times = [at for at, errand in made if errand.reason != SECOND_AT_ONCE]
+        assert len(times) == len(made) - 1
         assert min(later - sooner for sooner, later in pairwise(times)) == 10 * MINUTE
 
 
@@ -426,6 +593,7 @@ def test_a_page_that_stands_still_at_a_round_has_no_more_of_them(tmp_path: Path)
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, texts)
         look_hourly(web, 5)
+        until_fast(web)
         assert len(web.go_on(3 * HOUR)) == 4
         texts[TICKER] = never
         look_hourly(web, 2)
@@ -474,12 +642,13 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
     other = "https://hour.example/"
     folder = make(tmp_path / "c", TICKER, other)
     with crawling(folder, clock) as crawl:
-        web = Web(crawl, clock, {TICKER: every_time(), other: hourly})
+        web = Web(crawl, clock, {TICKER: other_words, other: hourly})
         for _ in range(5):
             web.ask_for(TICKER)
             web.ask_for(other)
             web.visit()
             clock.at += HOUR
+        until_fast(web)
         web.go_on(HOUR)
     with OpenedCollection.open(folder) as collection:
         rows = {row.minutes: row for row in rounds_table(collection)}
@@ -490,7 +659,7 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
         32: (2, 0.5, 0.5),
         60: (2, 1.0, 1.0),
     }
-    assert rows[0].apart == 1
+    assert rows[0].apart == 2
     assert 0.0 < rows[2].mean_dice < 1.0
 
 

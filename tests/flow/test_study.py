@@ -6,9 +6,10 @@ import pytest
 
 from freshet.archive.importers.base import Arrival
 from freshet.core.types import Outcome
+from freshet.flow.opened import OpenedCollection
 from freshet.flow.pictures import Drawn, draw_page
 from freshet.flow.study import Study, study, tinted
-from tests.flow.flow_samples import URL, WORDS, arrive, html, make, record
+from tests.flow.flow_samples import CLOCK, URL, WORDS, arrive, html, make, record
 
 PDF = b"%PDF-1.7 \x00\xff binary"
 OTHER = "https://example.org/other"
@@ -51,6 +52,28 @@ def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
     [paragraph] = [block for block in found.blocks if block.path.endswith("/p[0]")]
     assert paragraph.sample == WORDS[:60]
     assert paragraph.changes == 3
+
+
+def test_blocks_that_change_at_the_same_times_are_told(tmp_path: Path) -> None:
+    bodies = [f"<h1>herald</h1><p>{day // 3}</p><h2>{day // 3} more</h2>" for day in range(12)]
+    found = studied(tmp_path / "c", *(arrive(n, body.encode()) for n, body in enumerate(bodies)))
+    [bound] = found.together
+    assert [found.blocks[place].path[-5:] for place in bound.blocks] == ["/p[0]", "h2[0]"]
+    assert len(bound.times) == 3
+
+
+def test_a_version_whose_record_is_damaged_is_none(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, daily(2))
+        page = collection.page(URL)
+        row = page.history()[0]
+        assert row.visit.location is not None
+        assert page.view_of(row) is not None
+        [archive] = (collection.path / "archive").rglob("*.warc.gz")
+        archive.write_bytes(b"\x00" * archive.stat().st_size)
+    with OpenedCollection.open(tmp_path / "c", clock=CLOCK) as collection:
+        page = collection.page(URL)
+        assert page.view_of(page.history()[0]) is None
 
 
 def test_every_picture_of_a_lively_page_is_drawn(tmp_path: Path) -> None:

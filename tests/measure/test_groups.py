@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,16 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kruskal, mannwhitneyu
 
 from freshet.core.types import Floats
-from freshet.measure.groups import depth, differ, group, group_table, group_tests, histogram, tld
+from freshet.measure.groups import (
+    depth,
+    differ,
+    group,
+    group_table,
+    group_tests,
+    histogram,
+    surviving,
+    tld,
+)
 from freshet.measure.ranks import holm, kruskal_wallis, mann_whitney
 from freshet.measure.summary import PageSummary, Traits, figures_of, to_columns
 
@@ -43,6 +54,30 @@ def test_two_groups_are_tested_as_scipy_does(a: list[float], b: list[float]) -> 
     theirs = mannwhitneyu(a, b, method="asymptotic")
     assert ours.statistic == theirs.statistic
     assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+shares = st.lists(st.none() | st.floats(0, 1), min_size=6, max_size=6)
+
+
+def falling(found: list[float | None]) -> list[float]:
+    """Return shares of one page: they never rise, whatever is not known of them."""
+    known = iter(sorted((share for share in found if share is not None), reverse=True))
+    return [np.nan if share is None else next(known) for share in found]
+
+
+@given(st.lists(shares.map(falling), min_size=1, max_size=8))
+def test_survival_over_pages_never_rises(pages: list[list[float]]) -> None:
+    found = surviving(np.array(pages))
+    known = [each.mean for each in found if each.mean is not None]
+    assert all(0 <= share <= 1 for share in known)
+    assert all(later <= before + 1e-12 for before, later in pairwise(known))
+    assert [each.pages for each in found] == np.isfinite(pages).sum(axis=0).tolist()
+
+
+@given(st.lists(st.lists(st.floats(0.01, 1), min_size=6, max_size=6).map(falling), min_size=1))
+def test_survival_of_pages_known_throughout_is_their_mean(pages: list[list[float]]) -> None:
+    found = [each.mean for each in surviving(np.array(pages))]
+    assert found == pytest.approx(np.mean(pages, axis=0).tolist())
 
 
 def test_groups_of_equal_values_do_not_differ() -> None:

@@ -15,6 +15,7 @@ from freshet.measure.summary import (
     looks_of,
     summarise,
     to_columns,
+    with_rate,
 )
 
 HOUR = 3600.0
@@ -63,7 +64,7 @@ def test_changes_are_counted_by_what_differed() -> None:
     assert (found.by_bytes, found.by_text, found.significant) == (2, 2, 0)
     assert (found.by_structure, found.by_links) == (2, 0)
     assert (found.first, found.last) == (0.0, 4 * HOUR)
-    assert found.interval_hours == 3.0
+    assert found.interval_hours == 2.0
     assert found.expected_hours == 2.0
     assert (found.dice_mean, found.dice_median) == (pytest.approx(0.7), pytest.approx(0.7))
     assert found.why == ()
@@ -84,19 +85,37 @@ def test_what_no_look_tells_is_not_said() -> None:
         ([], "no two looks were compared"),
         ([None], "no two looks were compared"),
         ([None, SAME, SAME], "no change in 2 comparisons"),
-        ([None, OTHER], "one change"),
+        ([None, SAME], "no change in 1 comparison"),
     ],
 )
-def test_without_two_changes_there_is_no_interval(changes: list[Change | None], why: str) -> None:
+def test_without_a_change_there_is_no_interval(changes: list[Change | None], why: str) -> None:
     found = summarise(looks_of((n * HOUR, change) for n, change in enumerate(changes)))
     assert found.interval_hours is None
     assert dict(found.why)["interval_hours"] == why
 
 
+def test_one_change_has_the_interval_since_the_first_version() -> None:
+    found = summarise(looks_of([(0.0, None), (HOUR, SAME), (3 * HOUR, OTHER), (9 * HOUR, SAME)]))
+    assert found.interval_hours == 3.0
+
+
+def test_a_first_look_that_found_a_change_begins_the_first_version() -> None:
+    found = summarise(looks_of([(0.0, OTHER), (HOUR, SAME), (3 * HOUR, OTHER)]))
+    assert (found.changes, found.interval_hours) == (2, 3.0)
+
+
+def test_of_a_page_that_changed_at_nearly_every_look_no_rate_is_told() -> None:
+    looks = [(0.0, None), *((n * HOUR, OTHER) for n in range(1, 20)), (20 * HOUR, SAME)]
+    found = summarise(looks_of(looks), rate=100.0)
+    assert (found.changes, found.compared, found.expected_hours) == (19, 20, None)
+    assert dict(found.why)["expected_hours"] == "changed at nearly every look"
+    assert with_rate(found, 100.0).expected_hours is None
+
+
 def test_changes_of_one_moment_have_no_interval() -> None:
     found = summarise(looks_of([(5.0, OTHER), (5.0, OTHER)]))
     assert found.interval_hours is None
-    assert dict(found.why)["interval_hours"] == "all changes have the same time"
+    assert dict(found.why)["interval_hours"] == "all versions have the same time"
 
 
 @given(st.permutations([(0.0, None), (HOUR, OTHER), (2 * HOUR, SAME), (5 * HOUR, OTHER)]))

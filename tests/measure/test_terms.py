@@ -147,10 +147,10 @@ def test_spans_say_when_each_word_was_there(
     lives = lifespans(series, step=HOUR)
     drawn = spans(series, lives, most=None)
     there, _, _ = presence(series, HOUR)
-    matrix = drawn.matrix()
-    assert matrix.shape == (len(lives), lives.points)
     for row, word in enumerate(lives.ids.tolist()):
-        assert np.flatnonzero(matrix[row]).tolist() == there[word]
+        held = drawn.row == row
+        stretches = zip(drawn.begins[held].tolist(), drawn.ends[held].tolist(), strict=True)
+        assert [at for stretch in stretches for at in range(*stretch)] == there[word]
     assert np.bincount(drawn.row, minlength=len(lives)).tolist() == lives.spells.tolist()
 
 
@@ -158,10 +158,10 @@ def test_a_picture_of_many_words_is_thinned_and_says_so() -> None:
     series = hourly(range(1, 2000), range(1000, 3000))
     lives = lifespans(series)
     drawn = spans(series, lives)
-    assert (len(drawn.rows), drawn.words, drawn.thinned) == (400, 2999, True)
+    assert (len(drawn.rows), drawn.words) == (400, 2999)
     assert (drawn.rows[0], drawn.rows[-1]) == (0, 2998)
-    assert drawn.matrix().sum() == lives.present[drawn.rows].sum()
-    assert not spans(series, lives, most=None).thinned
+    assert (drawn.ends - drawn.begins).sum() == lives.present[drawn.rows].sum()
+    assert len(spans(series, lives, most=None).rows) == 2999
 
 
 def test_many_versions_of_new_words_outgrow_the_first_table() -> None:

@@ -1,17 +1,23 @@
 """A whole collection's analysis in tables: the groups of its pages, and whether they differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import Any
 
 from freshet.cli.output import counted, plain, print_table, say
 from freshet.core.spans import span
 from freshet.flow.analyse import Analysis
 from freshet.measure.groups import Group, GroupTest, Histogram, Mean
+from freshet.measure.rounds import Interval
 from freshet.measure.structure.survival import HORIZONS
 
 COLUMNS = (
     "pages", "never changed", "hours between", "by rate", "Dice", "curves", "knotted", "knot, h",
     "words stay",
+)  # fmt: skip
+ROUND_COLUMNS = (
+    "within", "pages in rounds", "every time", "at least once", "Dice", "median",
+    "a host's delay apart",
 )  # fmt: skip
 NAMES = {"interval_hours": "time between changes", "dice_mean": "Dice given change"}
 SURE = 0.05
@@ -37,6 +43,16 @@ def print_analysis(found: Analysis, limit: int) -> None:
     for test in found.tests:
         for line in lines_of_test(test):
             say(line)
+    if found.rounds:
+        say("")
+        print_table(ROUND_COLUMNS, map(_round_cells, found.rounds), "change within the hour")
+
+
+def _round_cells(row: Interval) -> tuple[Any, ...]:
+    """Return a row of the table of rounds: which share of the pages changes so soon."""
+    soon = "at once" if row.minutes == 0 else f"{row.minutes} minutes"
+    dice = (None if isnan(value) else value for value in (row.mean_dice, row.median_dice))
+    return (soon, row.pages, f"{row.all:.1%}", f"{row.any:.1%}", *dice, row.apart or None)
 
 
 def _totals(found: Analysis) -> Iterator[str]:
@@ -51,10 +67,17 @@ def _totals(found: Analysis) -> Iterator[str]:
         yield f"Mean time between changes {span(mean)}, median {span(median)} ({pages})."
     if total.dice.mean is not None:
         yield f"Mean Dice given change {total.dice.mean:.3f} ({counted(total.dice.pages, 'page')})."
-    known = [(seconds, each.mean) for seconds, each in zip(HORIZONS, total.survival, strict=False)]
-    lives = [f"{share:.1%} after {span(at / 86_400)}" for at, share in known if share is not None]
+    lives = ", ".join(_survivals(total.survival))
     if lives:
-        yield f"Elements still there: {', '.join(lives)}."
+        yield f"Elements still there: {lives}."
+
+
+def _survivals(survival: Sequence[Mean]) -> Iterator[str]:
+    """Yield the share at each time of which any page tells, and how many pages do."""
+    for at, share in zip(HORIZONS, survival, strict=False):
+        if share.mean is not None:
+            pages = counted(share.pages, "page")
+            yield f"{share.mean:.1%} after {span(at / 86_400)} ({pages})"
 
 
 def _cells(row: Group) -> tuple[Any, ...]:
@@ -66,11 +89,17 @@ def _cells(row: Group) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _rounded(mean: Mean) -> float | None:
-    """Return hours as whole ones, unless there are few."""
+def _rounded(mean: Mean) -> str | None:
+    """Write hours as whole ones, unless there are few.
+
+    >>> [_rounded(Mean(hours, hours, 1)) for hours in (906.4, 4.44, 0.135)]
+    ['906', '4.4', '0.14']
+    """
     if mean.mean is None:
         return None
-    return round(mean.mean) if mean.mean >= MANY_HOURS else round(mean.mean, 1)
+    if mean.mean >= MANY_HOURS:
+        return f"{mean.mean:,.0f}"
+    return f"{mean.mean:.1f}" if mean.mean >= 1 else f"{mean.mean:.2g}"
 
 
 def lines_of_test(test: GroupTest) -> Iterator[str]:
@@ -98,6 +127,7 @@ def analysis_document(found: Analysis) -> dict[str, Any]:
         "horizons_hours": [seconds / 3600 for seconds in HORIZONS],
         "total": plain(found.total), "groups": plain(found.groups), "tests": plain(found.tests),
         "intervals": _histogram(found.intervals), "dice": _histogram(found.dice),
+        "rounds": plain(found.rounds),
     }  # fmt: skip
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from freshet.cli.output import counted, print_table, say
+from freshet.core.shares import percent
 from freshet.core.spans import span
 from freshet.core.types import Indices
 from freshet.flow.study import Study
 from freshet.measure.curve.curve import Curve
 from freshet.measure.structure.blocks import Block
+from freshet.measure.structure.names import block_names
 from freshet.measure.structure.survival import HORIZONS
 from freshet.measure.summary import Looks
 
@@ -22,7 +24,9 @@ UNSEEN, STILL = "·", "▁"
 LEVELS = "▃▅▆█"
 KINDS = (("bytes", "by_bytes"), ("text", "by_text"), ("significant", "significant"),
          ("structure", "by_structure"), ("links", "by_links"))  # fmt: skip
-BLOCK_COLUMNS = ("block", "lives", "content stays", "changes", "seen", "last change", "text")
+BLOCK_COLUMNS = (
+    "block", "lives", "content stays", "changes", "moves", "seen", "last change", "text",
+)  # fmt: skip
 
 
 def print_study(found: Study, limit: int) -> None:
@@ -47,9 +51,9 @@ def _facts(found: Study) -> Iterator[tuple[str, Any]]:
     yield "curve", curve_in_words(found.curve)
     yield "elements still there", _survival(found) or _reason(found, "survival")
     if summary.traits.stay is not None and summary.traits.go is not None:
-        words = f"{summary.traits.stay:.1%} stay, {summary.traits.go:.1%} pass"
+        words = f"{percent(summary.traits.stay)} stay, {percent(summary.traits.go)} pass"
         yield "words", f"{words}, of {len(found.terms):,}"
-    yield "left out", found.left_out
+    yield "read in part", found.left_out
 
 
 def _changes(found: Study) -> str:
@@ -66,8 +70,9 @@ def _between(found: Study) -> str:
         return _reason(found, "interval_hours")
     told = f"{span(summary.interval_hours / 24)} on average"
     if summary.expected_hours is not None:
-        told += f"; {span(summary.expected_hours / 24)} by the rate that fits its looks"
-    return told
+        return f"{told}; {span(summary.expected_hours / 24)} by the rate that fits its looks"
+    why = dict(summary.why).get("expected_hours", "")
+    return f"{told}; perhaps oftener: it {why}" if why.startswith("changed") else told
 
 
 def _reason(found: Study, figure: str) -> str:
@@ -108,7 +113,7 @@ def _print_words(found: Study, limit: int) -> None:
         print_table(("", ""), listed, "words, against other pages of the collection")
     elif found.alone and len(found.terms):
         say("")
-        say("Which words set the page apart cannot be said: no other page is there to compare.")
+        say("Which words set the page apart cannot be said: its source has no other page.")
 
 
 def _print_blocks(found: Study, limit: int) -> None:
@@ -122,6 +127,21 @@ def _print_blocks(found: Study, limit: int) -> None:
     which += f"; {found.outline.left_out:,} seen least are left out" * bool(found.outline.left_out)
     rows = [_block_cells(block) for block in listed]
     print_table(BLOCK_COLUMNS, rows, f"{counted(len(blocks), 'block')}{which}")
+    _print_together(found, limit)
+
+
+def _print_together(found: Study, limit: int) -> None:
+    """Print the blocks that always change at the same times."""
+    if not found.together:
+        return
+    say("")
+    names = block_names(found.blocks)
+    rows = [
+        (len(bound.times), len(bound.blocks), ", ".join(names[place] for place in bound.blocks[:5]))
+        for bound in found.together[:limit]
+    ]
+    groups = counted(len(found.together), "group")
+    print_table(("times", "blocks", ""), rows, f"{groups} of blocks that always change together")
 
 
 def _block_cells(block: Block) -> tuple[Any, ...]:
@@ -130,7 +150,8 @@ def _block_cells(block: Block) -> tuple[Any, ...]:
         str(block.habit),
         span(block.lifespan / SECONDS_A_DAY),
         block.changes,
-        f"{block.presence:.0%}",
+        block.moves or None,
+        percent(block.presence),
         _day(block.last_change),
         block.sample,
     )
@@ -138,7 +159,7 @@ def _block_cells(block: Block) -> tuple[Any, ...]:
 
 def _print_calendar(looks: Looks) -> None:
     lines = calendar_lines(looks.times.tolist(), (looks.changed == 1).tolist())
-    what = "changes by day" if lines[0][0] in WEEKDAYS else "days with a change, by month"
+    what = "changes by day" if lines[1][0] in WEEKDAYS else "days with a change, by month"
     say("")
     say(
         f"{what} ({UNSEEN} no look, {STILL} none, {LEVELS[0]} one, {LEVELS[-1]} ten or more)",
@@ -151,8 +172,11 @@ def _print_calendar(looks: Looks) -> None:
 def calendar_lines(times: Sequence[float], changed: Sequence[bool]) -> list[tuple[str, str]]:
     """Return a calendar as lines of letters: weekdays of weeks, or months of years.
 
+    The first line names the months: above the week in which each begins, or by their letters.
+
     >>> for name, letters in calendar_lines([0.0, 86_400.0, 4 * 86_400.0], [False, True, True]):
     ...     print(f"{name} {letters}".rstrip())
+    1970 Jan
     Mon  ▃
     Tue
     Wed
@@ -176,7 +200,24 @@ def _weeks(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]
     before = begin.weekday()
     grid = [" "] * before + letters
     grid += [" "] * (-len(grid) % 7)
-    return [(name, "".join(grid[row::7])) for row, name in enumerate(WEEKDAYS)]
+    heads = _month_heads(begin - timedelta(days=before), len(grid) // 7)
+    return [heads, *((name, "".join(grid[row::7])) for row, name in enumerate(WEEKDAYS))]
+
+
+def _month_heads(monday: date, weeks: int) -> tuple[str, str]:
+    """Return the years of some weeks, and the months that begin in them, each above its first week.
+
+    >>> _month_heads(date(2026, 12, 21), 8)
+    ('2026-27', 'Dec  Jan Feb')
+    """
+    sundays = [monday + timedelta(days=7 * week + 6) for week in range(weeks)]
+    line = ""
+    for week, sunday in enumerate(sundays):
+        begins = sunday.day <= 7 or not week
+        if begins and len(line) <= week:
+            line = f"{line:<{week}}{sunday:%b} "
+    first, last = sundays[0].year, sundays[-1].year
+    return (f"{first}" if first == last else f"{first}-{last % 100:02}"), line.rstrip()
 
 
 def _years(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]]:
@@ -188,8 +229,9 @@ def _years(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]
         month[0] += bool(seen[number])
         month[1] += bool(changes[number])
     years = range(begin.year, max(watched)[0] + 1)
-    return [(str(year), "".join(_letter(*watched.get((year, month), (0, 0)))
-             for month in range(1, 13))) for year in years]  # fmt: skip
+    rows = ("".join(_letter(*watched.get((year, month), (0, 0))) for month in range(1, 13))
+            for year in years)  # fmt: skip
+    return [("", "JFMAMJJASOND"), *zip(map(str, years), rows, strict=True)]
 
 
 def _letter(looks: int, changes: int) -> str:
@@ -225,7 +267,12 @@ def study_document(found: Study) -> dict[str, Any]:
             "alone": found.alone, "why": found.terms.why,
             **{name: found.spelt(getattr(parted, name)) for name in kinds},
         },
-        "blocks": [{**_plain_block(block)} for block in found.blocks],
+        "blocks": [_plain_block(block) for block in found.blocks],
+        "together": [
+            {"blocks": [found.blocks[place].path for place in bound.blocks],
+             "times": _times(bound.times.tolist())}
+            for bound in found.together
+        ],
         "days": list(_days(found.looks)),
         "left_out": found.left_out,
     }  # fmt: skip

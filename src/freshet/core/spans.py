@@ -25,10 +25,19 @@ def span(days: float) -> str:
     return f"{length / timedelta(seconds=1):.0f} seconds"
 
 
+def each(days: float) -> str:
+    """Write a span of time as what comes after "every".
+
+    >>> each(1), each(2)
+    ('day', '2 days')
+    """
+    return span(days).removeprefix("1 ")
+
+
 def every(rate: float) -> str:
     """Say how often something happens, given how often in a day.
 
     >>> every(0.5), every(24), every(0)
     ('about every 2 days', 'about every hour', 'hardly ever')
     """
-    return f"about every {span(1 / rate).removeprefix('1 ')}" if rate > 0 else "hardly ever"
+    return f"about every {each(1 / rate)}" if rate > 0 else "hardly ever"

@@ -123,13 +123,16 @@ def no_visit_is_lost_or_doubled(evidence: Evidence) -> Verdict:
 
 
 def in_step(visits: Sequence[HistoryRow], answered: Sequence[Asked]) -> bool:
-    """Whether each visit was answered once, after it began and before the next one did."""
+    """Whether each visit was answered once, after it began and before the next but one did.
+
+    The two looks of an instant round are out at the same time.
+    """
     began = _began(visits)
     if len(began) != len(answered):
         return False
-    pairs = zip(began, answered, strict=True)
-    moments = [moment for sent, asked in pairs for moment in (sent, asked.time)]
-    return moments == sorted(moments)
+    times = [asked.time for asked in answered]
+    answers = all(sent <= time for sent, time in zip(began, times, strict=True))
+    return answers and all(time <= sent for time, sent in zip(times, began[2:], strict=False))
 
 
 def the_collection_is_sound(report: Report) -> Verdict:
@@ -175,13 +178,18 @@ def hosts_were_left_in_peace(evidence: Evidence) -> Verdict:
 
 
 def retry_after_was_kept(evidence: Evidence) -> Verdict:
-    """After Retry-After a host is not asked before that time, by the host's clock."""
+    """After Retry-After no request goes out to the host before that time, by the host's clock.
+
+    What was on its way when the host asked for that is not sent again.
+    """
     waits = too_soon = 0
+    sent = _sent(evidence)
     for _, requests in _by_host(evidence.log):
         for before, after in pairwise(requests):
             if before.wait is not None:
                 waits += 1
-                too_soon += after.time < before.time + before.wait
+                is_late = sent.get(after, after.time) >= before.time
+                too_soon += is_late and after.time < before.time + before.wait
     figures = f"{waits} times told to wait, {too_soon} times asked too soon"
     return Verdict("Retry-After was kept", waits > 0 and not too_soon, figures)
 
@@ -256,14 +264,19 @@ def _pauses(evidence: Evidence) -> Iterator[tuple[WorldHost, float]]:
 
     When that was, the host cannot tell: a request may be on its way for a while.
     """
-    sent = {
+    sent = _sent(evidence)
+    for host, requests in _by_host(evidence.log):
+        for before, after in pairwise(requests):
+            if before in sent:
+                yield evidence.stage.web.hosts[host], after.time - sent[before]
+
+
+def _sent(evidence: Evidence) -> dict[Asked, float]:
+    """Return when each page request went out."""
+    return {
         asked: began
         for page, place in evidence.stage.pages.items()
         for asked, began in zip(
             evidence.log.of_page(place), _began(evidence.histories[page]), strict=False
         )
     }
-    for host, requests in _by_host(evidence.log):
-        for before, after in pairwise(requests):
-            if before in sent:
-                yield evidence.stage.web.hosts[host], after.time - sent[before]

@@ -10,19 +10,21 @@ from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import Caps
 from freshet.core.types import Snapshot
 from freshet.flow.collection import Collection
+from freshet.flow.noise import NoiseWatch
 from freshet.flow.planning import informed_policy
 from freshet.simulate.world.web import LivingWeb
 
 URL = "http://rehearsal.example/"
-VISITS = 3
+VISITS = 8
 
 
 def rehearse(folder: Path, web: LivingWeb) -> None:
-    """Record, measure and plan a few visits to one page, in a folder that is then removed."""
+    """Record, measure, learn and plan visits to one page, in a folder that is then removed."""
     with Collection.create(folder, contact="demo@example.org") as collection:
         collection.add(URL)
         with collection.recording() as recorder:
-            recorder.take([_arrival(web, day) for day in range(VISITS)])
+            taken = recorder.take([_arrival(web, day) for day in range(VISITS)])
+        NoiseWatch(collection).after(taken.learnt)
         policy = informed_policy(collection.catalog, collection.settings)
         now = from_epoch(web.span.start) + timedelta(days=VISITS)
         chosen = policy.choose(now, 1, Caps())

@@ -17,7 +17,8 @@ from freshet.simulate.world.web import LivingWeb
 
 CONTACT = "demo@example.org"
 FORBIDDEN = "/suggested/1"
-DELAY = 600.0
+DELAY = 0.0
+AT_ONCE = 2
 LONGEST_DELAY = 3600.0
 AUDIT_EVERY = 1
 
@@ -90,9 +91,9 @@ def build(path: Path, web: LivingWeb, origins: Sequence[str], budget: str) -> St
 def settings(origins: Sequence[str], budget: str) -> str:
     """Return the settings: politeness for a fast clock, and leave to fetch from these ports.
 
-    On a clock that runs some ten thousand times too fast a second is nothing, so that hosts are
-    asked every ten minutes at most. Some hosts' entity tags lag days behind their pages, so that
-    every other request asks for the whole page.
+    On a clock that runs some ten thousand times too fast any delay between two looks at once would
+    be hours long, so that hosts which ask for none are given none. Some hosts' entity tags lag days
+    behind their pages, so that every other request asks for the whole page.
     """
     ports = (origin.rpartition(":")[2] for origin in origins)
     allowed = ", ".join(f'"{ADDRESS}/32:{port}"' for port in ports)
@@ -104,6 +105,7 @@ audit_every = {AUDIT_EVERY}
 
 [politeness]
 delay = {DELAY}
+per_host = {AT_ONCE}
 longest_delay = {LONGEST_DELAY}
 """
 

@@ -12,6 +12,7 @@ from freshet.core.spans import span
 from freshet.core.types import Floats, Indices
 from freshet.draw.axes import SHORTEST, moments, time_axis
 from freshet.draw.theme import (
+    FAINT,
     INK,
     WIDTH,
     NothingToDraw,
@@ -24,7 +25,7 @@ from freshet.draw.theme import (
 
 MOST_ROWS = 120
 MOST_LABELS = 40
-LONGEST_LABEL = 44
+LONGEST_LABEL = 48
 ROW_HEIGHT = (4.0, 16.0)
 TALLEST, LEAST_TALL = 560.0, 120.0
 SPANS = {
@@ -36,6 +37,17 @@ SPANS = {
     4_383.0: "6 months",
     8_766.0: "1 year",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """The times (epoch seconds) from which and up to which nobody looked."""
+
+    start: Floats
+    end: Floats
+
+
+NO_GAPS = Gaps(np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +64,13 @@ class Stays:
     ended: Indices
 
 
-def block_heat(stays: Stays, names: Sequence[str], *, page: str) -> Picture:
-    """Draw the blocks of a page in document order; ``names`` has an entry per row."""
+def block_heat(
+    stays: Stays, names: Sequence[str], *, page: str, gaps: Gaps = NO_GAPS
+) -> Picture:
+    """Draw the blocks of a page in document order; ``names`` has an entry per row.
+
+    ``gaps`` are the times at which nobody looked: what was there then is not known.
+    """
     if not len(stays.row):
         raise NothingToDraw("no picture of blocks: the page has none that were seen twice")
     shown = _longest_seen(stays, len(names))
@@ -68,13 +85,14 @@ def block_heat(stays: Stays, names: Sequence[str], *, page: str) -> Picture:
     y = _rows_axis(len(shown), [names[row] for row in shown.tolist()])
     tinted = _tinted(chosen, _bounds(stays), y, height / len(shown))
     marks = _marks(chosen, y, height / len(shown))
-    picture = alt.layer(tinted, marks).properties(width=WIDTH, height=height)
+    picture = alt.layer(tinted, marks, _unseen(gaps)).properties(width=WIDTH, height=height)
     which = "" if len(shown) == len(names) else f", {len(shown)} of them shown"
     return finished(
         picture,
         _title(stays, len(names)),
         short(page),
         f"{counted(len(names), 'block')} in document order{which}; a mark where one changed",
+        "white where a block was not there, grey where nobody looked",
     )
 
 
@@ -101,7 +119,7 @@ def _rows_axis(rows: int, names: Sequence[str]) -> alt.Y:
     """Return an axis with the names of blocks, spread evenly where there are many."""
     step = max(1, -(-rows // MOST_LABELS))
     listed = list(range(0, rows, step))
-    spelt = ", ".join(f"{row}: {_quoted(_label(names[row]))}" for row in listed)
+    spelt = ", ".join(f"{row}: {_quoted(short(names[row], LONGEST_LABEL))}" for row in listed)
     return alt.Y(
         "row:Q",
         axis=alt.Axis(
@@ -112,8 +130,6 @@ def _rows_axis(rows: int, names: Sequence[str]) -> alt.Y:
     )  # fmt: skip
 
 
-def _label(name: str) -> str:
-    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
 
 
 def _quoted(text: str) -> str:
@@ -158,6 +174,13 @@ def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) ->
             color=alt.Color("hours:Q", scale=scale, legend=legend),
             tooltip=[alt.Tooltip("hours:Q", title="hours", format=",.1f")],
         )
+    )
+
+
+def _unseen(gaps: Gaps) -> alt.Chart:
+    data = table(start=moments(gaps.start), end=moments(gaps.end))
+    return (
+        alt.Chart(data).mark_rect(color=FAINT, opacity=1).encode(x=alt.X("start:T"), x2="end:T")
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.spans import span
+from freshet.core.shares import percent
+from freshet.core.spans import each, span
 from freshet.core.types import Floats
 from freshet.draw.axes import at_least_a_minute, share_axis, span_axis
 from freshet.draw.theme import (
@@ -21,7 +22,6 @@ from freshet.draw.theme import (
     Picture,
     counted,
     finished,
-    percent,
     short,
     table,
 )
@@ -43,7 +43,7 @@ class _Bins:
 
 def intervals(hours: Floats) -> Picture:
     """Draw how many pages have which mean time between changes."""
-    known = at_least_a_minute(_known(hours, "intervals: no page has changed twice"))
+    known = at_least_a_minute(_known(hours, "intervals: no page has changed"))
     edges = np.geomspace(known.min() / 1.05, known.max() * 1.05, BINS + 1)
     bins = _binned(known, edges)
     scale = alt.Scale(type="log", domain=[edges[0].item(), edges[-1].item()], nice=False)
@@ -51,7 +51,7 @@ def intervals(hours: Floats) -> Picture:
     middle = np.median(known).item()
     return finished(
         _bars(bins, alt.X("low:Q", scale=scale, axis=axis), middle, span(middle / 24), "pages"),
-        f"Half of the pages change more often than every {span(middle / 24)}",
+        f"Half of the pages change every {each(middle / 24)} or more often",
         f"{counted(len(known), 'page')} that changed, by their mean time between changes",
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.spans import span
+from freshet.core.spans import each, span
 from freshet.core.types import Floats
 from freshet.draw.axes import at_least_a_minute, floor_of, share_axis, span_axis, span_scale
 from freshet.draw.theme import (
@@ -44,9 +44,9 @@ class _Cloud:
 
 
 def changes_of_a_page(hours: Floats, dices: Floats, *, page: str) -> Picture:
-    """Draw one page's changes: hours since the change before, and the Dice of each change."""
+    """Draw one page's changes: hours since the version before, and the Dice of each change."""
     cloud = _cloud(hours, dices, "no change whose interval and amount are known")
-    picture = _points(cloud, "time since the change before (log scale)", STAYS)
+    picture = _points(cloud, "time since the version before (log scale)", STAYS)
     often, kept = span(cloud.middle / 24), f"Dice {cloud.kept:.2f} or more"
     return finished(
         picture,
@@ -58,11 +58,12 @@ def changes_of_a_page(hours: Floats, dices: Floats, *, page: str) -> Picture:
 
 def means_of_pages(hours: Floats, dices: Floats) -> Picture:
     """Draw pages by their mean time between changes and their mean Dice given change."""
-    cloud = _cloud(hours, dices, "no page with two changes whose amounts are known")
+    cloud = _cloud(hours, dices, "no page with a change whose amount is known")
     picture = _points(cloud, "mean time between changes (log scale)", "mean Dice given change")
     return finished(
         picture,
-        f"The middle page changes every {span(cloud.middle / 24)} and keeps Dice {cloud.kept:.2f}",
+        f"Half of the pages change every {each(cloud.middle / 24)} or more often, "
+        f"half keep Dice {cloud.kept:.2f} or more",
         f"{counted(cloud.count, 'page')} that changed, a dot each; {cloud.note}",
     )
 

@@ -8,6 +8,7 @@ from math import isfinite
 
 import altair as alt
 
+from freshet.core.shares import percent
 from freshet.core.spans import span
 from freshet.draw.axes import floor_of, marks_axis, span_scale
 from freshet.draw.theme import (
@@ -24,6 +25,7 @@ from freshet.draw.theme import (
     table,
 )
 
+TOO_SHORT = "the history is too short to tell"
 COLOURS = (BLUE, ORANGE, GREEN, ROSE)
 
 
@@ -36,8 +38,13 @@ class Survival:
     shares: Sequence[float]
 
 
-def survival(curves: Sequence[Survival], *, of: str) -> Picture:
-    """Draw one survival curve, or several to compare; ``of`` says whose they are."""
+def survival(
+    curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT
+) -> Picture:
+    """Draw one survival curve, or several to compare; ``of`` says whose they are.
+
+    ``why`` tells what is missing where nothing is known.
+    """
     known = [
         (curve.name, hours, share)
         for curve in curves
@@ -45,9 +52,12 @@ def survival(curves: Sequence[Survival], *, of: str) -> Picture:
         if isfinite(share)
     ]
     if not known:
-        raise NothingToDraw("no survival curve: the history is too short to tell")
+        raise NothingToDraw(f"no survival curve: {why}")
     names, hours, shares = zip(*known, strict=True)
-    data = table(curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares])
+    data = table(
+        curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares],
+        turn=[place % 2 for place in range(len(shares))],
+    )  # fmt: skip
     order = [curve.name for curve in curves]
     scale = alt.Scale(domain=order, range=list(COLOURS[: len(order)]))
     legend = alt.Legend(orient="top", title=None) if len(order) > 1 else None
@@ -63,13 +73,23 @@ def survival(curves: Sequence[Survival], *, of: str) -> Picture:
         color=alt.Color("curve:N", sort=order, scale=scale, legend=legend),
     )  # fmt: skip
     line = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=70))
-    words = base.mark_text(align="left", dx=7, dy=-9).encode(text="label:N", color=alt.value(INK))
-    layers = [line, words] if len(order) == 1 else [line]
+    layers = [line, *_labels(base)] if len(order) == 1 else [line]
     return finished(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         _title(len(order), hours[-1], shares[-1]),
         of,
     )
+
+
+def _labels(base: alt.Chart) -> list[alt.Chart]:
+    """Write the shares above and below the line by turns, so that neighbours do not overlap."""
+    turns = ((alt.datum.turn == 0, -14), (alt.datum.turn == 1, 16))
+    return [
+        base.transform_filter(chosen).mark_text(dy=away).encode(
+            text="label:N", color=alt.value(INK)
+        )
+        for chosen, away in turns
+    ]
 
 
 def _title(curves: int, hours: float, share: float) -> str:
@@ -80,4 +100,4 @@ def _title(curves: int, hours: float, share: float) -> str:
     """
     if curves > 1:
         return "Which share of the elements is still there after how long"
-    return f"After {span(hours / 24)}, {share:.0%} of the elements are still there"
+    return f"After {span(hours / 24)}, {percent(share)} of the elements are still there"

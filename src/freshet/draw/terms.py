@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
+from freshet.core.shares import percent
 from freshet.core.types import Floats, Indices
 from freshet.draw.axes import moments, time_axis
 from freshet.draw.histograms import PASSES, STAYS
@@ -20,7 +21,6 @@ from freshet.draw.theme import (
     Picture,
     counted,
     finished,
-    percent,
     short,
     table,
 )
@@ -45,11 +45,11 @@ class Runs:
 
 
 def lifespans(
-    runs: Runs, words: Sequence[str], powers: Floats, *, page: str, total: int | None = None
+    runs: Runs, words: Sequence[str], powers: Floats, *, page: str, of_all: Floats | None = None
 ) -> Picture:
     """Draw when each word was there; ``words`` and ``powers`` have an entry per row.
 
-    ``total`` is how many words there are, where the rows are only some of them.
+    ``of_all`` holds the powers of all words, where the rows are only some of them.
     """
     if not len(runs.row):
         raise NothingToDraw("no picture of words: the page showed none at a known moment")
@@ -64,13 +64,13 @@ def lifespans(
     gaps = _gaps(runs)
     lines = _lines(runs.start[kept], runs.end[kept], rows, kinds, y, height / len(shown))
     labels = _labels([words[each] for each in shown], y)
-    whole = total or len(words)
-    which = "" if len(shown) == whole else f", {len(shown):,} of them shown"
+    every = np.asarray(powers if of_all is None else of_all, np.float64)
+    which = "" if len(shown) == len(every) else f", {len(shown):,} of them shown"
     return finished(
         alt.layer(gaps, lines, labels).properties(width=WIDTH, height=height),
-        _title(np.asarray(powers, np.float64)),
+        _title(every),
         short(page),
-        f"{counted(whole, 'word')} by first appearance, then by how long they stay{which}"
+        f"{counted(len(every), 'word')} by first appearance, then by how long they stay{which}"
         "; grey where nobody looked",
     )
 
@@ -93,7 +93,7 @@ def _title(powers: Floats) -> str:
     if not len(known):
         return "Which words the page showed when"
     stay, gone = (known > STAYS).mean().item(), (known < PASSES).mean().item()
-    return f"{percent(stay)} of the words stay, {percent(gone)} soon pass"
+    return f"{percent(stay)} of the words stay, {percent(gone)} pass"
 
 
 def _spread(count: int, most: int) -> Indices:

@@ -86,15 +86,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def percent(share: float) -> str:
-    """Write a share of one in per cent; a little is not nothing.
-
-    >>> percent(0.5), percent(0.001), percent(0.0)
-    ('50%', 'under 1%', '0%')
-    """
-    return "under 1%" if 0 < share < 0.005 else f"{share:.0%}"
-
-
 def short(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name that fits into a line: its middle is left out where it is too long.
 

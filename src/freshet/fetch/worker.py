@@ -64,6 +64,6 @@ class Worker:
         self.settings = collection.settings
         self.crawl = Crawl(collection, recorder, **self._options)
         self.begun = self.crawl.begin()
-        see(FIRST_SIGHT, self.settings.limits)
+        see(FIRST_SIGHT, self.settings.limits, dom=True)
         rehearse(self.settings, self.clock.now())
         self._held.callback(self.crawl.end)

@@ -3,7 +3,8 @@
 Pages are drawn in batches, measured by an engine, and of each page only its figures are held; those
 of very large collections are held for a sample of pages drawn by lot. Finished batches are kept in
 the collection's folder, so that an analysis that was stopped goes on, and one that is repeated
-measures only pages with new visits.
+measures only batches in which a page has new visits. Which pages make a batch is told by their ids,
+so that no page's growth moves another from batch to batch.
 """
 
 from collections import deque
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,7 @@ from freshet.engine.local import LocalEngine
 from freshet.flow.collection import Collection
 from freshet.flow.labels import BY, in_order, labels
 from freshet.flow.measuring import WORK, Measured, MeasurePages, measured_from
+from freshet.flow.rounds import rounds_table
 from freshet.flow.tally import Gathered, Tally
 from freshet.measure.groups import (
     Group,
@@ -38,11 +41,13 @@ from freshet.measure.groups import (
     group_tests,
     histogram,
 )
+from freshet.measure.rounds import Interval
 from freshet.measure.summary import PageFigures, with_rate
 
 FOLDER = "analysis"
 ALL = "all"
-PAGES, VISITS = 64, 500
+# So many ids in a row share a batch; a page with so many visits is one of its own.
+PAGES, VISITS = 32, 100
 # Each process takes a quarter of the gigabyte that an analysis may take.
 MOST_PROCESSES = 2
 MOST_GROUPS = 1_000
@@ -57,6 +62,8 @@ class Analysis:
     ``total`` is the table's row for all pages together. ``figures`` are those of the pages in
     ``page_ids``: all ``pages`` of them, or a sample where there are very many. A page in several
     groups, as by tags, counts in each; ``left_out`` groups are smaller than all in the table.
+    ``rounds`` tells how many pages change within an hour (Table 2), of those that had rounds;
+    there is none where only some pages were asked for.
     """
 
     by: str
@@ -67,6 +74,7 @@ class Analysis:
     tests: tuple[GroupTest, ...]
     intervals: Histogram
     dice: Histogram
+    rounds: tuple[Interval, ...]
     page_ids: PageIds
     figures: PageFigures
     rates: NDArray[np.float32]
@@ -115,7 +123,8 @@ def analyse(
         parts.append(path)
         progress(tally.pages, max(total, tally.pages))
     kept.clear(set(parts))
-    return _analysis(by, tally, parts)
+    some = tag is not None or source is not None
+    return _analysis(by, tally, parts, () if some else rounds_table(collection))
 
 
 def usual_engine(processes: int = 0) -> LocalEngine:
@@ -123,7 +132,7 @@ def usual_engine(processes: int = 0) -> LocalEngine:
     return LocalEngine(processes or min(MOST_PROCESSES, LocalEngine().processes))
 
 
-def _analysis(by: str, tally: Tally, parts: Sequence[Path]) -> Analysis:
+def _analysis(by: str, tally: Tally, parts: Sequence[Path], rounds: Sequence[Interval]) -> Analysis:
     held = tally.gathered()
     names, code, rows = _largest(tally.names, held)
     figures = held.figures[rows]
@@ -138,6 +147,7 @@ def _analysis(by: str, tally: Tally, parts: Sequence[Path]) -> Analysis:
         tests=group_tests(names, code, figures),
         intervals=histogram(held.figures.interval_hours, INTERVAL_EDGES),
         dice=histogram(held.figures.dice_mean, DICE_EDGES),
+        rounds=tuple(rounds),
         page_ids=held.ids,
         figures=held.figures,
         rates=tally.rates(),
@@ -176,18 +186,15 @@ def _count(collection: Collection, tag: str | None, source: str | None) -> int:
 def _batches(
     collection: Collection, tag: str | None, source: str | None
 ) -> Iterator[Sequence[Summary]]:
-    """Yield pages with their totals, few enough at a time that a batch is soon done."""
+    """Yield pages with their totals by id, few enough at a time that a batch is soon done."""
     pages = collection.catalog.pages(tag=tag, source=source)
-    batch: list[Summary] = []
-    visits = 0
-    for row in collection.catalog.summaries(pages):
-        if batch and (len(batch) == PAGES or visits + row.visits > VISITS):
-            yield batch
-            batch, visits = [], 0
-        batch.append(row)
-        visits += row.visits
-    if batch:
-        yield batch
+    for _, batch in groupby(collection.catalog.summaries(pages), _batch_of):
+        yield list(batch)
+
+
+def _batch_of(row: Summary) -> tuple[int, int]:
+    """Return what the pages of a batch share."""
+    return (row.page.id - 1) // PAGES, row.page.id if row.visits >= VISITS else 0
 
 
 def _noted(

@@ -135,7 +135,7 @@ class Crawl:
         if not all(map(self._roll.knows, visited)):
             self._take_in()
         anew = self._look_for_noise(visited)
-        rounds = self._rounds.learnt(self._learnt)
+        rounds = self._rounds.learnt(self._learnt, anew)
         self._settle(fetched)
         self._rounds.take_over(rounds, self._learnt, self._clock.now())
         back = [*visited, *(item.page for item in fetched)]

@@ -25,6 +25,7 @@ MOST_TERMS = 3_000_000
 MOST_DOMS = 500
 MOST_DOM_ROWS = 500_000
 NOWHERE = -1
+MANY = "as there are very many"
 
 Payload = tuple[bytes, int | None]
 Read = Callable[[Visit], Snapshot | None]
@@ -53,13 +54,13 @@ class History:
 
     @property
     def told(self) -> str:
-        """Say in words what the series leaves out; nothing where it is whole."""
+        """Say in words what the series is short of; nothing where it is whole."""
         parts = [
             (self.lost, f"bytes no longer kept: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
             (self.unseen, f"bytes never kept: {self.unseen} looks"),
-            (self.word_stride > 1, f"only one version in {self.word_stride} is compared"),
-            (self.dom_stride > 1, f"the structure of one version in {self.dom_stride} is held"),
+            (self.word_stride > 1, f"words of one version in {self.word_stride} only, {MANY}"),
+            (self.dom_stride > 1, f"elements of one version in {self.dom_stride} only, {MANY}"),
         ]
         return "; ".join(text for holds, text in parts if holds)
 

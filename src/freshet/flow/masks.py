@@ -1,6 +1,6 @@
 """A page's mask as a person sees and edits it: what it hides, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from freshet.core.errors import NotFound
@@ -35,26 +35,46 @@ def hides(page: CollectionPage, mask: Mask) -> list[Hidden]:
 
 def hide(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> Mask:
     """Leave more out of a page: text patterns, or paths of elements."""
-    old = mask_of_page(collection, page)
-    held = {rule.what for rule in old.rules}
-    added = tuple(Rule(what) for what in dict.fromkeys(whats) if what not in held)
-    never = tuple(what for what in old.never if what not in whats)
-    return keep(collection, page, replace(old, rules=old.rules + added, never=never))
+    added = [Rule(what) for what in dict.fromkeys(whats)]
+
+    def edited(old: Mask) -> Mask:
+        held = {rule.what for rule in old.rules}
+        new = tuple(rule for rule in added if rule.what not in held)
+        never = tuple(what for what in old.never if what not in whats)
+        return replace(old, rules=old.rules + new, never=never)
+
+    return _edit(collection, page, edited)
 
 
 def show(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> Mask:
     """Take rules out of a page's mask, by their number or text; none of them is learnt again."""
-    old = mask_of_page(collection, page)
-    gone = [_rule(old, what, page.url) for what in whats]
-    rules = tuple(rule for rule in old.rules if rule not in gone)
-    never = (*old.never, *(rule.what for rule in gone if rule.what not in old.never))
-    return keep(collection, page, replace(old, rules=rules, never=never))
+    first = mask_of_page(collection, page)
+    gone = {_rule(first, what, page.url).what for what in whats}
+
+    def edited(old: Mask) -> Mask:
+        rules = tuple(rule for rule in old.rules if rule.what not in gone)
+        never = (*old.never, *sorted(gone - set(old.never)))
+        return replace(old, rules=rules, never=never)
+
+    return _edit(collection, page, edited)
 
 
-def keep(collection: Collection, page: CollectionPage, mask: Mask) -> Mask:
-    """Give a page a mask from now on, and return it under its new version."""
-    version = collection.catalog.set_mask(page.id, body_of(mask), collection.clock.now())
-    return replace(mask, version=version)
+def keep(collection: Collection, page: CollectionPage, mask: Mask, *, after: int) -> Mask | None:
+    """Give a page a mask from now on; None where somebody gave it another after that version."""
+    body, now = body_of(mask), collection.clock.now()
+    version = collection.catalog.set_mask(page.id, body, now, after=after)
+    return None if version is None else replace(mask, version=version)
+
+
+def _edit(
+    collection: Collection, page: CollectionPage, edited: Callable[[Mask], Mask]
+) -> Mask:  # fmt: skip
+    """Edit a page's mask, anew where a crawl has learnt another one meanwhile."""
+    while True:
+        old = mask_of_page(collection, page)
+        kept = keep(collection, page, edited(old), after=old.version)
+        if kept is not None:
+            return kept
 
 
 def _rule(mask: Mask, what: str, url: str) -> Rule:

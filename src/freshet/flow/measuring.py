@@ -26,7 +26,7 @@ from freshet.measure.summary import (
 )
 
 # Raised whenever a measure changes, so that results of the old one are not found again.
-VERSION = 1
+VERSION = 2
 WORK = f"measure pages {VERSION}, Freshet {__version__}"
 
 

@@ -22,7 +22,7 @@ from freshet.flow.late import noted
 from freshet.flow.masks import keep, mask_of_page
 from freshet.flow.measure import measure_again
 from freshet.flow.page import CollectionPage
-from freshet.flow.rounds import rounds_of
+from freshet.flow.rounds import PageRound, rounds_of
 from freshet.measure.mask import Mask
 from freshet.measure.noise.learn import corrected, learn
 from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
@@ -30,11 +30,13 @@ from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
 Visits = Sequence[tuple[Visit, Change | None]]
 Teacher = Callable[[Sequence[Look], Mask], Mask | None]
 
-RECENT, BUSY, RESTS = 6, 4, 3
-# A text that stays is noticed after three looks: no stretch of looks may escape all checks.
+RECENT, BUSY = 6, 4
+# After so many looks at the same text it has stayed, be it one of a rotating choice or not.
+RESTS = (4, 9)
+ALL_RECENT = (1 << RECENT) - 1
+# A text that stays is noticed after five looks: no stretch of looks may escape all checks.
 LONGEST_PAUSE, CHECK_EVERY = 16, 6
 SHOWING = frozenset({Outcome.OK, Outcome.NOT_MODIFIED})
-NOTHING_SEEN = Change(False, text=False)
 REMEMBERED = 100_000
 AT_ONCE, IN_A_ROUND = timedelta(minutes=1), timedelta(minutes=40)
 # Failures between looks are read over, but not without end.
@@ -43,21 +45,26 @@ READ_BACK = 4 * MOST_LOOKS
 
 @dataclass(slots=True)
 class Restlessness:
-    """How restless a page is: its last looks as bits, 1 where its text had changed.
+    """How restless a page is: its last looks as bits, 1 where it had changed.
 
-    ``next_try`` is the number of changes at which its noise is next looked into, ``next_check``
-    the one at which its mask is next held against what it hides.
+    ``next_try`` is the number of changes at which its noise is next looked into. Of its text, what
+    is masked and all, ``still`` counts the last looks that found it the same, and ``next_check`` is
+    the number of other texts at which its mask is next held against what it hides.
     """
 
     recent: int = 0
     changes: int = 0
     next_try: int = BUSY
+    still: int = 0
+    texts: int = 0
     next_check: int = 0
 
     def note(self, change: Change) -> None:
         """Take in one more look."""
-        self.recent = (self.recent << 1 | bool(change.text)) & ((1 << RECENT) - 1)
-        self.changes += bool(change.text)
+        self.recent = (self.recent << 1 | change.changed) & ALL_RECENT
+        self.changes += change.changed
+        self.still = 0 if change.text else self.still + 1
+        self.texts += bool(change.text)
 
     def is_due(self) -> bool:
         """Whether it is time to look for noise; if so, the next time comes later."""
@@ -68,11 +75,14 @@ class Restlessness:
 
     def is_to_be_checked(self) -> bool:
         """Whether what a mask hides may have come to stay: now and then, and where all rests."""
-        has_come_to_rest = self.recent & ((1 << RESTS + 1) - 1) == 1 << RESTS
-        if not has_come_to_rest and self.changes < self.next_check:
+        if self.still not in RESTS and (self.still or self.texts < self.next_check):
             return False
-        self.next_check = self.changes + CHECK_EVERY
+        self.next_check = self.texts + CHECK_EVERY
         return True
+
+    def begin_anew(self) -> None:
+        """Count from here on: the page has a new mask."""
+        self.recent, self.changes, self.next_try = 0, 0, BUSY
 
 
 class NoiseWatch:
@@ -87,24 +97,27 @@ class NoiseWatch:
 
         ``sampled`` are those of the pages that were visited for a round.
         """
-        looks = [(visit.page, change) for visit, change in visits if self._counts(visit, change)]
-        changed = {page for page, change in looks if change and change.text}
+        looks = [
+            (visit.page, change)
+            for visit, change in visits
+            if change is not None and (change.text or visit.page in self._pages)
+        ]
+        changed = {page for page, change in looks if change.text}
         learning = {page for page in changed & sampled if self._ends_instant_round(page)}
         checking: set[int] = set()
         for page, change in looks:
             known = self._known(page)
-            known.note(change or NOTHING_SEEN)
+            known.note(change)
             if known.is_due():
                 learning.add(page)
-            elif change is not None and change.mask and known.is_to_be_checked():
+            elif change.mask and known.is_to_be_checked():
                 checking.add(page)
         new = filter(self._learns, sorted(learning))
         better = filter(self._corrects, sorted(checking - learning))
-        return frozenset((*new, *better))
-
-    def _counts(self, visit: Visit, change: Change | None) -> bool:
-        """Whether a visit says anything of noise: pages that never changed are not remembered."""
-        return change is not None and (bool(change.text) or visit.page in self._pages)
+        anew = frozenset((*new, *better))
+        for page in anew:
+            self._pages[page].begin_anew()
+        return anew
 
     def _known(self, page: int) -> Restlessness:
         """Return what is remembered of a page; the first time, its looks are read back."""
@@ -150,7 +163,8 @@ class NoiseWatch:
         if mask is None:
             return False
         with noted(self._collection.catalog, [found.key]):
-            keep(self._collection, known, mask)
+            if keep(self._collection, known, mask, after=mask.version - 1) is None:
+                return False
             measure_again(self._collection, [found])
         return True
 
@@ -158,7 +172,7 @@ class NoiseWatch:
 def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
     """Give a page the mask that its last stored versions teach; None where its own serves."""
     mask = taught(collection, page, learn)
-    return None if mask is None else keep(collection, page, mask)
+    return None if mask is None else keep(collection, page, mask, after=mask.version - 1)
 
 
 def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask | None:
@@ -171,13 +185,13 @@ def _looks(collection: Collection, page: CollectionPage) -> Iterator[Look]:
 
     A look that was answered with "not modified" showed what the one before it did.
     """
-    kinds = {
-        visit: found.kind
+    rounds = {
+        visit: found
         for found in rounds_of(collection.catalog, page.id)
         for visit in found.visits[1:]
     }
-    kept = _rows(collection, page, kinds)
-    follows: list[Since] = ["apart", *(_since(*pair, kinds) for pair in pairwise(kept))]
+    kept = _rows(collection, page, max(rounds, default=0))
+    follows: list[Since] = ["apart", *(_since(*pair, rounds) for pair in pairwise(kept))]
     view: View | None = None
     for row, since in zip(kept, follows, strict=False):
         if row.visit.outcome is Outcome.OK:
@@ -194,11 +208,8 @@ def _view(page: CollectionPage, row: HistoryRow) -> View | None:
         return None
 
 
-def _rows(
-    collection: Collection, page: CollectionPage, kinds: Mapping[int, RoundKind]
-) -> list[HistoryRow]:
-    """Return a page's last looks, and the last round with them: it tells what stands still."""
-    latest = max(kinds, default=0)
+def _rows(collection: Collection, page: CollectionPage, latest: int) -> list[HistoryRow]:
+    """Return a page's last looks, and those of its latest round: it tells what stands still."""
     rows = collection.catalog.history(page.id, limit=READ_BACK)
     if latest and all(row.visit.id != latest for row in rows):
         rows = collection.catalog.history(page.id)
@@ -209,9 +220,11 @@ def _rows(
     return [*kept[max(0, place - 1) : place + 1], *kept[2 - MOST_LOOKS :]]
 
 
-def _since(before: HistoryRow, row: HistoryRow, kinds: Mapping[int, RoundKind]) -> Since:
+def _since(before: HistoryRow, row: HistoryRow, rounds: Mapping[int, PageRound]) -> Since:
     """Say how a look followed another: a delay of the host may have parted those of a round."""
-    kind, gap = kinds.get(row.visit.id or 0), row.visit.time - before.visit.time
-    if kind is RoundKind.INSTANT and gap <= AT_ONCE:
+    found, gap = rounds.get(row.visit.id or 0), row.visit.time - before.visit.time
+    if found is None:
+        return "apart"
+    if found.kind is RoundKind.INSTANT and (not found.apart or gap <= AT_ONCE):
         return "instant"
-    return "fast" if kind is not None and gap <= IN_A_ROUND else "apart"
+    return "fast" if gap <= IN_A_ROUND else "apart"

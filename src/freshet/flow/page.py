@@ -136,9 +136,8 @@ class CollectionPage(Page):
         return view
 
     def view_of(self, row: HistoryRow, *, dom: bool = False) -> View | None:
-        """Return what a visit of the history showed; None where its bytes are not kept."""
-        found = self._past.snapshots.of(row.visit, self.url)
-        return see(found, self._past.settings.limits, dom=dom).view if found else None
+        """Return what a visit of the history showed; None where its bytes cannot be read."""
+        return self._past.view(self, row, dom=dom)
 
     def forecast(self) -> PageForecast:
         """Return how likely the page is to have changed by when."""

@@ -10,25 +10,26 @@ import numpy as np
 from freshet.core.errors import NoSpace
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Floats
-from freshet.draw.blocks import Stays, block_heat
+from freshet.draw.blocks import Gaps, Stays, block_heat
 from freshet.draw.calendar import calendar
 from freshet.draw.curve import Knot, Segment, change_curve
 from freshet.draw.groups import Estimate, interval_of_groups, similarity_of_groups
 from freshet.draw.histograms import intervals, similarities, staying_power
 from freshet.draw.save import save
 from freshet.draw.scatter import changes_of_a_page, means_of_pages
-from freshet.draw.survival import Survival, survival
+from freshet.draw.survival import TOO_SHORT, Survival, survival
 from freshet.draw.terms import Runs, lifespans
 from freshet.draw.theme import NothingToDraw, Picture
 from freshet.flow.analyse import Analysis
 from freshet.flow.study import Study
+from freshet.measure.grid import LONGEST_GAP
 from freshet.measure.groups import Group, GroupTest, Mean
-from freshet.measure.structure.blocks import Block, block_stays
+from freshet.measure.structure.blocks import block_stays
+from freshet.measure.structure.names import block_names
 from freshet.measure.structure.survival import HORIZONS
 
 HOUR = 3600.0
 UNSPELT = "?"
-STEPS_OF_A_NAME = 3
 HORIZON_HOURS = tuple(seconds / HOUR for seconds in HORIZONS)
 
 Draw = Callable[[], Picture]
@@ -85,9 +86,9 @@ def _of_page(found: Study) -> dict[str, Draw]:
 
 
 def _intervals(found: Study) -> tuple[Floats, Floats]:
-    """Return for each change the hours since the one before, and its Dice."""
-    changed = np.flatnonzero(found.looks.changed == 1)
-    return np.diff(found.looks.times[changed]) / HOUR, found.looks.dice[changed[1:]]
+    """Return for each change the hours since the version before was first seen, and its Dice."""
+    begins = np.flatnonzero(found.looks.begins)
+    return np.diff(found.looks.times[begins]) / HOUR, found.looks.dice[begins[1:]]
 
 
 def _curve(found: Study) -> Picture:
@@ -114,7 +115,7 @@ def _lifespans(found: Study) -> Picture:
         words,
         terms.staying_power[spans.rows],
         page=found.page.url,
-        total=spans.words,
+        of_all=terms.staying_power,
     )
 
 
@@ -124,21 +125,24 @@ def _blocks(found: Study) -> Picture:
     stays = block_stays(found.outline)
     return block_heat(
         Stays(stays.block, stays.start, stays.end, stays.ended),
-        [block_name(block) for block in found.blocks],
+        block_names(found.blocks),
         page=found.page.url,
+        gaps=_gaps(found.looks.times, found.outline.structure.timeline.step),
     )
 
 
-def block_name(block: Block) -> str:
-    """Return what a block is called in a table or a picture: the end of its path, and its text."""
-    steps = block.path.strip("/").split("/")
-    return f"{steps[-1]}: {block.sample}" if block.sample else "/".join(steps[-STEPS_OF_A_NAME:])
+def _gaps(times: Floats, step: float) -> Gaps:
+    """Return the times that no look tells of: those more than four steps after one."""
+    known_until = times[:-1] + LONGEST_GAP * step
+    apart = np.flatnonzero(times[1:] > known_until)
+    return Gaps(known_until[apart], times[1:][apart])
 
 
 def _survival(found: Study) -> Picture:
     shares = [np.nan if share is None else share for share in found.summary.traits.survival]
     shares += [np.nan] * (len(HORIZON_HOURS) - len(shares))
-    return survival([Survival("elements", HORIZON_HOURS, shares)], of=found.page.url)
+    why = dict(found.summary.why).get("survival", TOO_SHORT)
+    return survival([Survival("elements", HORIZON_HOURS, shares)], of=found.page.url, why=why)
 
 
 def _of_collection(found: Analysis) -> dict[str, Draw]:
@@ -169,7 +173,7 @@ def _mean_survival(found: Analysis) -> Picture:
     means += [np.nan] * (len(HORIZON_HOURS) - len(means))
     curve = Survival("elements", HORIZON_HOURS, means)
     told = f"{pages[0]:,} to {pages[-1]:,} pages" if pages else "no page"
-    return survival([curve], of=f"means over those pages of which each share is known: {told}")
+    return survival([curve], of=f"over the pages that tell of each step: {told}")
 
 
 def _estimates(groups: Sequence[Group], figure: Callable[[Group], Mean]) -> list[Estimate]:

@@ -1,24 +1,32 @@
 """Rounds in a crawl: the samples that are due within their share, and what becomes of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
 from math import inf
 
 from freshet.archive.catalog.base import Catalog
-from freshet.archive.catalog.rows import HostState, Lease
+from freshet.archive.catalog.rows import Conditions, HistoryRow, HostState, Lease
 from freshet.core.budget import day_of, next_midnight
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.rounds import Course, RoundKind, Sampling
 from freshet.core.settings import Settings
 from freshet.core.spans import span
 from freshet.core.tables import DAY_SECONDS, VisitTable
-from freshet.core.types import Change, Visit
+from freshet.core.types import Change, Outcome, Visit
 from freshet.flow.hosts import delay_of
 from freshet.schedule.agenda import Agenda, Learnt
-from freshet.schedule.rounds import OFFSETS, Glance, after_sample, room_for_samples
+from freshet.schedule.rounds import (
+    CHANGED_LOOKS,
+    OFFSETS,
+    Glance,
+    after_sample,
+    room_for_samples,
+)
 
 TOGETHER = 2
+INSTANT_BEFORE = timedelta(microseconds=1)
 
 Visits = Sequence[tuple[Visit, Change | None]]
 
@@ -67,7 +75,7 @@ class Rounds:
         self._courses = self._catalog.courses()
         heeded = {
             row.visit.page: after_sample(
-                self._courses[row.visit.page], _glance(row.visit, row.change), self._agenda.most
+                self._courses[row.visit.page], self._glance_back(row), self._agenda.most
             )
             for row in self._catalog.unheeded_samples()
             if row.visit.page in self._courses
@@ -140,11 +148,14 @@ class Rounds:
         """Whether a sample of a page is out."""
         return self._agenda.is_out(page)
 
-    def learnt(self, visits: Visits) -> Learnt:
-        """Return what visits make of rounds, and keep it; it is taken over afterwards."""
+    def learnt(self, visits: Visits, masked: Set[int] = frozenset()) -> Learnt:
+        """Return what visits make of rounds, and keep it; it is taken over afterwards.
+
+        ``masked`` are pages whose masks were learnt from these visits.
+        """
         if not self.are_wanted:
             return Learnt()
-        learnt = self._agenda.learnt(self._glances(visits))
+        learnt = self._agenda.learnt(self._glances(visits), self._seeming(masked))
         kept = {p: c for p, c in learnt.courses.items() if p in learnt.samples or p in self._rows}
         if kept:
             self._catalog.set_courses(kept)
@@ -164,10 +175,42 @@ class Rounds:
         That is remembered of pages which have rounds, or may have some.
         """
         seen: dict[int, float] = {}
+        denied = self._denied(visits)
         for visit, change in sorted(visits, key=lambda item: (item[0].page, item[0].time)):
             before = seen.get(visit.page, self._seen.get(visit.page, -inf))
             seen[visit.page] = to_epoch(visit.time)
-            yield visit.page, _glance(visit, change, before)
+            glance = _glance(visit, change, before)
+            yield visit.page, replace(glance, is_denied=glance.changed and visit.page in denied)
+
+    def _denied(self, visits: Visits) -> frozenset[int]:
+        """Return pages that had changed though their servers call them what they were before."""
+        times = {
+            visit.page: visit.time
+            for visit, change in visits
+            if visit.outcome is Outcome.OK and change is not None and change.changed
+        }
+        now = self._catalog.conditions([page for page in times if not self.is_out(page)])
+        moments = {page: times[page] - INSTANT_BEFORE for page in now}
+        before = self._catalog.last_looks(list(now), moments)
+        return frozenset(page for page in before if _is_called_the_same(before[page], now[page]))
+
+    def _seeming(self, masked: Set[int]) -> frozenset[int]:
+        """Return those of pages with new masks that do not change at every look under them."""
+        return frozenset(page for page in masked if not self._changes_at_every_look(page))
+
+    def _changes_at_every_look(self, page: int) -> bool:
+        """Whether each of a page's last looks that were no samples found a change, as measured."""
+        samples = {sample.visit for sample in self._catalog.samples(page)}
+        past = (row for row in reversed(self._catalog.history(page)) if row.visit.id not in samples)
+        whole = (row.change for row in past if row.visit.outcome is Outcome.OK)
+        last = islice((change for change in whole if change is not None), CHANGED_LOOKS)
+        return all(change.changed for change in last)
+
+    def _glance_back(self, row: HistoryRow) -> Glance:
+        """Return what a visit of a dead crawl showed, and how long before it the page was seen."""
+        page, before = row.visit.page, row.visit.time - INSTANT_BEFORE
+        seen = self._catalog.last_looks([page], {page: before}, content=False).get(page)
+        return _glance(row.visit, row.change, to_epoch(seen.visit.time) if seen else -inf)
 
     def _spent_on(self, day: str) -> int:
         """Return how many requests rounds have used on a day."""
@@ -228,4 +271,12 @@ def reason(sampling: Sampling) -> str:
 
 def _glance(visit: Visit, change: Change | None, before: float = -inf) -> Glance:
     changed, time = change is not None and change.changed, to_epoch(visit.time)
-    return Glance(time, visit.outcome.is_look, changed, time - before)
+    is_hearsay = visit.outcome is Outcome.NOT_MODIFIED
+    return Glance(time, visit.outcome.is_look, changed, time - before, is_hearsay)
+
+
+def _is_called_the_same(before: HistoryRow, now: Conditions) -> bool:
+    """Whether a server gave two looks the same ETag, or without any the same date."""
+    if before.etag or now.etag:
+        return before.etag == now.etag
+    return before.last_modified == now.last_modified

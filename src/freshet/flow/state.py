@@ -85,7 +85,7 @@ def change_since(before: PageState, seen: Seen) -> Change | None:
     The return of a page that was gone is a change, whatever it shows.
     """
     if seen.outcome is Outcome.NOT_MODIFIED and before.uid is not None:
-        return replace(NOTHING_CHANGED, changed=before.gone)
+        return replace(NOTHING_CHANGED, changed=before.gone, mask=before.gauge.mask.version)
     if seen.content is None or before.content is None:
         return None
     change = before.gauge.compare_masked(before.content, seen.content)

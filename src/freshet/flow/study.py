@@ -18,10 +18,13 @@ from freshet.flow.tally import learn_rates
 from freshet.flow.traits import curve_of, traits_of
 from freshet.measure.curve.curve import Curve
 from freshet.measure.structure.blocks import Block, Outline, row_lifespans, shades
+from freshet.measure.structure.together import Bound, bound_blocks
 from freshet.measure.summary import Looks, PageSummary, summarise
 from freshet.measure.terms.table import Split, TermTable, split, term_table
 from freshet.view.tint import lifespan_titles, tint
 from freshet.view.words import vocabulary
+
+MOST_PAGES, MOST_LOOKS = 400, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,9 @@ class Study:
     """How one page changes.
 
     ``words`` spells the words that are shown, by their ids; of a page that is ``alone`` nothing
-    tells how telling they are. ``outline`` is None where no version has elements. ``left_out``
-    says what of the history could not be used.
+    tells how telling they are. ``outline`` is None where no version has elements; ``together``
+    are blocks, by their place among ``blocks``, that always change at the same times.
+    ``left_out`` says what of the history could not be used.
     """
 
     page: Page
@@ -43,6 +47,7 @@ class Study:
     alone: bool
     outline: Outline | None
     blocks: tuple[Block, ...]
+    together: tuple[Bound, ...]
     left_out: str
 
     def spelt(self, rows: Indices) -> list[str]:
@@ -65,7 +70,9 @@ def study(collection: Collection, page: CollectionPage) -> Study:
     return Study(
         page=page,
         looks=looks,
-        summary=summarise(looks, rate=_rate(page, looks), traits=traits_of(found, page.url)),
+        summary=summarise(
+            looks, rate=_rate(collection, page, looks), traits=traits_of(found, page.url)
+        ),
         curve=curve_of(found.series, page.url),
         terms=terms,
         split=parted,
@@ -73,6 +80,7 @@ def study(collection: Collection, page: CollectionPage) -> Study:
         alone=language is None,
         outline=seen,
         blocks=blocks_in(seen, view) if seen else (),
+        together=bound_blocks(seen) if seen else (),
         left_out=found.told,
     )
 
@@ -87,17 +95,41 @@ def tinted(page: CollectionPage, found: Study) -> str:
     return tint(snapshot, tints, lifespan_titles(lives))
 
 
-def _rate(page: Page, looks: Looks) -> float | None:
-    """Return how often the page changes in a day, by what its looks have shown."""
+def _rate(collection: Collection, page: Page, looks: Looks) -> float | None:
+    """Return how often the page changes in a day, by what its looks have shown.
+
+    Other pages tell what is usual, as in the analysis of them all: up to so many of them, spread
+    over the collection.
+    """
     if not looks.compared:
         return None
-    columns: Columns = {
+    held = {page.id: (_columns(page, looks), [page])}
+    total = len(looks)
+    for other in _others(collection, page):
+        found = looks_among(collection.catalog.history(other.id))
+        held[other.id] = (_columns(other, found), [other])
+        total += len(found)
+        if total > MOST_LOOKS:
+            break
+    ids = sorted(held)
+    return float(learn_rates([held[number] for number in ids])[ids.index(page.id)])
+
+
+def _others(collection: Collection, page: Page) -> Sequence[Page]:
+    """Return other pages of the collection, spread over all of them where there are many."""
+    ids = [other.id for other in collection.catalog.pages() if other.id != page.id]
+    chosen = ids[:: max(1, -(-len(ids) // MOST_PAGES))]
+    known = collection.catalog.pages_by_id(chosen)
+    return [known[number] for number in chosen]
+
+
+def _columns(page: Page, looks: Looks) -> Columns:
+    return {
         "page": np.array([page.id], np.int64),
         "look_row": np.zeros(len(looks), np.int32),
         "look_time": looks.times,
         "look_changed": looks.changed,
     }
-    return float(learn_rates([(columns, [page])])[0])
 
 
 def _shown(terms: TermTable, parted: Split) -> Indices:

@@ -11,7 +11,14 @@ from freshet.core.types import Floats, Indices, Page
 from freshet.engine.kept import Columns
 from freshet.flow.labels import Labels
 from freshet.flow.rates import mean_rates
-from freshet.measure.summary import HOURS_A_DAY, UNKNOWN, PageFigures, figures_of, joined
+from freshet.measure.summary import (
+    HOURS_A_DAY,
+    UNKNOWN,
+    PageFigures,
+    figures_of,
+    joined,
+    tells_rate,
+)
 from freshet.schedule.pick import lottery
 
 MOST_PAGES = 200_000
@@ -89,7 +96,7 @@ class Tally:
         self._rates.append(rates.astype(np.float32))
         ends = np.cumsum([len(pages) for _, pages, _ in waiting])[:-1]
         for (found, _, labels), learnt in zip(waiting, np.split(rates, ends), strict=True):
-            tells = found["changes"] < found["compared"]
+            tells = tells_rate(found["changes"], found["compared"])
             hours = np.where(tells, HOURS_A_DAY / learnt, np.nan)
             figures = figures_of({**found, "expected_hours": hours})
             self._hold(Gathered(found["page"], figures, *self._members(labels)))

@@ -46,7 +46,7 @@ class Group:
     ``compared`` pages were looked at twice or more; ``never_changed`` is the share of those that
     never did. Hours and Dice are means over pages of the pages' own means; ``shapes`` are the
     shares of flat, sloped and knotted curves among pages that have one; ``survival`` has an entry
-    for each time of Table 4.
+    for each time of Table 4, and never rises (``surviving``).
     """
 
     name: str
@@ -119,10 +119,32 @@ def group(name: str, figures: PageFigures) -> Group:
         knot_dice=_mean(figures.knot_dice),
         curves=len(drawn),
         shapes=tuple(float(np.mean(drawn == shape)) for shape in SHAPES) if len(drawn) else (),
-        survival=tuple(_mean(column) for column in figures.survival.T),
+        survival=surviving(figures.survival),
         stay=_mean(figures.stay),
         go=_mean(figures.go),
     )
+
+
+def surviving(shares: Floats) -> tuple[Mean, ...]:
+    """Return the mean share still there at each horizon (column), over pages (rows).
+
+    Pages are known from and up to different times: those seen daily say nothing of hours, and
+    short histories nothing of weeks. Means over each time's own pages might rise. So each step
+    from one horizon to the next is taken over the pages that tell of it (Kaplan and Meier 1958),
+    and where all pages tell of all horizons this is their plain mean.
+
+    >>> [each.mean for each in surviving(np.array([[0.5, 0.5], [np.nan, 1.0]]))]
+    [0.5, 0.5]
+    """
+    before, left, found = np.ones(len(shares)), 1.0, []
+    for column in shares.T:
+        known = np.isfinite(column)
+        there = float(before[known].sum())
+        left *= float(column[known].sum()) / there if there else 1.0
+        middle = float(np.median(column[known])) if known.any() else None
+        found.append(Mean(left if known.any() else None, middle, int(known.sum())))
+        before = np.where(known, column, before)
+    return tuple(found)
 
 
 def group_table(names: Sequence[str], member: Indices, figures: PageFigures) -> list[Group]:

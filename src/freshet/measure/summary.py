@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.tables import Truths
 from freshet.core.types import Change, Floats
 
 HOUR_SECONDS, HOURS_A_DAY = 3600.0, 24.0
 UNKNOWN = -1
+NEARLY_EVERY = 0.9
 FACTS = ("changed", "bytes", "text", "significant", "structure", "links")
 
 COUNTS = (
@@ -56,9 +58,16 @@ class Looks:
         return int(np.count_nonzero(self.changed != UNKNOWN))
 
     @property
-    def change_times(self) -> Floats:
-        """Return when the page was found changed."""
-        return np.asarray(self.times[self.changed == 1])
+    def begins(self) -> Truths:
+        """Whether each look begins a version: the first one does, and those that found a change."""
+        found = np.asarray(self.changed == 1, np.bool_)
+        found[:1] = True
+        return found
+
+    @property
+    def version_times(self) -> Floats:
+        """Return when each version was first seen."""
+        return np.asarray(self.times[self.begins])
 
 
 def looks_of(found: Iterable[tuple[float, Change | None]]) -> Looks:
@@ -106,9 +115,11 @@ class PageSummary:
     """How a page changes, in figures.
 
     Changes are counted as spec 0 defines them and, unmasked, by what differed; None where no look
-    tells. ``interval_hours`` is the plain mean of the time between changes, and
-    ``expected_hours`` one over the posterior rate, which holds for uneven visits too; of a page
-    that changed at every look the rate is only known to be high, and nothing is said.
+    tells. ``interval_hours`` is the plain mean of the time from one version to the next, as in the
+    paper, so that one change has an interval too; ``expected_hours`` is one over the posterior
+    rate, which holds for uneven visits too. Of a page that changed at nearly every look, or of
+    whose looks only those with a change were kept, the rate is only known to be high, and nothing
+    is said.
     """
 
     looks: int
@@ -133,12 +144,13 @@ def summarise(
     looks: Looks, *, rate: float | None = None, traits: Traits = NO_TRAITS
 ) -> PageSummary:
     """Return a page's figures; ``rate`` is the mean of its posterior, in changes a day."""
-    times, dice = looks.change_times, looks.dice[looks.changed == 1]
-    dice = dice[np.isfinite(dice)]
+    changes = int(np.count_nonzero(looks.changed == 1))
+    dice = looks.dice[(looks.changed == 1) & np.isfinite(looks.dice)]
+    tells = rate is not None and tells_rate(changes, looks.compared)
     return PageSummary(
         looks=len(looks),
         compared=looks.compared,
-        changes=len(times),
+        changes=changes,
         by_bytes=_count(looks.bytes),
         by_text=_count(looks.text),
         significant=_count(looks.significant),
@@ -146,25 +158,34 @@ def summarise(
         by_links=_count(looks.links),
         first=float(looks.times[0]) if len(looks) else None,
         last=float(looks.times[-1]) if len(looks) else None,
-        interval_hours=mean_interval(times),
-        expected_hours=HOURS_A_DAY / rate if rate and len(times) < looks.compared else None,
+        interval_hours=mean_interval(looks.version_times),
+        expected_hours=HOURS_A_DAY / rate if rate and tells else None,
         dice_mean=float(dice.mean()) if len(dice) else None,
         dice_median=float(np.median(dice)) if len(dice) else None,
         traits=replace(traits, why=()),
-        why=(*_lacking(looks, len(dice), rate), *traits.why),
+        why=(*_lacking(looks, changes, len(dice), rate), *traits.why),
     )
 
 
 def with_rate(summary: PageSummary, rate: float) -> PageSummary:
     """Return a summary that was made before its page's rate was learnt with what that tells."""
-    if summary.changes == summary.compared:
+    if not tells_rate(summary.changes, summary.compared):
         return summary
     why = tuple(reason for reason in summary.why if reason[0] != "expected_hours")
     return replace(summary, expected_hours=HOURS_A_DAY / rate, why=why)
 
 
+def tells_rate(changes: Any, compared: Any) -> Any:
+    """Whether pages stood still at enough of their looks that their rates can be told from them.
+
+    >>> tells_rate(4, 10), tells_rate(10, 10), tells_rate(619, 635)
+    (True, False, False)
+    """
+    return (compared > 0) & (changes <= NEARLY_EVERY * compared)
+
+
 def mean_interval(times: Floats) -> float | None:
-    """Return the mean hours between changes; None where there are not two at different times.
+    """Return the mean hours between versions; None where there are not two at different times.
 
     >>> mean_interval(np.array([0.0, 3600.0, 4 * 3600.0])), mean_interval(np.array([0.0]))
     (2.0, None)
@@ -179,15 +200,14 @@ def _count(marks: Marks) -> int | None:
     return int(known.sum()) if len(known) else None
 
 
-def _lacking(looks: Looks, dice: int, rate: float | None) -> list[tuple[str, str]]:
+def _lacking(looks: Looks, changes: int, dice: int, rate: float | None) -> list[tuple[str, str]]:
     """Say what cannot be said, and why."""
-    changes = looks.change_times
     found = []
-    if mean_interval(changes) is None:
+    if mean_interval(looks.version_times) is None:
         found.append(("interval_hours", _few_changes(looks.compared, changes)))
-    if not rate or len(changes) == looks.compared:
-        found.append(("expected_hours", _no_rate(looks.compared, len(changes))))
-    if not dice and len(changes):
+    if not rate or not tells_rate(changes, looks.compared):
+        found.append(("expected_hours", _no_rate(looks.compared, changes)))
+    if not dice and changes:
         found.append(("dice_mean", "no version of a change was compared"))
     elif not dice:
         found.append(("dice_mean", _few_changes(looks.compared, changes)))
@@ -197,15 +217,17 @@ def _lacking(looks: Looks, dice: int, rate: float | None) -> list[tuple[str, str
 def _no_rate(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
-    return "changed at every look" if changes == compared else "no rate was learnt"
+    if tells_rate(changes, compared):
+        return "no rate was learnt"
+    return "changed at every look" if changes == compared else "changed at nearly every look"
 
 
-def _few_changes(compared: int, changes: Floats) -> str:
+def _few_changes(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
-    if not len(changes):
-        return f"no change in {compared} comparisons"
-    return "one change" if len(changes) == 1 else "all changes have the same time"
+    if not changes:
+        return f"no change in {compared} comparison{'s' * (compared > 1)}"
+    return "all versions have the same time"
 
 
 def to_columns(summaries: Sequence[PageSummary]) -> dict[str, NDArray[Any]]:

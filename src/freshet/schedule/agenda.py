@@ -74,12 +74,12 @@ class Agenda:
                 self._invite(page, now)
 
     def learnt(
-        self, seen: Iterable[tuple[int, Glance]], masked: Set[int] = frozenset()
+        self, seen: Iterable[tuple[int, Glance]], seeming: Set[int] = frozenset()
     ) -> Learnt:  # fmt: skip
         """Return what visits, each page's in time order, make of this; it stays as it is.
 
-        ``masked`` are pages whose masks were learnt from these visits: one that is the same under
-        its mask only seemed to change, and needs no more rounds.
+        ``seeming`` are pages that only seemed to change: under the masks learnt of them from these
+        visits they do not at every look, and need no more rounds.
         """
         found = Learnt()
         for page, glance in seen:
@@ -90,7 +90,7 @@ class Agenda:
                 found.courses[page] = after_sample(course, glance, self.most)
             elif glance.is_look and not self._is_empty_word(page, glance, found):
                 self._note(page, glance, found)
-            if page in masked and glance.is_look and not glance.changed:
+            if page in seeming:
                 _drop(page, glance.time, found)
         changed = (item for item in found.courses.items() if item[1] != self.courses.get(item[0]))
         return replace(found, courses=dict(changed))
@@ -232,7 +232,8 @@ class Agenda:
 
 
 def _drop(page: int, now: float, found: Learnt) -> None:
-    """End the series of a page, if it has one."""
+    """End the series of a page, if it has one, and count its changed looks from here."""
+    found.runs[page] = 0
     course = found.courses.get(page)
     if course is not None and course.kind is not None:
         found.courses[page] = dropped(course, now)

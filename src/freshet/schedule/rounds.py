@@ -24,8 +24,10 @@ SHIFT = 4 * HOUR
 CHANGED_LOOKS = 4
 # What comes later than this is no longer the change of two minutes.
 QUICK = 2 * FAST[1]
-# A sample that is held back longer is given up, and its round with it.
+# A sample that is held back longer is given up, and its round with it. The second look of an
+# instant round may have to wait for its host, by an hour's Crawl-delay too.
 LATEST = 16 * MINUTE
+LATEST_SECOND = SHIFT
 # Standing still for less than this says nothing of a page that changes from hour to hour.
 TELLING = HOUR
 FIRST_PAUSE = 2 * DAY_SECONDS
@@ -142,7 +144,7 @@ def after_sample(course: Course, seen: Glance, most: int) -> Course:
         return course
     if not seen.is_look:
         return _after_failure(course, seen.time, most)
-    if course.step == 0 and seen.stands_still:
+    if _asks_whether_it_stands_still(course) and seen.stands_still:
         return resting(course, seen.time)
     if course.kind is RoundKind.FAST:
         began = seen.time if course.step == 0 or course.began is None else course.began
@@ -192,10 +194,15 @@ def room_for_samples(share: int, spent: int, reserved: int, passed: float) -> in
     return max(0, min(share, free) - spent - reserved)
 
 
+def _asks_whether_it_stands_still(course: Course) -> bool:
+    """Whether the next sample is the first one of a round that comes long after the one before."""
+    return course.step == 0 and (course.kind is RoundKind.FAST or is_untold(course))
+
+
 def _is_over(course: Course, now: float) -> bool:
     """Whether even the last sample of a round under way comes too late, or before it began."""
     if course.kind is RoundKind.INSTANT or course.began is None:
-        return not course.due <= now <= course.due + LATEST
+        return not course.due <= now <= course.due + LATEST_SECOND
     return not course.began <= now <= course.began + FAST[-1] + LATEST
 
 

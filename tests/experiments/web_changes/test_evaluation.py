@@ -9,9 +9,9 @@ from experiments.web_changes.evaluation import (
     Found,
     as_json,
     as_text,
-    changed_knots,
     digest,
     kept,
+    of_changed,
     published,
     rows,
     site_means,
@@ -57,16 +57,11 @@ def test_all_published_tables_are_there() -> None:
     assert {"t1_all", "t1_tld", "t1_depth", "t2", "curves", "t4"} <= {key[0] for key in published()}
 
 
-def test_only_knotted_pages_that_changed_have_a_knot() -> None:
-    found = changed_knots(
-        figures(
-            changes=[3.0, 0.0, 3.0],
-            shape=["knotted", "knotted", "sloped"],
-            knot_hours=[9.0, 9.0, 9.0],
-        )
-    )
+def test_only_pages_that_changed_have_a_shape_and_words_that_stay() -> None:
+    held = figures(changes=[3.0, 0.0, 3.0], shape=["knotted", "flat", "sloped"], stay=[0.5] * 3)
+    found = of_changed(held)
     assert found.shape.tolist() == ["knotted", "", "sloped"]
-    assert np.isfinite(found.knot_hours).tolist() == [True, False, False]
+    assert np.isfinite(found.stay).tolist() == [True, False, True]
 
 
 def test_large_sites_have_one_voice() -> None:

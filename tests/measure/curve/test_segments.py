@@ -58,13 +58,24 @@ def test_few_points_have_no_two_lines() -> None:
     assert two_lines(np.arange(3.0), np.ones(3), np.ones(3)) is None
 
 
-def test_lines_about_a_knot_take_the_points_on_either_side() -> None:
+def test_lines_about_a_knot_meet_there() -> None:
     x = np.arange(20.0)
-    found = lines_about(x, np.where(x <= 8, 1 - x / 10, 0.3), np.ones(20), 8.4)
+    found = lines_about(x, np.maximum(1 - x / 10, 0.3), np.ones(20), 7.0)
     assert found is not None
-    assert (found[0].ends, found[1].begins) == (8, 9)
-    assert found[1].at(12) == pytest.approx(0.3)
+    falling, level = found
+    assert (falling.ends, level.begins) == (7.0, 7.0)
+    assert (falling.slope, falling.intercept) == (pytest.approx(-0.1), pytest.approx(1.0))
+    assert (level.slope, level.at(12)) == (pytest.approx(0.0), pytest.approx(0.3))
+    assert falling.error + level.error == pytest.approx(0.0)
     assert lines_about(x, x, np.ones(20), 0.5) is None
+
+
+def test_lines_about_a_knot_meet_even_where_the_curve_leaps() -> None:
+    x = np.arange(20.0)
+    found = lines_about(x, np.where(x <= 8, 1.0, 0.3), np.ones(20), 8.4)
+    assert found is not None
+    assert found[0].at(8.4) == pytest.approx(found[1].at(8.4))
+    assert 0.3 < found[0].at(8.4) < 1.0
 
 
 def test_a_heavy_point_draws_the_line() -> None:

@@ -183,8 +183,9 @@ def test_numbers_that_count_on_within_minutes_are_noise() -> None:
 
 def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:
     mask = Mask(4, (Rule("/html/body/aside", "learnt"), Rule("/html/body/nav")))
-    bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 3]
-    seen = [Look(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
+    bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
+    seen = [Look(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
+    assert corrected(seen[:-1], mask) is None
     shown = Rule("/html/body/aside", "learnt", but=("The bridge is open",))
     assert learn(seen, mask) == corrected(seen, mask) == Mask(5, (shown, Rule("/html/body/nav")))
     assert visible(seen[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
@@ -194,8 +195,8 @@ def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:
 def test_a_learnt_rule_that_hides_lasting_news_again_and_again_goes() -> None:
     kept = ("one ferry", "two ferries", "three ferries")
     mask = Mask(4, (Rule("/html/body/aside", "learnt", but=kept),))
-    bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 3]
-    seen = [Look(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
+    bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
+    seen = [Look(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
     assert learn(seen, mask) == Mask(5)
 
 

@@ -3,10 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.series import series_of
-from freshet.measure.structure.content import content_lifespans, lifespans, runs
+from freshet.measure.structure.content import lifespans, runs
 from freshet.measure.structure.rows import Structure, look_timeline, serialise
 from freshet.measure.structure.table import Table, sort
 from tests.measure.structure.trees import HOUR, Tree, dom_of, spelled, structure_of
+
+
+def content_lifespans(structure: Structure, content: str = "subtree_hash") -> Table:
+    return lifespans(runs(structure.rows, structure.timeline, content))
 
 
 def lives(structure: Structure, content: str = "subtree_hash") -> dict[str, tuple[float, int]]:

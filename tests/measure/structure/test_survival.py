@@ -1,11 +1,10 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.series import series_of
 from freshet.measure.structure.rows import grid_timeline, serialise
-from freshet.measure.structure.survival import HORIZONS, Survival, survival, tally, tally_all
+from freshet.measure.structure.survival import HORIZONS, Survival, survival
 from tests.measure.structure.trees import DAY, HOUR, Tree, dom_of, history
 
 NAMES = "abcd"
@@ -84,32 +83,3 @@ def test_survival_agrees_with_following_each_element(present: list[str]):
     assert found.elements == len(left)
     if left and len(present) > 2:
         assert found.shares[0] == pytest.approx(len(left & set(present[2])) / len(left))
-
-
-def page(*shares: float | None) -> Survival:
-    return Survival((1.0, 2.0), shares, 1, 1.0)
-
-
-def test_pages_are_added_up_to_means_and_medians():
-    pages = [page(1.0, 0.5), page(0.9, None), page(0.5, None), page(None, None)]
-    together = tally_all(pages, (1.0, 2.0))
-    assert together.counts == (3, 1)
-    assert together.means == pytest.approx((0.8, 0.5))
-    assert together.medians == pytest.approx((0.9, 0.5))
-
-
-def test_the_median_of_an_even_number_lies_between_both_middles():
-    together = tally_all([page(0.2, None), page(0.4, None)], (1.0, 2.0))
-    assert together.medians == (pytest.approx(0.3), None)
-    assert together.means[1] is None
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 12))
-def test_tallies_added_in_parts_give_the_same(shares: list[float], cut: int):
-    pages = [page(share, None) for share in shares]
-    whole = tally_all(pages, (1.0, 2.0))
-    parts = tally_all(pages[cut:], (1.0, 2.0)) + tally_all(pages[:cut], (1.0, 2.0))
-    assert (parts.pages == whole.pages).all()
-    assert parts.means[0] == pytest.approx(np.mean(shares))
-    assert parts.medians[0] == pytest.approx(np.median(shares), abs=1e-4)
-    assert tally(pages[0]).counts == (1, 0)

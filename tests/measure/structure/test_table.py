@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.measure.structure.table import (
+    Piece,
     Table,
-    combine,
     least,
     most,
     rank_within,
@@ -54,14 +54,17 @@ def test_reducing_agrees_with_a_plain_loop(rows: list[Row]):
 
 
 @given(ROWS, st.integers(0, 40), st.integers(0, 40))
-def test_parts_reduced_apart_and_combined_give_the_whole(rows: list[Row], cut: int, other: int):
+def test_parts_reduced_apart_and_then_again_give_the_whole(rows: list[Row], cut: int, other: int):
     first, second = sorted((cut, other))
     parts = [table_of(part) for part in (rows[:first], rows[first:second], rows[second:])]
     apart = [reduce(sort(part, "a"), ["a"], PIECES) for part in parts]
     whole = reduce(sort(table_of(rows), "a"), ["a"], PIECES)
+    names = ("a", *PIECES)
+    again = {name: Piece(piece.gather, name) for name, piece in PIECES.items()}
     for order in (apart, apart[::-1]):
-        combined = combine(order, ["a"], PIECES)
-        assert all((combined[name] == whole[name]).all() for name in ("a", *PIECES))
+        joined = Table({name: np.concatenate([part[name] for part in order]) for name in names})
+        combined = reduce(sort(joined, "a"), ["a"], again)
+        assert all((combined[name] == whole[name]).all() for name in names)
         assert len(combined) == len(whole)
 
 

@@ -1,7 +1,15 @@
-from freshet.measure.structure.together import changing_together
-from tests.measure.structure.trees import HOUR, spelled, structure_of
+from freshet.measure.structure.blocks import blocks, outline
+from freshet.measure.structure.content import runs
+from freshet.measure.structure.rows import Structure
+from freshet.measure.structure.together import Together, bound_blocks, changing_together
+from tests.measure.structure.trees import HOUR, spell, spelled, structure_of
 
 STILL = "0000000000"
+
+
+def together(structure: Structure, least_changes: int = 2) -> tuple[Together, ...]:
+    held = runs(structure.rows, structure.timeline, "node_hash")
+    return changing_together(held, structure.timeline, least_changes)
 
 
 def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[float]]]:
@@ -12,7 +20,7 @@ def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[fl
     ]
     structure = structure_of(versions)
     names = {number: path[1] for path, number in spelled(structure).items()}
-    found = changing_together(structure, least_changes)
+    found = together(structure, least_changes)
     return [
         ({names[path] for path in each.paths.tolist()}, (each.times / HOUR).tolist())
         for each in found
@@ -49,4 +57,16 @@ def test_other_text_after_an_absence_is_no_change_that_was_seen():
 
 
 def test_a_page_without_rows_has_no_groups():
-    assert changing_together(structure_of([])) == ()
+    assert together(structure_of([])) == ()
+
+
+def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
+    versions = [
+        {"/ul[0]": "", "/ul[0]/li[0]": "", "/ul[0]/li[0]/a[0]": one, "/p[0]": two, "/p[1]": "x"}
+        for one, two in zip("0011112222", "aabbbbcccc", strict=True)
+    ]
+    found = outline(structure_of(versions), {"ul", "li", "p"})
+    paths = [block.path for block in blocks(found, spell)]
+    [bound] = bound_blocks(found)
+    assert {paths[place] for place in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
+    assert (bound.times / HOUR).tolist() == [2.0, 6.0]

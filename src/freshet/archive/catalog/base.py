@@ -236,8 +236,14 @@ class MaskCatalog(Protocol):
         """Return the latest mask of each page that has one."""
         ...
 
-    def set_mask(self, page_id: int, body: Mapping[str, Any], now: datetime) -> int:
-        """Give a page a new version of its mask, and return its number."""
+    def set_mask(
+        self, page_id: int, body: Mapping[str, Any], now: datetime, *, after: int | None = None
+    ) -> int | None:
+        """Give a page a new version of its mask, and return its number.
+
+        With ``after`` only where that is still the latest one (0: there is none), else None: two
+        who edit at the same time do not undo each other.
+        """
         ...
 
 

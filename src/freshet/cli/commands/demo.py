@@ -175,8 +175,8 @@ def _introduce(stage: Stage, options: Options) -> None:
         f"every page hourly would take {24 * len(pages):,}. Round-robin\nand a rule like Nutch's, "
         "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
     say("All are scored on the truth, by the importance of pages, from the second day on. "
-        f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement, which "
-        "fools all three; only real changes\ncount.")  # fmt: skip
+        f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement: Freshet "
+        "learns to leave that out, the others\ncannot; only real changes count.")  # fmt: skip
     say("Getting ready: the first time, the code that learns and measures is compiled, which takes "
         "a minute\nor two; later it takes some seconds ...\n")  # fmt: skip
 

@@ -73,13 +73,18 @@ def two_lines(x: Floats, y: Floats, weights: Floats) -> tuple[Line, Line] | None
 
 
 def lines_about(x: Floats, y: Floats, weights: Floats, knot: float) -> tuple[Line, Line] | None:
-    """Return the lines of least squares through the points up to a knot and after it."""
+    """Return the two lines that meet at a knot and fit the points before and after it best."""
     part = int(np.searchsorted(x, knot, side="right"))
     if min(part, len(x) - part) < FEWEST:
         return None
+    away = x - knot
+    parts = np.stack([np.ones(len(x)), np.minimum(away, 0.0), np.maximum(away, 0.0)], axis=1)
+    root = np.sqrt(weights)
+    height, before, after = np.linalg.lstsq(parts * root[:, None], y * root, rcond=None)[0].tolist()
+    errors = weights * (y - parts @ (height, before, after)) ** 2
     return (
-        one_line(x[:part], y[:part], weights[:part]),
-        one_line(x[part:], y[part:], weights[part:]),
+        Line(float(x[0]), knot, before, height - before * knot, float(errors[:part].sum())),
+        Line(knot, float(x[-1]), after, height - after * knot, float(errors[part:].sum())),
     )
 
 

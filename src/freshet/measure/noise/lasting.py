@@ -31,17 +31,16 @@ def runs_of(text: str, shown: Shown) -> Runs:
     return runs
 
 
-def lasts(texts: frozenset[str], shown: Shown, *, new: bool = False) -> bool:
-    """Say whether any of some texts stayed; ``new`` asks only for what came after the first round.
+def lasting(
+    texts: frozenset[str], shown: Shown, *, new: bool = False, least: int = LASTS
+) -> list[str]:
+    """Return those of some texts that stayed, for so many rounds at least.
 
-    >>> lasts(frozenset("a"), [frozenset("ab"), frozenset("a"), frozenset("ac")])
-    True
+    ``new`` asks only for what came after the first round.
+
+    >>> lasting(frozenset("a"), [frozenset("ab"), frozenset("a"), frozenset("ac")])
+    ['a']
     """
-    return bool(lasting(texts, shown, new=new))
-
-
-def lasting(texts: frozenset[str], shown: Shown, *, new: bool = False) -> list[str]:
-    """Return those of some texts that stayed; ``new`` asks only for what came later."""
     runs = {text: runs_of(text, shown) for text in sorted(texts)}
     rotating = sum(len(each) > 1 for each in runs.values()) >= FEWEST_RETURNS
     every = list(runs.values())
@@ -49,7 +48,8 @@ def lasting(texts: frozenset[str], shown: Shown, *, new: bool = False) -> list[s
         text
         for text, each in runs.items()
         if any(
-            length >= _too_long(each, every, rotating=rotating) and (start > 0 or not new)
+            length >= max(least, _too_long(each, every, rotating=rotating))
+            and (start > 0 or not new)
             for start, length in each
         )
     ]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from freshet.core.errors import SettingsError
 from freshet.measure.mask import Mask, Rule, hidden, rows_at, visible_text
-from freshet.measure.noise.lasting import runs_of
+from freshet.measure.noise.lasting import LASTS_IN_ROTATION, runs_of
 from freshet.measure.noise.lines import Page, above, kind_of, left_of, pages_of
 from freshet.measure.noise.looks import MOST_LOOKS, Look
 from freshet.measure.noise.past import Past
@@ -23,7 +23,6 @@ FEWEST_TOGETHER = 3
 MOST_SUSPECTS = 20
 MOST_RULES = 30
 MOST_EXCEPTIONS = 3
-FEWEST_TO_STAY = 6
 _GENERIC = frozenset({"p", "li", "div", "a", "span", "td", "tr", "ul", "section", "article", "b"})
 
 
@@ -62,7 +61,8 @@ def _corrected(rule: Rule, past: Past) -> Rule | None:
     """
     if rule.by == "hand":
         return rule
-    news = past.lasting(Mask(0, (rule,)), new=len(past.rounds) < FEWEST_TO_STAY)
+    is_short = len(past.rounds) <= LASTS_IN_ROTATION
+    news = past.lasting(Mask(0, (rule,)), new=is_short, least=LASTS_IN_ROTATION)
     but = (*rule.but, *news)
     return replace(rule, but=but) if len(but) <= MOST_EXCEPTIONS else None
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from freshet.core.types import DomRows
 from freshet.measure.mask import Mask, hidden
-from freshet.measure.noise.lasting import lasting
+from freshet.measure.noise.lasting import LASTS, lasting
 from freshet.measure.noise.lines import hidden_lines
 from freshet.measure.noise.looks import Look, rounds_of
 
@@ -28,14 +28,14 @@ class Past:
         """Say whether anything that a mask hides stayed on the page."""
         return bool(self.lasting(mask))
 
-    def lasting(self, mask: Mask, *, new: bool = False) -> list[str]:
+    def lasting(self, mask: Mask, *, new: bool = False, least: int = LASTS) -> list[str]:
         """Return what a mask hides and what stayed on the page; only what came, if ``new``.
 
         A text that stays may move about, so that it counts wherever on the page it is.
         """
         found = [frozenset(self.hidden_lines(mask, places[0])) for places in self.rounds]
         shown = [lines | texts for lines, texts in zip(self._lines, found, strict=True)]
-        return lasting(frozenset().union(*found), shown, new=new)
+        return lasting(frozenset().union(*found), shown, new=new, least=least)
 
     def hidden_lines(self, mask: Mask, place: int) -> list[str]:
         """Return what a mask hides of a look, line by line."""

@@ -6,7 +6,7 @@ after another one begins a new run, so that slots that rotate among a few texts 
 
 import numpy as np
 
-from freshet.measure.structure.rows import Structure, Timeline
+from freshet.measure.structure.rows import Timeline
 from freshet.measure.structure.table import (
     Table,
     least,
@@ -66,8 +66,3 @@ def lifespans(found: Table) -> Table:
     paths = reduce(found.put(one=np.ones(len(found), np.int64)), ["full_path"], _PATH)
     lifespan = paths["seconds"] / np.maximum(paths["runs"], 1)
     return paths.put(lifespan=lifespan, changes=paths["runs"] - 1)
-
-
-def content_lifespans(structure: Structure, content: str = "subtree_hash") -> Table:
-    """Return how long the content at every path of a page stays; ``node_hash`` is its own text."""
-    return lifespans(runs(structure.rows, structure.timeline, content))

@@ -6,12 +6,9 @@ step of the grid takes its place, ``first`` says which it was, and nothing is sa
 within it.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce as fold
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freshet.core.types import Indices
 from freshet.measure.grid import DAY, HOUR
@@ -19,7 +16,6 @@ from freshet.measure.structure.rows import Structure
 from freshet.measure.structure.table import rank_within, reduce, sort, total
 
 HORIZONS = (2 * HOUR, DAY, 7 * DAY, 14 * DAY, 28 * DAY, 35 * DAY)
-_BINS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,62 +57,3 @@ def unbroken(structure: Structure) -> Indices:
     yet = rows["version"] == rank_within(rows, "full_path")
     lived = reduce(rows.put(yet=yet.astype(np.int32)), ["full_path"], {"stays": total("yet")})
     return lived["stays"].astype(np.int32)
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalTally:
-    """The survival of many pages, as counts that can be added up in any order.
-
-    ``pages`` counts the pages of each horizon (row) by their share in steps of 0.01 %; ``sums``
-    are the exact sums of their shares.
-    """
-
-    horizons: tuple[float, ...]
-    pages: NDArray[np.int64]
-    sums: NDArray[np.float64]
-
-    def __add__(self, other: "SurvivalTally") -> "SurvivalTally":
-        return SurvivalTally(self.horizons, self.pages + other.pages, self.sums + other.sums)
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """Return of how many pages the share at each horizon is known."""
-        return tuple(int(count) for count in self.pages.sum(axis=1))
-
-    @property
-    def means(self) -> tuple[float | None, ...]:
-        """Return the mean share at each horizon; None where no page tells."""
-        known = zip(self.sums.tolist(), self.counts, strict=True)
-        return tuple(added / count if count else None for added, count in known)
-
-    @property
-    def medians(self) -> tuple[float | None, ...]:
-        """Return the middle share at each horizon, to 0.01 %; None where no page tells."""
-        return tuple(map(_median, self.pages))
-
-
-def tally(page: Survival) -> SurvivalTally:
-    """Return the tally of one page."""
-    pages = np.zeros((len(page.horizons), _BINS + 1), np.int64)
-    sums = np.zeros(len(page.horizons))
-    for row, share in enumerate(page.shares):
-        if share is not None:
-            pages[row, round(share * _BINS)] = 1
-            sums[row] = share
-    return SurvivalTally(page.horizons, pages, sums)
-
-
-def tally_all(pages: Iterable[Survival], horizons: tuple[float, ...] = HORIZONS) -> SurvivalTally:
-    """Return the tally of pages that were all asked for the same horizons."""
-    nothing = tally(Survival(horizons, (None,) * len(horizons), 0, 0.0))
-    return fold(SurvivalTally.__add__, map(tally, pages), nothing)
-
-
-def _median(counts: NDArray[np.int64]) -> float | None:
-    """Return the middle of counted shares, the mean of both where their number is even."""
-    pages = int(counts.sum())
-    if not pages:
-        return None
-    ends = np.cumsum(counts)
-    low, high = np.searchsorted(ends, [(pages - 1) // 2 + 1, pages // 2 + 1])
-    return float(low + high) / 2 / _BINS

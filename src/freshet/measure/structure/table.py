@@ -1,11 +1,11 @@
 """Columns by name and the two operators on them, sort and reduce (Adar et al. 2009, section 5.1).
 
 ``reduce`` gathers rows that stand together with equal keys, so that it is linear and comes after a
-sort. All its pieces are associative: parts reduced apart and then ``combine``\\ d give what the
-whole gives, which makes every answer written with them a map-reduce.
+sort. All its pieces are associative, so that rows reduced in parts and then reduced again give what
+the whole gives; pages are the parts that an engine maps over.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,15 +93,6 @@ def reduce(table: Table, keys: Sequence[str], pieces: Pieces) -> Table:
         column = table[piece.column]
         kept[name] = piece.gather.reduceat(column, starts) if len(starts) else column[:0]
     return Table(kept)
-
-
-def combine(parts: Iterable[Table], keys: Sequence[str], pieces: Pieces) -> Table:
-    """Return what reducing the whole gives, from parts of it that were reduced apart."""
-    tables = list(parts)
-    names = [*keys, *pieces]
-    whole = Table({name: np.concatenate([part[name] for part in tables]) for name in names})
-    again = {name: Piece(piece.gather, name) for name, piece in pieces.items()}
-    return reduce(sort(whole, *keys), keys, again)
 
 
 def starts_of(table: Table, *keys: str) -> Places:

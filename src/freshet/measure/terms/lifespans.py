@@ -82,18 +82,6 @@ class Spans:
     def __len__(self) -> int:
         return len(self.row)
 
-    @property
-    def thinned(self) -> bool:
-        """Whether some words were left out."""
-        return len(self.rows) < self.words
-
-    def matrix(self) -> NDArray[np.bool_]:
-        """Return whether each word shown (row) was there at each grid time (column)."""
-        edges = np.zeros((len(self.rows), self.points + 1), np.int8)
-        edges[self.row, self.begins] = 1
-        edges[self.row, self.ends] -= 1
-        return np.cumsum(edges[:, :-1], axis=1, dtype=np.int8).astype(bool)
-
 
 def staying_power(present: Indices, known: int) -> Floats:
     """Return m(m-1)/(n(n-1)) for words that were there at m of n known times.

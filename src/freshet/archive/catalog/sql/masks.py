@@ -27,11 +27,15 @@ class MaskTables(Store):
                           for page_id, version, body in rows}  # fmt: skip
         return found
 
-    def set_mask(self, page_id: int, body: Mapping[str, Any], now: datetime) -> int:
-        """Give a page a new version of its mask, and return its number."""
+    def set_mask(
+        self, page_id: int, body: Mapping[str, Any], now: datetime, *, after: int | None = None
+    ) -> int | None:
+        """Give a page a new version of its mask; None where another came after that version."""
         last = select(func.max(masks.c.version)).where(masks.c.page_id == page_id)
         with self._writing.begin() as connection:
             version = (connection.execute(last).scalar() or 0) + 1
+            if after is not None and version != after + 1:
+                return None
             row = {"page_id": page_id, "version": version, "made": to_epoch(now)}
             connection.execute(masks.insert().values(**row, body=json.dumps(dict(body))))
         return version

@@ -1,0 +1,250 @@
+"""The tables of the document, written from the figures that are kept, so that they cannot differ.
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other words are
+left as they are.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from experiments.web_changes.evaluation import (
+    DEPTHS,
+    DOMAINS,
+    EXPECTED,
+    HORIZONS,
+    Key,
+    Row,
+    Value,
+    written,
+)
+from experiments.web_changes.parts import PARTS
+from experiments.web_changes.portraits import PAGES, WORDED
+
+NONE = "\N{EN DASH}"
+PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+INTERVALS = ("instant", "2 minutes", "16 minutes", "32 minutes", "60 minutes")
+SURE = 0.0001
+WORDS = ("telling at the first look", "stay, high divergence", "stay, low divergence")
+
+Write = Callable[[Value], str]
+Figures = Mapping[Key, Row]
+Lines = Iterator[Sequence[str]]
+
+
+def kept_rows() -> list[Row]:
+    """Return the figures that are kept beside this file."""
+    held = json.loads(EXPECTED.read_text("utf-8"))["rows"]
+    return [Row(**{name: row[name] for name in Row.__dataclass_fields__}) for row in held]
+
+
+def filled(text: str, rows: Sequence[Row]) -> str:
+    """Return a document with its tables written anew."""
+    figures = {(row.table, row.group, row.metric): row for row in rows}
+
+    def written_anew(found: re.Match[str]) -> str:
+        lines = list(TABLES[found[2]](figures))
+        rule = f"|{'---|' * len(lines[0])}"
+        head, *body = (f"| {' | '.join(line)} |" for line in lines)
+        return found[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + found[3]
+
+    return PLACE.sub(written_anew, text)
+
+
+def share(value: Value) -> str:
+    """Write a share.
+
+    >>> share(0.3475), share(None) == NONE
+    ('34.8 %', True)
+    """
+    return f"{value:.1%}".replace("%", " %") if isinstance(value, float) else NONE
+
+
+def hours(value: Value) -> str:
+    """Write hours.
+
+    >>> hours(123.4), hours(3.58)
+    ('123', '3.6')
+    """
+    if not isinstance(value, float):
+        return NONE
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}"
+
+
+def alike(value: Value) -> str:
+    """Write a Dice.
+
+    >>> alike(0.7944), alike(1.0)
+    ('.794', '1.00')
+    """
+    return written(value).replace("-", NONE)
+
+
+def chance(value: Value) -> str:
+    """Write the chance of a test.
+
+    >>> chance(0.00016), chance(1e-30)
+    ('0.0002', '< 0.0001')
+    """
+    if not isinstance(value, float):
+        return NONE
+    return "< 0.0001" if value < SURE else f"{value:.4f}"
+
+
+def totals(figures: Figures) -> Lines:
+    """Yield the first rows of Table 1."""
+    yield "in five weeks", "paper", "world", "real", "pages (world · real)"
+    for name, metric, write in (
+        ("never changed", "never_changed", share),
+        ("mean hours between changes", "hours", hours),
+        ("mean Dice given change", "dice", alike),
+    ):
+        row = figures["t1_all", "all", metric]
+        yield name, *_three(row, write), pages(row)
+
+
+def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> Lines:
+    """Yield Table 1 by group, each cell paper / world / real."""
+    yield (
+        head, "hours between changes", "Dice given change", "pages", "knot, hours", "knot, Dice",
+        "pages",
+    )  # fmt: skip
+    for name in names:
+        every, dice, knot, at = (
+            figures[table, name, metric] for metric in ("hours", "dice", "knot_hours", "knot_dice")
+        )
+        yield (
+            name, _side_by_side(every, hours), _side_by_side(dice, alike), pages(every),
+            _side_by_side(knot, hours), _side_by_side(at, alike), pages(knot),
+        )  # fmt: skip
+
+
+def tests(figures: Figures) -> Lines:
+    """Yield whether groups differ."""
+    yield "do they differ (Kruskal-Wallis p)", "in", "paper (its own test)", "world", "real"
+    for name, table in (("domains", "t1_tld"), ("depths", "t1_depth")):
+        for what, metric in (("hours", "p_hours"), ("Dice", "p_dice")):
+            row = figures[table, "groups differ", metric]
+            yield name, what, "< 0.0001", chance(row.world), chance(row.real)
+
+
+def parts(figures: Figures) -> Lines:
+    """Yield the real pages by the part of the data that they are of."""
+    yield "part", "what it is", "pages", "never changed", "hours", "Dice", "knotted"
+    for part, what in PARTS.items():
+        rows = {
+            metric: figures.get(("t1_part", part, metric))
+            for metric in ("never_changed", "hours", "dice", "knotted")
+        }
+        never, between, dice, knotted = rows.values()
+        yield (
+            f"`{part}`", what, f"{never.n:,}" if never else NONE, *(
+                write(row.real if row else None)
+                for row, write in ((never, share), (between, hours), (dice, alike),
+                                   (knotted, share))
+            ),
+        )  # fmt: skip
+
+
+def sub_hour(figures: Figures) -> Lines:
+    """Yield Table 2."""
+    yield "interval", "changed in any sample", "in all samples", "mean Dice", "median Dice"
+    for name in INTERVALS:
+        some, every, mean, middle = (
+            figures["t2", name, metric] for metric in ("any", "all", "dice_mean", "dice_median")
+        )
+        yield (
+            name, *(f"{share(row.paper)} / {share(row.world)}" for row in (some, every)),
+            *(_side_by_side(row, alike) for row in (mean, middle)),
+        )  # fmt: skip
+
+
+def curves(figures: Figures) -> Lines:
+    """Yield the shapes of curves, and where their knots are."""
+    often = [f"{whose}, 8 changes or more" for whose in ("world", "real")]
+    yield "pages that changed", "paper", "world", "real", "pages", *often, "pages"
+    for name, metric, write in (
+        ("flat", "flat", share), ("sloped", "sloped", share), ("knotted", "knotted", share),
+        ("knot, mean hours", "knot_hours_mean", hours),
+        ("knot, median hours", "knot_hours_median", hours),
+        ("knot, mean Dice", "knot_dice_mean", alike),
+        ("knot, median Dice", "knot_dice_median", alike),
+    ):  # fmt: skip
+        row, lively = (figures["curves", group, metric] for group in ("all", "changed often"))
+        yield (
+            name, *_three(row, write), pages(row), write(lively.world), write(lively.real),
+            pages(lively),
+        )  # fmt: skip
+
+
+def single_curves(figures: Figures) -> Lines:
+    """Yield the curves of single pages."""
+    yield (
+        "page", "curve", "knot, hours", "knot, Dice", "changes", "median hours between",
+        "mean Dice",
+    )  # fmt: skip
+    for _, url in PAGES:
+        shape, knot, dice = (
+            figures["fig4", url, metric].real for metric in ("shape", "knot_hours", "knot_dice")
+        )
+        changes, middle, mean = (
+            figures["fig2", url, metric].real for metric in ("changes", "hours_median", "dice_mean")
+        )
+        told = f"{changes:,.0f}" if isinstance(changes, float) else NONE
+        yield f"`{url}`", str(shape), hours(knot), alike(dice), told, hours(middle), alike(mean)
+
+
+def words(url: str, figures: Figures) -> Lines:
+    """Yield Table 3 of a page."""
+    yield f"`{url}`", "words"
+    for metric in WORDS:
+        yield metric, str(figures["t3", url, metric].real)
+
+
+def staying(figures: Figures) -> Lines:
+    """Yield how well the words of single pages stay."""
+    yield "page", "words in five weeks", "staying power > 0.8", "between", "< 0.2"
+    for _, url in PAGES:
+        total = figures["fig5", url, "words"].real
+        shares = (figures["fig6", url, metric].real for metric in ("stay", "between", "go"))
+        told = f"{total:,.0f}" if isinstance(total, float) else NONE
+        yield f"`{url}`", told, *map(share, shares)
+
+
+def survival(figures: Figures) -> Lines:
+    """Yield Table 4."""
+    yield "elements still there after", "paper", "world", "real", "pages (world · real)"
+    for name in HORIZONS:
+        row = figures["t4", name, "mean"]
+        yield name, *_three(row, share), pages(row)
+    row = figures["t4", HORIZONS[-1], "median"]
+    yield f"{HORIZONS[-1]}, median", *_three(row, share), pages(row)
+
+
+def pages(row: Row) -> str:
+    """Write of how many pages a figure is: those of the world, and the real ones."""
+    return f"{row.n_world:,} · {row.n:,}" if row.real is not None else f"{row.n_world:,} · {NONE}"
+
+
+def _three(row: Row, write: Write) -> list[str]:
+    return [write(row.paper), write(row.world), write(row.real)]
+
+
+def _side_by_side(row: Row, write: Write) -> str:
+    return " / ".join(_three(row, write))
+
+
+TABLES: Mapping[str, Callable[[Figures], Lines]] = {
+    "totals": totals,
+    "domains": lambda figures: of_groups("t1_tld", "domain", DOMAINS, figures),
+    "depths": lambda figures: of_groups("t1_depth", "depth", DEPTHS, figures),
+    "tests": tests,
+    "parts": parts,
+    "sub_hour": sub_hour,
+    "curves": curves,
+    "single_curves": single_curves,
+    "words_of_a_front_page": lambda figures: words(WORDED[0], figures),
+    "words_of_a_list": lambda figures: words(WORDED[1], figures),
+    "staying": staying,
+    "survival": survival,
+}

@@ -1,0 +1,37 @@
+"""The document says what the experiment found, and nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from experiments.web_changes.document import TABLES, filled, kept_rows
+
+DOCUMENT = Path(__file__).parents[3] / "docs/results/web_changes.md"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return DOCUMENT.read_text("utf-8")
+
+
+def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
+    assert filled(text, kept_rows()) == text
+
+
+def test_every_table_stands_in_the_document(text: str) -> None:
+    assert all(f"<!-- table: {name} -->" in text for name in TABLES)
+
+
+def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
+    rows = [
+        replace(row, world=0.5) if (row.table, row.metric) == ("t1_all", "never_changed") else row
+        for row in kept_rows()
+    ]
+    before, after = text.splitlines(), filled(text, rows).splitlines()
+    different = [line for line, other in zip(after, before, strict=True) if line != other]
+    assert len(different) == 1
+    assert different[0].startswith("| never changed | 34.0 % | 50.0 % |")
+
+
+def test_a_document_without_tables_stays_as_it_is() -> None:
+    assert filled("words", kept_rows()) == "words"
