@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types layers bench crash hostile clean
+.PHONY: help setup demo test check format lint types layers bench experiments crash hostile clean
 
 help:
 	@echo "make demo    set up, then crawl a living web on this machine (minutes the first time)"
 	@echo "make test    set up, then everything CI runs (= make check)"
 	@echo "make format  let ruff format and mend the code"
 	@echo "make bench   print every benchmark's ratio"
+	@echo "make experiments  run every experiment on generated pages (long)"
 	@echo "make crash   kill every verb and the crawl at their writes: nothing may be lost (long)"
 	@echo "make hostile crawl beside servers that misbehave in every way, and say what that costs"
 
@@ -50,6 +51,10 @@ format: setup
 bench: setup
 	@for file in $$(grep -l __main__ benchmarks/*.py); do \
 	  $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+experiments: setup
+	@for file in experiments/*/__main__.py; do \
+	  $(BIN)/python -m experiments.$$(basename $$(dirname $$file)) || exit 1; done
 
 crash: setup
 	@for verb in take prune purge repair; do \

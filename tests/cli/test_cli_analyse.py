@@ -1,12 +1,16 @@
 """Analysing pages: one in full, all in groups, and their pictures."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import freshet
+from freshet.measure.rounds import Interval
 from tests.cli.cli_runs import NEWS, Ran, Run
+from tests.flow.flow_samples import arrive, record
 
 CLUB = "https://club.example/rules"
 CLOCK = "https://status.example/"
@@ -141,6 +145,42 @@ def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
     out = run("analyse", "https://a.org/").out
     assert "too little to say" in out
     assert run("analyse", "https://a.org/", "--json").json["curve"]["shape"] is None
+
+
+def test_of_blocks_seen_once_nothing_is_said(run: Run, empty: Path) -> None:
+    run("add", NEWS)
+    with freshet.open(Path.cwd()) as opened:
+        record(opened, [arrive(0, b"<p>one<p>two", url=NEWS)])
+    assert "2 blocks, seen once: too little to say how they live." in run("analyse", NEWS).out
+    blocks = run("analyse", NEWS, "--json").json["blocks"]
+    assert [block["habit"] for block in blocks] == ["seen once", "seen once"]
+
+
+def test_a_masked_page_says_what_its_mask_does_not_touch(run: Run, collection: Path) -> None:
+    whole = "curve, words and blocks are of the whole page"
+    assert whole not in run("analyse", NEWS).out
+    run("mask", NEWS, "--hide", "/html/body/h1")
+    assert whole in run("analyse", NEWS).out
+    assert run("analyse", NEWS, "--json").json["masked"]
+
+
+def test_rounds_are_told_below_the_groups(
+    run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "change within the hour" not in run("analyse").out
+    rows = [Interval(0, 4, 0.25, 0.25, 0.9, 0.95, 1), Interval(2, 4, 0.5, 0.25, math.nan, math.nan)]
+    monkeypatch.setattr("freshet.flow.analyse.rounds_table", lambda _: rows)
+    lines = run("analyse").out.split("change within the hour")[1].splitlines()
+    assert [line.split() for line in lines[2:4]] == [
+        ["at", "once", "4", "25.0%", "25.0%", "0.900", "0.950", "1"],
+        ["2", "minutes", "4", "25.0%", "50.0%"],
+    ]
+    told = run("analyse", "--json").json["rounds"]
+    assert [(row["minutes"], row["any"], row["mean_dice"]) for row in told] == [
+        (0, 0.25, 0.9),
+        (2, 0.5, None),
+    ]
+    assert run("analyse", "--tag", "front", "--json").json["rounds"] == []
 
 
 def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -> None:

@@ -34,6 +34,13 @@ def places(*values: int) -> Indices:
     return np.array(values, np.int32)
 
 
+def stayed(*contents: tuple[int, float, float, int]) -> Stays:
+    """Return contents of blocks: row, start, end, and whether a change ended it."""
+    row, start, end, ended = zip(*contents, strict=True) if contents else [()] * 4
+    known = numbers(*end) - numbers(*start)
+    return Stays(places(*row), numbers(*start), numbers(*end), known, places(*ended))
+
+
 def test_days_without_a_look_differ_from_days_without_a_change() -> None:
     picture = daily((0, 0), (1, 1), (3, 0), (3, 1), (3, 1))
     assert rows_of(picture, "day", "weekday", "kind") == [
@@ -82,7 +89,7 @@ def test_the_title_speaks_of_all_words_where_only_some_are_shown() -> None:
     runs = Runs(places(0), numbers(0), numbers(DAY))
     powers = np.append(np.zeros(199), 1.0)
     picture = lifespans(runs, ["one"], numbers(0.0), page=PAGE, of_all=powers)
-    assert title_of(picture) == "fewer than 1% of the words stay, more than 99% pass"
+    assert title_of(picture) == "Fewer than 1% of the words stay, more than 99% pass"
     assert title_of(staying_power(powers, page=PAGE)) == title_of(picture)
     assert "200 words" in lines_of(picture)
 
@@ -110,8 +117,7 @@ def test_a_page_without_words_has_no_picture_of_them() -> None:
 
 
 def test_blocks_are_tinted_by_how_long_their_content_stayed() -> None:
-    stays = Stays(places(0, 1, 1), numbers(0, 0, DAY), numbers(9 * DAY, DAY, 9 * DAY),
-                  places(0, 1, 0))  # fmt: skip
+    stays = stayed((0, 0, 9 * DAY, 0), (1, 0, DAY, 1), (1, DAY, 9 * DAY, 0))
     picture = block_heat(stays, ["header", "news"], page=PAGE)
     assert title_of(picture) == "1 of 2 blocks stood still; half of what changed lived 1 day"
     assert [hours for (hours,) in rows_of(picture, "hours")] == [216.0, 24.0, 192.0]
@@ -119,8 +125,17 @@ def test_blocks_are_tinted_by_how_long_their_content_stayed() -> None:
     assert "news" in svg_of(picture)
 
 
+def test_time_at_which_nobody_looked_does_not_count_as_staying() -> None:
+    stays = Stays(places(0, 0), numbers(0, 90 * DAY), numbers(90 * DAY, 99 * DAY),
+                  numbers(8 * DAY, 9 * DAY), places(1, 0))  # fmt: skip
+    picture = block_heat(stays, ["a"], page=PAGE)
+    assert title_of(picture) == "0 of 1 block stood still; half of what changed lived 8 days"
+    assert [hours for (hours,) in rows_of(picture, "hours")] == [192.0, 216.0]
+    assert "9 days" in svg_of(picture)
+
+
 def test_no_block_is_drawn_where_nobody_looked() -> None:
-    stays = Stays(places(0), numbers(0), numbers(9 * DAY), places(0))
+    stays = stayed((0, 0, 9 * DAY, 0))
     picture = block_heat(stays, ["a"], page=PAGE, gaps=Gaps(numbers(2 * DAY), numbers(6 * DAY)))
     layers = picture.to_dict()["layer"]
     assert layers[-1]["mark"] == {"type": "rect", "color": FAINT, "opacity": 1}
@@ -131,7 +146,7 @@ def test_no_block_is_drawn_where_nobody_looked() -> None:
 
 def test_names_of_blocks_cannot_end_an_expression() -> None:
     name = "it's']+alert(1)+['\\"
-    stays = Stays(places(0), numbers(0), numbers(DAY), places(0))
+    stays = stayed((0, 0, DAY, 0))
     drawn = svg_of(block_heat(stays, [name], page=PAGE))
     assert "it's']+alert(1)+['\\" in drawn.replace("&#39;", "'").replace("&#x27;", "'")
 
@@ -139,7 +154,8 @@ def test_names_of_blocks_cannot_end_an_expression() -> None:
 def test_more_blocks_than_fit_are_thinned_and_it_is_said() -> None:
     count = 2 * MOST_BLOCKS
     rows = np.arange(count, dtype=np.int32)
-    stays = Stays(rows, np.zeros(count), np.full(count, DAY), np.zeros(count, np.int32))
+    ends = np.full(count, DAY)
+    stays = Stays(rows, np.zeros(count), ends, ends, np.zeros(count, np.int32))
     picture = block_heat(stays, [f"b{n}" for n in range(count)], page=PAGE)
     assert len(rows_of(picture, "hours")) == MOST_BLOCKS
     assert "120 of them shown" in lines_of(picture)
@@ -149,11 +165,11 @@ def test_of_each_part_of_a_page_the_block_seen_longest_is_shown() -> None:
     count = 2 * MOST_BLOCKS
     rows = np.arange(count, dtype=np.int32)
     ends = np.where(rows % 2 == 0, DAY, 3 * DAY)
-    stays = Stays(rows, np.zeros(count), ends, np.zeros(count, np.int32))
+    stays = Stays(rows, np.zeros(count), ends, ends, np.zeros(count, np.int32))
     picture = block_heat(stays, [f"b{n}" for n in range(count)], page=PAGE)
     assert {hours for (hours,) in rows_of(picture, "hours")} == {72.0}
 
 
 def test_a_page_without_blocks_has_no_picture_of_them() -> None:
     with pytest.raises(NothingToDraw, match="none that were seen twice"):
-        block_heat(Stays(places(), numbers(), numbers(), places()), [], page=PAGE)
+        block_heat(stayed(), [], page=PAGE)

@@ -72,10 +72,11 @@ def test_survival_says_its_last_point() -> None:
     assert "5 w" in svg_of(picture)
 
 
-def test_labels_of_survival_stand_above_and_below_by_turns() -> None:
+def test_labels_of_points_that_are_near_stand_on_either_side() -> None:
     curve = Survival("elements", (24.0, 672.0, 840.0), (0.9, 0.5, 0.5))
     picture = survival([curve], of=PAGE)
-    assert rows_of(picture, "hours", "turn") == [(24.0, 0), (672.0, 1), (840.0, 0)]
+    sides = [(24.0, "right"), (672.0, "left"), (840.0, "right")]
+    assert rows_of(picture, "hours", "side") == sides
     assert svg_of(picture).count("50.0%") >= 2
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from freshet.archive.importers.base import Arrival
+from freshet.core.clock import FixedClock
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Change, Outcome
 from freshet.engine.kept import Columns
@@ -15,6 +16,7 @@ from freshet.flow.measuring import Measured, MeasurePages
 from freshet.flow.opened import OpenedCollection
 from freshet.flow.study import study
 from freshet.measure.summary import PageSummary
+from tests.flow import test_rounds as crawled
 from tests.flow.flow_samples import URL, arrive, html, make, record
 
 HERE = LocalEngine(1)
@@ -142,6 +144,24 @@ def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
         ):
             alone = study(collection, page).summary.expected_hours
             assert alone == pytest.approx(among[page.id].expected_hours, rel=1e-5)
+
+
+def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
+    clock = FixedClock(crawled.NOON)
+    folder = crawled.make(tmp_path / "c", crawled.TICKER)
+    with crawled.crawling(folder, clock) as crawl:
+        web = crawled.Web(crawl, clock, {crawled.TICKER: crawled.other_words})
+        for _ in range(5):
+            web.ask_for(crawled.TICKER)
+            web.visit()
+            clock.at += crawled.HOUR
+        crawled.until_fast(web)
+        web.go_on(crawled.HOUR)
+    with OpenedCollection.open(folder, clock=clock) as collection:
+        rows = {row.minutes: row.any for row in collection.analyse(processes=1).rounds}
+        assert rows.keys() >= {2, 16, 32}
+        assert rows[2] == 1.0
+        assert collection.analyse(source="", processes=1).rounds == ()
 
 
 def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:

@@ -271,12 +271,12 @@ def test_a_page_whose_server_denies_its_changes_gets_an_instant_round(tmp_path: 
     folder = make(tmp_path / "c", network={"audit_every": 1})
     with crawling(folder, clock) as crawl:
         web = Claiming(crawl, clock, {TICKER: hourly, STILL: never})
-        look_hourly(web, 4)
-        assert not web.go_on(MINUTE)
-        look_hourly(web, 2)
-        assert len(web.go_on(HOUR)) == 2
+        look_hourly(web, 5)
+        web.go_on(HOUR)
         outcomes = [row.visit.outcome for row in ticker(crawl)]
-        assert outcomes[:4] == [Outcome.OK, Outcome.NOT_MODIFIED] * 2
+    assert outcomes[:5] == [Outcome.OK, *[Outcome.NOT_MODIFIED, Outcome.OK] * 2]
+    samples = [errand.reason for _, errand in web.made if errand.is_sample]
+    assert samples == ["instant round, the first", SECOND_AT_ONCE]
 
 
 def test_a_page_whose_server_is_right_that_it_stands_gets_no_rounds(tmp_path: Path) -> None:
@@ -358,6 +358,20 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
         [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert (len(instant.visits), instant.apart) == (2, False)
         assert collection.catalog.spending(DAY) == Spending(spent, 0, 2)
+        assert TICKER not in leased(collection.catalog)
+
+
+def test_two_looks_at_once_at_a_page_that_stands_still_are_one_round(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = two_at_once(tmp_path / "c")
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: hourly, STILL: never})
+        errands = until_instant(web)
+        for errand in errands:
+            crawl.take([brought(errand, clock.now(), hourly(clock.now() - HOUR))], [])
+    with OpenedCollection.open(folder) as collection:
+        [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
+        assert (instant.kind, len(instant.visits)) == (RoundKind.INSTANT, 2)
         assert TICKER not in leased(collection.catalog)
 
 

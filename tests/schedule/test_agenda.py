@@ -122,6 +122,19 @@ def test_a_second_look_that_is_taken_hours_late_ends_the_round_all_the_same() ->
     assert due(agenda, NOW + 5 * HOUR + SHIFT) == [1]
 
 
+def test_two_at_once_of_a_page_that_stands_still_make_no_room_for_others() -> None:
+    agenda = candidates(1)
+    [(page, course)] = agenda.due(NOW, NOW, 2, anyone)
+    agenda.send(page, course, 2)
+    tell(agenda, 1, look(NOW, changed=False))
+    assert (agenda.reserved, agenda.is_out(1)) == (0, True)
+    assert agenda.courses[1].kind is RoundKind.INSTANT
+    tell(agenda, 1, replace(look(NOW, changed=False), gap=0.0))
+    assert (agenda.reserved, agenda.under_way, agenda.is_out(1)) == (0, 0, False)
+    tell(agenda, 1, look(NOW + HOUR, changed=False))
+    assert agenda.courses[1].kind is None
+
+
 def test_looks_that_servers_belie_make_no_page_stand_still() -> None:
     agenda = Agenda(8)
     hearsay = [replace(look(NOW + n * HOUR, changed=False), is_hearsay=True) for n in range(6)]

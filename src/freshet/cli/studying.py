@@ -8,17 +8,18 @@ import numpy as np
 
 from freshet.cli.output import counted, print_table, say
 from freshet.core.shares import percent
-from freshet.core.spans import span
+from freshet.core.spans import per_day, span
 from freshet.core.types import Indices
 from freshet.flow.study import Study
 from freshet.measure.curve.curve import Curve
-from freshet.measure.structure.blocks import Block
+from freshet.measure.structure.blocks import Block, Habit
 from freshet.measure.structure.names import block_names
 from freshet.measure.structure.survival import HORIZONS
 from freshet.measure.summary import Looks
 
 SECONDS_A_DAY = 86_400
 MOST_WEEKS = 60
+LETTERS_OF_A_MONTH = 4
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 UNSEEN, STILL = "·", "▁"
 LEVELS = "▃▅▆█"
@@ -53,6 +54,8 @@ def _facts(found: Study) -> Iterator[tuple[str, Any]]:
     if summary.traits.stay is not None and summary.traits.go is not None:
         words = f"{percent(summary.traits.stay)} stay, {percent(summary.traits.go)} pass"
         yield "words", f"{words}, of {len(found.terms):,}"
+    if found.masked:
+        yield "mask", "counts for changes; curve, words and blocks are of the whole page"
     yield "read in part", found.left_out
 
 
@@ -87,11 +90,12 @@ def curve_in_words(curve: Curve) -> str:
         return f"too little to say: {curve.why}"
     shape = curve.shape or "no clear shape"
     if curve.knot is not None:
-        first = 24 * curve.segments[0].slope
+        first = per_day(curve.segments[0].slope, "Dice")
         return (f"{shape}: what was there fades for {span(curve.knot.hours / 24)} "
-                f"({first:+.3f} Dice a day), then Dice {curve.knot.dice:.2f} stays")  # fmt: skip
-    slope = f", {24 * curve.segments[0].slope:+.4f} Dice a day" if curve.segments else ""
-    return f"{shape}: Dice {curve.dice[-1]:.2f} after {span(curve.hours[-1] / 24)}{slope}"
+                f"({first}), then Dice {curve.knot.dice:.2f} stays")  # fmt: skip
+    unsure = " (it levels off, but when is not clear)" if curve.shape == "knotted" else ""
+    slope = f", {per_day(curve.segments[0].slope, 'Dice')}" if curve.segments else ""
+    return f"{shape}{unsure}: Dice {curve.dice[-1]:.2f} after {span(curve.hours[-1] / 24)}{slope}"
 
 
 def _survival(found: Study) -> str:
@@ -119,6 +123,10 @@ def _print_words(found: Study, limit: int) -> None:
 def _print_blocks(found: Study, limit: int) -> None:
     blocks = found.blocks
     if not blocks or found.outline is None:
+        return
+    if all(block.habit is Habit.ONCE for block in blocks):
+        say("")
+        say(f"{counted(len(blocks), 'block')}, seen once: too little to say how they live.")
         return
     say("")
     most = sorted(blocks, key=lambda block: (-block.changes, block.lifespan))[:limit]
@@ -208,16 +216,17 @@ def _month_heads(monday: date, weeks: int) -> tuple[str, str]:
     """Return the years of some weeks, and the months that begin in them, each above its first week.
 
     >>> _month_heads(date(2026, 12, 21), 8)
-    ('2026-27', 'Dec  Jan Feb')
+    ('2026-27', ' Jan  Feb')
     """
     sundays = [monday + timedelta(days=7 * week + 6) for week in range(weeks)]
+    begins = [week for week, sunday in enumerate(sundays) if sunday.day <= 7 or not week]
+    if len(begins) > 1 and begins[1] < LETTERS_OF_A_MONTH:
+        del begins[0 if weeks > 2 * begins[1] else 1]
     line = ""
-    for week, sunday in enumerate(sundays):
-        begins = sunday.day <= 7 or not week
-        if begins and len(line) <= week:
-            line = f"{line:<{week}}{sunday:%b} "
+    for week in begins:
+        line = f"{line:<{week}}{sundays[week]:%b}"
     first, last = sundays[0].year, sundays[-1].year
-    return (f"{first}" if first == last else f"{first}-{last % 100:02}"), line.rstrip()
+    return (f"{first}" if first == last else f"{first}-{last % 100:02}"), line
 
 
 def _years(begin: date, seen: Indices, changes: Indices) -> list[tuple[str, str]]:
@@ -274,7 +283,7 @@ def study_document(found: Study) -> dict[str, Any]:
             for bound in found.together
         ],
         "days": list(_days(found.looks)),
-        "left_out": found.left_out,
+        "masked": found.masked, "left_out": found.left_out,
     }  # fmt: skip
 
 

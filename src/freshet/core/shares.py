@@ -1,6 +1,16 @@
 """Shares in words."""
 
 
+def percent_first(share: float) -> str:
+    """Write a share in per cent at the beginning of a sentence.
+
+    >>> percent_first(0.001), percent_first(0.5)
+    ('Fewer than 1%', '50%')
+    """
+    told = percent(share)
+    return told[0].upper() + told[1:]
+
+
 def percent(share: float) -> str:
     """Write a share of one in per cent; a little is not nothing, and nearly all is not all.
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 LONGEST_DAYS = 365_250.0
+LEVEL = 0.0005
 UNITS = (
     (timedelta(days=365.25), "year"),
     (timedelta(days=1), "day"),
@@ -32,6 +33,18 @@ def each(days: float) -> str:
     ('day', '2 days')
     """
     return span(days).removeprefix("1 ")
+
+
+def per_day(slope: float, what: str) -> str:
+    """Write a slope per hour as one a day, or a year where it is slight.
+
+    >>> per_day(-0.01, "Dice"), per_day(-1e-5, "Dice"), per_day(-1e-9, "Dice")
+    ('-0.240 Dice a day', '-0.088 Dice a year', 'level')
+    """
+    for unit, hours in (("day", 24), ("year", 8766)):
+        if abs(hours * slope) >= LEVEL:
+            return f"{hours * slope:+.3f} {what} a {unit}"
+    return "level"
 
 
 def every(rate: float) -> str:

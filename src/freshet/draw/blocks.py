@@ -24,6 +24,7 @@ from freshet.draw.theme import (
 )
 
 MOST_ROWS = 120
+NEAR = 4.0
 MOST_LABELS = 40
 LONGEST_LABEL = 48
 ROW_HEIGHT = (4.0, 16.0)
@@ -54,19 +55,24 @@ NO_GAPS = Gaps(np.empty(0), np.empty(0))
 class Stays:
     """Contents of blocks: each has its block's row, and the times (epoch seconds) it spans.
 
-    Rows count from 0 in document order; ``ended`` is 1 where a change ended it, 0 where it was
-    still there at the last look, or nobody looked for too long.
+    Rows count from 0 in document order; of its span a content is known to have been there for
+    ``seconds``, the times at which nobody looked not counted. ``ended`` is 1 where a change ended
+    it, 0 where it was still there at the last look, or nobody looked for too long.
     """
 
     row: Indices
     start: Floats
     end: Floats
+    seconds: Floats
     ended: Indices
 
+    @property
+    def hours(self) -> Floats:
+        """Return for how many hours each content is known to have been there."""
+        return np.maximum(self.seconds / 3600, SHORTEST)
 
-def block_heat(
-    stays: Stays, names: Sequence[str], *, page: str, gaps: Gaps = NO_GAPS
-) -> Picture:
+
+def block_heat(stays: Stays, names: Sequence[str], *, page: str, gaps: Gaps = NO_GAPS) -> Picture:
     """Draw the blocks of a page in document order; ``names`` has an entry per row.
 
     ``gaps`` are the times at which nobody looked: what was there then is not known.
@@ -79,7 +85,7 @@ def block_heat(
     kept = place[stays.row] >= 0
     chosen = Stays(
         place[stays.row[kept]].astype(np.int32), stays.start[kept], stays.end[kept],
-        stays.ended[kept],
+        stays.seconds[kept], stays.ended[kept],
     )  # fmt: skip
     height = max(LEAST_TALL, min(TALLEST, ROW_HEIGHT[1] * len(shown)))
     y = _rows_axis(len(shown), [names[row] for row in shown.tolist()])
@@ -98,7 +104,7 @@ def block_heat(
 
 def _longest_seen(stays: Stays, blocks: int) -> Indices:
     """Return the rows to show: of each part of the page the block that was there longest."""
-    there = np.bincount(stays.row, weights=stays.end - stays.start, minlength=blocks)
+    there = np.bincount(stays.row, weights=stays.seconds, minlength=blocks)
     parts = np.array_split(np.arange(blocks), min(blocks, MOST_ROWS))
     return np.array([part[np.argmax(there[part])] for part in parts], np.int32)
 
@@ -108,7 +114,7 @@ def _title(stays: Stays, blocks: int) -> str:
     still = blocks - changing
     if not changing:
         return f"Nothing changed in {counted(blocks, 'block')}"
-    lives = (stays.end - stays.start)[stays.ended == 1] / 86_400
+    lives = stays.seconds[stays.ended == 1] / 86_400
     middle = span(max(np.median(lives).item(), 1e-6))
     return (
         f"{still:,} of {counted(blocks, 'block')} stood still; half of what changed lived {middle}"
@@ -130,8 +136,6 @@ def _rows_axis(rows: int, names: Sequence[str]) -> alt.Y:
     )  # fmt: skip
 
 
-
-
 def _quoted(text: str) -> str:
     r"""Return text as an expression of charts holds it, so that a page cannot end it.
 
@@ -144,23 +148,33 @@ def _quoted(text: str) -> str:
 
 
 def _bounds(stays: Stays) -> tuple[float, float]:
-    """Return the hours that the tints span: from what hardly stayed to the whole history."""
-    hours = np.maximum((stays.end - stays.start) / 3600, SHORTEST)
-    whole = (stays.end.max() - stays.start.min()).item() / 3600
-    low = np.quantile(hours, 0.05).item()
-    return min(low, max(whole / 2, SHORTEST)), max(whole, 2 * SHORTEST)
+    """Return the hours that the tints span: from what hardly stayed to what stayed longest."""
+    longest = stays.hours.max().item()
+    low = np.quantile(stays.hours, 0.05).item()
+    return min(low, max(longest / 2, SHORTEST)), max(longest, 2 * SHORTEST)
+
+
+def _marked_spans(low: float, high: float) -> dict[float, str]:
+    """Return the hours at which tints are named: both ends, and round ones well between them.
+
+    >>> _marked_spans(20.0, 800.0)
+    {20.0: '20 hours', 168.0: '1 week', 800.0: '33.3 days'}
+    """
+    between = {each: name for each, name in SPANS.items() if NEAR * low < each < high / NEAR}
+    return {low: span(low / 24), **between, high: span(high / 24)}
 
 
 def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) -> alt.Chart:
-    hours = np.maximum((stays.end - stays.start) / 3600, SHORTEST)
     low, high = bounds
-    listed = [each for each in SPANS if low <= each <= high]
-    data = table(row=stays.row, start=moments(stays.start), end=moments(stays.end), hours=hours)
-    named = ", ".join(f"{hours:.0f}: '{name}'" for hours, name in SPANS.items())
+    data = table(
+        row=stays.row, start=moments(stays.start), end=moments(stays.end), hours=stays.hours
+    )
+    listed = _marked_spans(low, high)
+    named = ", ".join(f"'{hours:.4f}': '{name}'" for hours, name in listed.items())
     legend = alt.Legend(
         title="content stayed (log scale)", orient="top", direction="horizontal",
-        gradientLength=300, values=listed or alt.Undefined,
-        labelExpr=f"{{{named}}}[datum.value] || format(datum.value, '.2~r') + ' hours'",
+        gradientLength=300, values=list(listed),
+        labelExpr=f"{{{named}}}[format(datum.value, '.4f')]",
     )  # fmt: skip
     scale = alt.Scale(type="log", scheme="viridis", domain=[low, high], reverse=True, clamp=True)
     return (
@@ -179,9 +193,7 @@ def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) ->
 
 def _unseen(gaps: Gaps) -> alt.Chart:
     data = table(start=moments(gaps.start), end=moments(gaps.end))
-    return (
-        alt.Chart(data).mark_rect(color=FAINT, opacity=1).encode(x=alt.X("start:T"), x2="end:T")
-    )
+    return alt.Chart(data).mark_rect(color=FAINT, opacity=1).encode(x=alt.X("start:T"), x2="end:T")
 
 
 def _marks(stays: Stays, y: alt.Y, each: float) -> alt.Chart:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.spans import span
+from freshet.core.spans import per_day, span
 from freshet.core.types import Floats
 from freshet.draw.axes import floor_of, share_axis
 from freshet.draw.theme import (
@@ -156,25 +156,13 @@ def _title(shape: str, knot: Knot | None) -> str:
     return "How the page drifts from what it was"
 
 
-def _a_day(slope: float) -> str:
-    """Write a slope per hour as Dice a day, or a year where it is slight.
-
-    >>> _a_day(-0.01), _a_day(-1e-5), _a_day(-1e-9)
-    ('-0.240 Dice a day', '-0.088 Dice a year', 'level')
-    """
-    for unit, hours in (("day", 24), ("year", 8766)):
-        if abs(hours * slope) >= 0.0005:
-            return f"{hours * slope:+.3f} Dice a {unit}"
-    return "level"
-
-
 def _reading(segments: Sequence[Segment], knot: Knot | None) -> str:
     """Say what the lines mean.
 
     >>> _reading([Segment(0, 9, -0.01, 1.0)], None)
     'orange: the line that fits, -0.240 Dice a day'
     """
-    slopes = [_a_day(line.slope) for line in segments]
+    slopes = [per_day(line.slope, "Dice") for line in segments]
     if not slopes:
         return "no line is fitted"
     if knot is None or len(slopes) == 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.shares import percent
+from freshet.core.shares import percent, percent_first
 from freshet.core.spans import each, span
 from freshet.core.types import Floats
 from freshet.draw.axes import at_least_a_minute, share_axis, span_axis
@@ -95,7 +95,7 @@ def staying_power(powers: Floats, *, page: str) -> Picture:
     stay, pass_by = (known > STAYS).mean().item(), (known < PASSES).mean().item()
     return finished(
         bars.properties(width=WIDTH, height=TALL),
-        f"{percent(stay)} of the words stay, {percent(pass_by)} pass",
+        f"{percent_first(stay)} of the words stay, {percent(pass_by)} pass",
         short(page),
         f"{counted(len(known), 'word')} by their staying power",
     )

@@ -4,7 +4,9 @@ Table 4).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
+from typing import Any
 
 import altair as alt
 
@@ -25,6 +27,8 @@ from freshet.draw.theme import (
     table,
 )
 
+NEAR = 1.5
+LEFT, RIGHT = "left", "right"
 TOO_SHORT = "the history is too short to tell"
 COLOURS = (BLUE, ORANGE, GREEN, ROSE)
 
@@ -38,9 +42,7 @@ class Survival:
     shares: Sequence[float]
 
 
-def survival(
-    curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT
-) -> Picture:
+def survival(curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT) -> Picture:
     """Draw one survival curve, or several to compare; ``of`` says whose they are.
 
     ``why`` tells what is missing where nothing is known.
@@ -56,7 +58,7 @@ def survival(
     names, hours, shares = zip(*known, strict=True)
     data = table(
         curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares],
-        turn=[place % 2 for place in range(len(shares))],
+        side=_sides(hours),
     )  # fmt: skip
     order = [curve.name for curve in curves]
     scale = alt.Scale(domain=order, range=list(COLOURS[: len(order)]))
@@ -82,14 +84,26 @@ def survival(
 
 
 def _labels(base: alt.Chart) -> list[alt.Chart]:
-    """Write the shares above and below the line by turns, so that neighbours do not overlap."""
-    turns = ((alt.datum.turn == 0, -14), (alt.datum.turn == 1, 16))
+    """Write each share beside its point: to the right, or to the left where the next is near."""
+    chosen = base.transform_filter
     return [
-        base.transform_filter(chosen).mark_text(dy=away).encode(
-            text="label:N", color=alt.value(INK)
-        )
-        for chosen, away in turns
+        chosen(alt.datum.side == RIGHT).mark_text(align="left", dx=7, dy=-10).encode(**_spelt()),
+        chosen(alt.datum.side == LEFT).mark_text(align="right", dx=2, dy=-12).encode(**_spelt()),
     ]
+
+
+def _spelt() -> dict[str, Any]:
+    return {"text": alt.Text("label:N"), "color": alt.value(INK)}
+
+
+def _sides(hours: Sequence[float]) -> list[str]:
+    """Return on which side of each point its share is written.
+
+    >>> _sides([24.0, 672.0, 840.0])
+    ['right', 'left', 'right']
+    """
+    near = [later < NEAR * earlier for earlier, later in pairwise(hours)]
+    return [LEFT if close else RIGHT for close in (*near, False)]
 
 
 def _title(curves: int, hours: float, share: float) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.shares import percent
+from freshet.core.shares import percent, percent_first
 from freshet.core.types import Floats, Indices
 from freshet.draw.axes import moments, time_axis
 from freshet.draw.histograms import PASSES, STAYS
@@ -93,7 +93,7 @@ def _title(powers: Floats) -> str:
     if not len(known):
         return "Which words the page showed when"
     stay, gone = (known > STAYS).mean().item(), (known < PASSES).mean().item()
-    return f"{percent(stay)} of the words stay, {percent(gone)} pass"
+    return f"{percent_first(stay)} of the words stay, {percent(gone)} pass"
 
 
 def _spread(count: int, most: int) -> Indices:

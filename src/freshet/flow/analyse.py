@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import Summary
 from freshet.core.clock import to_epoch
 from freshet.core.errors import NotFound, UsageError
@@ -112,7 +113,7 @@ def analyse(
     tally, parts = Tally(), list[Path]()
     total = _count(collection, tag, source)
     drawn: deque[tuple[Path, dict[int, Page]]] = deque()
-    batches = _noted(_batches(collection, tag, source), drawn, kept)
+    batches = _noted(_batches(collection, tag, source), drawn, kept, collection.catalog)
     work = MeasurePages(str(collection.path.absolute()))
     for found in (engine or usual_engine()).map(work, batches, kept=kept):
         path, known = drawn.popleft()
@@ -198,17 +199,23 @@ def _batch_of(row: Summary) -> tuple[int, int]:
 
 
 def _noted(
-    batches: Iterable[Sequence[Summary]], drawn: deque[tuple[Path, dict[int, Page]]], kept: Kept
+    batches: Iterable[Sequence[Summary]],
+    drawn: deque[tuple[Path, dict[int, Page]]],
+    kept: Kept,
+    catalog: Catalog,
 ) -> Iterator[Columns]:
     """Yield batches as columns, noting the pages of each for when its result comes.
 
-    A batch holds the totals of its pages too: with new visits it is another batch.
+    A batch holds the totals and masks of its pages too: with new visits it is another batch.
     """
     for batch in batches:
+        masks = catalog.masks([row.page.id for row in batch])
+        versions = [masks[row.page.id].version if row.page.id in masks else 0 for row in batch]
         columns = {
             "page": np.array([row.page.id for row in batch], np.int64),
             "visits": np.array([row.visits for row in batch], np.int64),
             "changes": np.array([row.changes for row in batch], np.int64),
+            "mask": np.array(versions, np.int64),
             "last_look": _times([row.last_look for row in batch]),
             "last_change": _times([row.last_change for row in batch]),
         }

@@ -124,7 +124,7 @@ def _blocks(found: Study) -> Picture:
         raise NothingToDraw("no picture of blocks: no version has elements")
     stays = block_stays(found.outline)
     return block_heat(
-        Stays(stays.block, stays.start, stays.end, stays.ended),
+        Stays(stays.block, stays.start, stays.end, stays.seconds, stays.ended),
         block_names(found.blocks),
         page=found.page.url,
         gaps=_gaps(found.looks.times, found.outline.structure.timeline.step),

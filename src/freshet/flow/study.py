@@ -11,6 +11,7 @@ from freshet.core.clock import to_epoch
 from freshet.core.types import Indices, Outcome, Page, View
 from freshet.engine.kept import Columns
 from freshet.flow.collection import Collection
+from freshet.flow.gauge import gauges
 from freshet.flow.measuring import looks_among
 from freshet.flow.page import CollectionPage
 from freshet.flow.past import Past, blocks_in, outline_of
@@ -34,7 +35,8 @@ class Study:
     ``words`` spells the words that are shown, by their ids; of a page that is ``alone`` nothing
     tells how telling they are. ``outline`` is None where no version has elements; ``together``
     are blocks, by their place among ``blocks``, that always change at the same times.
-    ``left_out`` says what of the history could not be used.
+    ``left_out`` says what of the history could not be used. What a mask hides is hidden from the
+    looks and their figures alone: where the page is ``masked``, all else shows it.
     """
 
     page: Page
@@ -49,6 +51,7 @@ class Study:
     blocks: tuple[Block, ...]
     together: tuple[Bound, ...]
     left_out: str
+    masked: bool = False
 
     def spelt(self, rows: Indices) -> list[str]:
         """Return words by their rows in the table; those that cannot be spelt are left out."""
@@ -61,7 +64,7 @@ def study(collection: Collection, page: CollectionPage) -> Study:
     past = Past(collection.catalog, collection.snapshots, collection.settings, collection.clock)
     rows = collection.catalog.history(page.id)
     found, looks = past.history(page, dom=True), looks_among(rows)
-    language = past.language(page)
+    language, curve = past.language(page), curve_of(found.series, page.url)
     terms = term_table(found.series, language)
     parted = split(terms)
     seen = outline_of(found)
@@ -71,9 +74,11 @@ def study(collection: Collection, page: CollectionPage) -> Study:
         page=page,
         looks=looks,
         summary=summarise(
-            looks, rate=_rate(collection, page, looks), traits=traits_of(found, page.url)
+            looks,
+            rate=_rate(collection, page, looks),
+            traits=traits_of(found, page.url, curve),
         ),
-        curve=curve_of(found.series, page.url),
+        curve=curve,
         terms=terms,
         split=parted,
         words=_words(partial(past.view, page), rows, terms, _shown(terms, parted)),
@@ -82,6 +87,7 @@ def study(collection: Collection, page: CollectionPage) -> Study:
         blocks=blocks_in(seen, view) if seen else (),
         together=bound_blocks(seen) if seen else (),
         left_out=found.told,
+        masked=bool(gauges(collection.catalog, collection.settings, [page.id])[page.id].mask.rules),
     )
 
 

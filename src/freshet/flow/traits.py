@@ -18,9 +18,9 @@ FIRST_WEEKS = HORIZONS[-1] + 86_400.0
 Reasons = tuple[tuple[str, str], ...]
 
 
-def traits_of(history: History, url: str) -> Traits:
-    """Return what can be said of a page from its versions."""
-    curve = curve_of(history.series, url)
+def traits_of(history: History, url: str, curve: Curve | None = None) -> Traits:
+    """Return what can be said of a page from its versions; ``curve`` spares to make it again."""
+    curve = curve_of(history.series, url) if curve is None else curve
     lives, lacking = _survival(history.structure)
     stay, go = _shares(history.series)
     words = () if stay is not None else (("stay", "fewer than two moments are known"),)

@@ -29,7 +29,8 @@ WEB = ("http://", "https://")
 class Mean:
     """A mean over the pages of which something can be said, their median, and their number.
 
-    ``low`` and ``high`` hold the mean with 95 % (Student's t); None where there are too few pages.
+    ``low`` and ``high`` hold the mean with 95 % (Student's t), and no less than nought, as all that
+    is measured is; None where there are too few pages.
     """
 
     mean: float | None
@@ -251,7 +252,7 @@ def _mean(values: Floats) -> Mean:
     if not len(known):
         return Mean(None, None, 0)
     mean, around = float(known.mean()), _around(known)
-    bounds = (None, None) if around is None else (mean - around, mean + around)
+    bounds = (None, None) if around is None else (max(0.0, mean - around), mean + around)
     return Mean(mean, float(np.median(known)), len(known), *bounds)
 
 

@@ -68,8 +68,9 @@ class Interval:
 def rounds_table(pairs: Pairs) -> list[Interval]:
     """Return a row for each interval that was sampled.
 
-    Only pages that change within two minutes are looked at twice at once, so those that never did
-    count as standing still at once too.
+    Each is over the pages that were sampled so: a page whose looks at once teach its mask may have
+    none after minutes. Pages that never changed within two minutes count as standing still at once
+    too, where they were not looked at so.
 
     >>> looks = [(1, 120.0, True, 0.5, False), (1, 121.0, False, 1.0, False)]
     >>> [(row.minutes, row.any, row.all) for row in rounds_table(Pairs.of(looks))]

@@ -84,13 +84,16 @@ class Agenda:
         found = Learnt()
         for page, glance in seen:
             course = found.courses.get(page, self.courses.get(page))
-            back = found.samples.get(page, 0)
-            if course is not None and self._out.get(page, 0) > back:
-                found.samples[page] = back + 1
-                found.courses[page] = after_sample(course, glance, self.most)
+            out = self._out.get(page, 0) - found.samples.get(page, 0)
+            if course is not None and out > 0:
+                found.samples[page] = found.samples.get(page, 0) + 1
+                after = after_sample(course, glance, self.most)
+                found.courses[page] = (
+                    _held(course, glance) if _is_over(after) and out > 1 else after
+                )
             elif glance.is_look and not self._is_empty_word(page, glance, found):
                 self._note(page, glance, found)
-            if page in seeming:
+            if page in seeming and out <= 1:
                 _drop(page, glance.time, found)
         changed = (item for item in found.courses.items() if item[1] != self.courses.get(item[0]))
         return replace(found, courses=dict(changed))
@@ -159,7 +162,8 @@ class Agenda:
     def reserved(self) -> int:
         """Return how many samples the rounds under way still need beside those that are out."""
         pages = self._under_way | self._out.keys()
-        return sum(remaining(self.courses[page]) - self._out.get(page, 0) for page in pages)
+        needs = (remaining(self.courses[page]) - self._out.get(page, 0) for page in pages)
+        return sum(max(0, need) for need in needs)
 
     def next_due(self, after: float) -> float | None:
         """Return when the next sample after a time is due; None where none is."""
@@ -229,6 +233,11 @@ class Agenda:
         course = self.courses.get(page)
         if course is None or (course.kind is None and course.due <= now):
             self._put(page, first_course(now, course))
+
+
+def _held(course: Course, glance: Glance) -> Course:
+    """Return the course of a page whose round goes on, for its other look at once is out."""
+    return replace(course, step=course.step + 1, due=glance.time)
 
 
 def _drop(page: int, now: float, found: Learnt) -> None:

@@ -1,6 +1,7 @@
 """With a URL: how often and how much that page changes, how it drifts from what it was, which words
 stay and which pass, which blocks live how long, and a calendar. Without: the pages in groups, with
-tests of whether the groups differ. An analysis that was stopped goes on where it was.
+tests of whether the groups differ and, where the crawl took rounds, the share of pages that change
+within the hour. An analysis that was stopped goes on where it was.
 
 `--pictures` writes all pictures of it into a folder; those of which too little is known are not
 written, and it is said why. HTML pictures hold all they need and load nothing.
@@ -13,12 +14,13 @@ from typing import Annotated
 
 import typer
 
+from freshet.archive.exporters.base import replacing
 from freshet.cli.comparing import analysis_document, print_analysis
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
 from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.cli.stopping import stoppable
 from freshet.cli.studying import print_study, study_document
-from freshet.core.errors import NoSpace, UsageError
+from freshet.core.errors import UsageError
 from freshet.flow.analyse import analyse as analyse_collection
 from freshet.flow.collection import Collection
 from freshet.flow.labels import BY
@@ -130,10 +132,8 @@ def _analyse_all(
 
 
 def _write(path: Path, html: str) -> Path:
-    try:
-        path.write_text(html, "utf-8")
-    except OSError as error:
-        raise NoSpace(f"{path} cannot be written: {error.strerror}; choose another") from error
+    with replacing(path) as part:
+        part.write_text(html, "utf-8")
     return path
 
 

@@ -39,6 +39,7 @@ from freshet.demo.watch import Show, Sight
 from freshet.simulate.race import Standing
 
 # The share of visits that may begin late before that is worth a word.
+LEAST_MADE = 0.95
 MOST_LATE = 0.05
 
 app = new_app()
@@ -206,7 +207,11 @@ def _sum_up(ended: Ended) -> None:
     ]  # fmt: skip
     print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
     say(in_words(sight.standings, options.requests_a_day(ended.stage.size)))
-    if sight.late > MOST_LATE * sight.visits:
+    ours, *others = sight.standings
+    if ours.visits < LEAST_MADE * max(each.visits for each in others):
+        say(f"This machine was too busy: Freshet made only {ours.visits:,} requests; "
+            "its rivals, simulated,\nmade all of theirs. A lower --speed is fairer.")  # fmt: skip
+    elif sight.late > MOST_LATE * sight.visits:
         say(f"This machine was too busy for that speed: {sight.late:,} of Freshet's "
             "visits began more than an hour\nof the web's time late; its rivals, simulated, are "
             "never late. A lower --speed is fairer.")  # fmt: skip

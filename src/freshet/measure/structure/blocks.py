@@ -27,6 +27,7 @@ Sample = Callable[[int, int], str]
 class Habit(StrEnum):
     """How a block lives."""
 
+    ONCE = "seen once"
     STAYS = "stays"
     MOVES = "moves"
     CHANGES = "changes"
@@ -60,13 +61,15 @@ class Block:
 class BlockStays:
     """The contents of blocks, a run each: its block, from when to when, and what ended it.
 
-    ``block`` counts in the order of the blocks; ``ended`` is 1 where other content or none took
-    its place, 0 where it was still there at the last look.
+    ``block`` counts in the order of the blocks; ``seconds`` is how long it is known to have been
+    there, without the times at which nobody looked; ``ended`` is 1 where other content or none
+    took its place, 0 where it was still there at the last look.
     """
 
     block: Indices
     start: Floats
     end: Floats
+    seconds: Floats
     ended: Indices
 
 
@@ -154,7 +157,7 @@ def habit(changes: int, moved: int, looks: int) -> Habit:
     (<Habit.STAYS: 'stays'>, <Habit.ALWAYS: 'always changes'>, <Habit.MOVES: 'moves'>)
     """
     if not changes:
-        return Habit.STAYS
+        return Habit.STAYS if looks > 1 else Habit.ONCE
     if moved >= MOSTLY * changes:
         return Habit.MOVES
     pace = changes / max(looks - 1, 1)
@@ -173,6 +176,7 @@ def block_stays(found: Outline) -> BlockStays:
         order[kept["full_path"]],
         timeline.start[kept["first"]],
         timeline.until[kept["last"]],
+        kept["seconds"],
         (kept["last"] < len(timeline) - 1).astype(np.int32),
     )
 
