@@ -213,3 +213,27 @@ def test_looks_answered_with_not_modified_carry_the_version_of_the_mask(tmp_path
         last = collection.page(URL).history()[-1].change
         assert last is not None
         assert (last.changed, last.mask) == (False, 1)
+
+
+def test_what_a_mask_leaves_out_is_no_word_of_the_pages_history(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
+        page = collection.page(URL)
+        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 10
+        hide(collection, page, ["visitor number #"])
+        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 1
+        hide(collection, page, ["/html/body/footer"])
+        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 1
+
+
+def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, *([arrive(number / 5, counted(number))] for number in range(4)))
+        place = collection.page(URL).versions[1].row.visit.location
+        assert place is not None
+        file = collection.archive / place.file
+        whole = bytearray(file.read_bytes())
+        whole[place.offset + 40 : place.offset + 60] = bytes(20)
+        file.write_bytes(whole)
+        assert len(watch(collection, range(4, 14))) == 1
+        assert mask_of_page(collection, collection.page(URL)).rules

@@ -18,8 +18,10 @@ from freshet.core.series import Series, series_of
 from freshet.core.settings import LimitSettings
 from freshet.core.types import DomRows, Floats, Indices, Kind, Outcome, Snapshot, Terms, View, Visit
 from freshet.flow.sight import decoded
+from freshet.measure.mask import NO_MASK, Mask, visible
 from freshet.view.bounds import Limits
 from freshet.view.look import look
+from freshet.view.words import count
 
 MOST_TERMS = 3_000_000
 MOST_DOMS = 500
@@ -66,11 +68,19 @@ class History:
 
 
 def history(
-    rows: Sequence[HistoryRow], read: Read, limits: LimitSettings, *, dom: bool = True
+    rows: Sequence[HistoryRow],
+    read: Read,
+    limits: LimitSettings,
+    *,
+    dom: bool = True,
+    mask: Mask = NO_MASK,
 ) -> History:
-    """Return the looks among a page's visits as a series; ``read`` gives the bytes of a visit."""
+    """Return the looks among a page's visits as a series; ``read`` gives the bytes of a visit.
+
+    Words are those that the mask leaves; DOM rows are those of the whole page.
+    """
     looks = [row for row in rows if row.visit.outcome.is_look]
-    library = _Library(_kept(looks), read, limits, dom=dom)
+    library = _Library(_kept(looks), read, limits, mask, dom=dom)
     shown = np.empty(len(looks), np.int32)
     current, unseen = NOWHERE, 0
     for place, row in enumerate(looks):
@@ -158,14 +168,20 @@ class _Library:
     """The distinct versions of a page, numbered as they are first met."""
 
     def __init__(
-        self, kept: dict[Payload, Visit], read: Read, limits: LimitSettings, *, dom: bool
+        self,
+        kept: dict[Payload, Visit],
+        read: Read,
+        limits: LimitSettings,
+        mask: Mask,
+        *,
+        dom: bool,
     ) -> None:
         self.terms = _Thinned[Terms](MOST_TERMS, MOST_TERMS)
         self.doms = _Thinned[DomRows](MOST_DOMS, MOST_DOM_ROWS)
         self.dom = dom
         self.marked_up: list[bool] = []
         self.lost = self.unreadable = 0
-        self._kept, self._read, self._limits = kept, read, limits
+        self._kept, self._read, self._limits, self._mask = kept, read, limits, mask
         self._numbers: dict[Payload, int] = {}
         self._unreadable: set[Payload] = set()
 
@@ -199,10 +215,14 @@ class _Library:
             return NOWHERE
         number = self.versions
         self.marked_up.append(self.dom and view.kind is Kind.HTML)
-        self.terms.put(number, view.terms)
-        if view.dom is not None:
+        self.terms.put(number, self._words(view))
+        if self.dom and view.dom is not None:
             self.doms.put(number, view.dom)
         return number
+
+    def _words(self, view: View) -> Terms:
+        """Return the words that the mask leaves of a view."""
+        return count(visible(view, self._mask)) if self._mask.rules else view.terms
 
     def _view(self, payload: Payload) -> View | None:
         visit = self._kept.get(payload)
@@ -210,5 +230,5 @@ class _Library:
         if snapshot is None:
             return None
         plain = decoded(snapshot, self._limits)
-        wanted = self.dom and self.doms.wants(self.versions)
+        wanted = self._mask.reads_dom or (self.dom and self.doms.wants(self.versions))
         return look(plain, dom=wanted, limits=Limits(body_bytes=self._limits.body_bytes))

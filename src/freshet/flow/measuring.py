@@ -13,6 +13,7 @@ from freshet.core.clock import to_epoch
 from freshet.core.types import Page
 from freshet.engine.kept import Columns
 from freshet.flow.collection import Collection
+from freshet.flow.gauge import gauges
 from freshet.flow.histories import history
 from freshet.flow.traits import traits_of
 from freshet.measure.groups import NO_GROUP
@@ -58,7 +59,8 @@ def measure_page(collection: Collection, page: Page) -> tuple[Measured, Looks]:
     """Return the figures of one page without its rate, and its looks."""
     rows = collection.catalog.history(page.id)
     read = partial(collection.snapshots.of, url=page.url)
-    found = history(rows, read, collection.settings.limits)
+    mask = gauges(collection.catalog, collection.settings, [page.id])[page.id].mask
+    found = history(rows, read, collection.settings.limits, mask=mask)
     looks = looks_among(rows)
     summary = summarise(looks, traits=traits_of(found, page.url))
     return Measured(page.id, _kind(rows), summary, found.told), looks

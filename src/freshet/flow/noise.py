@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
-from freshet.core.errors import Damaged, NotFound
 from freshet.core.rounds import RoundKind
 from freshet.core.types import Change, Outcome, View, Visit
 from freshet.flow.collection import Collection
@@ -195,17 +194,9 @@ def _looks(collection: Collection, page: CollectionPage) -> Iterator[Look]:
     view: View | None = None
     for row, since in zip(kept, follows, strict=False):
         if row.visit.outcome is Outcome.OK:
-            view = _view(page, row)
+            view = page.view_of(row, dom=True)
         if view is not None:
             yield Look(view, to_epoch(row.visit.time), since)
-
-
-def _view(page: CollectionPage, row: HistoryRow) -> View | None:
-    """Return what a look showed; None where its bytes are lost or damaged."""
-    try:
-        return page.view_of(row, dom=True)
-    except (Damaged, NotFound):
-        return None
 
 
 def _rows(collection: Collection, page: CollectionPage, latest: int) -> list[HistoryRow]:

@@ -11,6 +11,7 @@ from freshet.core.clock import Clock
 from freshet.core.errors import StorageError, UsageError
 from freshet.core.settings import Settings
 from freshet.core.types import Page, Terms, View
+from freshet.flow.gauge import gauges
 from freshet.flow.histories import History, history
 from freshet.flow.sight import see
 from freshet.measure.structure.blocks import Block, Outline, blocks, outline
@@ -37,7 +38,9 @@ class Past:
     def history(self, page: Page, *, dom: bool) -> History:
         """Return the looks at a page as a series, with DOM rows where they are wanted."""
         read = partial(self.snapshots.of, url=page.url)
-        return history(self.catalog.history(page.id), read, self.settings.limits, dom=dom)
+        mask = gauges(self.catalog, self.settings, [page.id])[page.id].mask
+        rows = self.catalog.history(page.id)
+        return history(rows, read, self.settings.limits, dom=dom, mask=mask)
 
     def language(self, page: Page) -> Language | None:
         """Return the language around a page: that of its last version and of other pages'.

@@ -32,7 +32,7 @@ from freshet.flow.state import (
 from freshet.measure.change import Masked
 from freshet.view.url import canonical, place
 
-REMEMBERED_PAGES = 200_000
+REMEMBERED_PAGES = 20_000
 LONGEST_WHY = 200
 
 Item = tuple[int, str, Arrival]
