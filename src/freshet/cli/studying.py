@@ -55,7 +55,7 @@ def _facts(found: Study) -> Iterator[tuple[str, Any]]:
         words = f"{percent(summary.traits.stay)} stay, {percent(summary.traits.go)} pass"
         yield "words", f"{words}, of {len(found.terms):,}"
     if found.masked:
-        yield "mask", "counts for changes; curve, words and blocks are of the whole page"
+        yield "mask", "hides noise from changes, curve and words; blocks are of the whole page"
     yield "read in part", found.left_out
 
 

@@ -35,8 +35,8 @@ class Study:
     ``words`` spells the words that are shown, by their ids; of a page that is ``alone`` nothing
     tells how telling they are. ``outline`` is None where no version has elements; ``together``
     are blocks, by their place among ``blocks``, that always change at the same times.
-    ``left_out`` says what of the history could not be used. What a mask hides is hidden from the
-    looks and their figures alone: where the page is ``masked``, all else shows it.
+    ``left_out`` says what of the history could not be used. Where the page is ``masked``, looks,
+    curve and words are without what its mask hides; elements and blocks are of the whole page.
     """
 
     page: Page
