@@ -5,6 +5,7 @@ batch. It lies in a file of plain arrays; one that cannot be read counts as not 
 """
 
 import os
+import zlib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from hashlib import blake2b
@@ -69,7 +70,7 @@ def read(path: Path) -> Columns | None:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             return {name: held[name] for name in held.files}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
 

@@ -194,3 +194,14 @@ def test_two_looks_a_year_apart_make_no_curve(series_from: MakeSeries) -> None:
     curve = curve_of(apart)
     assert (len(curve), curve.shape, curve.knot) == (0, None, None)
     assert curve.why == "seen at 2 moments; a curve takes 8"
+
+
+def test_no_knot_is_placed_where_nobody_looked(series_from: MakeSeries) -> None:
+    words = [{1, 2, 3, 4, *range(100 + n, 110 + n)} for n in range(6)]
+    early = [24 * HOUR * day for day in range(6)]
+    late = [364 * DAY + HOUR * 24 * day for day in range(6)]
+    states = [*words, *({1, 2, 3, 4, *range(500, 510)} for _ in range(6))]
+    hourly = series_from(states)
+    curve = curve_of(series_of([*early, *late], hourly.shown.tolist(), hourly.terms))
+    assert len(curve) > 0
+    assert curve.knot is None

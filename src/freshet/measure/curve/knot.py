@@ -15,8 +15,10 @@ import numpy as np
 from freshet.core.types import Floats
 from freshet.measure.curve.segments import Line, crossing, one_line, two_lines
 from freshet.measure.curve.strands import Strand
+from freshet.measure.grid import LONGEST_GAP
 
 NEARLY_EQUAL = 0.5
+LARGEST_DOUBT = 0.5
 LEAST_DROP = 0.005
 MAIN_PART, SMALL_PART = 0.5, 0.05
 _EXACT = 1e-4
@@ -107,7 +109,8 @@ def steps_to(place: float, strands: list[Strand]) -> float | None:
 def _reached(place: float, strand: Strand) -> float | None:
     """Return the step of the move that ends nearest to a place, None where none came so far.
 
-    A move came between two looks: in the mean, halfway.
+    A move came between two looks: in the mean, halfway. Where nobody looked for long, that says
+    nothing of when it came.
     """
     moves = np.flatnonzero(np.diff(strand.drift, prepend=0.0) > 0)
     ends = strand.drift[moves]
@@ -115,7 +118,9 @@ def _reached(place: float, strand: Strand) -> float | None:
         return None
     middles = (ends[:-1] + ends[1:]) / 2
     move = moves[np.searchsorted(middles, place)]
-    return float(strand.steps[move - 1] + strand.steps[move]) / 2
+    before, after = float(strand.steps[move - 1]), float(strand.steps[move])
+    gap, middle = after - before, (before + after) / 2
+    return None if gap > max(LONGEST_GAP, LARGEST_DOUBT * middle) else middle
 
 
 def _merged(x: Floats, y: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:

@@ -5,7 +5,7 @@ to more than 1; here each child is made by one of them, with probabilities in th
 Every generation draws from a chance of its own, so that a search goes on as if never interrupted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -134,6 +134,6 @@ class Search:
         return population[min(drawn)].formula
 
 
-def _ranked(scored: Any) -> list[Scored]:
+def _ranked(scored: Iterable[Scored]) -> list[Scored]:
     """Put the fittest first; of equals the shorter, then by their text."""
     return sorted(scored, key=lambda each: (-each.fitness, len(each.formula), str(each.formula)))
