@@ -45,6 +45,8 @@ def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
         (("--hide", "/html/body"), 2, "hides every page whole"),
         (("--hide", "/html[x]/p"), 2, "is not understood"),
         (("--hide", "x" * 501), 2, "use at most 500"),
+        (("--hide", "/html/body" + "/div" * 200), 2, "use at most 500"),
+        (("--hide", "/html/body/../p"), 2, "is not understood"),
         (("--show", "7"), 3, "has no rule '7'"),
         (("--show", "no such rule"), 3, "has no rule"),
     ],

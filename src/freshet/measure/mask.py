@@ -31,7 +31,7 @@ _WILDCARD = r"[^\n\x1a]{0,200}"
 _NUMBER = r"[0-9]{1,40}+"
 _SPACE = r"\s{1,40}+"
 _TOKEN = re.compile(r"\\(?P<plain>.)|(?P<any>\*+)|(?P<number>#+)|(?P<space>\s+)|(?P<other>.)", re.S)
-_STEP = re.compile(r"/([^/\[\]\s]+)(?:\[(\d{1,6})\])?")
+_STEP = re.compile(r"/([A-Za-z][^/\[\]\s]*)(?:\[(\d{1,6})\])?")
 _WHOLE_PAGE = re.compile(r"/html(\[\d+\])?(/body(\[\d+\])?)?")
 
 By = Literal["hand", "learnt"]
@@ -165,6 +165,7 @@ def steps_of(path: str) -> tuple[Step, ...]:
     >>> steps_of("/html[0]/body[0]/aside")
     (('html', 0), ('body', 0), ('aside', None))
     """
+    _refuse_long(path, "path")
     steps = _STEP.findall(path)
     if "".join(match[0] for match in _STEP.finditer(path)) != path:
         raise SettingsError(
@@ -233,10 +234,14 @@ def _refuse_unusable(pattern: str) -> None:
         raise SettingsError(
             f"mask pattern {pattern!r} hides every page whole; give it text besides * and spaces"
         )
-    if len(pattern) > LONGEST_PATTERN:
+    _refuse_long(pattern, "pattern", ", with * for what lies between")
+
+
+def _refuse_long(text: str, kind: str, advice: str = "") -> None:
+    if len(text) > LONGEST_PATTERN:
         raise SettingsError(
-            f"mask pattern {pattern[:40]!r}… has {len(pattern)} characters; "
-            f"use at most {LONGEST_PATTERN}, with * for what lies between"
+            f"mask {kind} {text[:40]!r}… has {len(text)} characters; "
+            f"use at most {LONGEST_PATTERN}{advice}"
         )
 
 
