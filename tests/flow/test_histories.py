@@ -12,6 +12,7 @@ from freshet.core.types import Change, Location, Outcome, Snapshot, Visit
 from freshet.flow import histories
 from freshet.flow.histories import History, history
 from freshet.flow.opened import OpenedCollection
+from freshet.flow.traits import traits_of
 from freshet.view.words import count
 from tests.flow.flow_samples import START, URL, arrive, html, make, record
 
@@ -158,3 +159,17 @@ def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.Monke
 def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
     found = history([], lambda visit: None, LimitSettings())
     assert (len(found.series), len(found.structure), found.looks) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("most", "is_whole"), [(500, True), (4, False)])
+def test_survival_is_told_only_of_times_that_the_held_versions_tell_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_whole: bool
+) -> None:
+    monkeypatch.setattr(histories, "MOST_DOMS", most)
+    rows = [f"<p>{number}</p>" + "<p>x</p>" * (number < 2) for number in range(10 * 24)]
+    pages = [f"<html><body>{row}</body></html>".encode() for row in rows]
+    found = taken(tmp_path / "c", *(arrive(hour / 24, page) for hour, page in enumerate(pages)))
+    told = [share is not None for share in traits_of(found, URL).survival]
+    assert (found.dom_stride == 1) == is_whole
+    assert told[:2] == [is_whole, is_whole]
+    assert told[2]

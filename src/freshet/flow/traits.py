@@ -1,5 +1,7 @@
 """How the versions of a page drift: its curve, the life of its words and of its elements."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from freshet.core.series import Series
@@ -21,7 +23,7 @@ Reasons = tuple[tuple[str, str], ...]
 def traits_of(history: History, url: str, curve: Curve | None = None) -> Traits:
     """Return what can be said of a page from its versions; ``curve`` spares to make it again."""
     curve = curve_of(history.series, url) if curve is None else curve
-    lives, lacking = _survival(history.structure)
+    lives, lacking = _survival(history)
     stay, go = _shares(history.series)
     words = () if stay is not None else (("stay", "fewer than two moments are known"),)
     return Traits(
@@ -46,15 +48,31 @@ def _flat(curve: Curve) -> Reasons:
     return () if curve.knot else (("knot_hours", "the curve has no knot"),)
 
 
-def _survival(structure: Series) -> tuple[Survival | None, Reasons]:
-    """Return the survival of a page's first elements, over the weeks that are asked for."""
-    if all(dom is None for dom in structure.doms):
+def _survival(history: History) -> tuple[Survival | None, Reasons]:
+    """Return the survival of a page's first elements, over the weeks that are asked for.
+
+    Where only some versions' elements are held, nothing is said of shorter times than lie between
+    two of these.
+    """
+    if all(dom is None for dom in history.structure.doms):
         return None, (("survival", "no version has elements"),)
-    first = _first_weeks(structure)
+    first = _first_weeks(history.structure)
     found = survival(serialise(first, grid_timeline(first), MOST_ROWS))
     if not found.elements:
         return None, (("survival", "nothing is known after the first step"),)
-    return found, ()
+    return _only_after(found, _longest_stay(first) if history.dom_stride > 1 else 0.0), ()
+
+
+def _longest_stay(structure: Series) -> float:
+    """Return the longest time for which one version's elements stand for others'."""
+    shown = np.flatnonzero(np.diff(structure.shown, prepend=-1))
+    times = structure.times[shown]
+    return float(np.diff(times, append=structure.times[-1]).max(initial=0.0))
+
+
+def _only_after(found: Survival, least: float) -> Survival:
+    pairs = zip(found.horizons, found.shares, strict=True)
+    return replace(found, shares=tuple(share if at > least else None for at, share in pairs))
 
 
 def _first_weeks(structure: Series) -> Series:
