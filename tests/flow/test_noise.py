@@ -154,15 +154,20 @@ def slots(number: int, counter: int) -> bytes:
     return page_with(f"You are visitor number {counter} here", f"<p>Advertisement: {advert}!</p>")
 
 
+def watch_slots(collection: OpenedCollection, numbers: range, counted_until: int) -> None:
+    """Record visits to that page as one crawl does; its counter stops at some visit."""
+    watching = NoiseWatch(collection)
+    with collection.recording() as recorder:
+        for number in numbers:
+            counter = 4000 + 31 * min(number, counted_until)
+            taken = recorder.take([arrive(number / 5, slots(number, counter))])
+            recorder.forget(watching.after(taken.learnt))
+
+
 @pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
 def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, counts_on: bool) -> None:
     with make(tmp_path / "c") as collection:
-        watching = NoiseWatch(collection)
-        with collection.recording() as recorder:
-            for number in range(60):
-                counter = 4000 + 31 * (number if counts_on else min(number, 30))
-                taken = recorder.take([arrive(number / 5, slots(number, counter))])
-                recorder.forget(watching.after(taken.learnt))
+        watch_slots(collection, range(60), counted_until=60 if counts_on else 30)
         found = changes(collection)
         assert not any(found[12:29])
         assert sum(found[29:]) == 1
@@ -237,3 +242,10 @@ def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
         file.write_bytes(whole)
         assert len(watch(collection, range(4, 14))) == 1
         assert mask_of_page(collection, collection.page(URL)).rules
+
+
+def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        watch_slots(collection, range(32), counted_until=30)
+        watch_slots(collection, range(32, 44), counted_until=30)
+        assert sum(changes(collection)[29:]) == 1

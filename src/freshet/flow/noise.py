@@ -99,7 +99,7 @@ class NoiseWatch:
         looks = [
             (visit.page, change)
             for visit, change in visits
-            if change is not None and (change.text or visit.page in self._pages)
+            if change is not None and (change.text or change.mask or visit.page in self._pages)
         ]
         changed = {page for page, change in looks if change.text}
         learning = {page for page in changed & sampled if self._ends_instant_round(page)}
