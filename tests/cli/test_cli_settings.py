@@ -67,6 +67,8 @@ def test_counts_as_says_how_old_visits_are_measured_anew(run: Run, collection: P
         ("active_hours=25:00-26:00", "must be hours"),
         ("counts_as=words:0", "must be text, words:N"),
         ("headers.A=\x1b[31m", "must be printable"),
+        ("policy=t * X", "policy is set for the whole collection; write it into its freshet.toml"),
+        ("policy=__import__('os')", "policy is set for the whole collection"),
         ("importance", "write NAME=VALUE"),
         ("=2", "write NAME=VALUE"),
     ],

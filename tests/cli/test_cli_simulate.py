@@ -72,8 +72,15 @@ def test_people_see_a_table(run: Run, folder: str) -> None:
     )
     lines = ran.out.splitlines()
     assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
-    assert lines[1].split()[:4] == ["policy", "budget", "changerate", "ndcg"]
-    assert lines[2].split()[:4] == ["oracle-change", "2.5%", "1.000", "1.000"]
+    assert lines[1] == "budget 2.5% of the pages a cycle"
+    assert lines[2].split()[:3] == ["policy", "changerate", "ndcg"]
+    assert lines[3].split()[:3] == ["oracle-change", "1.000", "1.000"]
+
+
+def test_several_budgets_stand_in_the_table(run: Run, folder: str) -> None:
+    lines = run("simulate", folder, "--policy", "age", "--budget", "5%,10%").out.splitlines()
+    assert lines[1].split()[:3] == ["policy", "budget", "changerate"]
+    assert [line.split()[1] for line in lines[2:]] == ["5%", "10%"]
 
 
 def test_without_a_folder_the_pages_are_generated(run: Run) -> None:
@@ -158,3 +165,92 @@ def test_a_table_without_the_columns_is_refused(run: Run, tmp_path: Path) -> Non
     ran = run("simulate", str(tmp_path))
     assert ran.code == 4
     assert "lacks the column part, changed" in ran.err
+
+
+def test_a_row_tells_how_sure_its_figures_are(run: Run, folder: str) -> None:
+    words = ("simulate", folder, "--policy", "rand", "--budget", "10%", "--json")
+    many, one = run(*words, "--seeds", "4").json[0], run(*words, "--seeds", "1").json[0]
+    assert 0 < many["changerate_ci"] < 1
+    assert 0 < many["freshness_ci"] < 1
+    assert one["changerate_ci"] is None
+    assert many["new_links"] is None
+    assert 0 < many["detected"] < 1
+    assert 0 < many["time_to_detection"] < 12
+
+
+def test_policies_are_tested_against_one_of_them(run: Run, folder: str) -> None:
+    words = ("simulate", folder, "--policy", "oracle-change", "--against", "rand", "--seeds", "2")
+    rows = run(*words, "--json").json
+    assert [row["policy"] for row in rows] == ["oracle-change", "rand"]
+    assert rows[1]["against"] == []
+    duels = {each["measure"]: each for each in rows[0]["against"]}
+    assert set(duels) == {"changerate", "ndcg", "freshness"}
+    assert duels["changerate"]["policy"] == "rand"
+    assert duels["changerate"]["difference"] > 0
+    assert duels["changerate"]["p"] < 0.05
+    difference = rows[0]["freshness"] - rows[1]["freshness"]
+    assert duels["freshness"]["difference"] == pytest.approx(difference)
+    cycles = sum(duels["freshness"][name] for name in ("won", "lost", "tied"))
+    assert cycles == rows[0]["cycles"] - 2
+    lines = run(*words).out.splitlines()
+    assert "against rand, cycle by cycle" in lines
+    assert lines[-1].split()[:2] == ["oracle-change", "freshness"]
+
+
+def test_only_one_policy_can_be_the_one_to_beat(run: Run, folder: str) -> None:
+    for against in ("age,cg", "all"):
+        ran = run("simulate", folder, "--against", against)
+        assert (ran.code, ran.out) == (2, "")
+        assert "is not one policy" in ran.err
+    assert run("simulate", folder, "--against", "nuttch").code == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
+def test_every_cycle_is_written_on_request(
+    run: Run, folder: str, tmp_path: Path, suffix: str
+) -> None:
+    file = tmp_path / f"curves.{suffix}"
+    words = ("--policy", "age,cg", "--budget", "5%,10%", "--seeds", "2", "--curves", str(file))
+    row = run("simulate", folder, *words, "--json").json[0]
+    read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json}[suffix]
+    table = read(file)
+    assert len(table) == 2 * 2 * 2 * 10
+    first = table.filter(policy="age", budget=0.05)
+    assert first["cycle"].to_list() == [*range(2, 12)] * 2
+    assert first["freshness"].mean() == pytest.approx(row["freshness"])
+    assert first["new_links"].null_count() == len(first)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("curves.txt", "ends in .csv"), ("none/curves.csv", "no file"), (".", "ends")],
+)
+def test_a_file_that_cannot_hold_curves_is_refused_at_once(
+    run: Run, folder: str, tmp_path: Path, name: str, said: str
+) -> None:
+    ran = run("simulate", folder, "--curves", str(tmp_path / name))
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_live_policies_race_in_continuous_time(run: Run, folder: str) -> None:
+    words = ("simulate", folder, "--continuous", "--seeds", "2", "--budget", "10%")
+    rows = run(*words, "--json").json
+    by_name = {row["policy"]: row for row in rows}
+    assert set(by_name) >= {"age", "bayes-freshness", "oracle-life", "known-rate"}
+    assert all(row["ndcg"] is None for row in rows)
+    assert all(0 <= row["changerate"] <= 1 for row in rows)
+    assert all(0 < row["freshness"] < 1 for row in rows)
+    best = max(row["freshness"] for row in rows if not row["policy"].startswith("oracle"))
+    assert by_name["oracle-life"]["freshness"] > best
+    table = run(*words, "--policy", "t*X,age", "--against", "age").out
+    assert "against age" in table
+    assert "ndcg" not in table
+
+
+def test_a_living_web_has_moments_of_its_own(run: Run) -> None:
+    words = ("simulate", "--trace", "living", "--pages", "120", "--cycles", "8", "--seeds", "1")
+    rows = run(*words, "--continuous", "--policy", "age,oracle-life", "--json").json
+    assert [(row["trace"], row["pages"], row["cycles"]) for row in rows] == [("living", 120, 8)] * 2
+    assert rows[0]["freshness"] < rows[1]["freshness"]
+    assert run(*words).code == 2

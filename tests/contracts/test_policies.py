@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.policy import Policy
-from freshet.core.settings import POLICIES
-from freshet.core.tables import Caps, Choices, PageIds, PageTable, VisitTable
-from freshet.schedule.policies import NAMES, VARIANTS, make
+from freshet.core.settings import POLICIES, Settings, merge
+from freshet.core.tables import Caps, Choices, PageIds, PageTable, Reckoning, VisitTable
+from freshet.schedule.policies import FORMULA_NAMES, NAMES, VARIANTS, make
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
-EVERY = (*NAMES, *VARIANTS)
+FORMULAS = ("t * X", "NAD - 1000 / (t + 1)", "pow(exp(n), t) * GAD", "X / 0",
+            "chance * quiet - rate", "around + weekday")  # fmt: skip
+EVERY = (*NAMES, *VARIANTS, *FORMULAS)
 
 each_policy = pytest.mark.parametrize("name", EVERY)
 
@@ -72,6 +74,11 @@ def numbers(choices: Choices) -> list[int]:
 
 def test_the_settings_name_every_policy() -> None:
     assert sorted(POLICIES) == sorted(NAMES)
+
+
+def test_the_settings_take_every_name_of_a_formula_for_one() -> None:
+    for name in FORMULA_NAMES:
+        assert merge(Settings(), {"policy": name}, where="test").policy == name
 
 
 def test_a_policy_that_does_not_exist_is_named_with_the_nearest_one() -> None:
@@ -276,6 +283,49 @@ def test_choices_stand_best_first(name: str) -> None:
         assert chosen.chances.tolist() == sorted(chosen.chances.tolist(), reverse=True)
     else:
         assert chosen.values.tolist() == sorted(chosen.values.tolist(), reverse=True)
+
+
+def test_a_page_whose_visits_fail_is_worth_less_also_where_scores_are_below_zero() -> None:
+    policy = make("X - 10", live=True)
+    policy.add(pages(range(2)))
+    policy.learn(visits(ids(0, 1), START))
+    policy.learn(visits(ids(0), START, looks=False))
+    failing, other = (policy.explain(page, START + DAY) for page in (0, 1))
+    assert failing.value < other.value == -10.0
+    assert failing.reckoning == other.reckoning
+
+
+def test_what_was_learnt_for_a_formula_is_not_taken_for_another() -> None:
+    state = ready("NAD * t").state()
+    for name in ("SAD * t", "X"):
+        with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot serve"):
+            make(name).restore(state)
+    with pytest.raises(UsageError, match="another policy"):
+        make("NAD * t").restore(ready("nad").state())
+
+
+def test_a_formula_is_explained_by_what_its_names_stand_for() -> None:
+    told = ready("t * (X + 0.5)", 4, days=3).explain(3, START)
+    assert told.reckoning == Reckoning("t * (X + 0.5)", {"X": 2.0, "t": 1.0}, 2.5)
+    assert told.value == 2.5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("t *", "something is missing"),
+        ("t-nad", "'nad' is unknown"),
+        ("__import__('os')", "cannot read"),
+        ("((t", "')' is missing"),
+        ("bayes-change", "did you mean bayes-changes"),
+        ("a" * 100_000, "is no policy"),
+        ("t+" * 100_000, "shorten it"),
+    ],
+)
+def test_what_is_neither_a_policy_nor_a_formula_is_refused_in_short(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said.replace("(", r"\(").replace(")", r"\)")) as refused:
+        make(text)
+    assert len(str(refused.value)) < 500
 
 
 @each_policy

@@ -9,6 +9,8 @@ import pytest
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.flow.opened import OpenedCollection
+from freshet.flow.traces import guess, open_trace
+from tests.simulate.traces import lines_of
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -124,3 +126,21 @@ def test_a_folder_that_is_no_repository_is_refused(
     with pytest.raises(BadInput, match="plain"):
         collection.bring("git", tmp_path / "plain")
     assert collection.catalog.counts().visits == 0
+
+
+def test_a_repository_is_a_trace_whose_runs_are_its_days_with_commits(tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    for day in (0, 1, 2, 4, 5):
+        (folder / "often.md").write_bytes(TEXT + f"day {day}".encode())
+        commit(folder, 86_400 * day + 7, TEXT + b"late" * (day > 2), name="seldom.md")
+    assert guess(folder) == "git"
+    trace = open_trace(folder)
+    assert (trace.name, lines_of(trace)) == ("mirror", ["xx?xx", "..?x."])
+
+
+def test_a_repository_without_commits_is_no_trace(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    with pytest.raises(BadInput, match="has no commit HEAD"):
+        open_trace(tmp_path)

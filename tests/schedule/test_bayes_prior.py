@@ -1,5 +1,8 @@
 """The prior of the collection, its sites and its hosts."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,12 +17,24 @@ from tests.schedule.bayes_samples import pages, visits
 
 LEARNING = Learning(CYCLES.rates, outliers=1e-2, memory=0.95)
 NOW = 86_400.0
+SiteOf = Callable[[int], int]
 
 
-def learnt_pages(ids: list[int]) -> PageStates:
+def by_twenty(page: int) -> int:
+    return page // 20
+
+
+def by_threes(page: int) -> int:
+    """Put the pages of a host into three sites."""
+    return page % 3
+
+
+def learnt_pages(ids: list[int], site_of: SiteOf = by_twenty) -> PageStates:
     """Return pages of hosts of four and sites of twenty; every second host has changed."""
     states = PageStates(extra={"likelihood": Column(np.float32, width=RATES)})
-    states.add(pages(ids, since_day=-1.0))
+    table = pages(ids, since_day=-1.0)
+    sites = np.array([site_of(page) for page in table.ids.tolist()], np.uint64)
+    states.add(replace(table, sites=sites))
     changed = [id // 4 % 2 == 0 for id in ids]
     for day in (0.0, 1.0):
         LEARNING.observe(states.column("likelihood"), states.learn(visits(ids, day, changed)))
@@ -31,7 +46,7 @@ def prior_of(prior: HierarchicalPrior, states: PageStates, page: int) -> Floats:
     return table[which[0]]
 
 
-def plain_steps(states: PageStates, steps: int) -> dict[int, Floats]:
+def plain_steps(states: PageStates, steps: int, site_of: SiteOf = by_twenty) -> dict[int, Floats]:
     """Return each page's prior by loops over pages."""
     rates = LEARNING.rates
     first = np.exp(-0.5 * (np.log(rates / 0.03) / 2) ** 2)
@@ -45,11 +60,15 @@ def plain_steps(states: PageStates, steps: int) -> dict[int, Floats]:
             weights = prior[page] * np.exp(states.column("likelihood")[row].astype(np.float64))
             posteriors[page] = weights / weights.sum()
         whole = 0.98 * sum(posteriors.values()) / len(ids) + 0.02 * first
+        by_site = {}
+        for site in {site_of(page) for page in ids}:
+            own = [posteriors[page] for page in ids if site_of(page) == site]
+            by_site[site] = (sum(own) + 20 * whole) / (len(own) + 20)
         for page in ids:
-            site = [posteriors[other] for other in ids if other // 20 == page // 20]
-            host = [posteriors[other] for other in ids if other // 4 == page // 4]
-            by_site = (sum(site) + 20 * whole) / (len(site) + 20)
-            prior[page] = (sum(host) + 4 * by_site) / (len(host) + 4)
+            host = [other for other in ids if other // 4 == page // 4]
+            above = sum(by_site[site_of(other)] for other in host) / len(host)
+            own = [posteriors[other] for other in host]
+            prior[page] = (sum(own) + 4 * above) / (len(own) + 4)
     return prior
 
 
@@ -65,6 +84,15 @@ def test_every_level_is_learnt_as_by_plain_loops() -> None:
     prior = HierarchicalPrior(CYCLES.rates)
     prior.learn(states, LEARNING, NOW, steps=2, seed=0)
     plain = plain_steps(states, 2)
+    for page in range(50):
+        assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
+
+
+def test_a_host_of_several_sites_leans_on_each_by_its_pages_there() -> None:
+    states = learnt_pages(list(range(50)), by_threes)
+    prior = HierarchicalPrior(CYCLES.rates)
+    prior.learn(states, LEARNING, NOW, steps=3, seed=0)
+    plain = plain_steps(states, 3, by_threes)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
 

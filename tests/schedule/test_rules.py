@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 
 from freshet.core.clock import from_epoch
+from freshet.core.ranking.known import WEIGHTED, Clock
 from freshet.core.tables import DAY_SECONDS, Caps, PageTable, VisitTable
 from freshet.schedule.rules import (
-    AAD,
-    GAD,
-    NAD,
     NUTCH,
-    SAD,
     STORMCRAWLER,
     Adaptive,
     Age,
@@ -69,40 +66,42 @@ def test_cho_ranks_by_the_bias_reduced_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "clock", "rate"),
+    ("estimate", "clock", "rate"),
     [
-        (NAD, "visit", 3 / 4),
-        (SAD, "visit", 1.0),
-        (AAD, "visit", (1 + 3 + 4) / 10),
-        (GAD, "visit", (2 + 8 + 16) / (2 + 4 + 8 + 16)),
-        (NAD, "cycle", 3 / 7),
-        (SAD, "cycle", 0.0),
-        (AAD, "cycle", (1 + 3 + 6) / 28),
-        (GAD, "cycle", (2 + 8 + 64) / sum(2**i for i in range(1, 8))),
+        ("NAD", "visit", 3 / 4),
+        ("SAD", "visit", 1.0),
+        ("AAD", "visit", (1 + 3 + 4) / 10),
+        ("GAD", "visit", (2 + 8 + 16) / (2 + 4 + 8 + 16)),
+        ("NAD", "cycle", 3 / 7),
+        ("SAD", "cycle", 0.0),
+        ("AAD", "cycle", (1 + 3 + 6) / 28),
+        ("GAD", "cycle", (2 + 8 + 64) / sum(2**i for i in range(1, 8))),
     ],
 )
 def test_rates_are_weighted_means_of_the_changes_seen(
-    weights: object, clock: object, rate: float
+    estimate: str, clock: Clock, rate: float
 ) -> None:
-    rule = taught(Weighted("any", weights, clock=clock))  # type: ignore[arg-type]
+    rule = taught(Weighted("any", estimate=estimate, clock=clock))
     assert value(rule, 7) == pytest.approx(1 - exp(-rate * 2))
 
 
 def test_the_last_cycle_alone_counts_for_sad_by_cycle() -> None:
-    assert value(taught(Weighted("sad", SAD, clock="cycle")), 6) == pytest.approx(1 - exp(-1))
+    assert value(taught(Weighted("sad", estimate="SAD", clock="cycle")), 6) == pytest.approx(
+        1 - exp(-1)
+    )
 
 
-@pytest.mark.parametrize("weights", [NAD, SAD, AAD, GAD])
-def test_a_page_without_a_measured_look_has_no_rate(weights: object) -> None:
-    rule = Weighted("any", weights)  # type: ignore[arg-type]
+@pytest.mark.parametrize("estimate", WEIGHTED)
+def test_a_page_without_a_measured_look_has_no_rate(estimate: str) -> None:
+    rule = Weighted("any", estimate=estimate)
     rule.add(pages(1))
     assert value(rule, 3) == 0.0
 
 
-@pytest.mark.parametrize("weights", [NAD, SAD, AAD, GAD])
-def test_a_thousand_visits_overflow_nothing(weights: object) -> None:
+@pytest.mark.parametrize("estimate", WEIGHTED)
+def test_a_thousand_visits_overflow_nothing(estimate: str) -> None:
     history = dict.fromkeys(range(3000), True)
-    rule = taught(Weighted("any", weights), history)  # type: ignore[arg-type]
+    rule = taught(Weighted("any", estimate=estimate), history)
     assert value(rule, 3000) == pytest.approx(1 - exp(-1), rel=1e-3)
 
 
@@ -155,7 +154,9 @@ def test_random_visits_are_even() -> None:
     assert counts.max() < 70
 
 
-@pytest.mark.parametrize("rule", [Rand("rand"), Age("age"), Cho("cg"), Weighted("nad", NAD)])
+@pytest.mark.parametrize(
+    "rule", [Rand("rand"), Age("age"), Cho("cg"), Weighted("nad", estimate="NAD")]
+)
 def test_a_page_never_seen_comes_first(rule: Rule) -> None:
     rule.add(pages(2, since=np.nan))
     rule.learn(visits([(0, 0, False), (0, 1, True)]))
@@ -177,14 +178,16 @@ def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> No
 
 def test_the_chance_is_told_where_a_rule_knows_one() -> None:
     now = from_epoch(7 * DAY_SECONDS)
-    assert taught(Weighted("nad", NAD)).explain(0, now).chance == pytest.approx(1 - exp(-1.5))
+    assert taught(Weighted("nad", estimate="NAD")).explain(0, now).chance == pytest.approx(
+        1 - exp(-1.5)
+    )
     assert taught(Age("age")).explain(0, now).chance is None
 
 
 def test_visits_learnt_at_once_are_visits_learnt_one_by_one() -> None:
     rules = [
-        lambda: Weighted("aad", AAD),
-        lambda: Weighted("gad", GAD),
+        lambda: Weighted("aad", estimate="AAD"),
+        lambda: Weighted("gad", estimate="GAD"),
         lambda: Adaptive("n", NUTCH),
     ]
     for make in rules:

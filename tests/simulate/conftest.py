@@ -2,4 +2,5 @@
 
 import os
 
-collect_ignore_glob = [] if "FRESHET_DATA" in os.environ else ["test_conformance_*.py"]
+NEEDS = {"FRESHET_DATA": "test_conformance_*.py", "FRESHET_GPU": "test_on_a_gpu.py"}
+collect_ignore_glob = [tests for needed, tests in NEEDS.items() if needed not in os.environ]

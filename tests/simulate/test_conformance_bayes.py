@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.simulate import Row, back_test, load
+from freshet.flow.simulate import Row, back_test
+from freshet.flow.traces import open_trace
 from freshet.simulate.trace import Trace
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "pages"
@@ -13,7 +14,7 @@ DATA = Path(os.environ["FRESHET_DATA"]) / "pages"
 
 @pytest.fixture(scope="module", params=["snap", "mixed"])
 def trace(request: pytest.FixtureRequest) -> Trace:
-    return load(DATA, request.param)
+    return open_trace(DATA, name=request.param)
 
 
 def figures(trace: Trace, name: str, share: float, *, seeds: int = 1) -> Row:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.simulate import Row, back_test, load
+from freshet.flow.simulate import Row, back_test
+from freshet.flow.traces import open_trace
 from freshet.simulate.trace import Trace
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "pages"
@@ -38,7 +39,7 @@ CEILINGS = {
 
 @pytest.fixture(scope="module")
 def traces() -> dict[str, Trace]:
-    return {name: load(DATA, name) for name in ("snap", "mixed")}
+    return {name: open_trace(DATA, name=name) for name in ("snap", "mixed")}
 
 
 def only(trace: Trace, name: str, budget: float, *, seeds: int = 3) -> Row:

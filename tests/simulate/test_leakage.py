@@ -9,7 +9,8 @@ from freshet.simulate.loop import WARM_UP, crawl
 from tests.simulate.traces import by_chance, choices, in_groups
 
 PAGES, CYCLES, CUT, K = 60, 40, 22, 4
-EVERY = (*NAMES, *VARIANTS)
+FORMULAS = ("t * X", "chance", "rate * around", "quiet - t", "weekday + NAD")
+EVERY = (*NAMES, *VARIANTS, *FORMULAS)
 
 
 def up_to_the_cut(changed: Truths, name: str) -> list[list[int]]:

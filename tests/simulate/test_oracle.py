@@ -1,8 +1,11 @@
 """The ceilings: choosers that look at the truth."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 
+from freshet.schedule.policies import make
 from freshet.simulate.loop import crawl, visits_per_cycle
 from freshet.simulate.metrics import Score, score
 from freshet.simulate.oracle import ORACLES
@@ -65,3 +68,28 @@ def test_a_ceiling_looks_ahead(trace: Trace) -> None:
     shuffled = in_groups(np.column_stack([changed[:, : cut + 1], changed[:, later]]))
     before = choices(trace, ORACLES["oracle-life"](trace), 10)[: cut - 1]
     assert choices(shuffled, ORACLES["oracle-life"](shuffled), 10)[: cut - 1] != before
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
+    trace: Trace, share: float
+) -> None:
+    k = visits_per_cycle(share, len(trace.pages))
+    known = {
+        name: score(crawl(trace, make(name, seed=1), k), trace.pages.importance, k)
+        for name in ("age", "cg", "nad", "bayes-freshness", "bayes-changes")
+    }
+    change, life = scored("oracle-change", trace, share), scored("oracle-life", trace, share)
+    assert change.changerate >= max(each.changerate for each in known.values())
+    assert change.ndcg >= max(each.ndcg for each in known.values())
+    for ceiling in (change, life):
+        assert ceiling.detected > max(each.detected for each in known.values())
+        assert ceiling.time_waited < min(each.time_waited for each in known.values())
+    assert life.freshness > max(each.freshness for each in known.values())
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_ceiling_has_every_measure(trace: Trace, name: str) -> None:
+    linked = replace(trace, new_links=np.ones((trace.cycles, len(trace.pages)), np.uint16))
+    told = asdict(scored(name, linked, 0.05))
+    assert not any(np.isnan(figure) for figure in told.values())

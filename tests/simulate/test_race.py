@@ -9,7 +9,9 @@ from freshet.core.clock import to_epoch
 from freshet.core.tables import Caps, Choices, PageTable, VisitTable
 from freshet.core.types import Floats
 from freshet.schedule.policies import NAMES, make
-from freshet.simulate.race import Racer, Truth, truth
+from freshet.simulate.foresight import CEILINGS
+from freshet.simulate.race import Racer, Standing, Truth, truth, truth_of
+from tests.simulate.traces import by_chance, in_groups
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -117,3 +119,74 @@ def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> Non
         for name in ("bayes-freshness", "age", "nutch")
     }
     assert fresh["bayes-freshness"] > max(fresh["age"], fresh["nutch"])
+
+
+def test_every_change_waits_for_the_look_that_finds_it() -> None:
+    racer = Racer(InTurn(), truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START)
+    racer.advance(START + 3 * DAY)
+    told = racer.detections()
+    assert (told.changes, told.missed) == (3, 1)
+    assert told.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
+    assert told.detected == pytest.approx(3 / 4)
+    assert told.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
+
+
+def test_a_race_without_changes_has_no_time_to_detection() -> None:
+    racer = Racer(InTurn(), truth(pages(2), [on_days(), on_days()]), 1, START)
+    racer.advance(START + DAY)
+    assert np.isnan([racer.detections().time_to_detection, racer.detections().detected]).all()
+    assert racer.even_seconds() == pytest.approx(racer.fresh_seconds())
+
+
+def test_all_pages_count_alike_where_importance_is_left_aside() -> None:
+    racer = Racer(InTurn(), truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START)
+    racer.advance(START + DAY)
+    assert racer.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
+    assert racer.even_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+
+
+def test_nothing_before_the_start_of_a_race_counts() -> None:
+    policy = InTurn()
+    racer = Racer(policy, truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
+    racer.warm_up(pages(3).ids, 2, turns=3)
+    assert len(policy.learnt) == 6
+    told = racer.standing()
+    assert (told.visits, told.changes_found, racer.detections().changes) == (0, 0, 0)
+    after = racer.advance(START + DAY)
+    assert 0 < after.freshness <= 1.0
+    assert after.visits == 4
+
+
+def test_changes_of_a_trace_lie_at_moments_of_their_cycles() -> None:
+    trace = in_groups(by_chance(30, 12, seed=2))
+    told = truth_of(trace, seed=5)
+    assert len(told.times) == trace.change_counts().sum()
+    for page in range(30):
+        days = told.times[told.starts[page] : told.starts[page + 1]] // 86_400
+        changed = [cycle for cycle in range(12) if trace.changed(cycle)[page]]
+        assert days.tolist() == changed
+    assert np.isnan(told.pages.since).all()
+    assert (truth_of(trace, seed=5).times == told.times).all()
+    assert (truth_of(trace, seed=6).times != told.times).any()
+
+
+@pytest.mark.parametrize("name", CEILINGS)
+def test_a_ceiling_takes_pages_without_a_copy_first(name: str) -> None:
+    racer = Racer(CEILINGS[name](living(5, count=8)), living(5, count=8), 8, START)
+    racer.advance(START + 0.99 * DAY)
+    assert racer.standing().fresh_now > 0
+    assert racer.visits == 8
+    assert (racer._copies.exist(np.arange(8))).all()
+
+
+def test_the_ceilings_of_a_race_stand_in_their_order() -> None:
+    def told(name: str) -> Standing:
+        chooser = CEILINGS[name](living(6), seed=1) if name in CEILINGS else make(name, live=True)
+        racer = Racer(chooser, living(6), 20, START + 2 * DAY)
+        racer.warm_up(pages(40).ids, 2)
+        return racer.advance(START + 18 * DAY)
+
+    fresh = [told(name).freshness for name in ("age", "known-rate", "oracle-life")]
+    assert fresh == sorted(fresh)
+    found = [told(name).changes_found for name in ("age", "known-rate-changes", "oracle-change")]
+    assert found == sorted(found)

@@ -35,3 +35,12 @@ def by_chance(pages: int, cycles: int, *, seed: int) -> Truths:
 def choices(trace: Trace, policy: Chooser, k: int) -> list[list[int]]:
     """Return the pages that each cycle after the warm-up visits, best first."""
     return [cycle.chosen.tolist() for cycle in crawl(trace, policy, k)]
+
+
+def lines_of(trace: Trace) -> list[str]:
+    """Return each page's cells as ``drawn`` takes them; a guessed change is an ``X``."""
+    signs = np.array([".", "x", "?", "X"])
+    columns = [
+        signs[trace.changed(cycle) + 2 * trace.unknown(cycle)] for cycle in range(trace.cycles)
+    ]
+    return ["".join(line) for line in np.column_stack(columns)]

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from math import isfinite
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, Protocol
 
 from rich import progress as rich_progress
 from rich.console import Console
@@ -27,7 +27,6 @@ from rich.text import Text
 
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
-from freshet.core.progress import Progress
 
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 20
@@ -195,8 +194,16 @@ def show_live(show: Callable[[], None]) -> None:
             sleep(LIVE_SECONDS)
 
 
+class Bar(Protocol):
+    """A progress bar, which may also be told what is being done."""
+
+    def __call__(self, done: int, total: int, label: str | None = None) -> None:
+        """Show that ``done`` of ``total`` is done."""
+        ...
+
+
 @contextmanager
-def progress(label: str, *, quiet: bool) -> Iterator[Progress]:
+def progress(label: str, *, quiet: bool) -> Iterator[Bar]:
     """Show a progress bar on standard error while the work runs; none when quiet."""
     bar = rich_progress.Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
@@ -206,7 +213,7 @@ def progress(label: str, *, quiet: bool) -> Iterator[Progress]:
     with bar:
         task = bar.add_task(label, total=None)
 
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total or None)
+        def advance(done: int, total: int, label: str | None = None) -> None:
+            bar.update(task, completed=done, total=total or None, description=label)
 
         yield advance

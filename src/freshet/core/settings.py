@@ -5,6 +5,7 @@ collection's settings; tags and pages override the part that ``PageSettings`` ho
 nobody knows is refused, with the nearest known name.
 """
 
+import re
 import tomllib
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +30,11 @@ POLICIES = (
     "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
     "stormcrawler",
 )  # fmt: skip
+FORMULA_WORDS = ("rate", "chance", "around", "quiet", "weekday")
+MODEL_SUFFIX = ".json"
+POLICY_FORMS = (
+    f"one of {', '.join(POLICIES)}, a formula such as t * X, or a model file (*{MODEL_SUFFIX})"
+)
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
 TERABYTE = 1_000_000_000_000
 DAY_SECONDS = 86_400
@@ -37,6 +43,15 @@ YEAR_SECONDS = 365 * DAY_SECONDS
 
 def _one_of(allowed: tuple[str, ...]) -> Check:
     return lambda value: "" if value in allowed else f"must be one of {', '.join(allowed)}"
+
+
+def _policy(value: str) -> str:
+    """Refuse a misspelt name; whatever is no plain word is read as a formula by the planner."""
+    if _header_safe(value):
+        return "must be printable, on one line"
+    is_word = re.fullmatch(r"[a-z]{2,}(-[a-z]+)*", value) is not None
+    known = (*POLICIES, *FORMULA_WORDS)
+    return f"must be {POLICY_FORMS}" if is_word and value not in known else ""
 
 
 def _positive(most: int) -> Check:
@@ -198,7 +213,7 @@ class Settings:
     contact: str = _setting("", "address or URL named in the User-Agent", _header_safe)
     objective: str = _setting("freshness", "what visits are planned for", _one_of(OBJECTIVES))
     policy: str = _setting(
-        "", "how visits are planned; empty: by the objective", _one_of(("", *POLICIES))
+        "", "how visits are planned: by name, formula or model; empty: by the objective", _policy
     )
     budget: str = _setting("500/day", f"page requests a day: {BUDGETS}", _budget)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
@@ -276,6 +291,8 @@ def describe(cls: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any,
 
 
 def _unknown(name: str, where: str, known: list[str]) -> str:
+    if name in (item.name for item in fields(Settings)):
+        return f"{where}: {name} is set for the whole collection; write it into its freshet.toml"
     near = get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
     return f"{where}: unknown setting {name}; {hint}"

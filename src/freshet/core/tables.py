@@ -4,7 +4,7 @@ Hosts, sites and directories are 64-bit keys (``key_of``), so that no policy hol
 epoch seconds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -79,7 +79,8 @@ class VisitTable:
 class DayTable:
     """What was seen of pages on days, a row per page and day (days since 1970).
 
-    ``pages`` are places in ``urls`` and ``parts``, which hold each page's URL and its part.
+    ``pages`` are places in ``urls`` and ``parts``, which hold each page's URL and its part, and in
+    ``importance`` where that is told. ``new_links`` is -1 where it is not known.
     """
 
     pages: Indices
@@ -87,6 +88,8 @@ class DayTable:
     changed: Truths
     urls: tuple[str, ...]
     parts: tuple[str, ...]
+    new_links: Indices | None = None
+    importance: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -139,6 +142,15 @@ def reason(chance: float, age_days: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Reckoning:
+    """How a formula comes to a page's score: what each of its names stands for at that moment."""
+
+    formula: str
+    names: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a page stands where it stands in the plan; None where a policy knows no such thing.
 
@@ -166,3 +178,4 @@ class Explanation:
     host_looks: int | None = None
     clock: float | None = None
     due: float | None = None
+    reckoning: Reckoning | None = None

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
-from freshet.core.settings import PageSettings, Settings, load, merge
+from freshet.core.settings import MODEL_SUFFIX, PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
@@ -70,7 +71,7 @@ class Collection(Closing):
         """
         if not (path / SETTINGS_FILE).is_file():
             raise NotFound(f"{path} is no collection; make one with 'freshet init {path}'")
-        settings = load(path / SETTINGS_FILE, os.environ)
+        settings = _located(load(path / SETTINGS_FILE, os.environ), path)
         catalog = open_catalog(path / CATALOG_FILE, create=anew)
         return cls(path, catalog, settings, clock or SystemClock())
 
@@ -174,6 +175,17 @@ class Collection(Closing):
             names = ", ".join(page.source for page in found)
             raise UsageError(f"{key.url} is in several sources ({names}); choose one with --source")
         return (wanted or found)[0]
+
+
+def _located(settings: Settings, path: Path) -> Settings:
+    """Return settings whose model file, if there is one, is found from anywhere.
+
+    >>> _located(Settings(policy="models/news.json"), Path("/news")).policy
+    '/news/models/news.json'
+    """
+    if not settings.policy.endswith(MODEL_SUFFIX):
+        return settings
+    return replace(settings, policy=str(path.resolve() / settings.policy))
 
 
 def _new_page(key: PageKey) -> NewPage:

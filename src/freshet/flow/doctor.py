@@ -14,6 +14,7 @@ from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
+from freshet.flow.planning import policy_name
 from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
@@ -98,9 +99,18 @@ def _inside(collection: Collection) -> Iterator[Finding]:
     yield Finding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
     contact = collection.settings.contact
     yield Finding("contact", contact or "not set", bool(contact), "set contact in freshet.toml")
+    yield _policy(collection)
     holder = ArchiveLock(collection.archive).holder()
     yield Finding("lock", f"held by {holder}" if holder else "free", True)
     yield from _archive(collection, is_written=bool(holder))
+
+
+def _policy(collection: Collection) -> Finding:
+    """Say by what visits are planned, or what is wrong with the formula or model that is set."""
+    try:
+        return Finding("policy", policy_name(collection.settings), True)
+    except FreshetError as error:
+        return Finding("policy", str(error), False, "mend policy in freshet.toml")
 
 
 def _archive(collection: Collection, *, is_written: bool) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from freshet.core.errors import UsageError
 from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, Explanation
 from freshet.core.types import Page
-from freshet.flow.planning import informed_policy, policy_name
+from freshet.flow.planning import informed_policy
 from freshet.schedule.bayes import BayesPolicy
 from freshet.schedule.policies import BAYES
 
@@ -74,8 +74,8 @@ def forecasts(
 
 
 def _forecasting(settings: Settings) -> Settings:
-    """Return settings whose policy forecasts, as the classic rules do not."""
-    return settings if policy_name(settings) in BAYES else replace(settings, policy=USUAL)
+    """Return settings whose policy forecasts, as neither classic rules nor formulas do."""
+    return replace(settings, policy=USUAL) if settings.policy not in ("", *BAYES) else settings
 
 
 def _forecast(

@@ -16,7 +16,7 @@ from freshet.core.tables import Caps, PageIds
 from freshet.core.types import Choice, Plan, PlannedVisit
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
-from freshet.flow.planning import ids_of, informed_policy, policy_name
+from freshet.flow.planning import ids_of, informed_policy
 from freshet.flow.roll import Roll
 from freshet.flow.today import budget_now
 
@@ -36,7 +36,7 @@ def plan(
     ahead = Rehearsal(collection, settings, budget=str(budget))
     most = ahead.budget if limit is None else limit
     choices = sorted(ahead.visits(most), key=lambda visit: visit.expected)
-    return Plan(ahead.now, settings.objective, policy_name(settings), ahead.budget, tuple(choices))
+    return Plan(ahead.now, settings.objective, ahead.policy.name, ahead.budget, tuple(choices))
 
 
 def planned_for(settings: Settings, objective: str) -> Settings:

@@ -9,12 +9,13 @@ import numpy as np
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import PageColumns
 from freshet.core.clock import to_epoch
-from freshet.core.errors import SettingsError
+from freshet.core.errors import SettingsError, UsageError
 from freshet.core.policy import Policy
 from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable, keys_of
 from freshet.core.types import Change, Visit
-from freshet.schedule.policies import make
+from freshet.flow.models import resolved
+from freshet.schedule.policies import Ranking, make
 
 # As many pages of one directory as make the look-around clock run.
 REHEARSED = 8
@@ -22,19 +23,32 @@ PLANNED_FOR = ("freshness", "changes")
 
 
 def policy_name(settings: Settings) -> str:
-    """Return the policy that the settings ask for: by name, or the objective's own.
+    """Return the name of the policy that the settings ask for, or of the objective's own.
 
-    >>> policy_name(Settings(objective="changes")), policy_name(Settings(policy="nutch"))
-    ('bayes-changes', 'nutch')
+    >>> policy_name(Settings(objective="changes")), policy_name(Settings(policy="t*X"))
+    ('bayes-changes', 't * X')
     """
+    wanted = wanted_policy(settings)
+    return wanted if isinstance(wanted, str) else wanted.title
+
+
+def wanted_policy(settings: Settings) -> str | Ranking:
+    """Return the policy that the settings ask for: a known one, a formula or a learned model."""
     if settings.policy:
-        return settings.policy
+        return _named(settings.policy)
     if settings.objective not in PLANNED_FOR:
         raise SettingsError(
             f"objective {settings.objective!r} cannot be planned for yet; "
             f"set it to {' or '.join(PLANNED_FOR)}"
         )
     return f"bayes-{settings.objective}"
+
+
+def _named(name: str) -> str | Ranking:
+    try:
+        return resolved(name)
+    except UsageError as error:
+        raise type(error)(f"setting policy: {error}") from error
 
 
 def informed_policy(
@@ -50,7 +64,7 @@ def informed_policy(
     ``beside`` is shown the same visits, so that they are read once.
     """
     policy = make(
-        policy_name(settings),
+        wanted_policy(settings),
         live=True,
         page_interval=settings.politeness.page_interval,
         longest_backoff_days=settings.politeness.longest_backoff,
@@ -71,7 +85,7 @@ def _until(visits: VisitTable, now: float) -> VisitTable:
 
 def rehearse(settings: Settings, now: datetime) -> None:
     """Let a policy of its own learn and choose once, so that its compiled code is loaded."""
-    policy = make(policy_name(settings), live=True)
+    policy = make(wanted_policy(settings), live=True)
     ids, same = np.arange(1, REHEARSED + 1), np.zeros(REHEARSED, np.uint64)
     unknown, ones = np.full(REHEARSED, np.nan), np.ones(REHEARSED)
     policy.add(PageTable(ids, same, same, same, ones, unknown))

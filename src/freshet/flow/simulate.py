@@ -1,68 +1,124 @@
 """Back-test policies: let each crawl the same trace within the same budgets, and score them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from statistics import fmean
+from typing import Any
 
 import numpy as np
 
-from freshet.archive.importers.days import read_days
-from freshet.core.errors import BadInput, UsageError
+from freshet.archive.exporters import table
+from freshet.core.errors import UsageError
 from freshet.core.progress import Progress, silent
-from freshet.core.tables import DayTable, keys_of
-from freshet.core.types import Indices
-from freshet.schedule import policies
+from freshet.core.types import Floats
+from freshet.flow import contenders
 from freshet.simulate.loop import WARM_UP, Chooser, Cycle, crawl, visits_per_cycle
-from freshet.simulate.metrics import Score, score
-from freshet.simulate.oracle import ORACLES
-from freshet.simulate.trace import SOURCES, Keys, Trace, cells, packed, source_of
-from freshet.simulate.world.population import population
-from freshet.simulate.world.presets import PRESETS
-from freshet.view.url import canonical, place
+from freshet.simulate.metrics import Curves, Score, curves
+from freshet.simulate.statistics import Interval, interval, paired, victories
+from freshet.simulate.trace import Trace
 
-EVERY = (*policies.NAMES, *ORACLES)
-KNOWN = (*EVERY, *policies.VARIANTS)
+COMPARED = ("changerate", "ndcg", "freshness")
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """How one measure compares with another policy's, cycle by cycle.
+
+    ``difference`` is the mean over the cycles with its 95 % ``margin``, ``p`` of the paired test
+    over cycles; a cycle is ``won`` or ``lost`` where the seeds agree on it.
+    """
+
+    policy: str
+    measure: str
+    difference: float
+    margin: float
+    p: float
+    won: int
+    lost: int
+    tied: int
+    won_by: float
+    lost_by: float
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """How one policy did on a trace with one budget, in means over seeds.
 
-    ``budget`` is the share of the pages visited in a cycle; the measures are those of ``Score``.
+    ``budget`` is the share of the pages visited in a cycle; the measures are those of ``Score``,
+    NaN where there is none. What ends in ``_ci`` is half the width of the 95 % interval of the mean
+    over seeds, NaN for a single one.
     """
 
     policy: str
     trace: str
     budget: float
     seeds: int
+    pages: int
+    cycles: int
     changerate: float
     ndcg: float
     freshness: float
     weighted_freshness: float
     stale_age: float
-    pages: int
-    cycles: int
+    time_to_detection: float
+    time_waited: float
+    detected: float
+    new_links: float
+    links_detected: float
+    unranked: float
+    changerate_ci: float
+    ndcg_ci: float
+    freshness_ci: float
+    weighted_freshness_ci: float
+    stale_age_ci: float
+    time_to_detection_ci: float
+    time_waited_ci: float
+    detected_ci: float
+    new_links_ci: float
+    links_detected_ci: float
+    against: tuple[Against, ...] = ()
 
 
-def load(folder: Path, name: str) -> Trace:
-    """Make a named trace of the daily observations in a folder."""
-    _require_one_of(SOURCES, name, f"of {folder}")
-    table = read_days(folder)
-    found = cells(table, name)
-    trace = packed(name, _keys(table, found.pages), found.changed, unknown=found.unknown)
-    _require_something_to_find(trace, f"{folder}: ")
-    return trace
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one policy did with one budget: its curves, one of each seed.
 
+    A policy goes by the name that it was asked for, so that a program finds what it asked for.
+    """
 
-def generate(name: str, pages: int, cycles: int, *, seed: int = 1) -> Trace:
-    """Make a trace of a generated population whose statistics are published ones."""
-    _require_one_of(PRESETS, name, "without a folder")
-    drawn = population(PRESETS[name], pages, cycles, seed)
-    trace = packed(name, Keys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed)
-    _require_something_to_find(trace, "")
-    return trace
+    policy: str
+    budget: float
+    runs: tuple[Curves, ...]
+
+    def row(self, trace: Trace, rival: "Result | None" = None) -> Row:
+        """Return its means over the seeds, and how they compare with a rival's."""
+        scores = [run.score() for run in self.runs]
+        told = () if rival is None else tuple(self.against(rival, name) for name in COMPARED)
+        known = tuple(each for each in told if each.won + each.lost + each.tied)
+        return row(trace, self.policy, self.budget, scores, against=known)
+
+    def against(self, rival: "Result", measure: str) -> Against:
+        """Compare one measure with a rival's on the same trace and budget."""
+        ours, theirs = self.measured(measure), rival.measured(measure)
+        pairs = paired(ours.mean(axis=0), theirs.mean(axis=0))
+        cycles = victories(ours, theirs)
+        return Against(
+            policy=rival.policy,
+            measure=measure,
+            difference=pairs.difference,
+            margin=pairs.margin,
+            p=pairs.p,
+            won=cycles.won,
+            lost=cycles.lost,
+            tied=cycles.tied,
+            won_by=cycles.won_by,
+            lost_by=cycles.lost_by,
+        )
+
+    def measured(self, measure: str) -> Floats:
+        """Return a measure of every cycle, a row per seed."""
+        return np.stack([run.column(measure) for run in self.runs])
 
 
 def back_test(
@@ -74,33 +130,69 @@ def back_test(
     progress: Progress = silent,
 ) -> Iterator[Row]:
     """Yield a row for every budget and policy, the seeds being 1, 2, 3 and so on."""
+    for result in results(trace, names, budgets, seeds=seeds, progress=progress):
+        yield result.row(trace)
+
+
+def results(
+    trace: Trace,
+    names: Sequence[str],
+    budgets: Sequence[float],
+    *,
+    seeds: int = 3,
+    progress: Progress = silent,
+) -> Iterator[Result]:
+    """Yield how every policy did with every budget, cycle by cycle."""
     check(names, budgets, seeds)
     measured = trace.cycles - WARM_UP
     total = len(budgets) * len(names) * seeds * measured
     for number, (budget, name) in enumerate((each, name) for each in budgets for name in names):
         begun = number * seeds * measured
-        scores = []
+        runs = []
         for seed in range(1, seeds + 1):
             told = partial(_tell, progress, begun + (seed - 1) * measured, total)
-            scores.append(run(trace, contender(name, trace, seed), budget, watch=told))
-        yield _row(trace, name, budget, scores)
+            policy = contenders.contender(name, trace, seed)
+            runs.append(curves_of(trace, policy, budget, watch=told))
+        yield Result(name, budget, tuple(runs))
+
+
+def rows(trace: Trace, found: Sequence[Result], *, against: str = "") -> list[Row]:
+    """Return a row for every result, compared with that of one policy where one is named."""
+    rivals = {each.budget: each for each in found if each.policy == against}
+    return [
+        each.row(trace, rivals.get(each.budget) if each.policy != against else None)
+        for each in found
+    ]
+
+
+def check_curves(path: Path | None) -> None:
+    """Refuse a file that curves cannot be written to."""
+    if path is not None:
+        table.check(path)
+
+
+def write_curves(path: Path | None, found: Sequence[Result]) -> None:
+    """Write the measures of every policy, budget, seed and cycle as a table."""
+    if path is None:
+        return
+    rows = [
+        {"policy": result.policy, "budget": result.budget, "seed": seed} | asdict(cycle)
+        for result in found
+        for seed, run in enumerate(result.runs, 1)
+        for cycle in run.cycles
+    ]
+    table.write(path, {name: [row[name] for row in rows] for name in rows[0]})
 
 
 def check(names: Sequence[str], budgets: Sequence[float], seeds: int) -> None:
     """Refuse policies that do not exist and budgets that cannot be spent."""
     for name in names:
-        if name not in KNOWN:
-            raise UsageError(policies.unknown(name, KNOWN))
+        contenders.check(name)
     for budget in budgets:
         if not 0.0 < budget <= 1.0:
             raise UsageError(f"budget {budget:.4g} of the pages: it must be above 0 and at most 1")
     if seeds < 1:
         raise UsageError(f"{seeds} seeds: at least 1 is needed")
-
-
-def contender(name: str, trace: Trace, seed: int) -> Chooser:
-    """Return the policy of that name, or the one that looks at the truth of the trace."""
-    return ORACLES[name](trace, seed=seed) if name in ORACLES else policies.make(name, seed=seed)
 
 
 def run(
@@ -111,8 +203,47 @@ def run(
     watch: Callable[[Cycle], None] = lambda cycle: None,
 ) -> Score:
     """Let a policy crawl a trace and score it; ``watch`` is shown every cycle."""
+    return curves_of(trace, policy, budget, watch=watch).score()
+
+
+def curves_of(
+    trace: Trace,
+    policy: Chooser,
+    budget: float,
+    *,
+    watch: Callable[[Cycle], None] = lambda cycle: None,
+) -> Curves:
+    """Let a policy crawl a trace and measure every cycle; ``watch`` is shown each."""
     k = visits_per_cycle(budget, len(trace.pages))
-    return score(_watched(crawl(trace, policy, k), watch), trace.pages.importance, k)
+    return curves(_watched(crawl(trace, policy, k), watch), trace.pages.importance, k)
+
+
+def row(
+    trace: Trace,
+    name: str,
+    budget: float,
+    scores: Sequence[Score],
+    *,
+    against: tuple[Against, ...] = (),
+) -> Row:
+    """Return the means of scores, one of each seed, with their intervals."""
+    around = {each.name: _interval(scores, each.name) for each in fields(Score)}
+    figures: dict[str, Any] = {name: found.mean for name, found in around.items()}
+    figures |= {f"{name}_ci": around[name].margin for name in figures if name != "unranked"}
+    return Row(
+        policy=name,
+        trace=trace.name,
+        budget=budget,
+        seeds=len(scores),
+        pages=len(trace.pages),
+        cycles=trace.cycles,
+        against=against,
+        **figures,
+    )
+
+
+def _interval(scores: Sequence[Score], measure: str) -> Interval:
+    return interval(np.array([getattr(each, measure) for each in scores], np.float64))
 
 
 def _watched(cycles: Iterator[Cycle], watch: Callable[[Cycle], None]) -> Iterator[Cycle]:
@@ -123,47 +254,3 @@ def _watched(cycles: Iterator[Cycle], watch: Callable[[Cycle], None]) -> Iterato
 
 def _tell(progress: Progress, begun: int, total: int, cycle: Cycle) -> None:
     progress(begun + cycle.number - WARM_UP + 1, total)
-
-
-def _row(trace: Trace, name: str, budget: float, scores: Sequence[Score]) -> Row:
-    means: Mapping[str, float] = {
-        field: fmean(getattr(each, field) for each in scores)
-        for field in ("changerate", "ndcg", "freshness", "weighted_freshness", "stale_age")
-    }
-    return Row(
-        policy=name,
-        trace=trace.name,
-        budget=budget,
-        seeds=len(scores),
-        pages=len(trace.pages),
-        cycles=trace.cycles,
-        **means,
-    )
-
-
-def _keys(table: DayTable, pages: Indices) -> Keys:
-    """Return where pages lie; what a live page's site is, is the source of a recorded one."""
-    places = [place(canonical(table.urls[page]) or table.urls[page]) for page in pages]
-    return Keys(
-        hosts=keys_of([each.host for each in places]),
-        sites=keys_of([source_of(table.parts[page]) for page in pages]),
-        directories=keys_of([each.directory for each in places]),
-    )
-
-
-def _require_one_of(names: Iterable[str], name: str, where: str) -> None:
-    if name not in names:
-        raise UsageError(f"{name!r} is no trace {where}; choose {' or '.join(names)}")
-
-
-def _require_something_to_find(trace: Trace, where: str) -> None:
-    """Refuse a trace on which all policies are equal."""
-    what = f"{where}the trace {trace.name!r}"
-    if not len(trace.pages):
-        raise BadInput(f"{what} has no page whose days are known well enough; look for more days")
-    if trace.cycles <= WARM_UP:
-        raise BadInput(f"{what} has {trace.cycles} cycles, and the first {WARM_UP} only warm up")
-    if len(trace.pages) == 1:
-        raise BadInput(f"{what} has one page: there is nothing to choose; bring more pages")
-    if not np.any(trace.change_counts()):
-        raise BadInput(f"{what} has no change: there is nothing to find; bring more days")

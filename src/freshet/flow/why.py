@@ -11,12 +11,11 @@ from freshet.core.clock import from_epoch
 from freshet.core.hours import ActiveHours
 from freshet.core.settings import PageSettings
 from freshet.core.spans import every, span
-from freshet.core.tables import Explanation
+from freshet.core.tables import Explanation, Reckoning
 from freshet.core.types import Outcome, Page, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import HostView, host_view
 from freshet.flow.plan import Rehearsal
-from freshet.flow.planning import policy_name
 
 LOOKED_AHEAD = 2_000
 STEADY = 0.05
@@ -109,7 +108,7 @@ def _why(
         *_waits(ahead, own, host, found),
     ]
     return Why(
-        page, ahead.now, settings.objective, policy_name(settings), ahead.budget, ahead.spent,
+        page, ahead.now, settings.objective, ahead.policy.name, ahead.budget, ahead.spent,
         own.importance, tuple(obstacles), host, visit, found,
         expected or _due(ahead, page, own, host, found),
     )  # fmt: skip
@@ -189,6 +188,8 @@ def _reckoning(found: Explanation, importance: float) -> Iterator[tuple[str, str
         yield "changed by now", f"{found.chance:.0%} likely"
     if found.rate is not None:
         yield "changes", f"{every(found.rate)}{_between(found)}"
+    if found.reckoning is not None:
+        yield from _by_formula(found.reckoning)
     value = "first of all, nothing was seen of it yet" if not isfinite(found.age_days) else (
         f"{found.value:.4g} a visit now; visits worth {found.multiplier:.4g} or more come first"
     )  # fmt: skip
@@ -199,6 +200,13 @@ def _reckoning(found: Explanation, importance: float) -> Iterator[tuple[str, str
     if isfinite(found.age_days):
         yield "last seen", f"{span(found.age_days)} ago"
     yield from _basis(found)
+
+
+def _by_formula(found: Reckoning) -> Iterator[tuple[str, str]]:
+    yield "formula", found.formula
+    if found.names:
+        yield "where", ", ".join(f"{name} = {value:.4g}" for name, value in found.names.items())
+    yield "score", f"{found.score:.4g}"
 
 
 def _basis(found: Explanation) -> Iterator[tuple[str, str]]:

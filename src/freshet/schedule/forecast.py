@@ -10,7 +10,7 @@ from freshet.core.tables import Truths
 from freshet.core.types import Floats, Indices
 from freshet.schedule.cadence import Cadence
 from freshet.schedule.columns import blocks
-from freshet.schedule.lookaround import LookAround
+from freshet.schedule.lookaround import LookAround, Rates
 from freshet.schedule.posterior import Learning
 from freshet.schedule.prior import HierarchicalPrior
 from freshet.schedule.states import Looks, PageStates
@@ -63,12 +63,20 @@ class Forecasts:
         A crawl in continuous time settles its prior the first time, so that one that begins anew
         from its visits soon forecasts as it did.
         """
+        self.learn_prior(now)
+        self.set_clock(now)
+
+    def learn_prior(self, now: float) -> None:
+        """Learn what is expected of pages from what is known of all of them by now."""
         first = not (self._refreshed or self.cadence.in_cycles)
         steps = FIRST_STEPS if first else STEPS
         self.prior.learn(self.states, self.learning, now, steps=steps, seed=self.seed)
         self._refreshed = True
+
+    def set_clock(self, now: float, rates: Rates | None = None) -> None:
+        """Learn the pace of directories, where it is looked for, by the mean rates of pages."""
         if self.clock:
-            self.clock.refresh(self.states, now, lambda rows: self.rates(rows, now))
+            self.clock.refresh(self.states, now, rates or (lambda rows: self.rates(rows, now)))
 
     def rates(self, rows: NDArray[Any], now: float) -> Floats:
         """Return each page's mean rate, in changes a day."""

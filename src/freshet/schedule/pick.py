@@ -5,29 +5,24 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.lots import scrambled
 from freshet.core.tables import PageIds
 from freshet.core.types import Floats, Ids
 
 Places = NDArray[np.intp]
 Draw = Callable[[PageIds], Ids]
 
-_STEP = np.uint64(0x9E37_79B9_7F4A_7C15)
-_MIX_ONE, _MIX_TWO = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
-
 
 def lottery(seed: int, moment: float = 0.0) -> Draw:
-    """Return what draws a lot for every page: the same at the same moment, in whatever order.
-
-    The bits are mixed as in SplitMix64 (Steele, Lea and Flood 2014).
-    """
+    """Return what draws a lot for every page: the same at the same moment, in whatever order."""
     key = lot_key(seed, moment)
-    return lambda ids: _scrambled(ids.view(np.uint64) + key)
+    return lambda ids: scrambled(ids.view(np.uint64) + key)
 
 
 def lot_key(seed: int, moment: float = 0.0) -> np.uint64:
     """Return what the lots of a moment are drawn with: it is added to a page's id and mixed in."""
-    key = _scrambled(np.array([seed], np.int64).view(np.uint64))
-    key = _scrambled(key + np.array([moment], np.float64).view(np.uint64))
+    key = scrambled(np.array([seed], np.int64).view(np.uint64))
+    key = scrambled(key + np.array([moment], np.float64).view(np.uint64))
     return np.uint64(key[0])
 
 
@@ -49,11 +44,3 @@ def _reaching(scores: Floats, k: int, lots: Callable[[Places], Ids]) -> Places:
     if missing < len(level):
         level = level[np.argpartition(lots(level), missing)[:missing]]
     return np.concatenate((above, level))
-
-
-def _scrambled(values: Ids) -> Ids:
-    """Spread every bit of each value over all of its bits."""
-    values = values + _STEP
-    values = (values ^ (values >> np.uint64(30))) * _MIX_ONE
-    values = (values ^ (values >> np.uint64(27))) * _MIX_TWO
-    return values ^ (values >> np.uint64(31))

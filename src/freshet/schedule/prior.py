@@ -54,12 +54,18 @@ class HierarchicalPrior:
         rows = sample(states, MOST_PAGES, seed)
         if not len(rows):
             return
-        likelihood, ages = states.column("likelihood"), states.ages(rows, now, never=0.0)
-        sites = _Groups(states.site[rows], len(states.sites))
-        hosts = _Groups(states.host[rows], len(states.hosts))
+        ages = states.ages(rows, now, never=0.0)
+        weights = learning.faded(states.column("likelihood"), rows, ages)
+        pairs, firsts = kernels.in_pairs(states.site[rows], states.host[rows], len(states.hosts))
+        counts, members = np.bincount(pairs).astype(np.float64), rows[firsts]
+        site_rows, sites = _numbered(states.site[members], len(states.sites), 1)
+        host_rows, hosts = _numbered(states.host[members], len(states.hosts), 1 + int(sites.max()))
+        firm = (FIRST_SHARE, SITE_WEIGHT, HOST_WEIGHT)
+        table, which = self.of(states, members)
         for _ in range(steps):
-            weights = learning.posteriors(likelihood, rows, ages, self.of(states, rows))
-            self._fit(weights, sites, hosts)
+            sums = kernels.sums_of_posteriors(weights, pairs, table[which])
+            table, which = kernels.levels(sums, counts, (sites, hosts), self._first, firm), hosts
+        self.table, self._site_rows, self._host_rows = table, site_rows, host_rows
 
     def state(self) -> dict[str, Any]:
         """Return the table and its indices as plain arrays."""
@@ -75,34 +81,14 @@ class HierarchicalPrior:
         self._site_rows = np.array(state["prior_sites"], np.int32)
         self._host_rows = np.array(state["prior_hosts"], np.int32)
 
-    def _fit(self, weights: Floats, sites: "_Groups", hosts: "_Groups") -> None:
-        """Set every level from the posteriors of pages."""
-        whole = (1 - FIRST_SHARE) * weights.mean(axis=0) + FIRST_SHARE * self._first
-        by_site = (sites.sums(weights) + SITE_WEIGHT * whole) / (sites.pages + SITE_WEIGHT)
-        above = hosts.sums(by_site[sites.places]) / hosts.pages
-        by_host = (hosts.sums(weights) + HOST_WEIGHT * above) / (hosts.pages + HOST_WEIGHT)
-        self.table = np.vstack((whole, by_site, by_host))
-        self._site_rows = sites.rows_from(1)
-        self._host_rows = hosts.rows_from(1 + len(sites.pages))
 
-
-class _Groups:
-    """The sites or the hosts of sampled pages."""
-
-    def __init__(self, groups: Indices, count: int) -> None:
-        distinct, self.places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        self.pages: Floats = sizes[:, np.newaxis].astype(np.float64)
-        self._distinct, self._count = distinct, count
-
-    def sums(self, weights: Floats) -> Floats:
-        """Return the sum of every group's pages."""
-        return kernels.sums_by_group(weights, self.places, len(self.pages))
-
-    def rows_from(self, first: int) -> Indices:
-        """Return the table's row of every group, those of the sample numbered from ``first``."""
-        rows = np.full(self._count, NOWHERE, np.int32)
-        rows[self._distinct] = np.arange(first, first + len(self._distinct))
-        return rows
+def _numbered(groups: Indices, count: int, first: int) -> tuple[Indices, Indices]:
+    """Return the table's row of every group, those that occur numbered from one, and of entries."""
+    rows = np.full(count, NOWHERE, np.int32)
+    rows[groups] = 0
+    occurring = np.flatnonzero(rows == 0)
+    rows[occurring] = np.arange(first, first + len(occurring))
+    return rows, rows[groups]
 
 
 def sample(states: PageStates, most: int, seed: int) -> Indices:

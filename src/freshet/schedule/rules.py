@@ -5,15 +5,16 @@ the rest. Scores are computed anew at each choice.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.ranking.known import WIDTH, Clock, Known, known_for
 from freshet.core.tables import (
     DAY_SECONDS,
     Caps,
@@ -21,7 +22,6 @@ from freshet.core.tables import (
     Explanation,
     PageIds,
     PageTable,
-    Truths,
     VisitTable,
 )
 from freshet.core.types import Floats
@@ -158,56 +158,49 @@ class Age(Rule):
         return self.states.ages(rows, now)
 
 
-class Cho(Rule):
-    """Ranks by the rate of change alone (Cho and Garcia-Molina 2003, section 4.2)."""
+class Knowing(Rule):
+    """Keeps the running sums behind the names of core.ranking that it asks for."""
+
+    def __init__(
+        self,
+        name: str,
+        known: Known,
+        *,
+        seed: int = 0,
+        waits: Waits | None = None,
+        more: Mapping[str, Column] | None = None,
+    ) -> None:
+        kinds = {"known": Column(np.float64, width=WIDTH), **(more or {})}
+        super().__init__(name, seed=seed, waits=waits, columns=kinds)
+        self._known = known
+
+    def remember(self, looks: Looks) -> None:
+        """Let what is known of pages grow by looks that were compared."""
+        seen = looks[np.flatnonzero(looks.measured)]
+        known = self.states.column("known")
+        known[seen.rows] = self._known.after(known[seen.rows], seen.gaps, seen.changed)
+
+    def told(self, rows: Rows, now: float) -> Mapping[str, Floats]:
+        """Return what every name stands for at a moment, a rate 0 before the first look."""
+        known = self.states.column("known")[rows]
+        return self._known.told(known, self.states.ages(rows, now, never=0.0))
+
+
+class Cho(Knowing):
+    """Ranks by the rate of change alone (Cho and Garcia-Molina 2003, section 4.2).
+
+    It counts changes a visit, whatever the time between visits.
+    """
+
+    def __init__(self, name: str, *, seed: int = 0, waits: Waits | None = None) -> None:
+        super().__init__(name, known_for(["CG"]), seed=seed, waits=waits)
 
     def score(self, rows: Rows, now: float) -> Floats:
-        """Return the estimated rate: changes a visit, whatever the time between visits."""
-        return cho_rate(self.states.measured[rows], self.states.changes[rows])
+        """Return the estimated rate."""
+        return self.told(rows, now)["CG"]
 
 
-def cho_rate(looks: NDArray[Any], changes: NDArray[Any]) -> Floats:
-    """Return changes a visit by the estimator that does not underrate pages that always change.
-
-    >>> cho_rate(np.array([2]), np.array([1])).round(3).tolist()
-    [0.511]
-    """
-    rates: Floats = -np.log((looks - changes + 0.5) / (looks + 0.5))
-    return rates
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How a weighted mean of the changes seen is kept as one running sum.
-
-    ``add(sums, clock, elapsed, changed)`` gives the sums after looks at clock readings ``clock``,
-    ``elapsed`` after the looks before; ``rate(sums, reading, idle)`` gives the rates at a reading,
-    ``idle`` after the last look.
-    """
-
-    add: Callable[[Floats, Floats, Floats, Truths], Floats]
-    rate: Callable[[Floats, Floats, Floats], Floats]
-
-
-NAD = Weights(
-    add=lambda sums, clock, elapsed, changed: sums + changed,
-    rate=lambda sums, reading, idle: sums / reading,
-)
-SAD = Weights(
-    add=lambda sums, clock, elapsed, changed: np.where(elapsed > 0, changed, sums),
-    rate=lambda sums, reading, idle: sums * (idle <= 0),
-)
-AAD = Weights(
-    add=lambda sums, clock, elapsed, changed: sums + clock * changed,
-    rate=lambda sums, reading, idle: sums / (reading * (reading + 1) / 2),
-)
-GAD = Weights(
-    add=lambda sums, clock, elapsed, changed: sums * 0.5**elapsed + changed,
-    rate=lambda sums, reading, idle: sums * 0.5**idle / (2 - 2 * 0.5**reading),
-)
-
-
-class Weighted(Rule):
+class Weighted(Knowing):
     """Ranks by 1 - exp(-rate * age), the rate a weighted mean of the changes seen so far.
 
     The weights are uniform (NAD), all on the last look (SAD), growing by one (AAD) or doubling
@@ -215,51 +208,26 @@ class Weighted(Rule):
     by that of the cycle (``clock="cycle"``), as in its authors' program.
     """
 
-    columns: ClassVar[Mapping[str, Column]] = {
-        "clock": Column(np.float64),
-        "sum": Column(np.float64),
-    }
-
     def __init__(
         self,
         name: str,
-        weights: Weights,
         *,
-        clock: Literal["visit", "cycle"] = "visit",
+        estimate: str,
+        clock: Clock = "visit",
         seed: int = 0,
         waits: Waits | None = None,
     ) -> None:
-        super().__init__(name, seed=seed, waits=waits)
-        self._weights = weights
-        self._by_cycle = clock == "cycle"
-
-    def remember(self, looks: Looks) -> None:
-        """Let the clock run and add what the looks found."""
-        clock, sums = self.states.column("clock"), self.states.column("sum")
-        elapsed = np.where(looks.measured, looks.gaps if self._by_cycle else 1.0, 0.0)
-        clock[looks.rows] += elapsed
-        sums[looks.rows] = self._weights.add(
-            sums[looks.rows], clock[looks.rows], elapsed, looks.changed & looks.measured
-        )
+        super().__init__(name, known_for([estimate], clock), seed=seed, waits=waits)
+        self._estimate = estimate
 
     def score(self, rows: Rows, now: float) -> Floats:
         """Return the chance that each page has changed since its last look."""
-        return -np.expm1(-self.rates(rows, now) * self._ages(rows, now))
+        rates = self.told(rows, now)[self._estimate]
+        return -np.expm1(-rates * self.states.ages(rows, now, never=0.0))
 
     def chances(self, rows: Rows, now: float) -> Floats:
         """Return what the rule ranks by, which is a chance."""
         return self.score(rows, now)
-
-    def rates(self, rows: Rows, now: float) -> Floats:
-        """Return the changes a day that the weights give, 0 before the first measured look."""
-        idle = np.maximum(0.0, self._ages(rows, now) - 1) if self._by_cycle else np.zeros(len(rows))
-        reading = self.states.column("clock")[rows] + idle
-        none = reading <= 0
-        rates = self._weights.rate(self.states.column("sum")[rows], reading + none, idle)
-        return np.where(none, 0.0, rates)
-
-    def _ages(self, rows: Rows, now: float) -> Floats:
-        return np.nan_to_num(self.states.ages(rows, now), posinf=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from freshet.core.tables import Truths
 from freshet.core.types import Floats
+from freshet.simulate import kernels
 from freshet.simulate.loop import Cycle
 
 NOTHING = float("nan")
@@ -15,13 +16,22 @@ NOTHING = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Means over the cycles of one crawl.
+    """The measures of one crawl: means over its cycles, but for those of single changes.
 
     ``changerate`` is the share of visits that found a change, ``ndcg`` how early in each cycle's
     order they came, against an order that knows every stale copy. ``freshness`` is the share of
     copies that equal their page at the end of a cycle, ``weighted_freshness`` the same by
     importance, ``stale_age`` the cycles since the first change that a stale copy misses.
     ``unranked`` counts the cycles without a stale copy, which ``ndcg`` leaves out.
+
+    A change is a changed cell, and a visit finds all since the visit before. ``time_to_detection``
+    is the mean of the cycles from a change to the visit that found it, over the changes found,
+    ``detected`` their share in all changes. As who never visits slow pages would look quick by
+    that, ``time_waited`` has every change in it: those not found by the last cycle with the cycles
+    that they have waited so far, which is the least that it can be.
+
+    ``new_links`` are those found in a visit, ``links_detected`` their share in all; both are NaN
+    where the trace knows of none.
     """
 
     changerate: float
@@ -29,31 +39,88 @@ class Score:
     freshness: float
     weighted_freshness: float
     stale_age: float
+    time_to_detection: float
+    time_waited: float
+    detected: float
+    new_links: float
+    links_detected: float
     unranked: int
 
 
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The measures of one cycle, as ``Score`` tells them; NaN where the cycle has none.
+
+    ``time_to_detection`` goes over the changes that this cycle's visits found; ``time_waited``,
+    ``detected`` and ``links_detected`` go over all changes up to this cycle. ``visits`` and
+    ``changes_found`` are counts.
+    """
+
+    cycle: int
+    visits: int
+    changes_found: int
+    changerate: float
+    ndcg: float
+    freshness: float
+    weighted_freshness: float
+    stale_age: float
+    time_to_detection: float
+    time_waited: float
+    detected: float
+    new_links: float
+    links_detected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """The measures of a crawl cycle by cycle."""
+
+    cycles: tuple[Measures, ...]
+
+    def __len__(self) -> int:
+        return len(self.cycles)
+
+    def column(self, name: str) -> Floats:
+        """Return one measure of every cycle."""
+        return np.array([getattr(each, name) for each in self.cycles], np.float64)
+
+    def score(self) -> Score:
+        """Return the measures of the whole crawl."""
+        found = self.column("changes_found")
+        waited = np.nansum(self.column("time_to_detection") * found)
+        return Score(
+            changerate=self._mean("changerate"),
+            ndcg=self._mean("ndcg"),
+            freshness=self._mean("freshness"),
+            weighted_freshness=self._mean("weighted_freshness"),
+            stale_age=self._mean("stale_age"),
+            time_to_detection=_ratio(waited, found.sum()),
+            time_waited=self._last("time_waited"),
+            detected=self._last("detected"),
+            new_links=self._mean("new_links"),
+            links_detected=self._last("links_detected"),
+            unranked=int(np.count_nonzero(np.isnan(self.column("ndcg")))),
+        )
+
+    def _last(self, name: str) -> float:
+        """Return what the last cycle says of all cycles up to it."""
+        return float(getattr(self.cycles[-1], name)) if self.cycles else NOTHING
+
+    def _mean(self, name: str) -> float:
+        """Return the mean over the cycles that have the measure."""
+        values = self.column(name)
+        return fmean(values[~np.isnan(values)]) if not np.isnan(values).all() else NOTHING
+
+
 def score(cycles: Iterable[Cycle], importance: Floats, k: int) -> Score:
-    """Return the means over the cycles of a crawl with k visits each."""
-    discounts = discount(k)
-    ideal = np.concatenate([[0.0], np.cumsum(discounts)])
-    weights = importance / importance.sum()
-    rates, gains, fresh, weighted, ages = [], [], [], [], []
-    for cycle in cycles:
-        rates.append(_share(cycle.found))
-        if cycle.stale_before:
-            best = ideal[min(k, cycle.stale_before)]
-            gains.append(float(cycle.found @ discounts[: len(cycle.found)] / best))
-        fresh.append(1.0 - _share(cycle.stale))
-        weighted.append(1.0 - float(weights @ cycle.stale))
-        ages += _ages(cycle)
-    return Score(
-        changerate=_mean(rates),
-        ndcg=_mean(gains),
-        freshness=_mean(fresh),
-        weighted_freshness=_mean(weighted),
-        stale_age=_mean(ages),
-        unranked=len(rates) - len(gains),
-    )
+    """Return the measures of a crawl with k visits a cycle."""
+    return curves(cycles, importance, k).score()
+
+
+def curves(cycles: Iterable[Cycle], importance: Floats, k: int) -> Curves:
+    """Return the measures of each cycle of a crawl with k visits a cycle."""
+    scorer = _Scorer(importance, k)
+    return Curves(tuple(scorer.measure(cycle) for cycle in cycles))
 
 
 def discount(k: int) -> Floats:
@@ -70,15 +137,51 @@ def discount(k: int) -> Floats:
     return weights
 
 
-def _ages(cycle: Cycle) -> list[float]:
-    """Return the mean age of a cycle's stale copies, nothing where all are fresh."""
-    since = cycle.since[cycle.stale]
-    return [cycle.number - float(since.mean())] if len(since) else []
+class _Scorer:
+    """Measures one cycle after another, in their order."""
+
+    def __init__(self, importance: Floats, k: int) -> None:
+        self._k = k
+        self._discounts = discount(k)
+        self._ideal = np.concatenate([[0.0], np.cumsum(self._discounts)])
+        self._weights = importance / importance.sum()
+        self._changes = self._waited = self._links = 0
+
+    def measure(self, cycle: Cycle) -> Measures:
+        """Return the measures of a cycle."""
+        finds, missed = cycle.finds, cycle.missed
+        self._changes += finds.changes
+        self._waited += finds.waited
+        self._links += finds.links or 0
+        stale, since, weight = kernels.stale_sums(cycle.stale, cycle.since, self._weights)
+        linked = finds.links is not None
+        return Measures(
+            cycle=cycle.number,
+            visits=len(cycle.chosen),
+            changes_found=finds.changes,
+            changerate=_share(cycle.found),
+            ndcg=self._gain(cycle),
+            freshness=1.0 - stale / len(cycle.stale),
+            weighted_freshness=1.0 - weight,
+            stale_age=_ratio(cycle.number * stale - since, stale),
+            time_to_detection=_ratio(finds.waited, finds.changes),
+            time_waited=_ratio(self._waited + missed.waited, self._changes + missed.changes),
+            detected=_ratio(self._changes, self._changes + missed.changes),
+            new_links=_ratio(finds.links or 0, len(cycle.chosen)) if linked else NOTHING,
+            links_detected=_ratio(self._links, self._links + (missed.links or 0)),
+        )
+
+    def _gain(self, cycle: Cycle) -> float:
+        """Return how early in the order the changes came; NaN where there was none to find."""
+        if not cycle.stale_before:
+            return NOTHING
+        best = self._ideal[min(self._k, cycle.stale_before)]
+        return float(self._discounts[np.flatnonzero(cycle.found)].sum() / best)
 
 
 def _share(flags: Truths) -> float:
     return float(np.count_nonzero(flags)) / len(flags) if len(flags) else 0.0
 
 
-def _mean(values: list[float]) -> float:
-    return fmean(values) if values else NOTHING
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else NOTHING

@@ -117,10 +117,7 @@ class KnownRate(Oracle):
         return -np.expm1(-self._rates * self._copies.age(cycle))
 
     def _worth(self, cycle: int) -> Floats:
-        """Return the fresh time that a visit gains (Cho and Garcia-Molina 2003)."""
-        spent = self._rates * self._copies.age(cycle)
-        gained = -np.expm1(-spent) - spent * np.exp(-spent)
-        return np.divide(gained, self._rates, out=np.zeros_like(gained), where=self._rates > 0)
+        return fresh_time_gained(self._rates, self._copies.age(cycle))
 
 
 class KnownRateChanges(KnownRate):
@@ -135,6 +132,17 @@ class KnownRateChanges(KnownRate):
 ORACLES: Mapping[str, Callable[..., Chooser]] = {
     each.name: each for each in (OracleChange, OracleLife, KnownRate, KnownRateChanges)
 }
+
+
+def fresh_time_gained(rates: Floats, ages: Floats) -> Floats:
+    """Return the fresh time that visits gain at known rates (Cho and Garcia-Molina 2003).
+
+    >>> fresh_time_gained(np.array([0.0, 1.0]), np.array([1.0, 1.0])).round(3).tolist()
+    [0.0, 0.264]
+    """
+    spent = rates * ages
+    gained = -np.expm1(-spent) - spent * np.exp(-spent)
+    return np.divide(gained, rates, out=np.zeros_like(gained), where=rates > 0)
 
 
 def next_changes(trace: Trace) -> Indices:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from freshet.core.formula import Formula, parse
-from freshet.schedule.evolve.known import ALL
-from freshet.schedule.evolve.search import Search, Stand, Ways, stand_from
+from freshet.core.ranking.known import ALL
+from freshet.schedule.evolve.search import Scored, Search, Stand, Ways, stand_from
 from freshet.schedule.evolve.trees import Language
 
 WAYS = Ways(population=40, generations=6, kept=10)
@@ -84,3 +85,48 @@ def test_the_floor_is_what_the_last_of_the_best_reached() -> None:
     stand = searching.begin()
     searching.step(stand)
     assert floors == [float("-inf"), stand.best[-1].fitness]
+
+
+def test_no_formula_is_scored_twice_in_a_whole_search() -> None:
+    asked: list[str] = []
+
+    def noted(formulas: Sequence[Formula], floor: float) -> list[float]:
+        asked.extend(str(formula) for formula in formulas)
+        return likeness(formulas, floor)
+
+    searching = Search(Language(ALL), noted, 1, WAYS)
+    stand = searching.begin()
+    for _ in range(WAYS.generations):
+        stand = searching.step(stand)
+    assert len(asked) == len(set(asked)) == len(stand.known)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("freshet.schedule.evolve.search.REMEMBERED", 50)
+    stand = after(search().begin(), 3)
+    assert len(stand.known) == 50
+    kept = stand_from(json.loads(json.dumps(stand.as_json())), ALL)
+    assert after(kept, 1) == after(stand, 1)
+
+
+def test_a_search_begins_with_what_it_is_given() -> None:
+    target = parse("X * t + CG", ALL)
+    stand = Search(Language(ALL), likeness, 1, WAYS, first=(target,)).begin()
+    assert len(stand.population) == WAYS.population
+    assert stand.best[0].fitness == 0.0
+
+
+def parents(*population: tuple[str, float]) -> list[str]:
+    scored = [Scored(parse(text, ALL), fitness) for text, fitness in population]
+    found = Search(Language(ALL), likeness, 1, Ways(parents=0.5))._parents(scored)
+    return [str(formula) for formula in found]
+
+
+def test_parents_are_the_best_that_are_not_too_deep() -> None:
+    deep = "log(" * 9 + "t" + ")" * 9
+    assert parents((deep, 1.0), ("n", 0.9), ("X", 0.8), ("t", 0.7)) == ["n", "X"]
+
+
+def test_formulas_that_do_equally_well_are_one_parent() -> None:
+    alike = (("X", 1.0), ("X", 1.0), ("exp(X)", 1.0))
+    assert parents(*alike, ("n", 0.5), ("t", 0.4), ("CG", 0.3)) == ["X", "n", "t"]

@@ -6,12 +6,15 @@ import pytest
 from freshet.simulate.world.parameters import Group
 from freshet.simulate.world.population import Population, population
 from freshet.simulate.world.presets import BRDC, OUTLINKS, PRESETS, WEB_CHANGES
-from tests.simulate.world.measures import Rule, change_rate, hourly_looks, link_figures
+from tests.simulate.world.measures import Found, Rule, found_by, hourly_looks, link_figures
+
+RULES: tuple[Rule, ...] = ("nad", "aad", "cg", "gad", "sad", "age", "rand")
 
 
 @pytest.fixture(scope="module")
-def brdc() -> Population:
-    return population(BRDC, 12_000, 57, seed=1)
+def brdc() -> dict[Rule, Found]:
+    people = population(BRDC, 12_000, 57, seed=1)
+    return {rule: found_by(people, rule) for rule in RULES}
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +28,33 @@ def web_changes() -> Population:
 
 
 @pytest.mark.parametrize(
-    ("rule", "published"),
-    [("rand", 0.1566), ("age", 0.1753), ("nad", 0.7162), ("sad", 0.5451), ("cg", 0.6672)],
+    ("rule", "changerate", "ndcg"),
+    [
+        ("rand", 0.1566, 0.1565),
+        ("age", 0.1753, 0.1754),
+        ("nad", 0.7162, 0.7288),
+        ("sad", 0.5451, 0.5674),
+        ("aad", 0.6778, 0.6986),
+        ("gad", 0.6535, 0.6769),
+        ("cg", 0.6672, 0.6888),
+    ],
 )
 def test_classic_rules_find_what_they_found_in_brdc(
-    brdc: Population, rule: Rule, published: float
+    brdc: dict[Rule, Found], rule: Rule, changerate: float, ndcg: float
 ) -> None:
-    assert change_rate(brdc, rule) == pytest.approx(published, abs=0.025)
+    assert brdc[rule].changerate == pytest.approx(changerate, abs=0.015)
+    assert brdc[rule].ndcg == pytest.approx(ndcg, abs=0.02)
+
+
+def test_classic_rules_come_in_the_published_order(brdc: dict[Rule, Found]) -> None:
+    assert sorted(RULES, key=lambda rule: -brdc[rule].changerate) == list(RULES)
+    assert sorted(RULES, key=lambda rule: -brdc[rule].ndcg) == list(RULES)
+
+
+def test_the_uniform_weighting_finds_as_much_by_either_clock(brdc: dict[Rule, Found]) -> None:
+    by_visit = found_by(population(BRDC, 12_000, 57, seed=1), "nad", "visit")
+    assert by_visit.changerate == pytest.approx(0.7162, abs=0.015)
+    assert by_visit.changerate == pytest.approx(brdc["nad"].changerate, abs=0.01)
 
 
 def test_pages_gain_internal_links_as_published(outlinks: Population) -> None:

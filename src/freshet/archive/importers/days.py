@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from freshet.archive.importers.base import MOST_LINKS
 from freshet.archive.importers.parquet import guarded, scan
 from freshet.core.errors import BadInput
 from freshet.core.tables import DayTable
@@ -16,6 +17,8 @@ COLUMNS = pl.Schema({
     "day": pl.Date(),
     "changed": pl.Boolean(),
 })
+PAGE = ["part", "page"]
+LINKS = ("n_new_links_internal", "n_new_links_external")
 
 
 def read_days(path: Path) -> DayTable:
@@ -23,22 +26,40 @@ def read_days(path: Path) -> DayTable:
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
         raise BadInput(f"{path}: holds no {FILE}; give a folder that has one, or the file")
-    rows = guarded(file, lambda: _rows(file))
-    pages = rows.select("part", "page").unique().sort("part", "page").with_row_index("place")
-    placed = rows.join(pages, on=["part", "page"], maintain_order="left")
+    return guarded(file, lambda: _table(_rows(file)))
+
+
+def _table(rows: pl.LazyFrame) -> DayTable:
+    """Return rows as columns; the texts of pages are held once each and not row by row."""
+    known = rows.select(PAGE).unique().collect(engine="streaming")
+    pages = known.sort(PAGE).with_row_index("place")
+    placed = rows.join(pages.lazy(), on=PAGE, maintain_order="left").drop(PAGE)
+    found = placed.collect(engine="streaming")
     return DayTable(
-        pages=placed["place"].to_numpy().astype(np.int32),
-        days=placed["day"].to_physical().to_numpy(),
-        changed=placed["changed"].to_numpy(),
+        pages=found["place"].to_numpy().astype(np.int32),
+        days=found["day"].to_physical().to_numpy(),
+        changed=found["changed"].to_numpy(),
         urls=tuple(pages["page"]),
         parts=tuple(pages["part"]),
+        new_links=found["new_links"].to_numpy() if "new_links" in found.columns else None,
     )
 
 
-def _rows(file: Path) -> pl.DataFrame:
-    """Return the rows that tell part, page, day and whether the page changed."""
+def _rows(file: Path) -> pl.LazyFrame:
+    """Return the rows that tell part, page, day and whether the page changed, and new links."""
     table = scan(file)
-    missing = [name for name in COLUMNS if name not in table.collect_schema()]
+    found = table.collect_schema()
+    missing = [name for name in COLUMNS if name not in found]
     if missing:
         raise BadInput(f"{file}: lacks the column {', '.join(missing)}; see 'freshet simulate -h'")
-    return table.select(COLUMNS.names()).cast(COLUMNS).drop_nulls().collect()
+    needed = [pl.col(name).cast(kind) for name, kind in COLUMNS.items()]
+    links = [_links()] if all(name in found for name in LINKS) else []
+    return table.select(*needed, *links).drop_nulls(COLUMNS.names())
+
+
+def _links() -> pl.Expr:
+    """Return how many links are new, of both kinds together; -1 where neither is known."""
+    counts = [pl.col(name).cast(pl.Float64).clip(0, MOST_LINKS) for name in LINKS]
+    total = pl.sum_horizontal(counts)
+    known = pl.any_horizontal(count.is_not_null() & count.is_not_nan() for count in counts)
+    return pl.when(known).then(total.fill_nan(0)).otherwise(-1).cast(pl.Int32).alias("new_links")

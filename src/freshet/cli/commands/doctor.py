@@ -1,6 +1,6 @@
-"""Looks at Python, the packages, the disk, the clock, who holds the lock, whether the collection
-can be written, and which of its files are missing or were left open by a writer that died; says
-what to do about anything that is wrong.
+"""Looks at Python, the packages, the disk, the clock, the policy with its formula or model, who
+holds the lock, whether the collection can be written, and which of its files are missing or were
+left open by a writer that died; says what to do about anything that is wrong.
 """
 
 import typer

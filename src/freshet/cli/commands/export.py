@@ -1,5 +1,6 @@
 """The file appears when it is whole. `parquet` uses Common Crawl's column names where they exist;
-`csv` has the columns that `freshet import csv` reads; `cdxj` is an index that pywb reads.
+`csv` has the columns that `freshet import csv` reads; `cdxj` is an index that pywb reads; `trace`
+is a folder that `freshet simulate` and `freshet evolve` open at once, however large it is.
 """
 
 from enum import StrEnum
@@ -8,11 +9,13 @@ from typing import Annotated
 
 import typer
 
+from freshet.cli import tracing
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, say
 from freshet.core.errors import UsageError
 from freshet.flow.collection import Collection
 from freshet.flow.exports import export as export_table
+from freshet.flow.traces.saved import require_new, save
 
 app = new_app()
 
@@ -59,6 +62,39 @@ def export_cdxj(
 ) -> None:  # fmt: skip
     """Write an index of the archive's records as CDXJ."""
     _export("cdxj", path, source, collection, as_json)
+
+
+@app.command("trace")
+def export_trace(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder to write; it must be a new one.")
+    ],
+    where: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="TRACE", help="Recorded pages; else the collection's."),
+    ] = None,
+    form: tracing.Form = "",
+    trace: tracing.TraceName = "",
+    impute: tracing.Impute = None,
+    known: tracing.LeastKnown = tracing.KNOWN,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Write which page changed on which day, as a trace to back-test policies on."""
+    require_new(folder)
+    if form and where is None:
+        raise UsageError(f"--format {form}: say with --from what has that form")
+    found = tracing.opened(
+        where or collection, form=form if where else "catalog", name=trace, impute=impute,
+        quiet=as_json, least_known=known,
+    )  # fmt: skip
+    save(found, folder)
+    pages, cycles = len(found.pages), found.cycles
+    if as_json:
+        print_json({"folder": folder, "trace": found.name, "pages": pages, "cycles": cycles})
+    else:
+        size = f"{counted(pages, 'page')} and {counted(cycles, 'cycle')}"
+        say(f"Wrote the trace {found.name} of {size} to {folder}.")
 
 
 def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bool) -> None:

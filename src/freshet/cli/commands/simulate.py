@@ -1,41 +1,62 @@
 """Each policy crawls the same pages, cycle by cycle, learning from its own visits alone. The first
-two cycles visit every page; after them, each cycle visits the share that the budget allows.
+two cycles visit every page; after them, each cycle visits the share that the budget allows. With
+--continuous the changes have moments, visits are made at an even pace, and policies are those of
+a live crawl.
 
-DIR holds observations.parquet, one row a page and day. Traces: snap (pages stored twice a day),
-mixed (all that are observed regularly). Without DIR the pages are generated: brdc, outlinks,
-web-changes have the statistics of published crawls.
+TRACE is a folder or file of recorded pages. Without it the pages are generated: brdc, outlinks,
+web-changes have the statistics of published crawls; with --continuous there is also living, whose
+pages change at their own moments, some many times a day.
 
 Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness, and ceilings
 that look at the truth: oracle-change oracle-life known-rate known-rate-changes. Weights by cycle
 instead of by visit: nad-cycle sad-cycle aad-cycle gad-cycle. `all` means every policy and ceiling.
+A formula such as "t * X" is a policy too, and so is the path of a model from `freshet evolve`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import isnan
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from freshet.cli import tracing
 from freshet.cli.options import AsJson, new_app
 from freshet.cli.output import counted, print_json, print_table, progress, say
 from freshet.core.errors import UsageError
-from freshet.flow.simulate import EVERY, Row, back_test, check, generate, load
+from freshet.flow.contenders import EVERY
+from freshet.flow.races import race
+from freshet.flow.simulate import (
+    Against,
+    Result,
+    Row,
+    check,
+    check_curves,
+    results,
+    rows,
+    write_curves,
+)
+from freshet.simulate.living import NAME, living
 from freshet.simulate.trace import Trace
 
-COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "stale age")
+COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
+DUELS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
+LEAST_SHOWN = 0.0005
 
 app = new_app()
 
 
 @app.command()
 def simulate(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="A folder with observations.parquet.")
-    ] = None,
-    trace: Annotated[
-        str, typer.Option(metavar="NAME", help="Which pages; mixed, or brdc without DIR.")
-    ] = "",
+    where: tracing.TraceAt = None,
+    form: tracing.Form = "",
+    trace: tracing.TraceName = "",
+    impute: tracing.Impute = None,
+    known: tracing.LeastKnown = tracing.KNOWN,
+    pages: tracing.PageCount = tracing.PAGES,
+    cycles: tracing.CycleCount = tracing.CYCLES,
     policy: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Policies, or all; may be given several times."),
@@ -46,26 +67,69 @@ def simulate(
     seeds: Annotated[
         int, typer.Option(min=1, metavar="N", help="How many times, each with its own ties.")
     ] = 3,
-    pages: Annotated[
-        int, typer.Option(min=2, metavar="N", help="How many pages to generate.")
-    ] = 20_000,
-    cycles: Annotated[
-        int, typer.Option(min=3, metavar="N", help="For how many cycles to generate them.")
-    ] = 57,
+    against: Annotated[
+        str, typer.Option(metavar="POLICY", help="Test every policy against this one.")
+    ] = "",
+    continuous: Annotated[
+        bool, typer.Option("--continuous", help="Visit at any time of the day, as a live crawl.")
+    ] = False,
+    curves: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every cycle's measures: .csv, .parquet, .json."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Back-test policies on recorded or generated pages."""
-    names = policy_names(policy or ["all"])
+    names = policy_names([*(policy or ["all"]), *_rival(against)])
     budgets = [share(text) for text in budget.split(",")]
     check(names, budgets, seeds)
-    played = load(folder, trace or "mixed") if folder else generate(trace or "brdc", pages, cycles)
+    check_curves(curves)
+    played, compete = _contest(
+        where, continuous, form=form, name=trace, impute=impute, quiet=as_json,
+        pages=pages, cycles=cycles, least_known=known,
+    )  # fmt: skip
     with progress("crawling", quiet=as_json) as advance:
-        rows = list(back_test(played, names, budgets, seeds=seeds, progress=advance))
+        found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
+    write_curves(curves, found)
+    told = rows(played, found, against=against.strip())
     if as_json:
-        print_json(rows)
+        print_json(told)
         return
-    say(f"{_summary(played, generated=folder is None)}; means of {counted(seeds, 'seed')}", "bold")
-    print_table(COLUMNS, [_cells(row) for row in rows])
+    say(f"{_summary(played, generated=where is None)}; means of {counted(seeds, 'seed')}", "bold")
+    _print(told, budgets)
+
+
+def _contest(
+    where: Path | None, continuous: bool, **asked: Any
+) -> tuple[Trace, Callable[..., Iterator[Result]]]:
+    """Return the pages that were asked for, and what lets policies compete on them."""
+    if continuous and where is None and asked["name"] == NAME:
+        played, truth = living(asked["pages"], asked["cycles"])
+        return played, partial(race, truth=truth)
+    return tracing.opened(where, **asked), race if continuous else results
+
+
+def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
+    """Print the measures, and how they compare; the only budget stands above its table."""
+    shown = [f"{100 * each.budget:g}%" if len(budgets) > 1 else None for each in told]
+    title = "" if len(budgets) > 1 else f"budget {100 * budgets[0]:g}% of the pages a cycle"
+    lines = zip(told, shown, strict=True)
+    print_table(COLUMNS, [(row.policy, share, *_figures(row)) for row, share in lines], title)
+    duels = [
+        (row.policy, share, *_duel(each))
+        for row, share in zip(told, shown, strict=True)
+        for each in row.against
+    ]
+    if duels:
+        rival = next(row.against[0].policy for row in told if row.against)
+        print_table(DUELS, duels, f"\nagainst {rival}, cycle by cycle")
+
+
+def _rival(against: str) -> list[str]:
+    """Return the policy that others are tested against, if there is one."""
+    if against and len(policy_names([against])) != 1:
+        raise UsageError(f"--against {against!r} is not one policy; name one")
+    return [against] if against else []
 
 
 def _summary(trace: Trace, *, generated: bool) -> str:
@@ -74,9 +138,35 @@ def _summary(trace: Trace, *, generated: bool) -> str:
     return f"{trace.name}: {pages}, {cycles}, {kind}"
 
 
-def _cells(row: Row) -> Sequence[str | float]:
-    figures = (row.changerate, row.ndcg, row.freshness, row.stale_age)
-    return (row.policy, f"{100 * row.budget:g}%", *figures)
+def _figures(row: Row) -> Sequence[str | float | None]:
+    return (
+        with_margin(row.changerate, row.changerate_ci),
+        with_margin(row.ndcg, row.ndcg_ci),
+        with_margin(row.freshness, row.freshness_ci),
+        *(_known(each) for each in (row.time_to_detection, row.detected, row.new_links)),
+    )
+
+
+def _duel(each: Against) -> Sequence[str | float | None]:
+    difference = with_margin(each.difference, each.margin, sign="+")
+    sure = "<.001" if each.p < LEAST_SHOWN else _known(each.p)
+    return each.measure, difference, sure, each.won, each.lost, each.tied
+
+
+def _known(figure: float) -> float | None:
+    return None if isnan(figure) else figure
+
+
+def with_margin(mean: float, margin: float, *, sign: str = "") -> str:
+    """Write a mean with its margin; one too small to show is left out.
+
+    >>> with_margin(0.5, 0.0123), with_margin(0.5, 0.0), with_margin(0.5, float("nan"), sign="+")
+    ('0.500 ±.012', '0.500', '+0.500')
+    """
+    if isnan(mean):
+        return ""
+    shown = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= LEAST_SHOWN else ""
+    return f"{mean:{sign}.3f}{shown}"
 
 
 def policy_names(given: Sequence[str]) -> list[str]:

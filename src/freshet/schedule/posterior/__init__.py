@@ -30,6 +30,10 @@ class Learning:
         columns = (looks.rows, looks.gaps, looks.measured, looks.changed)
         kernels.observe(likelihood, columns, self.rates, self.outliers, log(self.memory))
 
+    def faded(self, likelihood: Small, rows: NDArray[Any], ages: Floats) -> Floats:
+        """Return what looks at every row still say of each rate, as shares of the likeliest's."""
+        return kernels.faded(likelihood, rows, ages, log(self.memory))
+
     def posteriors(
         self, likelihood: Small, rows: NDArray[Any], ages: Floats, prior: Prior
     ) -> Floats:
@@ -41,6 +45,13 @@ class Learning:
     ) -> Floats:
         """Return the mean rate of every row, in changes a day."""
         return kernels.mean_rates(likelihood, rows, ages, prior, self.rates, log(self.memory))
+
+    def chances_and_rates(
+        self, likelihood: Small, rows: NDArray[Any], ages: Floats, prior: Prior, whole: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return each page's chance to have changed, and its mean rate in changes a day."""
+        grid = (self.rates, whole)
+        return kernels.chances_and_rates(likelihood, rows, ages, prior, grid, log(self.memory))
 
     def forecast(
         self, likelihood: Small, rows: NDArray[Any], ages: tuple[Floats, Floats], prior: Prior

@@ -17,6 +17,7 @@ from freshet.schedule.states import Small
 
 Numbers = NDArray[np.intp] | Indices
 Prior = tuple[Floats, Indices]
+Firm = tuple[float, float, float]
 
 LOWEST_EXPONENT = -700.0
 SMALL = 1e-3
@@ -151,14 +152,141 @@ def forecast(
     return chances, gains
 
 
-@njit(cache=True, nogil=True)
-def sums_by_group(weights: Floats, groups: NDArray[np.intp], count: int) -> Floats:
-    """Return the sum of every group's rows, added up in the order of the rows."""
-    sums = np.zeros((count, RATES))
-    for row in range(len(weights)):
+@njit(cache=True, nogil=True, fastmath=True)
+def unchanged(rates: Floats, days: int) -> Floats:
+    """Return how likely no change is in 0, 1, 2 and more whole days, a row each."""
+    table = np.empty((days, len(rates)))
+    for day in range(days):
+        for rate in range(len(rates)):
+            table[day, rate] = exp(-rates[rate] * day)
+    return table
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def chances_and_rates(
+    likelihood: Small,
+    rows: Numbers,
+    ages: Floats,
+    prior: Prior,
+    grid: tuple[Floats, Floats],
+    fading: float,
+) -> tuple[Floats, Floats]:
+    """Return each page's chance to have changed, and its mean rate.
+
+    The grid has the rates, and the table of ``unchanged`` after whole days, which all ages are in
+    a crawl in cycles; for other ages the same is computed.
+    """
+    (table, which), (rates, whole) = prior, grid
+    chances, means = np.empty(len(rows)), np.empty(len(rows))
+    likely, still = np.empty(RATES), np.empty(RATES)
+    for place in range(len(rows)):
+        age, known, expected = ages[place], likelihood[rows[place]], table[which[place]]
+        keeps = exp(fading * age)
         for rate in range(RATES):
-            sums[groups[row], rate] += weights[row, rate]
-    return sums
+            likely[rate] = exp(keeps * known[rate])
+        if age < len(whole) and age == int(age):
+            chances[place], means[place] = averages(likely, expected, whole[int(age)], rates)
+        else:
+            for rate in range(RATES):
+                still[rate] = exp(-rates[rate] * age)
+            chances[place], means[place] = averages(likely, expected, still, rates)
+    return chances, means
+
+
+@njit(cache=True, fastmath=True)
+def averages(likely: Floats, expected: Floats, still: Floats, rates: Floats) -> tuple[float, float]:
+    """Return the chance to have changed and the mean rate of one posterior."""
+    total, same, mean = 0.0, 0.0, 0.0
+    for rate in range(RATES):
+        weight = likely[rate] * expected[rate]
+        total += weight
+        same += weight * still[rate]
+        mean += weight * rates[rate]
+    share = 1.0 / total
+    return max(0.0, 1.0 - same * share), mean * share
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def faded(likelihood: Small, rows: Numbers, ages: Floats, fading: float) -> Floats:
+    """Return what looks at every row still say of each rate, as shares of the likeliest's."""
+    weights = np.empty((len(rows), RATES))
+    for place in range(len(rows)):
+        known, keeps = likelihood[rows[place]], exp(fading * ages[place])
+        for rate in range(RATES):
+            weights[place, rate] = exp(keeps * known[rate])
+    return weights
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def sums_of_posteriors(weights: Floats, groups: Numbers, expected: Floats) -> Floats:
+    """Return the sum of every group's posteriors, by its prior and what looks say of its rows."""
+    sums = np.zeros(expected.shape)
+    for row in range(len(weights)):
+        total, prior, into = 0.0, expected[groups[row]], sums[groups[row]]
+        for rate in range(RATES):
+            total += weights[row, rate] * prior[rate]
+        share = 1.0 / total
+        for rate in range(RATES):
+            into[rate] += weights[row, rate] * share
+    return sums * expected
+
+
+@njit(cache=True, nogil=True)
+def in_pairs(sites: Indices, hosts: Indices, count: int) -> tuple[Indices, Indices]:
+    """Number the pairs of a site and one of ``count`` hosts as they come.
+
+    Returns the number of every row's pair, and the first row of every pair.
+    """
+    numbers, firsts = np.empty(len(hosts), np.int32), np.empty(len(hosts), np.int32)
+    newest, before = np.full(count, -1, np.int32), np.empty(len(hosts), np.int32)
+    found = 0
+    for row in range(len(hosts)):
+        pair = newest[hosts[row]]
+        while pair >= 0 and sites[firsts[pair]] != sites[row]:
+            pair = before[pair]
+        if pair < 0:
+            pair = found
+            firsts[pair], before[pair] = row, newest[hosts[row]]
+            newest[hosts[row]] = pair
+            found += 1
+        numbers[row] = pair
+    return numbers, firsts[:found]
+
+
+@njit(cache=True, nogil=True)
+def levels(
+    sums: Floats, pages: Floats, above: tuple[Indices, Indices], first: Floats, firm: Firm
+) -> Floats:
+    """Return the collection's distribution, then those of sites and of hosts, from pairs' sums.
+
+    ``above`` are the rows of every pair's site and host in what is returned; each level leans on
+    the one above it, the collection's on what was thought ``first``.
+    """
+    sites, hosts = above
+    lowest = sites.max() + 1
+    table, counts = np.zeros((hosts.max() + 1, RATES)), np.zeros(hosts.max() + 1)
+    for pair in range(len(sums)):
+        for level in (np.int32(0), sites[pair], hosts[pair]):
+            counts[level] += pages[pair]
+            added(table[level], sums[pair], 1.0)
+    for rate in range(RATES):
+        whole = (1.0 - firm[0]) * table[0, rate] / counts[0] + firm[0] * first[rate]
+        table[0, rate] = whole
+        for site in range(1, lowest):
+            table[site, rate] = (table[site, rate] + firm[1] * whole) / (counts[site] + firm[1])
+    for pair in range(len(sums)):
+        share = firm[2] * pages[pair] / counts[hosts[pair]]
+        added(table[hosts[pair]], table[sites[pair]], share)
+    for host in range(lowest, len(table)):
+        table[host] /= counts[host] + firm[2]
+    return table
+
+
+@njit(cache=True)
+def added(into: Floats, what: Floats, times: float) -> None:
+    """Add a distribution to another, so many times."""
+    for rate in range(RATES):
+        into[rate] += times * what[rate]
 
 
 @njit(cache=True, nogil=True)

@@ -1,124 +1,123 @@
-"""The compiled loops of the crawl by classes: choosing, splitting and joining members."""
+"""The compiled crawl by classes: one call crawls a whole trace with one program."""
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from freshet.core.ranking import kernels as ranking
 from freshet.core.types import Flags, Floats
+from freshet.simulate.classes.choosing import best, everything, gain
+from freshet.simulate.classes.table import (
+    COUNT,
+    FILLED,
+    SCORED,
+    Aim,
+    Classes,
+    Code,
+    Visited,
+    Web,
+)
+from freshet.simulate.classes.visiting import make_fresh, move_on
+from freshet.simulate.fitness import Tally
+from freshet.simulate.loop import WARM_UP
 
-Ints = NDArray[np.int64]
-Members = NDArray[np.int32]
-
-_U = np.uint64
-_STEP = _U(0x9E37_79B9_7F4A_7C15)
-_MIX_ONE, _MIX_TWO = _U(0xBF58_476D_1CE4_E5B9), _U(0x94D0_49BB_1331_11EB)
-_HIGHEST_BIT = 128
-_LOTS, _HIGHEST_LOT, _MARGIN = 2.0**64, 2**64 - 1, 5.0
-
-
-@njit(cache=True, nogil=True)
-def _scrambled(value: np.uint64) -> np.uint64:
-    """Spread every bit of a value over all of its bits, as schedule.pick does."""
-    value = value + _STEP
-    value = (value ^ (value >> _U(30))) * _MIX_ONE
-    value = (value ^ (value >> _U(27))) * _MIX_TWO
-    return value ^ (value >> _U(31))
+_ONES = np.array([byte.bit_count() for byte in range(256)], np.int64)
 
 
 @njit(cache=True, nogil=True)
-def lowest_lots(members: Members, starts: Ints, ends: Ints, k: int, key: np.uint64) -> np.uint64:
-    """Return the k-th lowest lot that the members of some classes draw.
+def crawl(web: Web, code: Code, aim: Aim) -> tuple[int, Tally]:
+    """Visit every page in the first cycles, then k a cycle by the scores of their classes.
 
-    Lots are spread evenly, so that nearly always only little more than k of them are looked at.
+    Return how many cycles were crawled, and what they found.
     """
-    count = int((ends - starts).sum())
-    share = (k + _MARGIN * np.sqrt(k) + _MARGIN) / count
-    while True:
-        bound = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * _LOTS)
-        lots, found = np.empty(count, np.uint64), 0
-        for place in range(len(starts)):
-            for member in range(starts[place], ends[place]):
-                lot = _scrambled(_U(members[member]) + key)
-                lots[found] = lot
-                found += 1 if lot <= bound else 0
-        if found >= k:
-            highest: np.uint64 = np.partition(lots[:found], k - 1)[k - 1]
-            return highest
-        share *= 2.0
+    cycles, classes, tally = len(web.changed), _opened(web), _blank(len(web.changed))
+    told = np.empty((len(code.names), len(classes.starts)))
+    stale = np.zeros(web.changed.shape[1], np.uint8)
+    for number in range(cycles):
+        tally.before[number] = _grow_stale(stale, web.changed[number])
+        if number < WARM_UP:
+            visited = everything(classes)
+        else:
+            _score(classes, code, told, number)
+            visited = best(classes, web.k, web.keys[number])
+        make_fresh(classes, visited, stale)
+        _note(tally, classes, visited, aim, number)
+        move_on(classes, visited, code, number)
+        if number == aim.stop and _is_lost(tally, aim, web.k):
+            return number + 1, tally
+    return cycles, tally
 
 
 @njit(cache=True, nogil=True)
-def draw(members: Members, starts: Ints, ends: Ints, highest: np.uint64, key: np.uint64) -> Ints:
-    """Put the members with lots up to the highest first; return how many these are by class."""
-    taken = np.zeros(len(starts), np.int64)
-    for place in range(len(starts)):
-        first = starts[place]
-        for member in range(starts[place], ends[place]):
-            if _scrambled(_U(members[member]) + key) <= highest:
-                members[first], members[member] = members[member], members[first]
-                first += 1
-        taken[place] = first - starts[place]
-    return taken
+def _opened(web: Web) -> Classes:
+    """Return one class of all pages, and room for every other there can be."""
+    later = max(0, len(web.changed) - WARM_UP)
+    room = web.pages + web.k
+    classes = Classes(
+        starts=np.zeros(room, np.int64),
+        ends=np.empty(room, np.int64),
+        seen=np.empty(room, np.int64),
+        rows=np.empty((room, ranking.WIDTH)),
+        scores=np.empty(room),
+        members=np.empty((1 + WARM_UP) * web.pages + later * web.k, np.int32),
+        counts=np.zeros(3, np.int64),
+    )
+    classes.ends[0], classes.seen[0] = web.pages, -1
+    classes.rows[0, :] = 0.0
+    classes.members[: web.pages] = np.arange(web.pages)
+    classes.counts[COUNT], classes.counts[FILLED] = 1, web.pages
+    return classes
 
 
 @njit(cache=True, nogil=True)
-def split(members: Members, starts: Ints, taken: Ints, stale: Flags) -> Ints:
-    """Put the stale ones of the members taken first, make them fresh, and return their counts."""
-    found = np.zeros(len(starts), np.int64)
-    for place in range(len(starts)):
-        first = starts[place]
-        for member in range(starts[place], starts[place] + taken[place]):
-            page = members[member]
-            bit = _HIGHEST_BIT >> (page & 7)
-            if stale[page >> 3] & bit:
-                stale[page >> 3] ^= bit
-                members[member] = members[first]
-                members[first] = page
-                first += 1
-        found[place] = first - starts[place]
-    return found
+def _blank(cycles: int) -> Tally:
+    return Tally(
+        found=np.zeros(cycles, np.int64),
+        gain=np.zeros(cycles),
+        before=np.zeros(cycles, np.int64),
+        after=np.zeros(cycles, np.int64),
+    )
 
 
 @njit(cache=True, nogil=True)
-def alike(rows: Floats) -> tuple[Ints, Ints]:
-    """Number equal rows alike; return each row's number, and the first row of each number."""
-    words = rows.view(np.uint64)
-    table = 16
-    while table < 2 * len(rows):
-        table *= 2
-    held = np.full(table, -1, np.int64)
-    numbers, firsts, count = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), 0
-    for row in range(len(rows)):
-        hashed = _U(0)
-        for word in words[row]:
-            hashed = _scrambled(hashed ^ word)
-        slot = np.int64(hashed & _U(table - 1))
-        while held[slot] >= 0 and np.any(words[firsts[held[slot]]] != words[row]):
-            slot = (slot + 1) & (table - 1)
-        if held[slot] < 0:
-            held[slot] = count
-            firsts[count] = row
-            count += 1
-        numbers[row] = held[slot]
-    return numbers, firsts[:count]
+def _grow_stale(stale: Flags, changed: Flags) -> int:
+    """Let copies become stale whose page changed; return how many are stale."""
+    count = 0
+    for place in range(len(stale)):
+        stale[place] |= changed[place]
+        count += _ONES[stale[place]]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def join(
-    members: Members, starts: Ints, ends: Ints, numbers: Ints, count: int, filled: int
-) -> Ints:
-    """Copy slices of members behind all others, those of one number together; return the bounds."""
-    bounds = np.zeros(count + 1, np.int64)
-    for place in range(len(starts)):
-        bounds[numbers[place] + 1] += ends[place] - starts[place]
-    bounds[0] = filled
-    for number in range(count):
-        bounds[number + 1] += bounds[number]
-    free = bounds[:-1].copy()
-    for place in range(len(starts)):
-        size = ends[place] - starts[place]
-        into = free[numbers[place]]
-        for step in range(size):
-            members[into + step] = members[starts[place] + step]
-        free[numbers[place]] += size
-    return bounds
+def _score(classes: Classes, code: Code, told: Floats, number: int) -> None:
+    """Compute the scores of all classes, or of the new ones where the others stay as they are."""
+    count, first = classes.counts[COUNT], 0 if code.ages else classes.counts[SCORED]
+    ages = np.empty(count)
+    for place in range(first, count):
+        ages[place] = number - classes.seen[place]
+    ranking.tell(code.names, (classes.rows, ages), code.by_cycle, first, told)
+    ranking.evaluate(code.steps, code.numbers, told, first, classes.scores[:count])
+
+
+@njit(cache=True, nogil=True)
+def _note(tally: Tally, classes: Classes, visited: Visited, aim: Aim, number: int) -> None:
+    """Write down what a cycle found."""
+    tally.found[number] = visited.found.sum()
+    tally.after[number] = tally.before[number] - tally.found[number]
+    if number >= WARM_UP and len(aim.gains):
+        tally.gain[number] = gain(classes.scores, visited, aim.gains)
+
+
+@njit(cache=True, nogil=True)
+def _is_lost(tally: Tally, aim: Aim, k: int) -> bool:
+    """Whether the mean stays below the floor even if all the cycles to come are perfect."""
+    reached, counted = 0.0, 0
+    for number in range(WARM_UP, aim.stop + 1):
+        if not len(aim.gains):
+            reached += tally.found[number] / k
+            counted += 1
+        elif tally.before[number]:
+            reached += tally.gain[number] / aim.gains[min(k, tally.before[number])]
+            counted += 1
+    left = len(tally.found) - 1 - aim.stop
+    return reached + left < aim.floor * (counted + left)

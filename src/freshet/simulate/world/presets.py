@@ -8,14 +8,10 @@ from collections.abc import Mapping
 
 from freshet.simulate.world.parameters import Group, Pace, Parameters, Yield
 
-# Santos et al. 2014, BRDC'12: what Rand, Age, NAD, SAD and CG find at a budget of 5 % a day.
+# Santos et al. 2015 (GP4C), Table 2: what seven rules find in BRDC'12 at a budget of 5 % a day,
+# with weights by cycle as in their program.
 BRDC = Parameters(
-    paces=(
-        Pace(0.703, 0.0),
-        Pace(0.239, 0.043, 1.53),
-        Pace(0.036, 0.273, 0.2),
-        Pace(0.022, 8.0, 0.3),
-    ),
+    paces=(Pace(0.8985, 0.0051, 0.45), Pace(0.077, 0.375, 0.2), Pace(0.0245, 6.2)),
     shared=0.04,
 )
 

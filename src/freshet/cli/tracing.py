@@ -1,0 +1,67 @@
+"""The words by which commands are given a trace, and how it is opened while progress is shown."""
+
+from pathlib import Path
+from typing import Annotated, Unpack
+
+import typer
+
+from freshet.cli.output import progress, warn
+from freshet.flow import traces
+from freshet.flow.traces.days import Told
+from freshet.simulate.trace import LEAST_KNOWN, Trace
+
+PAGES, CYCLES, KNOWN = traces.PAGES, traces.CYCLES, LEAST_KNOWN
+
+TraceAt = Annotated[
+    Path | None,
+    typer.Argument(metavar="TRACE", help="Recorded pages; without it they are generated."),
+]
+Form = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORM",
+        help="What TRACE is: parquet, csv, bing, git, catalog, trace; else guessed.",
+    ),
+]
+TraceName = Annotated[
+    str,
+    typer.Option("--trace", metavar="NAME", help="Which pages; mixed, or brdc without TRACE."),
+]
+Impute = Annotated[
+    bool | None,
+    typer.Option(
+        "--impute/--no-impute", help="Guess unknown days from earlier ones; csv and bing do."
+    ),
+]
+LeastKnown = Annotated[
+    float,
+    typer.Option(
+        "--known",
+        min=0.0,
+        max=1.0,
+        metavar="SHARE",
+        help="Leave out pages known on fewer of the days; not for parquet.",
+    ),
+]
+PageCount = Annotated[
+    int, typer.Option("--pages", min=2, metavar="N", help="How many pages to generate.")
+]
+CycleCount = Annotated[
+    int, typer.Option("--cycles", min=3, metavar="N", help="For how many cycles to generate them.")
+]
+
+
+def opened(
+    where: Path | None,
+    *,
+    form: str = "",
+    name: str = "",
+    impute: bool | None = None,
+    quiet: bool = False,
+    **extent: Unpack[traces.Extent],
+) -> Trace:
+    """Return the trace that a command was given, showing how far the reading is."""
+    with progress("reading the trace", quiet=quiet) as advance:
+        told = Told(advance, warn)
+        return traces.open_trace(where, form=form, name=name, impute=impute, told=told, **extent)

@@ -1,0 +1,37 @@
+"""Whoever can be back-tested, by name: policies, ceilings, formulas and learned models."""
+
+from freshet.core.errors import UsageError
+from freshet.flow.models import is_model_path, resolved
+from freshet.schedule import policies
+from freshet.simulate.loop import Chooser
+from freshet.simulate.oracle import ORACLES
+from freshet.simulate.trace import Trace
+
+EVERY = (*policies.NAMES, *ORACLES)
+KNOWN = (*EVERY, *policies.VARIANTS)
+
+
+def check(name: str) -> None:
+    """Refuse a name that is no policy, ceiling, formula or model file."""
+    shown(name)
+
+
+def shown(name: str) -> str:
+    """Return what its contender is called: a formula as usually written, a model by its file.
+
+    >>> shown("oracle-life"), shown("t*(X)")
+    ('oracle-life', 't * X')
+    """
+    if name in KNOWN:
+        return name
+    if not is_model_path(name) and not policies.looks_like_formula(name):
+        raise UsageError(policies.unknown(name, KNOWN))
+    found = resolved(name)
+    return found if isinstance(found, str) else found.title
+
+
+def contender(name: str, trace: Trace, seed: int) -> Chooser:
+    """Return the policy of that name, or the one that looks at the truth of the trace."""
+    if name in ORACLES:
+        return ORACLES[name](trace, seed=seed)
+    return policies.make(resolved(name), seed=seed)

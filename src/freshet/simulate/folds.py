@@ -1,0 +1,54 @@
+"""Pages shared out: some to breed formulas on, some to choose among them, some to test the choice.
+
+Santos et al. 2015, section 5.2: of five folds, two are for training, two for validation and one for
+the test; each fold is the test once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = NDArray[np.int64]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The places of the pages for each use, ascending."""
+
+    training: Places
+    validation: Places
+    test: Places
+
+
+def shared_out(pages: int, fold: int, *, seed: int) -> Shares:
+    """Share pages out by chance; the numbered fold, from 0, is the test.
+
+    >>> shares = shared_out(10, 0, seed=1)
+    >>> len(shares.training), len(shares.validation), len(shares.test)
+    (4, 4, 2)
+    """
+    folds = np.array_split(_shuffled(pages, seed), FOLDS)
+    test, *others = folds[fold:] + folds[:fold]
+    half = len(others) // 2
+    return Shares(_joined(others[:half]), _joined(others[half:]), np.sort(test))
+
+
+def halved(pages: int, *, seed: int) -> Shares:
+    """Share all pages out, half of them for training and half for validation.
+
+    >>> len(halved(10, seed=1).training), len(halved(10, seed=1).test)
+    (5, 0)
+    """
+    one, other = np.array_split(_shuffled(pages, seed), 2)
+    return Shares(np.sort(one), np.sort(other), np.empty(0, np.int64))
+
+
+def _shuffled(pages: int, seed: int) -> Places:
+    return np.random.default_rng(seed).permutation(pages).astype(np.int64)
+
+
+def _joined(folds: list[Places]) -> Places:
+    return np.sort(np.concatenate(folds))

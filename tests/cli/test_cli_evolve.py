@@ -1,0 +1,195 @@
+"""Learning a formula from the command line."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from freshet.flow import evolve as flow
+from tests.cli.cli_runs import Run
+from tests.cli.test_cli_simulate import daily, write
+
+SMALL = (
+    "--population",
+    "12",
+    "--generations",
+    "3",
+    "--kept",
+    "5",
+    "--seeds",
+    "2",
+    "--budget",
+    "10%",
+)
+
+# Runs the command line and sends signals to its own process once a checkpoint is written.
+DRIVER = """
+import os, sys
+from freshet.cli.app import main
+from freshet.flow.evolve import checkpoints
+
+signals = [int(number) for number in sys.argv.pop(1).split(",")]
+write = checkpoints.write
+
+def write_and_signal(*words):
+    write(*words)
+    for each in signals:
+        os.kill(os.getpid(), each)
+
+checkpoints.write = write_and_signal
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder of 40 pages seen on 12 days, with the command line standing beside it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pages").mkdir()
+    rows = daily(40, 12, lambda page, day: page % 5 == 0 or (7 * page + day) % 11 == 0)
+    return write(tmp_path / "pages", rows)
+
+
+def words(folder: str, *more: str) -> Sequence[str]:
+    return ("evolve", folder, "--trace", "snap", *SMALL, *more)
+
+
+def test_people_see_the_formula_what_it_was_learnt_on_and_its_place(run: Run, folder: str) -> None:
+    ran = run(*words(folder))
+    lines = ran.out.splitlines()
+    kept = json.loads(Path("formula.json").read_text("utf-8"))
+    assert ran.code == 0
+    assert lines[0] == kept["formula"]
+    assert lines[1] == (
+        f"learnt on snap for ndcg at 10%: 16 pages for training ({kept['training']:.3f}), "
+        f"16 for validation ({kept['validation']:.3f}), 8 for the test; 12 cycles; "
+        "written to formula.json"
+    )
+    assert lines[3] == "What each search found"
+    assert lines[4].split() == ["fold", "seed", "training", "validation", "test", "formula"]
+    assert lines[8] == "Its place on the pages for the test"
+    assert lines[9].split() == ["policy", "changerate", "ndcg", "freshness"]
+    told = {line.split("  ")[0] for line in lines[10:]}
+    assert told == {
+        "learned", "rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", "oracle-change",
+        "oracle-life", "known-rate", "known-rate-changes",
+    }  # fmt: skip
+
+
+def test_programs_get_one_document(run: Run, folder: str) -> None:
+    told = run(*words(folder, "--fitness", "changerate", "--out", "mine.json", "--json")).json
+    kept = json.loads(Path("mine.json").read_text("utf-8"))
+    assert told["file"] == "mine.json"
+    assert told["model"]["formula"] == kept["formula"]
+    assert (kept["fitness"], kept["budget"], kept["trace"]) == ("changerate", 0.1, "snap")
+    assert [each["seed"] for each in told["searches"]] == [1, 2]
+    assert all(isinstance(each["formula"], str) for each in told["searches"])
+    assert told["places"][0].keys() >= {"policy", "changerate", "ndcg", "freshness"}
+
+
+def test_the_model_can_be_back_tested(run: Run, folder: str) -> None:
+    run(*words(folder, "--out", "mine.json"))
+    formula = json.loads(Path("mine.json").read_text("utf-8"))["formula"]
+    ran = run("simulate", folder, "--trace", "snap", "--policy", "mine.json", "--json")
+    again = run("simulate", folder, "--trace", "snap", "--policy", formula, "--json")
+    assert ran.json[0]["ndcg"] == again.json[0]["ndcg"] > 0
+
+
+def test_folds_are_told_with_their_margins(run: Run, folder: str) -> None:
+    ran = run(*words(folder, "--folds", "2", "--seeds", "1"))
+    assert "means over 2 folds with 95% intervals" in ran.out
+    assert "policy" in ran.out
+    assert "±" in ran.out
+
+
+def test_without_a_test_the_end_says_so(run: Run, folder: str) -> None:
+    ran = run(*words(folder, "--folds", "0", "--seeds", "1"))
+    assert "Its place on the pages for validation, by which it was chosen" in ran.out
+    assert "20 pages for training" in ran.out
+
+
+def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[flow.Task] = []
+
+    def noted(trace: object, task: flow.Task, **options: object) -> flow.Evolved:
+        asked.append(task)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("freshet.cli.commands.evolve.evolve", noted)
+    run("evolve", folder, "--quick")
+    run("evolve", folder, "--quick", "--generations", "4")
+    assert [(task.seeds, task.ways.population, task.ways.generations) for task in asked] == [
+        (1, 100, 15), (1, 100, 4),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT] * 2])
+def test_a_signal_stops_at_a_checkpoint_and_resume_goes_on(
+    run: Run, folder: str, signals: Sequence[int]
+) -> None:
+    whole = run(*words(folder, "--json")).json
+    ended = stopped(signals, words(folder, "--json"))
+    assert ended.returncode == 130
+    assert "formula.checkpoint holds what is done" in ended.stderr
+    assert "with --resume to go on" in ended.stderr
+    assert Path("formula.checkpoint").exists()
+    refused = run(*words(folder))
+    assert (refused.code, "go on with --resume" in refused.err) == (2, True)
+    assert run(*words(folder, "--resume", "--json")).json == whole
+    assert not Path("formula.checkpoint").exists()
+
+
+def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run in a process of its own that gets signals when a checkpoint was written."""
+    numbers = ",".join(str(int(number)) for number in signals)
+    command = [sys.executable, "-c", DRIVER, numbers, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (("--budget", "0%"), 2, "'0%' is no share"),
+        (("--budget", "101%"), 2, "'101%' is no share"),
+        (("--population", "1"), 2, "--population"),
+        (("--seeds", "0"), 2, "--seeds"),
+        (("--folds", "6"), 2, "--folds"),
+        (("--terminals", "most"), 2, "--terminals"),
+        (("--fitness", "age"), 2, "--fitness"),
+        (("--out", "formula.txt"), 2, "ends in .json"),
+        (("--out", "nowhere/formula.json"), 5, "cannot be written"),
+        (("--checkpoint", "nowhere/kept"), 5, "cannot be written"),
+        (("--resume",), 3, "there is no checkpoint"),
+        (("--trace", "snapp"), 2, "'snapp' is no trace"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(
+    run: Run, folder: str, more: Sequence[str], code: int, said: str
+) -> None:
+    ran = run(*words(folder, *more))
+    assert (ran.code, ran.out) == (code, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["pages"]
+
+
+@pytest.mark.parametrize(
+    ("pages", "days", "said"),
+    [
+        (1, 10, "one page"),
+        (40, 2, "2 cycles"),
+        (40, 10, "no change"),
+        (5, 10, "nothing to choose"),
+    ],
+)
+def test_a_trace_that_teaches_nothing_is_refused(
+    run: Run, tmp_path: Path, pages: int, days: int, said: str
+) -> None:
+    folder = write(tmp_path, daily(pages, days, lambda page, day: pages < 10 or day < -1))
+    ran = run("evolve", folder, "--trace", "snap", "--out", str(tmp_path / "mine.json"), *SMALL)
+    assert (ran.code, ran.out) == (4, "")
+    assert said in ran.err

@@ -1,0 +1,69 @@
+"""Traces given to commands in any form, and saved."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.cli_runs import Run
+
+DAYS = 10
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of ten pages seen daily, of which the first four change often, and one bad row."""
+    rows = [
+        f"https://example.org/{page},2026-01-{day + 1:02},{int(page < 4 or (page + day) % 7 == 0)}"
+        for page in range(10)
+        for day in range(DAYS)
+    ]
+    file = tmp_path / "shop.csv"
+    file.write_text("\n".join(["page,time,changed", *rows, "a,soon,1"]) + "\n")
+    return file
+
+
+def test_a_table_can_be_crawled_as_it_is_and_bad_rows_are_told(run: Run, table: Path) -> None:
+    ran = run("simulate", str(table), "--policy", "age", "--seeds", "1", "--json")
+    row = ran.json[0]
+    assert (row["trace"], row["pages"], row["cycles"]) == ("shop", 10, DAYS)
+    assert "1 could not be read, the first being shop.csv, line 102" in ran.err
+
+
+def test_a_saved_trace_gives_the_same_figures(run: Run, table: Path, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    said = run("export", "trace", kept, "--from", str(table)).out
+    assert said == f"Wrote the trace shop of 10 pages and 10 cycles to {kept}.\n"
+    words = ("--policy", "cg,bayes-freshness", "--seeds", "1", "--json")
+    assert run("simulate", kept, *words).json == run("simulate", str(table), *words).json
+
+
+def test_a_collection_becomes_a_trace_of_its_looks(run: Run, collection: Path) -> None:
+    ran = run("export", "trace", "kept", "--known", "0.5", "--json")
+    assert (ran.json["trace"], ran.json["folder"]) == ("news", "kept")
+    again = run("simulate", "kept", "--policy", "age", "--seeds", "1", "--json").json[0]
+    assert (again["pages"], again["cycles"]) == (ran.json["pages"], ran.json["cycles"])
+    assert ran.json["pages"] > 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("simulate", "shop.csv", "--format", "pdf"), 2, "'pdf' is no form of a trace"),
+        (("simulate", "shop.csv", "--format", "trace"), 4, "holds no trace.json"),
+        (("simulate", "nowhere"), 4, "is not there"),
+        (("simulate", "shop.csv", "--known", "1.1"), 2, "--known"),
+        (("simulate", "--format", "csv"), 2, "give the file or folder"),
+        (("export", "trace", ".", "--from", "shop.csv"), 2, "is there already"),
+        (("export", "trace", "new", "--format", "csv"), 2, "say with --from"),
+        (("export", "trace", "new", "--from", "shop.csv", "--trace", "snap"), 2, "has no parts"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], code: int, said: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(table.parent)
+    ran = run(*words)
+    assert (ran.code, ran.out) == (code, "")
+    assert said in ran.err
+    assert not (table.parent / "new").exists()
