@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from freshet.simulate.living import living
+from freshet.simulate.race.living import living
 
 
 def test_the_trace_tells_the_days_of_the_moments() -> None:

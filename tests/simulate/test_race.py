@@ -9,8 +9,8 @@ from freshet.core.clock import to_epoch
 from freshet.core.tables import Caps, Choices, PageTable, VisitTable
 from freshet.core.types import Floats
 from freshet.schedule.policies import NAMES, make
-from freshet.simulate.foresight import CEILINGS
 from freshet.simulate.race import Racer, Standing, Truth, truth, truth_of
+from freshet.simulate.race.ceilings import CEILINGS
 from tests.simulate.traces import by_chance, in_groups
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -7,10 +7,9 @@ from freshet.core.progress import Progress, silent
 from freshet.flow.models import resolved
 from freshet.flow.simulate import Result, check
 from freshet.schedule import policies
-from freshet.simulate import daily
-from freshet.simulate.foresight import CEILINGS
 from freshet.simulate.loop import WARM_UP, Chooser, visits_per_cycle
-from freshet.simulate.race import Truth, truth_of
+from freshet.simulate.race import Truth, daily, truth_of
+from freshet.simulate.race.ceilings import CEILINGS
 from freshet.simulate.trace import Trace
 
 

@@ -38,7 +38,7 @@ from freshet.flow.simulate import (
     rows,
     write_curves,
 )
-from freshet.simulate.living import NAME, living
+from freshet.simulate.race.living import NAME, living
 from freshet.simulate.trace import Trace
 
 COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
