@@ -4,44 +4,31 @@ A crawl of 167,000 pages in 57 cycles at 5 %, as one fold of Santos et al. 2015 
 loop scores every page in every cycle with numpy and selects by ``argpartition``; its bar is twice
 its rate for single crawls, and five times over a whole evolution, in which equal formulas are
 crawled once and hopeless ones are given up. ``--evolve`` measures that: one seed of 300 formulas in
-50 generations (``--generations N`` for fewer), with both cores.
+50 generations (``--generations N`` for fewer), with both cores; and the most memory that was held,
+beside what is allowed.
 """
 
 import os
+import resource
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from random import Random
 
 import numpy as np
 
+from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
 from freshet.core.formula import Formula, parse
 from freshet.core.ranking.known import ALL, known_for
 from freshet.flow.traces import open_trace
-from freshet.schedule.evolve.search import Search, Stand, Ways
-from freshet.schedule.evolve.trees import Language, grown
-from freshet.schedule.pick import lot_key
+from freshet.schedule.evolve.generations import stands
+from freshet.schedule.evolve.search import Search, Ways
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.loop import WARM_UP, moment, visits_per_cycle
+from freshet.simulate.loop import WARM_UP, visits_per_cycle
 from freshet.simulate.trace import Trace
 
-PAGES, CYCLES, SHARE, SEED = 167_000, 57, 0.05, 1
-INDIVIDUALS, DEEPEST = 12, 10
+INDIVIDUALS, ALLOWED_MEGABYTES = 12, 1_000.0
 UNIT = "page scores/s"
-LANGUAGE = Language(ALL)
-
-
-def random_formulas(count: int) -> list[Formula]:
-    """Return formulas of depths up to ten, half of them grown full to six levels."""
-    rng = Random(SEED)
-    made: list[Formula] = []
-    while len(made) < count:
-        full = len(made) % 2 == 0
-        depth = rng.randint(2, 6 if full else DEEPEST)
-        formula = Formula(tuple(grown(rng, LANGUAGE, depth, is_full=full)))
-        made += [formula] if formula.names else []
-    return made
 
 
 def plain(trace: Trace, formula: Formula, k: int) -> list[int]:
@@ -64,8 +51,7 @@ def plain(trace: Trace, formula: Formula, k: int) -> list[int]:
 
 def crawl_of(trace: Trace, k: int) -> ClassCrawl:
     """Return what crawls the trace by formulas."""
-    moments = (moment(cycle).timestamp() for cycle in range(trace.cycles))
-    return ClassCrawl(trace, k, np.array([lot_key(SEED, each) for each in moments], np.uint64))
+    return ClassCrawl(trace, k, lots(trace.cycles))
 
 
 def single(trace: Trace, k: int) -> list[Result]:
@@ -91,18 +77,14 @@ def evolution(trace: Trace, k: int, generations: int, reference: float) -> Resul
             return list(workers.map(lambda each: crawled.run(each, floor=floor).fitness, formulas))
 
         search = Search(LANGUAGE, fitness, SEED, ways)
-        passed = seconds(lambda: list(generations_of(search, generations)))
+        passed = seconds(lambda: list(stands(search)))
     scores = ways.population * generations * len(trace.pages) * (trace.cycles - WARM_UP)
     return Result(f"evolve {passed:.0f} s a seed", scores / passed, reference, UNIT)
 
 
-def generations_of(search: Search, count: int) -> Iterator[Stand]:
-    """Yield where a search stands after each generation."""
-    stand = search.begin()
-    yield stand
-    for _ in range(count - 1):
-        stand = search.step(stand)
-        yield stand
+def megabytes_held() -> float:
+    """Return the most memory that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:
@@ -117,6 +99,7 @@ def main() -> None:
         at = words.index("--generations") + 1 if "--generations" in words else 0
         generations = int(words[at]) if at else Ways().generations
         results.append(evolution(trace, k, generations, results[-1].reference))
+        results.append(Result("evolve memory", megabytes_held(), ALLOWED_MEGABYTES, "MB"))
     report(*results)
 
 

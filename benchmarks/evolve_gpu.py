@@ -13,32 +13,25 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 
-import numpy as np
-
+from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL
+from freshet.schedule.evolve.generations import stands
 from freshet.schedule.evolve.search import Search, Ways
-from freshet.schedule.evolve.trees import Language, grown
-from freshet.schedule.pick import lot_key
 from freshet.simulate.arrays import ArrayCrawl
 from freshet.simulate.arrays.device import DEVICES, open_device
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.loop import WARM_UP, moment, visits_per_cycle
+from freshet.simulate.loop import WARM_UP, visits_per_cycle
 from freshet.simulate.trace import Keys, Trace, packed
 from freshet.simulate.world.population import population
 from freshet.simulate.world.presets import PRESETS
 
-PAGES, CYCLES, SHARE, SEED = 167_000, 57, 0.05, 1
 SEEDS, GENERATIONS, ALLOWED_SECONDS, WARMING = 5, 50, 180.0, 3
 SIZES = {
     "cuda": {"pages": PAGES, "seeds": SEEDS, "generations": GENERATIONS},
     "cpu": {"pages": 2_000, "seeds": 1, "generations": 2},
 }
-DEEPEST, DEEPEST_FULL = 10, 6
-LANGUAGE = Language(ALL)
 
 
 @dataclass(slots=True)
@@ -66,19 +59,11 @@ def generated(pages: int) -> Trace:
     return packed("brdc", Keys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed)
 
 
-def lots(cycles: int) -> np.ndarray:
-    """Return what each cycle's lots are drawn with."""
-    moments = (moment(cycle).timestamp() for cycle in range(cycles))
-    return np.array([lot_key(SEED, each) for each in moments], np.uint64)
-
-
 def evolved(tried: Tried, seed: int, generations: int) -> float:
     """Return the best fitness that one seed's search finds."""
     search = Search(LANGUAGE, tried.fitness, seed, Ways(generations=generations))
-    stand = search.begin()
-    for _ in range(generations - 1):
-        stand = search.step(stand)
-    return stand.best[0].fitness
+    *_, last = stands(search)
+    return last.best[0].fitness
 
 
 def fold(crawl: ArrayCrawl, asked: Namespace) -> Result:
@@ -102,17 +87,6 @@ def _seeds(crawl: ArrayCrawl, asked: Namespace) -> None:
         sys.stderr.write(
             f"seed {seed}: best {best:.4f}, {tried.formulas} crawls in {tried.seconds:.1f} s\n"
         )
-
-
-def random_formulas(count: int) -> list[Formula]:
-    """Return formulas of depths up to ten, half of them grown full to six levels."""
-    rng, made = Random(SEED), list[Formula]()
-    while len(made) < count:
-        full = len(made) % 2 == 0
-        depth = rng.randint(2, DEEPEST_FULL if full else DEEPEST)
-        formula = Formula(tuple(grown(rng, LANGUAGE, depth, is_full=full)))
-        made += [formula] if formula.names else []
-    return made
 
 
 def compared(crawl: ArrayCrawl, by_classes: ClassCrawl, count: int) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -165,6 +166,15 @@ def test_the_guide_for_python_names_only_methods_that_exist(owner: str) -> None:
     named = set(re.findall(rf"\b{owner}\.([a-z_]+)", GUIDE))
     assert named
     assert all(hasattr(OWNERS[owner], name) for name in named)
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
+def test_documents_name_only_what_can_be_imported(document: Path) -> None:
+    text = document.read_text("utf-8")
+    for name in re.findall(r"`(freshet(?:\.\w+)+)", text):
+        assert name == "freshet.toml" or resolve_name(name)
+    for module, names in re.findall(r"^from (freshet[\w.]*) import (.+)$", text, re.M):
+        assert all(resolve_name(f"{module}:{name}") for name in names.split(", "))
 
 
 def test_every_command_has_its_method_in_the_guide_for_python() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.core.formula import Formula
 from freshet.flow import evolve as flow
 from tests.cli.cli_runs import Run
 from tests.cli.test_cli_simulate import daily, write
@@ -71,13 +72,15 @@ def test_people_see_the_formula_what_it_was_learnt_on_and_its_place(run: Run, fo
     )
     assert lines[3] == "What each search found"
     assert lines[4].split() == ["fold", "seed", "training", "validation", "test", "formula"]
-    assert lines[8] == "Its place on the pages for the test"
+    assert lines[8] == "Its place on the pages for the test, means of 3 seeds"
     assert lines[9].split() == ["policy", "changerate", "ndcg", "freshness"]
     told = {line.split("  ")[0] for line in lines[10:]}
     assert told == {
-        "learned", "rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", "oracle-change",
-        "oracle-life", "known-rate", "known-rate-changes",
+        "learned", "rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", "bayes-changes",
+        "bayes-freshness", "oracle-change (ceiling)", "oracle-life (ceiling)",
+        "known-rate (ceiling)", "known-rate-changes (ceiling)",
     }  # fmt: skip
+    assert "1 visit a cycle of 8 pages to test on: the figures are rough" in ran.err
 
 
 def test_programs_get_one_document(run: Run, folder: str) -> None:
@@ -100,16 +103,47 @@ def test_the_model_can_be_back_tested(run: Run, folder: str) -> None:
 
 
 def test_folds_are_told_with_their_margins(run: Run, folder: str) -> None:
-    ran = run(*words(folder, "--folds", "2", "--seeds", "1"))
-    assert "means over 2 folds with 95% intervals" in ran.out
+    ran = run(*words(folder, "--folds", "3", "--seeds", "1"))
+    assert "means over 3 folds with 95% intervals" in ran.out
     assert "policy" in ran.out
     assert "±" in ran.out
+
+
+def test_two_folds_have_no_margins(run: Run, folder: str) -> None:
+    ran = run(*words(folder, "--folds", "2", "--seeds", "1"))
+    assert "means over 2 folds\n" in ran.out
+    assert "±" not in ran.out
 
 
 def test_without_a_test_the_end_says_so(run: Run, folder: str) -> None:
     ran = run(*words(folder, "--folds", "0", "--seeds", "1"))
     assert "Its place on the pages for validation, by which it was chosen" in ran.out
     assert "20 pages for training" in ran.out
+
+
+def test_generated_pages_are_called_so(run: Run, folder: str) -> None:
+    size = ("--pages", "60", "--cycles", "12", "--seeds", "1", "--population", "4")
+    ran = run("evolve", *size, "--generations", "1", "--budget", "10%")
+    assert ran.out.splitlines()[1].startswith(
+        "learnt on brdc, generated, for ndcg at 10%: 24 pages"
+    )
+
+
+def test_a_rule_that_does_better_is_named(
+    run: Run, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worst = [Formula(("-", 0.0, "t"))] * 4
+    monkeypatch.setattr("freshet.schedule.evolve.search.first_population", lambda *words: worst)
+    ran = run(*words(folder, "--population", "4", "--generations", "1", "--seeds", "1"))
+    assert ran.out.splitlines()[0] == "0 - t"
+    assert " does better than the learned formula on these pages" in ran.err
+
+
+def test_quick_says_that_it_may_be_far_off(run: Run, folder: str) -> None:
+    said = "--quick is one short search, which may end far from the best formula"
+    few = ("--population", "4", "--generations", "1")
+    assert said in run("evolve", folder, "--trace", "snap", "--quick", *few).err
+    assert said not in run("evolve", folder, "--trace", "snap", "--seeds", "1", *few).err
 
 
 def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,6 +189,11 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
     [
         (("--budget", "0%"), 2, "'0%' is no share"),
         (("--budget", "101%"), 2, "'101%' is no share"),
+        (("--budget", "5%,10%"), 2, "'5%,10%' is no share of the pages; write one, like 5%"),
+        (("--pages", "50"), 2, "--pages has no effect here"),
+        (("--cycles", "9"), 2, "--cycles has no effect here"),
+        (("--known", ".5"), 2, "--known has no effect here: a parquet trace"),
+        (("--out", "a.json", "--checkpoint", "./a.json"), 2, "cannot be the same file"),
         (("--population", "1"), 2, "--population"),
         (("--seeds", "0"), 2, "--seeds"),
         (("--folds", "6"), 2, "--folds"),

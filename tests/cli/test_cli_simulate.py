@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from freshet.cli.commands import simulate
 from tests.cli.cli_runs import Run
 
 Row = tuple[str, str, date, bool]
@@ -72,7 +73,7 @@ def test_people_see_a_table(run: Run, folder: str) -> None:
     )
     lines = ran.out.splitlines()
     assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
-    assert lines[1] == "budget 2.5% of the pages a cycle"
+    assert lines[1] == "budget 2.5% of the pages a cycle: 1 visit"
     assert lines[2].split()[:3] == ["policy", "changerate", "ndcg"]
     assert lines[3].split()[:3] == ["oracle-change", "1.000", "1.000"]
 
@@ -106,7 +107,10 @@ def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
         (("--budget", "5"), "write 5%"),
         (("--budget", "nan"), "'nan' is no share"),
         (("--budget", ""), "'' is no share"),
+        (("--budget", "\uff15%"), "is no share"),
+        (("--budget", "1e-2"), "write 5% or 0.05"),
         (("--policy", "nuttch"), "did you mean nutch?"),
+        (("--policy", "Nad"), "did you mean nad?"),
         (("--policy", "age,"), "'' is no policy"),
         (("--trace", "snapp"), "'snapp' is no trace"),
         (("--seeds", "0"), "--seeds"),
@@ -205,6 +209,35 @@ def test_only_one_policy_can_be_the_one_to_beat(run: Run, folder: str) -> None:
     assert run("simulate", folder, "--against", "nuttch").code == 2
 
 
+def test_guessed_cells_are_told(run: Run, tmp_path: Path) -> None:
+    """Of four pages seen on 20 days, two days of each are not known; all change every other day."""
+    lines = [
+        f"https://example.org/{page},{FIRST + timedelta(days=day)},{day % 2}"
+        for page in range(4)
+        for day in range(20)
+        if day not in {11 + page, 12 + page}
+    ]
+    (tmp_path / "seen.csv").write_text("\n".join(["page,time,changed", *lines]))
+    words = ("simulate", str(tmp_path / "seen.csv"), "--policy", "age", "--seeds", "1")
+    assert "90.0% of the cells known, the rest guessed;" in run(*words).out
+    assert "the rest taken as unchanged;" in run(*words, "--no-impute").out
+    assert run(*words, "--json").json[0]["imputed"]
+    assert not run(*words, "--no-impute", "--json").json[0]["imputed"]
+
+
+def test_a_back_test_that_is_stopped_keeps_nothing_and_says_so(
+    run: Run, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*asked: object, **options: object) -> Iterator[None]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(simulate, "results", stopped)
+    ran = run("simulate", folder, "--policy", "age")
+    assert (ran.code, ran.out) == (130, "")
+    assert "nothing of a back-test is kept" in ran.err
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
 def test_every_cycle_is_written_on_request(
     run: Run, folder: str, tmp_path: Path, suffix: str
@@ -214,6 +247,7 @@ def test_every_cycle_is_written_on_request(
     row = run("simulate", folder, *words, "--json").json[0]
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json}[suffix]
     table = read(file)
+    assert f"every cycle is in {file}" in run("simulate", folder, *words).out
     assert len(table) == 2 * 2 * 2 * 10
     first = table.filter(policy="age", budget=0.05)
     assert first["cycle"].to_list() == [*range(2, 12)] * 2
@@ -253,4 +287,6 @@ def test_a_living_web_has_moments_of_its_own(run: Run) -> None:
     rows = run(*words, "--continuous", "--policy", "age,oracle-life", "--json").json
     assert [(row["trace"], row["pages"], row["cycles"]) for row in rows] == [("living", 120, 8)] * 2
     assert rows[0]["freshness"] < rows[1]["freshness"]
-    assert run(*words).code == 2
+    ran = run(*words)
+    assert ran.code == 2
+    assert "add --continuous" in ran.err

@@ -45,6 +45,21 @@ def test_a_collection_becomes_a_trace_of_its_looks(run: Run, collection: Path) -
     assert ran.json["pages"] > 1
 
 
+def test_a_saved_trace_takes_no_share_of_known_days(run: Run, table: Path, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    run("export", "trace", kept, "--from", str(table))
+    ran = run("simulate", kept, "--known", "0.2", "--policy", "age")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--known has no effect here: a saved trace has its pages" in ran.err
+
+
+def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
+    run: Run, collection: Path
+) -> None:
+    ran = run("simulate", "--pages", "50", "--cycles", "5", "--policy", "age", "--seeds", "1")
+    assert "the pages are generated; give '.' as TRACE for those of this collection" in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -53,6 +68,10 @@ def test_a_collection_becomes_a_trace_of_its_looks(run: Run, collection: Path) -
         (("simulate", "nowhere"), 4, "is not there"),
         (("simulate", "shop.csv", "--known", "1.1"), 2, "--known"),
         (("simulate", "--format", "csv"), 2, "give the file or folder"),
+        (("simulate", "shop.csv", "--pages", "50"), 2, "--pages has no effect here: shop.csv has"),
+        (("simulate", "shop.csv", "--cycles", "9"), 2, "--cycles has no effect here"),
+        (("simulate", "--known", "0.2"), 2, "--known has no effect here: generated pages are"),
+        (("simulate", "--impute"), 2, "--impute has no effect here: generated pages are"),
         (("export", "trace", ".", "--from", "shop.csv"), 2, "is there already"),
         (("export", "trace", "new", "--format", "csv"), 2, "say with --from"),
         (("export", "trace", "new", "--from", "shop.csv", "--trace", "snap"), 2, "has no parts"),

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.clock import to_epoch
-from freshet.core.errors import UsageError
+from freshet.core.errors import SettingsError, UsageError
+from freshet.core.formula import FUNCTIONS
 from freshet.core.policy import Policy
-from freshet.core.settings import POLICIES, Settings, merge
+from freshet.core.settings import FORMULA_WORDS, POLICIES, Settings, merge
 from freshet.core.tables import Caps, Choices, PageIds, PageTable, Reckoning, VisitTable
 from freshet.schedule.policies import FORMULA_NAMES, NAMES, VARIANTS, make
 
@@ -74,6 +75,16 @@ def numbers(choices: Choices) -> list[int]:
 
 def test_the_settings_name_every_policy() -> None:
     assert sorted(POLICIES) == sorted(NAMES)
+
+
+def test_the_settings_know_the_words_of_formulas() -> None:
+    assert set(FORMULA_WORDS) == {*FORMULA_NAMES, *filter(str.isidentifier, FUNCTIONS)}
+
+
+@pytest.mark.parametrize("name", ["aged", "Nad", "bayes_freshness", "nad-cycle", "news"])
+def test_the_settings_refuse_what_is_neither_a_policy_nor_a_formula(name: str) -> None:
+    with pytest.raises(SettingsError, match="must be one of bayes-freshness"):
+        merge(Settings(), {"policy": name}, where="test")
 
 
 def test_the_settings_take_every_name_of_a_formula_for_one() -> None:

@@ -1,5 +1,7 @@
 """Lines are drawn where something is known, with a band where it is known how well."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ PLAIN = Line("plain", AT, np.array([0.5, 0.6, 0.7]))
 
 
 def drawn(*series: Line) -> Picture:
-    return lines(series, title="A title", of="some pages", across="cycle", measure="NDCG")
+    return lines(series, title="A title", of=("some pages",), across="cycle", measure="NDCG")
 
 
 def test_a_point_that_is_not_known_is_left_out_and_bands_end_at_margins() -> None:
@@ -34,3 +36,20 @@ def test_nothing_known_is_nothing_to_draw() -> None:
     unknown = Line("unknown", AT, np.full(3, np.nan))
     with pytest.raises(NothingToDraw, match="NDCG"):
         drawn(unknown)
+
+
+def test_lines_upon_each_other_are_all_seen() -> None:
+    twins = [Line(name, AT, np.array([0.2, 0.3, 0.4])) for name in ("one", "two", "three")]
+    dashes = set(re.findall(r'stroke-dasharray="([^"]*)"', svg_of(drawn(*twins))))
+    assert dashes == {"1,0", "7,7", "2,9"}
+
+
+def test_of_many_lines_none_is_dashed() -> None:
+    many = [Line(name, AT, np.array([0.2, 0.3, 0.4])) for name in "abcd"]
+    assert set(re.findall(r'stroke-dasharray="([^"]*)"', svg_of(drawn(*many)))) == {"1,0"}
+
+
+def test_few_places_are_marked_and_nothing_between_them() -> None:
+    svg = svg_of(drawn(PLAIN))
+    assert all(f">{mark}<" in svg for mark in ("1", "2", "3"))
+    assert ">1.5<" not in svg

@@ -8,7 +8,7 @@ import pytest
 
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.formula import parse
-from freshet.flow.contenders import EVERY, KNOWN, check, contender, shown
+from freshet.flow.contenders import EVERY, KNOWN, contender, learnt_on, shown
 from freshet.schedule.policies import Ranking, make
 from freshet.simulate.loop import Chooser, crawl
 from freshet.simulate.oracle import OracleLife
@@ -30,7 +30,6 @@ def visits(trace: Trace, chooser: Chooser) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_name_has_its_contender(trace: Trace, name: str) -> None:
-    check(name)
     assert shown(name) == contender(name, trace, 1).name == name
 
 
@@ -65,6 +64,15 @@ def test_a_model_file_chooses_by_its_formula_and_clock(trace: Trace, tmp_path: P
     assert chosen != visits(trace, make(Ranking(model.formula, "visit"), seed=3))
 
 
+def test_a_model_that_was_learnt_on_the_trace_is_told_from_others(
+    trace: Trace, tmp_path: Path
+) -> None:
+    names = [str(tmp_path / name) for name in ("other.json", "own.json")]
+    MODEL.save(Path(names[0]))
+    replace(MODEL, digest=trace.digest).save(Path(names[1]))
+    assert learnt_on(trace, ["age", "t * X", *names]) == names[1:]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -84,7 +92,7 @@ def test_a_model_file_chooses_by_its_formula_and_clock(trace: Trace, tmp_path: P
 )
 def test_what_is_no_contender_is_refused_in_one_line(name: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
-        check(name)
+        shown(name)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 500
@@ -92,4 +100,4 @@ def test_what_is_no_contender_is_refused_in_one_line(name: str, said: str) -> No
 
 def test_a_model_file_that_is_not_there_is_refused() -> None:
     with pytest.raises(BadInput, match=r"gone\.json: cannot be read"):
-        check("models/gone.json")
+        shown("models/gone.json")

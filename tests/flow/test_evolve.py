@@ -1,95 +1,54 @@
 """Learning a formula from a trace: the same for a seed, going on after a stop, bad input."""
 
-import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import pytest
 
-from freshet.core.errors import BadInput, Interrupted, NoSpace, NotFound, UsageError
+from freshet.core.errors import BadInput, NoSpace, UsageError
 from freshet.core.formula import parse
 from freshet.core.ranking.known import ALL, BASIC
 from freshet.flow.contenders import contender
-from freshet.flow.evolve import Evolved, Files, Step, Task, evolve
+from freshet.flow.evolve import Evolved, Files, Step, Task, evolve, searched
 from freshet.flow.evolve.standings import LEARNED
 from freshet.flow.evolve.trials import Trial
 from freshet.flow.models import Model
+from freshet.flow.traces.saved import open_saved, save
 from freshet.schedule.evolve.search import Ways
+from freshet.schedule.evolve.select import chosen
 from freshet.schedule.policies import Ranking, make
 from freshet.schedule.ranked import NAMES
 from freshet.simulate.arrays.device import open_device
+from freshet.simulate.fitness import Measure
 from freshet.simulate.folds import shared_out
 from freshet.simulate.loop import crawl, visits_per_cycle
 from freshet.simulate.metrics import score
-from freshet.simulate.trace import Trace
+from tests.flow.evolve_samples import TASK, TRACE, WAYS, files, stopping_after, whole
 from tests.simulate.traces import by_chance, choices, drawn, in_groups
-
-WAYS = Ways(population=20, generations=4, kept=6)
-TASK = Task(budget=0.1, seeds=2, ways=WAYS)
-TRACE = in_groups(by_chance(120, 20, seed=3))
-
-
-@cache
-def whole() -> Evolved:
-    """Return what an evolution finds that nobody stops."""
-    return evolve(TRACE, TASK)
-
-
-def files(folder: Path, *, resume: bool = False) -> Files:
-    return Files(folder / "model.json", folder / "model.checkpoint", resume)
-
-
-def stopping_after(steps: int) -> Callable[[Step], None]:
-    """Return what stops an evolution after some generations, as a signal does."""
-
-    def watch(step: Step) -> None:
-        if step.done >= steps:
-            raise Interrupted("stopped")
-
-    return watch
-
-
-def stopped(folder: Path, *, after: int, task: Task = TASK, trace: Trace = TRACE) -> Path:
-    with pytest.raises(Interrupted):
-        evolve(trace, task, files=files(folder), watch=stopping_after(after))
-    return files(folder).checkpoint
 
 
 def test_what_is_found_does_not_depend_on_the_number_of_workers() -> None:
     assert evolve(TRACE, TASK, workers=3) == whole()
 
 
+def test_what_is_found_on_a_saved_trace_is_what_was_found_before(tmp_path: Path) -> None:
+    save(TRACE, tmp_path / "kept")
+    assert evolve(open_saved(tmp_path / "kept"), TASK) == whole()
+
+
 def test_another_seed_finds_something_else() -> None:
     assert whole().searches != evolve(TRACE, replace(TASK, seed=7)).searches
-
-
-@pytest.mark.parametrize("after", [1, 3, 4, 5, 8])
-def test_an_evolution_that_was_stopped_goes_on_as_if_it_never_was(
-    tmp_path: Path, after: int
-) -> None:
-    stopped(tmp_path, after=after)
-    steps: list[Step] = []
-    resumed = evolve(TRACE, TASK, files=files(tmp_path, resume=True), watch=steps.append)
-    assert resumed == whole()
-    assert [step.done for step in steps] == list(range(after + 1, 9))
-
-
-def test_a_search_may_be_stopped_again_and_again(tmp_path: Path) -> None:
-    stopped(tmp_path, after=2)
-    with pytest.raises(Interrupted):
-        evolve(TRACE, TASK, files=files(tmp_path, resume=True), watch=stopping_after(6))
-    assert evolve(TRACE, TASK, files=files(tmp_path, resume=True)) == whole()
 
 
 def test_every_generation_is_told_with_the_best_so_far() -> None:
     steps: list[Step] = []
     evolve(TRACE, replace(TASK, folds=2), watch=steps.append)
-    assert [step.done for step in steps] == list(range(1, 17))
-    assert {step.total for step in steps} == {16}
+    assert [step.done for step in steps] == list(range(1, 19))
+    assert {step.total for step in steps} == {18}
+    assert [(step.done, step.fold) for step in steps if step.is_test] == [(17, 1), (18, 2)]
     assert [(step.fold, step.seed, step.generation) for step in steps[:5]] == [
         (1, 1, 1), (1, 1, 2), (1, 1, 3), (1, 1, 4), (1, 2, 1),
     ]  # fmt: skip
@@ -135,12 +94,22 @@ def test_a_learned_formula_beats_chance_on_pages_it_never_saw() -> None:
     assert list(ndcg.values()) == sorted(ndcg.values(), reverse=True)
 
 
-def test_each_fold_has_its_choice_and_the_model_is_that_of_the_best_validation() -> None:
+def simplest(fold: int) -> float:
+    """Return how well t * X does on the pages for validation of a fold."""
+    shares = shared_out(len(TRACE.pages), fold - 1, seed=TASK.seed)
+    trial = Trial(TRACE.only(shares.validation), TASK.budget, TASK.measure, seed=TASK.seed)
+    return trial.fitness(parse("t * X", ALL))
+
+
+def test_each_fold_has_its_choice_and_the_model_is_that_of_the_largest_lead() -> None:
     evolved = evolve(TRACE, replace(TASK, folds=3))
     assert [(each.fold, each.seed) for each in evolved.searches] == [
         (1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2),
     ]  # fmt: skip
-    assert evolved.model.validation == max(each.validation for each in evolved.searches)
+    best = max(evolved.searches, key=lambda found: found.validation - simplest(found.fold))
+    highest = max(evolved.searches, key=lambda found: found.validation)
+    assert evolved.model.validation == best.validation
+    assert best.fold != highest.fold
     assert all(place.ndcg_ci >= 0 for place in evolved.places)
 
 
@@ -187,6 +156,66 @@ def test_a_device_that_tries_many_at_once_finds_what_one_after_the_other_finds()
     assert other == pytest.approx(one, abs=1e-9)
 
 
+@pytest.mark.parametrize("measure", ["ndcg", "changerate"])
+def test_an_evolution_over_arrays_finds_the_formulas_of_one_by_classes(measure: Measure) -> None:
+    task = replace(TASK, measure=measure, seeds=3, ways=Ways(population=40, generations=6, kept=10))
+    one, other = evolve(TRACE, task, workers=2), evolve(TRACE, task, device="arrays")
+    assert [each.formula for each in one.searches] == [each.formula for each in other.searches]
+    assert [each.training for each in one.searches] == pytest.approx(
+        [each.training for each in other.searches], abs=1e-9
+    )
+    assert one.model.formula == other.model.formula
+    assert one.places == other.places
+
+
+def test_a_single_search_is_one_of_those_of_an_evolution() -> None:
+    task = replace(TASK, folds=2, estimates="chances")
+    with ThreadPoolExecutor(1) as pool:
+        alone = searched(TRACE, task, 1, 2, pool)
+    among = [each for each in evolve(TRACE, task).searches if (each.fold, each.seed) == (2, 2)]
+    best = chosen(alone.kept, task.selection)
+    assert (alone.fold, alone.seed) == (1, 2)
+    assert [(each.formula, each.training, each.validation) for each in among] == [
+        (best.formula, best.training, best.validation)
+    ]
+
+
+def test_a_formula_by_cycle_is_placed_beside_the_rules_by_cycle() -> None:
+    ways = Ways(population=4, generations=1)
+    placed = {
+        clock: {place.policy for place in evolve(TRACE, task).places}
+        for clock in ("visit", "cycle")
+        for task in [replace(TASK, seeds=1, clock=clock, ways=ways)]
+    }
+    assert placed["cycle"] - placed["visit"] == {
+        "nad-cycle", "sad-cycle", "aad-cycle", "gad-cycle",
+    }  # fmt: skip
+    assert placed["visit"] < placed["cycle"]
+
+
+def test_the_model_holds_both_the_seed_of_the_folds_and_that_of_its_search() -> None:
+    evolved = evolve(TRACE, replace(TASK, seed=4))
+    best = max(evolved.searches, key=lambda found: found.validation)
+    assert evolved.model.seed == 4
+    assert evolved.model.search == best.seed
+    assert evolved.model.search in (4, 5)
+
+
+def test_other_work_than_breeding_is_done_by_the_workers_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[str] = []
+
+    def noted(*words: Any) -> Any:
+        threads.append(current_thread().name)
+        return crawl(*words)
+
+    monkeypatch.setattr("freshet.flow.evolve.standings.crawl", noted)
+    evolve(TRACE, replace(TASK, seeds=1), workers=2)
+    assert threads
+    assert all(name.startswith("evolve") for name in threads)
+
+
 @pytest.mark.parametrize(
     ("device", "terminals", "said"),
     [("tpu", "all", "'tpu' is unknown"), ("cuda", "extended", "no extended names")],
@@ -203,79 +232,6 @@ def test_a_formula_that_cannot_reach_the_floor_has_a_bound_below_it() -> None:
         whole = trial.fitness(formula)
         assert trial.fitness(formula, whole) == whole
         assert whole <= trial.fitness(formula, whole + 0.2) < whole + 0.2
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        ({"budget": 0.2}, "budget 0.1, not 0.2"),
-        ({"measure": "changerate"}, "measure 'ndcg', not 'changerate'"),
-        ({"terminals": "basic"}, "terminals 'all', not 'basic'"),
-        ({"seed": 2}, "seed 1, not 2"),
-        ({"ways": replace(WAYS, population=30)}, "ways"),
-    ],
-)
-def test_a_checkpoint_of_other_options_is_refused(
-    tmp_path: Path, other: dict[str, Any], said: str
-) -> None:
-    stopped(tmp_path, after=2)
-    with pytest.raises(BadInput, match="other options") as refused:
-        evolve(TRACE, replace(TASK, **other), files=files(tmp_path, resume=True))
-    assert said in str(refused.value)
-
-
-def test_a_checkpoint_of_another_trace_is_refused(tmp_path: Path) -> None:
-    stopped(tmp_path, after=2)
-    another = in_groups(by_chance(120, 20, seed=4))
-    with pytest.raises(BadInput, match="another trace"):
-        evolve(another, TASK, files=files(tmp_path, resume=True))
-
-
-def cut(document: dict[str, Any]) -> str:
-    return json.dumps(document)[:-400]
-
-
-def without_stand(document: dict[str, Any]) -> str:
-    return json.dumps(document | {"under_way": {"generation": 1}})
-
-
-def with_nonsense(document: dict[str, Any]) -> str:
-    document["under_way"]["best"][0][0] = "__import__('os')"
-    return json.dumps(document)
-
-
-def with_no_number(document: dict[str, Any]) -> str:
-    document["under_way"]["best"][0][1] = float("nan")
-    return json.dumps(document)
-
-
-@pytest.mark.parametrize("damage", [cut, without_stand, with_nonsense, with_no_number])
-def test_a_damaged_checkpoint_is_refused(
-    tmp_path: Path, damage: Callable[[dict[str, Any]], str]
-) -> None:
-    path = stopped(tmp_path, after=2)
-    path.write_text(damage(json.loads(path.read_text("utf-8"))), "utf-8")
-    with pytest.raises(BadInput, match=r"model\.checkpoint: the checkpoint is damaged"):
-        evolve(TRACE, TASK, files=files(tmp_path, resume=True))
-
-
-@pytest.mark.parametrize("content", ["[]", '{"format": "else"}', "null"])
-def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: str) -> None:
-    files(tmp_path).checkpoint.write_text(content, "utf-8")
-    with pytest.raises(BadInput, match="is no checkpoint"):
-        evolve(TRACE, TASK, files=files(tmp_path, resume=True))
-
-
-def test_there_must_be_a_checkpoint_to_go_on_with(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="begin without --resume"):
-        evolve(TRACE, TASK, files=files(tmp_path, resume=True))
-
-
-def test_unfinished_work_is_not_overwritten(tmp_path: Path) -> None:
-    kept = stopped(tmp_path, after=2).read_bytes()
-    with pytest.raises(UsageError, match="go on with --resume, or delete it"):
-        evolve(TRACE, TASK, files=files(tmp_path))
-    assert files(tmp_path).checkpoint.read_bytes() == kept
 
 
 def test_a_model_that_could_not_be_written_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A learned model is a file that a person can read and edit, and that is read strictly."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -29,6 +30,7 @@ MODEL = Model(
     training=0.41,
     validation=0.4,
     seed=3,
+    search=5,
     standings=(Standing("nad", 0.2, 0.3, 0.6), Standing("learned", 0.33, 0.42, 0.7)),
     made_with="0.1.0",
 )
@@ -108,8 +110,8 @@ def test_a_figure_that_could_not_be_measured_is_null(file: Path) -> None:
         (b"[1, 2]", "not a model file"),
         (b"{}", "its format must be 'freshet-model'"),
         (b'{"format": "freshet-model"}', "version None"),
-        (b'{"format": "freshet-model", "version": 2}', "version 2, and this Freshet reads"),
-        (b'{"format": "freshet-model", "version": 1}', "formula, terminals"),
+        (b'{"format": "freshet-model", "version": 3}', "version 3, and this Freshet reads"),
+        (b'{"format": "freshet-model", "version": 2}', "formula, terminals"),
         (b" " * (LARGEST_FILE_BYTES + 1), "larger than"),
     ],
 )
@@ -122,6 +124,12 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes, said
     assert len(str(refused.value)) < 500
 
 
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(BadInput, match=r"pipe\.json: is no file"):
+        Model.read(tmp_path / "pipe.json")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -132,6 +140,8 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes, said
         ("terminals", "some", "must be one of basic, all, extended, not 'some'"),
         ("clock", ["visit"], "must be one of visit, cycle"),
         ("fitness", None, "must be one of ndcg, changerate"),
+        ("selection", "whatever", "must be one of best, avg, sum, not 'whatever'"),
+        ("search", "one", "search must be a whole number, not 'one'"),
         ("budget", 0, "must be above 0"),
         ("budget", None, "must be above 0"),
         ("budget", 1.5, "must be above 0 and at most 1"),

@@ -9,9 +9,9 @@ import pytest
 
 from freshet.core.errors import UsageError
 from freshet.flow.races import race
-from freshet.flow.simulate import back_test, check, results, rows, run, write_curves
+from freshet.flow.simulate import check, results, rows, write_curves
 from freshet.schedule.policies import make
-from freshet.simulate.trace import Trace
+from freshet.simulate import Trace, simulate
 from tests.simulate.traces import by_chance, drawn, in_groups
 
 
@@ -23,7 +23,7 @@ def trace() -> Trace:
 @pytest.mark.parametrize("budget", [0.0, -0.05, 1.0001, 5.0, nan])
 def test_a_budget_that_cannot_be_spent_is_refused(trace: Trace, budget: float) -> None:
     with pytest.raises(UsageError, match="must be above 0 and at most 1"):
-        next(back_test(trace, ["age"], [budget]))
+        next(results(trace, ["age"], [budget]))
     with pytest.raises(UsageError, match="must be above 0 and at most 1"):
         next(race(trace, ["age"], [budget]))
 
@@ -36,8 +36,8 @@ def test_names_and_seeds_are_looked_at_before_any_crawl() -> None:
 
 
 def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> None:
-    found = next(back_test(trace, ["rand"], [0.05], seeds=3))
-    single = [run(trace, make("rand", seed=seed), 0.05) for seed in (1, 2, 3)]
+    found = next(results(trace, ["rand"], [0.05], seeds=3)).row(trace)
+    single = [simulate(trace, make("rand", seed=seed), 0.05).score() for seed in (1, 2, 3)]
     rates = np.array([each.changerate for each in single])
     assert found.changerate == pytest.approx(rates.mean())
     assert found.changerate_ci == pytest.approx(4.302653 * rates.std(ddof=1) / np.sqrt(3))
@@ -90,7 +90,7 @@ def test_the_ceilings_of_a_race_are_above_its_policies(trace: Trace) -> None:
 
 
 def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Trace) -> None:
-    cycles = next(back_test(trace, ["age"], [0.05], seeds=3))
+    cycles = next(results(trace, ["age"], [0.05], seeds=3)).row(trace)
     days = next(race(trace, ["age"], [0.05], seeds=3)).row(trace)
     assert days.freshness == pytest.approx(cycles.freshness, abs=0.05)
     assert days.changerate == pytest.approx(cycles.changerate, abs=0.05)

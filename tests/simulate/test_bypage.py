@@ -12,10 +12,10 @@ from freshet.core.formula import Formula, parse
 from freshet.core.ranking.known import ALL, Clock
 from freshet.core.tables import Truths
 from freshet.core.types import Floats, Indices
-from freshet.schedule.evolve.extended import Quick
 from freshet.schedule.evolve.trees import Language, grown
 from freshet.schedule.pick import lot_key
 from freshet.schedule.ranked import NAMES, make
+from freshet.schedule.ranked.quick import InCycles
 from freshet.simulate.bypage import PageCrawl
 from freshet.simulate.classes import ClassCrawl
 from freshet.simulate.fitness import Measure
@@ -37,7 +37,7 @@ FORMULAS = (
 )
 
 
-class Noting(Quick):
+class Noting(InCycles):
     """Remembers what it chose."""
 
     chosen: list[list[int]]
@@ -85,7 +85,7 @@ def test_it_does_so_on_any_trace_with_any_formula_and_budget(
 
 
 def crawl_of(trace: Trace, k: int = K, seed: int = 0) -> PageCrawl:
-    return PageCrawl(trace, k, partial(Quick, trace.pages, seed=seed))
+    return PageCrawl(trace, k, partial(InCycles, trace.pages, seed=seed))
 
 
 def test_its_fitness_is_the_mean_that_the_measures_give() -> None:

@@ -111,11 +111,24 @@ def test_a_crawl_that_finds_nothing_is_given_up() -> None:
 
 
 def test_fitness_is_the_mean_that_the_measures_give() -> None:
-    trace, k = some_trace(11, pages=300, cycles=40), 300
+    trace, k = some_trace(11, pages=300, cycles=40), 15
     formula = parse("t * X", ALL)
     scored = score(crawl(trace, Ranked("some", formula), k), trace.pages.importance, k)
     crawled = crawl_of(trace, k, 0)
     assert crawled.run(formula, measure="changerate").fitness == pytest.approx(scored.changerate)
+    assert crawled.run(formula).fitness == pytest.approx(scored.ndcg, abs=0.02)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "changerate"])
+@pytest.mark.parametrize("seed", range(20))
+def test_a_crawl_that_can_just_reach_the_floor_goes_on(seed: int, measure: Measure) -> None:
+    crawled = crawl_of(some_trace(seed, cycles=30), 6, seed)
+    formula = parse("0 - X", ALL)
+    bound = crawled.run(formula, measure=measure, floor=0.9).fitness
+    for _ in range(3):
+        result = crawled.run(formula, measure=measure, floor=bound)
+        assert not result.stopped or result.fitness < bound
+        bound = result.fitness
 
 
 def expected_gain(found: Truths, scores: Floats) -> float:

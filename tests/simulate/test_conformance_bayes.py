@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.simulate import Row, back_test
+from freshet.flow.simulate import Row, results
 from freshet.flow.traces import open_trace
 from freshet.simulate.trace import Trace
 
@@ -18,7 +18,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 
 def figures(trace: Trace, name: str, share: float, *, seeds: int = 1) -> Row:
-    return next(back_test(trace, [name], [share], seeds=seeds))
+    return next(results(trace, [name], [share], seeds=seeds)).row(trace)
 
 
 def test_changes_are_found_at_least_as_well_as_the_floors(trace: Trace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.simulate import Row, back_test
+from freshet.flow.simulate import Row, results
 from freshet.flow.traces import open_trace
 from freshet.simulate.trace import Trace
 
@@ -43,7 +43,7 @@ def traces() -> dict[str, Trace]:
 
 
 def only(trace: Trace, name: str, budget: float, *, seeds: int = 3) -> Row:
-    return next(back_test(trace, [name], [budget], seeds=seeds))
+    return next(results(trace, [name], [budget], seeds=seeds)).row(trace)
 
 
 def figures(row: Row) -> tuple[float, float, float]:

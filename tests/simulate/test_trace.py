@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from freshet.core.tables import DayTable, Truths
+from freshet.simulate.gaps import imputed
 from freshet.simulate.trace import Keys, Trace, cells, known_days, on_one_grid, packed, source_of
 from tests.simulate.traces import drawn, lines_of
 
@@ -46,6 +47,14 @@ def test_what_is_packed_is_what_comes_out(changed: Truths) -> None:
     assert np.array_equal(gaps, unknown)
     assert trace.known_share == pytest.approx(1 - unknown.mean())
     assert trace.change_counts().tolist() == (changed & ~unknown).sum(axis=1).tolist()
+
+
+def test_the_bits_of_a_cycle_lie_side_by_side() -> None:
+    """A crawl reads one cycle after the other, and of a mapped trace no more than it asks for."""
+    trace = drawn(*["x.?x..x"] * 40)
+    for bits in (trace.changed_bits, trace.unknown_bits, imputed(trace).changed_bits):
+        assert bits.shape == (7, 5)
+        assert bits.flags.c_contiguous
 
 
 def test_an_unknown_cell_counts_as_unchanged() -> None:

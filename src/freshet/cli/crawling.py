@@ -9,6 +9,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.cli.logs import note
 from freshet.cli.narrating import Narrator, ReaderGone, Tally
 from freshet.cli.output import counted, say
+from freshet.core.settings import objective_of
 from freshet.core.types import Outcome
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
@@ -42,7 +43,7 @@ def begin(opened: Collection, budget: str, tell: Callable[[str], None]) -> None:
     outcomes = opened.catalog.last_outcomes()
     today = today_of(opened, outcomes, budget=budget)
     pages = sum(item.pages for item in outcomes)
-    plan = f"objective {opened.settings.objective}, policy {policy_name(opened.settings)}"
+    plan = f"objective {objective_of(opened.settings)}, policy {policy_name(opened.settings)}"
     tell(f"Keeping {counted(pages, 'page')} fresh; {plan}.")
     tell(f"{counted(today.budget, 'request')} a day, {today.spent:,} spent today. Ctrl-C stops it.")
     if pages and not today.left:

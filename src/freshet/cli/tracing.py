@@ -7,10 +7,9 @@ import typer
 
 from freshet.cli.output import progress, warn
 from freshet.flow import traces
+from freshet.flow.collection import SETTINGS_FILE
 from freshet.flow.traces.days import Told
 from freshet.simulate.trace import LEAST_KNOWN, Trace
-
-PAGES, CYCLES, KNOWN = traces.PAGES, traces.CYCLES, LEAST_KNOWN
 
 TraceAt = Annotated[
     Path | None,
@@ -35,20 +34,29 @@ Impute = Annotated[
     ),
 ]
 LeastKnown = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--known",
         min=0.0,
         max=1.0,
         metavar="SHARE",
-        help="Leave out pages known on fewer of the days; not for parquet.",
+        help=f"Leave out pages known on fewer of the days; {LEAST_KNOWN:g}; not for parquet.",
     ),
 ]
 PageCount = Annotated[
-    int, typer.Option("--pages", min=2, metavar="N", help="How many pages to generate.")
+    int | None,
+    typer.Option(
+        "--pages", min=2, metavar="N", help=f"How many pages to generate; {traces.PAGES:,}."
+    ),
 ]
 CycleCount = Annotated[
-    int, typer.Option("--cycles", min=3, metavar="N", help="For how many cycles to generate them.")
+    int | None,
+    typer.Option(
+        "--cycles",
+        min=3,
+        metavar="N",
+        help=f"For how many cycles to generate them; {traces.CYCLES}.",
+    ),
 ]
 
 
@@ -62,6 +70,8 @@ def opened(
     **extent: Unpack[traces.Extent],
 ) -> Trace:
     """Return the trace that a command was given, showing how far the reading is."""
+    if where is None and Path(SETTINGS_FILE).is_file():
+        warn("the pages are generated; give '.' as TRACE for those of this collection")
     with progress("reading the trace", quiet=quiet) as advance:
         told = Told(advance, warn)
         return traces.open_trace(where, form=form, name=name, impute=impute, told=told, **extent)

@@ -8,7 +8,8 @@ page, and numbers. Text is read by the grammar below and never run as Python.
     factor  = ["-"] factor | number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 
 Every value is finite (Santos et al. 2015, section 4): a quotient by less than 1e-12 is 0, the
-logarithm of what is not positive is 0, whatever is no number becomes 0, and all is cut at ±1e30.
+logarithm of what is not positive is 0, whatever is no number becomes 0 and so does -0, and all is
+cut at ±1e30.
 """
 
 import re
@@ -29,7 +30,8 @@ DEEPEST_TEXT = 100
 INFIX = ("+", "-", "*", "/")
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[-+*/(),]))"
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[-+*/(),]))",
+    re.ASCII,
 )
 
 
@@ -106,13 +108,13 @@ class Formula:
                     size, function = FUNCTIONS[token]
                     stack.append(_finite(function(*(stack.pop() for _ in range(size)))))
                 else:
-                    stack.append(known[token])
+                    stack.append(known[token] + 0.0)
         return stack.pop()
 
 
 def _finite(values: Floats) -> Floats:
-    """Make every value a number of bounded size."""
-    return np.clip(np.nan_to_num(values, copy=False, nan=0.0), -LARGEST, LARGEST)
+    """Make every value a number of bounded size, and -0 a plain 0."""
+    return np.clip(np.nan_to_num(values, copy=False, nan=0.0), -LARGEST, LARGEST) + 0.0
 
 
 def arity(token: Token) -> int:
@@ -227,7 +229,7 @@ class _Reader:
         self._at += 1
         tokens = self._factor(depth + 1) if depth < DEEPEST_TEXT else self._too_deep()
         if len(tokens) == 1 and isinstance(tokens[0], float):
-            return [-tokens[0]]
+            return [0.0 - tokens[0]]
         return ["-", 0.0, *tokens]
 
     def _too_deep(self) -> list[Token]:

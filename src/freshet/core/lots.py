@@ -7,6 +7,9 @@ import numpy as np
 
 from freshet.core.types import Ids
 
+LOTS = 2.0**64
+"""How many different lots there are."""
+
 _STEP = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX_ONE, _MIX_TWO = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
 _FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)

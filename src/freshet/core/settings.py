@@ -30,12 +30,16 @@ POLICIES = (
     "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
     "stormcrawler",
 )  # fmt: skip
-FORMULA_WORDS = ("rate", "chance", "around", "quiet", "weekday")
+FORMULA_WORDS = (
+    "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",
+    "log", "exp", "pow",
+)  # fmt: skip
 MODEL_SUFFIX = ".json"
 POLICY_FORMS = (
     f"one of {', '.join(POLICIES)}, a formula such as t * X, or a model file (*{MODEL_SUFFIX})"
 )
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
+NO_OBJECTIVE = "none"
 TERABYTE = 1_000_000_000_000
 DAY_SECONDS = 86_400
 YEAR_SECONDS = 365 * DAY_SECONDS
@@ -46,12 +50,11 @@ def _one_of(allowed: tuple[str, ...]) -> Check:
 
 
 def _policy(value: str) -> str:
-    """Refuse a misspelt name; whatever is no plain word is read as a formula by the planner."""
+    """Refuse a misspelt name; what looks like a formula is read by the planner."""
     if _header_safe(value):
         return "must be printable, on one line"
-    is_word = re.fullmatch(r"[a-z]{2,}(-[a-z]+)*", value) is not None
-    known = (*POLICIES, *FORMULA_WORDS)
-    return f"must be {POLICY_FORMS}" if is_word and value not in known else ""
+    fits = not value or value in POLICIES or looks_like_formula(value)
+    return "" if fits else f"must be {POLICY_FORMS}"
 
 
 def _positive(most: int) -> Check:
@@ -229,6 +232,28 @@ class Settings:
         for table in overrides:
             resolved = merge(resolved, table, where="page settings")
         return resolved
+
+
+def looks_like_formula(text: str) -> bool:
+    """Say whether a policy is rather a formula than a word, whether or not it can be read.
+
+    >>> looks_like_formula("t * Y"), looks_like_formula("X"), looks_like_formula("bayes-change")
+    (True, True, False)
+    """
+    is_word = not text or re.fullmatch(r"[A-Za-z]\w*(-\w+)*", text) is not None
+    return not is_word or not set(FORMULA_WORDS).isdisjoint(re.split(r"\W+", text))
+
+
+def objective_of(settings: Settings) -> str:
+    """Return what visits are planned for; a rule, formula or model ranks pages for no objective.
+
+    >>> objective_of(Settings()), objective_of(Settings(policy="t * X"))
+    ('freshness', 'none')
+    """
+    if not settings.policy:
+        return settings.objective
+    own = settings.policy.removeprefix("bayes-")
+    return own if own != settings.policy and own in OBJECTIVES else NO_OBJECTIVE
 
 
 def load(path: Path, environment: Mapping[str, str]) -> Settings:

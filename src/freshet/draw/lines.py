@@ -25,6 +25,7 @@ from freshet.draw.theme import (
 )
 
 COLOURS = (BLUE, ORANGE, GREEN, ROSE, SKY, RED, INK)
+DASHES = ((1, 0), (7, 7), (2, 9))
 MOST_DOTS = 12
 
 
@@ -38,8 +39,14 @@ class Line:
     margins: Floats | None = None
 
 
-def lines(series: Sequence[Line], *, title: str, of: str, across: str, measure: str) -> Picture:
-    """Draw series over what they go across, each in a colour of its own."""
+def lines(
+    series: Sequence[Line], *, title: str, of: Sequence[str], across: str, measure: str
+) -> Picture:
+    """Draw series over what they go across, each in a colour of its own.
+
+    Up to three lines are also dashed each in its way, so that one shows through the next where they
+    lie upon each other. Where there are few places across, these are marked and no others.
+    """
     rows = [row for line in series for row in _rows(line)]
     if not rows:
         raise NothingToDraw(f"no lines: nothing is known of {measure}")
@@ -51,17 +58,28 @@ def lines(series: Sequence[Line], *, title: str, of: str, across: str, measure: 
         scale=alt.Scale(domain=order, range=list(COLOURS[: len(order)])),
         legend=alt.Legend(orient="top", title=None, symbolOpacity=1, symbolType="square"),
     )
+    places = sorted(set(at))
+    few = len(places) <= MOST_DOTS
+    marks = alt.Axis(title=across, values=places, format="~g") if few else alt.Axis(title=across)
     base = alt.Chart(table(line=names, at=at, share=shares, low=low, high=high)).encode(
-        x=alt.X("at:Q", axis=alt.Axis(title=across), scale=alt.Scale(nice=False, zero=False)),
+        x=alt.X("at:Q", axis=marks, scale=alt.Scale(nice=False, zero=False)),
         color=colour,
     )
     scale = alt.Scale(zero=False)
     band = base.mark_area(opacity=0.15).encode(
         y=alt.Y("low:Q", scale=scale, axis=share_axis(measure)), y2="high:Q"
     )
-    dots = len(rows) <= MOST_DOTS * len(order)
-    line = base.mark_line(strokeWidth=1.8, point=dots).encode(y=alt.Y("share:Q", scale=scale))
-    return finished(alt.layer(band, line).properties(width=WIDTH, height=HEIGHT), title, of)
+    line = base.mark_line(strokeWidth=1.8, point=few).encode(
+        y=alt.Y("share:Q", scale=scale), strokeDash=_dashes(order)
+    )
+    return finished(alt.layer(band, line).properties(width=WIDTH, height=HEIGHT), title, *of)
+
+
+def _dashes(order: Sequence[str]) -> alt.StrokeDash:
+    """Return how each line is dashed; many lines are not, for they would be hard to follow."""
+    ways = DASHES[: len(order)] if len(order) <= len(DASHES) else DASHES[:1] * len(order)
+    scale = alt.Scale(domain=list(order), range=[list(way) for way in ways])
+    return alt.StrokeDash("line:N", sort=list(order), scale=scale, legend=None)
 
 
 def _rows(line: Line) -> list[tuple[str, float, float, float, float]]:

@@ -1,7 +1,11 @@
 """Whoever can be back-tested, by name: policies, ceilings, formulas and learned models."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from freshet.core.errors import UsageError
-from freshet.flow.models import is_model_path, resolved
+from freshet.core.settings import looks_like_formula
+from freshet.flow.models import Model, is_model_path, resolved
 from freshet.schedule import policies
 from freshet.simulate.loop import Chooser
 from freshet.simulate.oracle import ORACLES
@@ -11,23 +15,27 @@ EVERY = (*policies.NAMES, *ORACLES)
 KNOWN = (*EVERY, *policies.VARIANTS)
 
 
-def check(name: str) -> None:
-    """Refuse a name that is no policy, ceiling, formula or model file."""
-    shown(name)
-
-
 def shown(name: str) -> str:
     """Return what its contender is called: a formula as usually written, a model by its file.
+
+    What is no policy, ceiling, formula or model file is refused.
 
     >>> shown("oracle-life"), shown("t*(X)")
     ('oracle-life', 't * X')
     """
     if name in KNOWN:
         return name
-    if not is_model_path(name) and not policies.looks_like_formula(name):
+    if not is_model_path(name) and not looks_like_formula(name):
         raise UsageError(policies.unknown(name, KNOWN))
     found = resolved(name)
     return found if isinstance(found, str) else found.title
+
+
+def learnt_on(trace: Trace, names: Iterable[str]) -> list[str]:
+    """Return those names that are of models which were learnt on this very trace."""
+    models = [name for name in names if is_model_path(name)]
+    digest = trace.digest if models else ""
+    return [name for name in models if Model.read(Path(name)).digest == digest]
 
 
 def contender(name: str, trace: Trace, seed: int) -> Chooser:

@@ -19,13 +19,16 @@ from freshet.core.formula import Formula, parse
 from freshet.core.ranking.known import Clock
 from freshet.core.settings import MODEL_SUFFIX
 from freshet.schedule import policies
+from freshet.schedule.evolve.select import Selection
 from freshet.schedule.policies import Ranking
+from freshet.simulate.fitness import Measure
 
 FORMAT = "freshet-model"
-VERSION = 1
+VERSION = 2
 LARGEST_FILE_BYTES = 1_000_000
 HEADER = ("format", "version")
 
+Terminals = Literal["basic", "all", "extended"]
 Row = TypeVar("Row", "Model", "Standing")
 
 
@@ -44,21 +47,23 @@ class Model:
     """A formula that was learnt, from which trace and for what, and its place among the others.
 
     ``training`` and ``validation`` are its fitness on the pages that the search saw and on those
-    that chose among its best; ``digest`` tells the trace from others of the same name. A figure
-    that could not be measured is NaN, and null in the file.
+    that chose among its best; ``digest`` tells the trace from others of the same name. By ``seed``
+    pages were shared out and lots drawn, by ``search`` the formula was bred. A figure that could
+    not be measured is NaN, and null in the file.
     """
 
     formula: Formula
-    terminals: Literal["basic", "all", "extended"]
+    terminals: Terminals
     clock: Clock
-    fitness: Literal["ndcg", "changerate"]
+    fitness: Measure
     budget: float
     trace: str
     digest: str
-    selection: str
+    selection: Selection
     training: float
     validation: float
     seed: int
+    search: int
     standings: tuple[Standing, ...] = ()
     made_with: str = __version__
 
@@ -73,7 +78,7 @@ class Model:
 
     @classmethod
     def read(cls, path: Path) -> "Model":
-        """Read a model from a file, refusing whatever ``save`` would not have written."""
+        """Read a model from a file, refusing what is no model; figures are taken as they are."""
         table = _table(path)
         if table.get("format") != FORMAT:
             raise BadInput(f"{path}: not a model file: its format must be {FORMAT!r}; choose one")
@@ -96,6 +101,16 @@ def is_model_path(name: str) -> bool:
     (True, False)
     """
     return name.endswith(MODEL_SUFFIX)
+
+
+def may_be_written(path: Path) -> bool:
+    """Say whether a model may go to a path: nothing is there, or a model that it replaces."""
+    if not path.exists():
+        return True
+    try:
+        return _table(path).get("format") == FORMAT
+    except BadInput:
+        return False
 
 
 def resolved(name: str) -> str | Ranking:
@@ -126,6 +141,9 @@ def _measured(value: Any) -> Any:
 
 
 def _table(path: Path) -> Mapping[str, Any]:
+    # A pipe would be waited for; a folder is told by who opens it.
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadInput(f"{path}: is no file; 'freshet evolve' makes model files")
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE_BYTES + 1)
@@ -153,7 +171,7 @@ def _filled(cls: type[Row], table: Any, where: str) -> Row:
         raise BadInput(f"{where}: must be a table of values, not {_shown(table)}")
     names = [item.name for item in fields(cls)]
     if missing := [name for name in names if name not in table]:
-        raise BadInput(f"{where}: {', '.join(missing)} is missing; learn the model anew")
+        raise BadInput(f"{where}: {', '.join(missing)} is missing; add it, or learn the model anew")
     if unknown := [name for name in table if name not in names]:
         raise BadInput(f"{where}: {_shown(unknown[0])} is unknown; take it out")
     kinds = typing.get_type_hints(cls)

@@ -11,7 +11,7 @@ import numpy as np
 
 from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.clock import from_epoch, to_epoch
-from freshet.core.settings import Settings, merge
+from freshet.core.settings import Settings, merge, objective_of
 from freshet.core.tables import Caps, PageIds
 from freshet.core.types import Choice, Plan, PlannedVisit
 from freshet.flow.collection import Collection
@@ -36,7 +36,7 @@ def plan(
     ahead = Rehearsal(collection, settings, budget=str(budget))
     most = ahead.budget if limit is None else limit
     choices = sorted(ahead.visits(most), key=lambda visit: visit.expected)
-    return Plan(ahead.now, settings.objective, ahead.policy.name, ahead.budget, tuple(choices))
+    return Plan(ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, tuple(choices))
 
 
 def planned_for(settings: Settings, objective: str) -> Settings:

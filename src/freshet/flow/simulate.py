@@ -1,6 +1,6 @@
 """Back-test policies: let each crawl the same trace within the same budgets, and score them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,10 @@ from freshet.core.errors import UsageError
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Floats
 from freshet.flow import contenders
-from freshet.simulate.loop import WARM_UP, Chooser, Cycle, crawl, visits_per_cycle
-from freshet.simulate.metrics import Curves, Score, curves
+from freshet.simulate import Trace, simulate
+from freshet.simulate.loop import WARM_UP, Cycle
+from freshet.simulate.metrics import COMPARED, Curves, Score
 from freshet.simulate.statistics import Interval, interval, paired, victories
-from freshet.simulate.trace import Trace
-
-COMPARED = ("changerate", "ndcg", "freshness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Row:
 
     ``budget`` is the share of the pages visited in a cycle; the measures are those of ``Score``,
     NaN where there is none. What ends in ``_ci`` is half the width of the 95 % interval of the mean
-    over seeds, NaN for a single one.
+    over seeds, NaN for a single one. ``imputed`` says that changes of the trace were guessed.
     """
 
     policy: str
@@ -56,6 +54,7 @@ class Row:
     seeds: int
     pages: int
     cycles: int
+    imputed: bool
     changerate: float
     ndcg: float
     freshness: float
@@ -121,19 +120,6 @@ class Result:
         return np.stack([run.column(measure) for run in self.runs])
 
 
-def back_test(
-    trace: Trace,
-    names: Sequence[str],
-    budgets: Sequence[float],
-    *,
-    seeds: int = 3,
-    progress: Progress = silent,
-) -> Iterator[Row]:
-    """Yield a row for every budget and policy, the seeds being 1, 2, 3 and so on."""
-    for result in results(trace, names, budgets, seeds=seeds, progress=progress):
-        yield result.row(trace)
-
-
 def results(
     trace: Trace,
     names: Sequence[str],
@@ -152,7 +138,7 @@ def results(
         for seed in range(1, seeds + 1):
             told = partial(_tell, progress, begun + (seed - 1) * measured, total)
             policy = contenders.contender(name, trace, seed)
-            runs.append(curves_of(trace, policy, budget, watch=told))
+            runs.append(simulate(trace, policy, budget, watch=told))
         yield Result(name, budget, tuple(runs))
 
 
@@ -187,35 +173,12 @@ def write_curves(path: Path | None, found: Sequence[Result]) -> None:
 def check(names: Sequence[str], budgets: Sequence[float], seeds: int) -> None:
     """Refuse policies that do not exist and budgets that cannot be spent."""
     for name in names:
-        contenders.check(name)
+        contenders.shown(name)
     for budget in budgets:
         if not 0.0 < budget <= 1.0:
             raise UsageError(f"budget {budget:.4g} of the pages: it must be above 0 and at most 1")
     if seeds < 1:
         raise UsageError(f"{seeds} seeds: at least 1 is needed")
-
-
-def run(
-    trace: Trace,
-    policy: Chooser,
-    budget: float,
-    *,
-    watch: Callable[[Cycle], None] = lambda cycle: None,
-) -> Score:
-    """Let a policy crawl a trace and score it; ``watch`` is shown every cycle."""
-    return curves_of(trace, policy, budget, watch=watch).score()
-
-
-def curves_of(
-    trace: Trace,
-    policy: Chooser,
-    budget: float,
-    *,
-    watch: Callable[[Cycle], None] = lambda cycle: None,
-) -> Curves:
-    """Let a policy crawl a trace and measure every cycle; ``watch`` is shown each."""
-    k = visits_per_cycle(budget, len(trace.pages))
-    return curves(_watched(crawl(trace, policy, k), watch), trace.pages.importance, k)
 
 
 def row(
@@ -237,6 +200,7 @@ def row(
         seeds=len(scores),
         pages=len(trace.pages),
         cycles=trace.cycles,
+        imputed=trace.is_imputed,
         against=against,
         **figures,
     )
@@ -244,12 +208,6 @@ def row(
 
 def _interval(scores: Sequence[Score], measure: str) -> Interval:
     return interval(np.array([getattr(each, measure) for each in scores], np.float64))
-
-
-def _watched(cycles: Iterator[Cycle], watch: Callable[[Cycle], None]) -> Iterator[Cycle]:
-    for cycle in cycles:
-        watch(cycle)
-        yield cycle
 
 
 def _tell(progress: Progress, begun: int, total: int, cycle: Cycle) -> None:

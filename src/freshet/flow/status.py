@@ -9,6 +9,7 @@ from freshet.archive.catalog.rows import Counts, Growth, Import
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
+from freshet.core.settings import objective_of
 from freshet.core.types import BadRow
 from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.hosts import HostView, closed_hosts
@@ -46,7 +47,7 @@ def status_of(collection: Collection, *, days: int) -> Status:
     hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
     return Status(
         path=str(collection.path.resolve()),
-        objective=collection.settings.objective,
+        objective=objective_of(collection.settings),
         contact=collection.settings.contact,
         counts=collection.catalog.counts(),
         archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive)),

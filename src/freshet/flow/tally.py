@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.lots import LOTS
 from freshet.core.tables import PageIds, PageTable, Truths, VisitTable, keys_of
 from freshet.core.types import Floats, Indices, Page
 from freshet.engine.kept import Columns
@@ -23,7 +24,6 @@ from freshet.schedule.pick import lottery
 
 MOST_PAGES = 200_000
 RATED_PAGES, RATED_LOOKS = 20_000, 500_000
-LOTS = 2.0**64
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch
 from freshet.core.hours import ActiveHours
-from freshet.core.settings import PageSettings
+from freshet.core.settings import NO_OBJECTIVE, PageSettings, objective_of
 from freshet.core.spans import every, span
 from freshet.core.tables import Explanation, Reckoning
 from freshet.core.types import Outcome, Page, Visit
@@ -62,11 +62,15 @@ class Why:
         yield "next check", self.next_check
         if self.explanation is not None:
             yield from _reckoning(self.explanation, self.importance)
-        yield "plan", f"for {self.objective} by {self.policy}"
+        yield "plan", f"{_aim(self.objective)} by {self.policy}"
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
         yield "robots", self.host.robots
         yield "last visit", _visit(self.last_visit)
+
+
+def _aim(objective: str) -> str:
+    return "for no objective," if objective == NO_OBJECTIVE else f"for {objective}"
 
 
 def why(collection: Collection, page: Page) -> Why:
@@ -108,7 +112,7 @@ def _why(
         *_waits(ahead, own, host, found),
     ]
     return Why(
-        page, ahead.now, settings.objective, ahead.policy.name, ahead.budget, ahead.spent,
+        page, ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, ahead.spent,
         own.importance, tuple(obstacles), host, visit, found,
         expected or _due(ahead, page, own, host, found),
     )  # fmt: skip

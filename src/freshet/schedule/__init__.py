@@ -3,7 +3,7 @@
 What all policies share: ``states`` (columns of what is remembered of pages, in ``columns`` that
 grow), ``pick`` (the k best, ties by lot), ``policies`` (each by its name), ``allocate`` (the best
 visit rates where change rates are known). The classic ones are in ``rules``; those that rank by a
-formula in ``ranked``, on what ``formulas`` gives them, and ``evolve`` searches for such formulas.
+formula in ``ranked``, and ``evolve`` searches for such formulas.
 
 The default policy, from a look to a choice: ``posterior`` (what looks say of a page's change rate,
 on the grid of a ``cadence``), ``prior`` (what its host, site and collection say before), then

@@ -1,6 +1,6 @@
 """The best of many by their scores, exactly k of them, with ties in a seeded order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ def lot_key(seed: int, moment: float = 0.0) -> np.uint64:
     key = scrambled(np.array([seed], np.int64).view(np.uint64))
     key = scrambled(key + np.array([moment], np.float64).view(np.uint64))
     return np.uint64(key[0])
+
+
+def lot_keys(seed: int, moments: Iterable[float]) -> Ids:
+    """Return what the lots of each moment are drawn with.
+
+    >>> lot_keys(1, [0.0, 5.0])[1] == lot_key(1, 5.0)
+    np.True_
+    """
+    return np.array([lot_key(seed, each) for each in moments], np.uint64)
 
 
 def best(scores: Floats, k: int, lots: Callable[[Places], Ids]) -> Places:

@@ -1,15 +1,15 @@
 """Every policy by its name, or by the formula that it ranks by."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 
 from freshet.core.errors import UsageError
-from freshet.core.formula import FUNCTIONS, Formula, parse
+from freshet.core.formula import Formula, parse
 from freshet.core.policy import Policy
 from freshet.core.ranking.known import Clock
+from freshet.core.settings import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
 from freshet.schedule import ranked
 from freshet.schedule.bayes import BayesPolicy
@@ -96,23 +96,15 @@ def formula_of(text: str, names: tuple[str, ...] = KNOWN) -> Formula:
     return parse(text, FORMULA_NAMES)
 
 
-def looks_like_formula(text: str) -> bool:
-    """Say whether a text is rather a formula than a word, whether or not it can be read.
-
-    >>> looks_like_formula("t * Y"), looks_like_formula("X"), looks_like_formula("bayes-change")
-    (True, True, False)
-    """
-    is_word = not text or re.fullmatch(r"[A-Za-z]\w*(-\w+)*", text) is not None
-    return not is_word or not {*FORMULA_NAMES, *FUNCTIONS}.isdisjoint(re.split(r"\W+", text))
-
-
 def unknown(name: str, names: tuple[str, ...]) -> str:
     """Say that there is no such policy, and which one may be meant.
 
     >>> unknown("nutsch", ("age", "nutch"))
     "'nutsch' is no policy; did you mean nutch? There are age, nutch, formulas such as t * X"
+    >>> unknown("Nad", ("sad", "nad"))
+    "'Nad' is no policy; did you mean nad? There are sad, nad, formulas such as t * X"
     """
-    near = get_close_matches(name[:SHOWN_LETTERS], names, n=1)
+    near = get_close_matches(name[:SHOWN_LETTERS].casefold(), names, n=1)
     meant = f"did you mean {near[0]}? There are" if near else "there are"
     return (
         f"{name[:SHOWN_LETTERS]!r} is no policy; {meant} {', '.join(names)}, formulas such as t * X"

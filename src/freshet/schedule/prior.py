@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.lots import LOTS
 from freshet.core.types import Floats, Indices
 from freshet.schedule.columns import NOWHERE, blocks
 from freshet.schedule.pick import lottery
@@ -16,7 +17,7 @@ MEDIAN_RATE, SPREAD = 0.03, 2.0
 FIRST_SHARE = 0.02
 SITE_WEIGHT, HOST_WEIGHT = 20.0, 4.0
 MOST_PAGES = 100_000
-SPARE, LOTS = 2, 2.0**64
+SPARE = 2
 
 
 class HierarchicalPrior:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.lots import LOTS
 from freshet.core.ranking.known import WIDTH, Clock, Known, known_for
 from freshet.core.tables import (
     DAY_SECONDS,
@@ -31,7 +32,6 @@ from freshet.schedule.states import Looks, PageStates, Waits
 
 Rows = NDArray[Any]
 FIRST_LOOK = 1e12
-LOTS = 2.0**64
 
 
 class Rule(ABC):

@@ -14,7 +14,7 @@ from freshet.core.tables import Truths
 from freshet.core.types import Floats, Indices
 from freshet.simulate.fitness import NO_FLOOR, Measure, Result, Tally, stop_after, summed_up
 from freshet.simulate.loop import WARM_UP
-from freshet.simulate.metrics import discount
+from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace
 
 
@@ -41,7 +41,7 @@ class PageCrawl:
         self._ranker = ranker
         self._all: Indices = np.arange(len(trace.pages), dtype=np.int32)
         self._trace = trace
-        self._gains = np.concatenate([[0.0], np.cumsum(discount(self._k))])
+        self._gains = gains(self._k)
 
     def run(
         self, formula: Formula, *, floor: float = NO_FLOOR, measure: Measure = "ndcg"

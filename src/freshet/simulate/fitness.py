@@ -57,7 +57,9 @@ def summed_up(tally: Tally, crawled: int, gains: Floats, measure: Measure) -> Re
     reached = gain[some] / ideal[some] if measure == "ndcg" else found / k
     left = len(tally.found) - crawled
     counted = len(reached) + left
-    fitness = (float(reached.sum()) + left) / counted if counted else 0.0
+    # One by one, as the compiled crawl adds: a sum in another order may differ in its last bit.
+    total = float(np.cumsum(reached)[-1]) if len(reached) else 0.0
+    fitness = (total + left) / counted if counted else 0.0
     return Result(fitness, left > 0, found, gain, ideal, before, tally.after[done])
 
 

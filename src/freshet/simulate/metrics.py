@@ -12,6 +12,8 @@ from freshet.simulate import kernels
 from freshet.simulate.loop import Cycle
 
 NOTHING = float("nan")
+COMPARED = ("changerate", "ndcg", "freshness")
+"""The measures by which policies are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +139,22 @@ def discount(k: int) -> Floats:
     return weights
 
 
+def gains(k: int) -> Floats:
+    """Return the gain of finds at the first places, from none of them to all k.
+
+    >>> gains(3).round(3).tolist()
+    [0.0, 1.0, 1.91, 2.632]
+    """
+    return np.concatenate([[0.0], np.cumsum(discount(k))])
+
+
 class _Scorer:
     """Measures one cycle after another, in their order."""
 
     def __init__(self, importance: Floats, k: int) -> None:
         self._k = k
         self._discounts = discount(k)
-        self._ideal = np.concatenate([[0.0], np.cumsum(self._discounts)])
+        self._ideal = gains(k)
         self._weights = importance / importance.sum()
         self._changes = self._waited = self._links = 0
 

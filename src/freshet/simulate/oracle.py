@@ -10,37 +10,10 @@ from datetime import datetime
 import numpy as np
 
 from freshet.core.clock import CYCLE_SECONDS, to_epoch
-from freshet.core.tables import Caps, Choices, PageTable, Truths, VisitTable
+from freshet.core.tables import Caps, Choices, PageTable, VisitTable
 from freshet.core.types import Floats, Indices
-from freshet.simulate.loop import Chooser
+from freshet.simulate.loop import Chooser, Copies
 from freshet.simulate.trace import Trace
-
-
-class Copies:
-    """What a chooser with the truth at hand knows: which copies are stale, and their age."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.stale: Truths = np.zeros(len(trace.pages), np.bool_)
-        self._seen = np.full(len(trace.pages), -1, np.int32)
-        self._passed = 0
-
-    def pass_to(self, cycle: int) -> None:
-        """Let the pages change up to a cycle."""
-        for each in range(self._passed, cycle + 1):
-            self.stale |= self.trace.changed(each)
-        self._passed = max(self._passed, cycle + 1)
-
-    def age(self, cycle: int) -> Floats:
-        """Return the cycles since the last visit of each page."""
-        return (cycle - self._seen).astype(np.float64)
-
-    def learn(self, visits: VisitTable) -> None:
-        """Take note of visits made in one cycle."""
-        cycle = cycle_at(float(visits.times.max(initial=0.0)))
-        self.pass_to(cycle)
-        self.stale[visits.pages] = False
-        self._seen[visits.pages] = cycle
 
 
 class Oracle(ABC):
@@ -50,6 +23,8 @@ class Oracle(ABC):
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         self._copies = Copies(trace)
+        self._seen = np.full(len(trace.pages), -1, np.int32)
+        self._passed = 0
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
@@ -57,19 +32,32 @@ class Oracle(ABC):
         return
 
     def learn(self, visits: VisitTable) -> None:
-        """Take note of which copies are new."""
-        self._copies.learn(visits)
+        """Take note of which copies are new; the visits are those of one cycle."""
+        cycle = cycle_at(float(visits.times.max(initial=0.0)))
+        self._pass_to(cycle)
+        self._copies.take(visits.pages, cycle)
+        self._seen[visits.pages] = cycle
 
     def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
         """Return the k pages of the highest worth, in the order of their chances."""
         cycle = cycle_at(to_epoch(now))
-        self._copies.pass_to(cycle)
+        self._pass_to(cycle)
         worth, chance = self._worth(cycle), self._chance(cycle)
         order = self._rng.permutation(len(worth))
         best = order[np.argsort(-worth[order], kind="stable")[:k]]
         best = best[np.argsort(-chance[best], kind="stable")]
-        age = self._copies.age(cycle)
+        age = self._age(cycle)
         return Choices(best.astype(np.int64), worth[best], chance[best], age[best])
+
+    def _pass_to(self, cycle: int) -> None:
+        """Let the pages change up to a cycle."""
+        for each in range(self._passed, cycle + 1):
+            self._copies.pass_cycle(each)
+        self._passed = max(self._passed, cycle + 1)
+
+    def _age(self, cycle: int) -> Floats:
+        """Return the cycles since the last visit of each page."""
+        return (cycle - self._seen).astype(np.float64)
 
     def _chance(self, cycle: int) -> Floats:
         """Return the chance that each copy is stale: here it is known."""
@@ -96,7 +84,7 @@ class OracleLife(Oracle):
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         super().__init__(trace, seed=seed)
-        self._following = next_changes(trace)
+        self._following = coming_changes(trace)
 
     def _worth(self, cycle: int) -> Floats:
         ahead: Floats = self._following[cycle].astype(np.float64) - cycle
@@ -114,10 +102,10 @@ class KnownRate(Oracle):
         self._rates: Floats = -np.log1p(-share)
 
     def _chance(self, cycle: int) -> Floats:
-        return -np.expm1(-self._rates * self._copies.age(cycle))
+        return -np.expm1(-self._rates * self._age(cycle))
 
     def _worth(self, cycle: int) -> Floats:
-        return fresh_time_gained(self._rates, self._copies.age(cycle))
+        return fresh_time_gained(self._rates, self._age(cycle))
 
 
 class KnownRateChanges(KnownRate):
@@ -145,7 +133,7 @@ def fresh_time_gained(rates: Floats, ages: Floats) -> Floats:
     return np.divide(gained, rates, out=np.zeros_like(gained), where=rates > 0)
 
 
-def next_changes(trace: Trace) -> Indices:
+def coming_changes(trace: Trace) -> Indices:
     """Return, a row per cycle, when each page changes after it: far off where it never does."""
     following = np.empty((trace.cycles, len(trace.pages)), np.int32)
     coming = np.full(len(trace.pages), 2 * trace.cycles, np.int32)

@@ -9,6 +9,7 @@ than it should be.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from freshet.core.tables import Truths
@@ -24,17 +25,6 @@ class Interval:
 
     mean: float
     margin: float
-    count: int
-
-    @property
-    def low(self) -> float:
-        """Return the lower bound."""
-        return self.mean - self.margin
-
-    @property
-    def high(self) -> float:
-        """Return the upper bound."""
-        return self.mean + self.margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +37,6 @@ class Paired:
     difference: float
     margin: float
     p: float
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,50 +54,51 @@ class Victories:
     lost_by: float
 
 
-def interval(values: Floats, *, confidence: float = CONFIDENCE) -> Interval:
+def interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> Interval:
     """Return the mean of values with its confidence interval; those that are NaN are left out.
 
-    >>> around = interval(np.array([1.0, 2.0, 3.0]))
+    >>> around = interval([1.0, 2.0, 3.0])
     >>> around.mean, round(around.margin, 3)
     (2.0, 2.484)
     """
-    known = values[~np.isnan(values)]
-    count = len(known)
-    if not count:
-        return Interval(UNKNOWN, UNKNOWN, 0)
-    return Interval(float(known.mean()), float(_margins(known[:, None], confidence)[0]), count)
+    given = np.asarray(values, np.float64)
+    known = given[~np.isnan(given)]
+    if not len(known):
+        return Interval(UNKNOWN, UNKNOWN)
+    return Interval(float(known.mean()), float(_margins(known[:, None], confidence)[0]))
 
 
-def paired(ours: Floats, theirs: Floats, *, confidence: float = CONFIDENCE) -> Paired:
+def paired(ours: ArrayLike, theirs: ArrayLike, *, confidence: float = CONFIDENCE) -> Paired:
     """Compare two series pair by pair; a pair of which one is NaN is left out.
 
-    >>> told = paired(np.array([3.0, 4.0, 5.0]), np.array([2.0, 2.0, 2.0]))
+    >>> told = paired([3.0, 4.0, 5.0], [2.0, 2.0, 2.0])
     >>> told.difference, round(told.p, 3)
     (2.0, 0.074)
     """
-    differences = ours - theirs
+    differences = np.asarray(ours, np.float64) - np.asarray(theirs, np.float64)
     around = interval(differences, confidence=confidence)
     known = differences[~np.isnan(differences)]
     p = float(_chances(known[:, None])[0]) if len(known) else UNKNOWN
-    return Paired(around.mean, around.margin, p, around.count)
+    return Paired(around.mean, around.margin, p)
 
 
-def victories(ours: Floats, theirs: Floats, *, confidence: float = CONFIDENCE) -> Victories:
+def victories(ours: ArrayLike, theirs: ArrayLike, *, confidence: float = CONFIDENCE) -> Victories:
     """Count the cycles that were won, lost and tied (Santos et al. 2015, table 3).
 
     Both have a row per fold or seed and a column per cycle. A cycle is decided where the paired
     test over the rows finds a difference; with a single row no test can be made, and whichever is
     higher wins. Cycles of which nothing can be compared are left out.
 
-    >>> victories(np.array([[3.0, 1.0, 2.0]]), np.array([[2.0, 2.0, 2.0]]))
+    >>> victories([[3.0, 1.0, 2.0]], [[2.0, 2.0, 2.0]])
     Victories(won=1, lost=1, tied=1, won_by=0.5, lost_by=-0.5)
     """
-    comparable = ~np.isnan(ours - theirs).any(axis=0)
-    ours, theirs = ours[:, comparable], theirs[:, comparable]
-    differences, others = (ours - theirs).mean(axis=0), theirs.mean(axis=0)
-    sure = np.ones(len(others), np.bool_)
-    if len(ours) > 1:
-        sure = _chances(ours - theirs) < 1 - confidence
+    rivals = np.asarray(theirs, np.float64)
+    gaps = np.asarray(ours, np.float64) - rivals
+    comparable = ~np.isnan(gaps).any(axis=0)
+    gaps, others = gaps[:, comparable], rivals[:, comparable].mean(axis=0)
+    differences, sure = gaps.mean(axis=0), np.ones(len(others), np.bool_)
+    if len(gaps) > 1:
+        sure = _chances(gaps) < 1 - confidence
     won, lost = sure & (differences > 0), sure & (differences < 0)
     return Victories(
         won=int(won.sum()),

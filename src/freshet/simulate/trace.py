@@ -78,6 +78,12 @@ class Trace:
         unknown = int(np.bitwise_count(self.unknown_bits).sum())
         return 1.0 - unknown / (len(self.pages) * self.cycles)
 
+    @property
+    def is_imputed(self) -> bool:
+        """Whether unknown cells were filled in: some that are not known count as changed."""
+        rows = zip(self.changed_bits, self.unknown_bits, strict=True)
+        return any(np.any(changed & unknown) for changed, unknown in rows)
+
     def change_counts(self) -> Indices:
         """Return in how many cycles each page changed."""
         counts = np.zeros(len(self.pages), np.int32)
@@ -273,4 +279,5 @@ def _tells_of_links(table: DayTable) -> bool:
 
 
 def _bits(cells: Truths) -> Flags:
-    return np.packbits(cells.T, axis=1)
+    """Pack cells with a row per page into bits with a row per cycle, each row in one piece."""
+    return np.ascontiguousarray(np.packbits(cells.T, axis=1))

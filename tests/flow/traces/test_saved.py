@@ -39,6 +39,25 @@ def alter(path: Path) -> None:
     path.write_bytes(body)
 
 
+def break_header(path: Path) -> None:
+    """Change the bracket that closes the shape in a column's header."""
+    path.write_bytes(path.read_bytes().replace(b",), }", b",z, }", 1))
+
+
+def weigh(folder: Path, importance: float) -> None:
+    """Let the first page have an importance."""
+    column = np.load(folder / "importance.npy")
+    column[0] = importance
+    np.save(folder / "importance.npy", column)
+
+
+def zip_up(path: Path) -> None:
+    """Put a zipped column in the place of a plain one."""
+    column = np.load(path)
+    with path.open("wb") as file:
+        np.savez(file, column)
+
+
 def test_what_is_saved_is_what_is_opened(trace: Trace, tmp_path: Path) -> None:
     save(trace, tmp_path / "kept")
     opened = open_saved(tmp_path / "kept")
@@ -100,10 +119,18 @@ def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -
         (lambda folder: relabel(folder, pages="13"), "says 13 pages"),
         (lambda folder: relabel(folder, cycles=None), "says 13 pages and None cycles"),
         (lambda folder: relabel(folder, version=2), "is of version 2, and this Freshet reads 1"),
+        (lambda folder: relabel(folder, version=True), "is of version True"),
+        (lambda folder: relabel(folder, name=None), "says the name None"),
+        (lambda folder: relabel(folder, name="\x1b[2J"), "says the name"),
+        (lambda folder: weigh(folder, float("nan")), "an importance is below 0 or no number"),
+        (lambda folder: weigh(folder, -1.0), "an importance is below 0 or no number"),
         (lambda folder: relabel(folder, colour="red"), r"trace\.json lacks or has too much"),
         (lambda folder: relabel(folder, kind="recipe"), "does not tell of a freshet trace"),
         (lambda folder: (folder / "trace.json").write_text("[]"), "does not tell of"),
         (lambda folder: (folder / "trace.json").write_text("{"), r"trace\.json cannot be read"),
+        (lambda folder: (folder / "trace.json").write_text("[" * 100_000), "cannot be read"),
+        (lambda folder: break_header(folder / "hosts.npy"), r"hosts\.npy cannot be read"),
+        (lambda folder: zip_up(folder / "changed.npy"), r"changed\.npy cannot be read"),
         (lambda folder: (folder / "trace.json").unlink(), r"holds no trace\.json"),
     ],
 )

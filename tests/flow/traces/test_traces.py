@@ -165,7 +165,8 @@ def test_a_collection_may_be_opened_by_source(tmp_path: Path) -> None:
                 ])  # fmt: skip
     trace = open_trace(tmp_path / "kept", name="new")
     assert (trace.name, lines_of(trace)) == ("new", ["xxx", "xxx"])
-    with pytest.raises(BadInput, match=r"no page is known on 80% of the 93 days, the best one on"):
+    said = "no page is known on 80% of the 93 days from 2024-01-02 to 2024-04-03, the best one on"
+    with pytest.raises(BadInput, match=said):
         open_trace(tmp_path / "kept")
     with pytest.raises(NotFound, match="no page has source 'newest'"):
         open_trace(tmp_path / "kept", name="newest")
@@ -231,7 +232,8 @@ def test_files_that_tell_nothing_are_refused(tmp_path: Path) -> None:
 
 def test_a_share_of_known_days_may_be_asked_for(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "a.csv", "x??.x", "x.???", "??..?")
-    with pytest.raises(BadInput, match=r"known on 80% of the 5 days, the best one on 60\.0%"):
+    said = r"on 80% of the 5 days from 2026-01-01 to 2026-01-05, the best one on 60\.0%"
+    with pytest.raises(BadInput, match=said):
         open_trace(file)
     trace = open_trace(file, least_known=0.4, impute=False)
     assert lines_of(trace) == ["x??.x", "x.???", "??..?"]

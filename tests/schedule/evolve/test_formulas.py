@@ -101,3 +101,8 @@ def test_what_is_no_formula_is_refused_with_its_place(text: str, said: str) -> N
 def test_brackets_may_be_deep_but_not_endless() -> None:
     text = "(" * (DEEPEST_TEXT - 1) + "t" + ")" * (DEEPEST_TEXT - 1)
     assert parse(text, ALL) == Formula(("t",))
+
+
+def test_digits_of_other_scripts_are_no_numbers() -> None:
+    with pytest.raises(UsageError, match="cannot read"):
+        parse("t * \u0663", ALL)

@@ -30,13 +30,12 @@ def told(seed: int) -> dict[str, np.ndarray]:
 
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 7))
-def test_values_stay_the_same_to_the_bit_but_for_the_sign_of_zero(seed: int, depth: int) -> None:
+def test_values_stay_the_same_to_the_bit(seed: int, depth: int) -> None:
     formula = random_formula(seed, depth)
     before, after = (
         program(each).values(told(seed), PAGES) for each in (formula, simplified(formula))
     )
-    # Adding 0 turns -0 into 0 and leaves every other value as it is, to the bit.
-    assert (before + 0.0).tobytes() == (after + 0.0).tobytes()
+    assert before.tobytes() == after.tobytes()
 
 
 @settings(max_examples=200, deadline=None)
@@ -86,8 +85,8 @@ def turned(formula: Formula) -> Formula:
         ("pow(t, X - X)", "1"),
         ("0 * t + X", "X"),
         ("t / t", "t / t"),
-        ("pow(t + 0, X)", "pow(t + 0, X)"),
-        ("pow(0 * t, X)", "pow(t * 0, X)"),
+        ("pow(t + 0, X)", "pow(t, X)"),
+        ("pow(0 * t, X)", "pow(0, X)"),
         ("pow(t, X + 0)", "pow(t, X)"),
     ],
 )
@@ -95,8 +94,9 @@ def test_a_formula_has_one_short_text(text: str, short: str) -> None:
     assert str(simplified(parse(text, ALL))) == short
 
 
-def test_the_sign_of_zero_is_kept_where_a_power_tells_it_apart() -> None:
+def test_no_zero_has_a_sign() -> None:
     known = {"t": np.array([-0.0]), "X": np.array([-1.0])}
-    for text in ("pow(t + 0, X)", "pow(0 * t, X)", "pow(t - (0 - 0) * 1, X)"):
+    for text in ("pow(t, X)", "pow(-0, X)", "pow(0, X)", "pow(0 * -1, X)", "pow(-0, -1) + 0 * X"):
         formula = parse(text, ALL)
-        assert program(simplified(formula)).values(known, 1) == program(formula).values(known, 1)
+        for each in (formula, simplified(formula)):
+            assert program(each).values(known, 1) == each.values(known, 1) == 1e30

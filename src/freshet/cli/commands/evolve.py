@@ -10,8 +10,9 @@ After every generation the work is kept in the checkpoint. Ctrl-C stops at the n
 command with --resume goes on as if it had never been stopped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,12 +20,9 @@ import typer
 
 from freshet.cli.commands.simulate import share
 from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, plain, print_json, print_table, progress, say
+from freshet.cli.output import counted, plain, print_json, print_table, progress, say, warn
 from freshet.cli.stopping import stoppable
 from freshet.cli.tracing import (
-    CYCLES,
-    KNOWN,
-    PAGES,
     CycleCount,
     Form,
     Impute,
@@ -34,7 +32,7 @@ from freshet.cli.tracing import (
     TraceName,
     opened,
 )
-from freshet.core.errors import Interrupted
+from freshet.core.errors import Interrupted, UsageError
 from freshet.core.progress import silent
 from freshet.core.ranking.known import Clock
 from freshet.engine.local import LocalEngine
@@ -42,22 +40,31 @@ from freshet.flow.evolve import (
     Estimates,
     Evolved,
     Files,
+    Found,
     Step,
     Task,
-    Terminals,
     check,
     check_files,
     evolve,
 )
+from freshet.flow.evolve.standings import FEWEST_FOLDS, LEARNED, SEEDS, Place
+from freshet.flow.models import Terminals
 from freshet.schedule.evolve.search import Ways
 from freshet.schedule.evolve.select import Selection
 from freshet.simulate.fitness import Measure
-from freshet.simulate.trace import Trace
+from freshet.simulate.loop import visits_per_cycle
+from freshet.simulate.oracle import ORACLES
 
 QUICK = Ways(population=100, generations=15)
 SEARCHED = ("fold", "seed", "training", "validation", "test", "formula")
 PLACED = ("policy", "changerate", "±", "ndcg", "±", "freshness", "±")
 SHOWN_LETTERS = 60
+FEW_VISITS = 10
+OF_SEEDS = f"means of {SEEDS} seeds"
+OF_QUICK = (
+    "--quick is one short search, which may end far from the best formula; for one to crawl by, "
+    "leave it out"
+)
 
 app = new_app()
 
@@ -68,9 +75,9 @@ def learn(
     form: Form = "",
     name: TraceName = "",
     impute: Impute = None,
-    known: LeastKnown = KNOWN,
-    pages: PageCount = PAGES,
-    cycles: CycleCount = CYCLES,
+    known: LeastKnown = None,
+    pages: PageCount = None,
+    cycles: CycleCount = None,
     terminals: Annotated[
         Terminals, typer.Option(metavar="SET", help="What formulas know: basic, all, extended.")
     ] = "all",
@@ -87,7 +94,10 @@ def learn(
         Clock, typer.Option(metavar="CLOCK", help="Estimates weigh by visit or by cycle.")
     ] = "visit",
     quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: one seed, 100 formulas, 15 generations.")
+        bool,
+        typer.Option(
+            "--quick", help="A first look, maybe far off: 1 seed, 100 formulas, 15 generations."
+        ),
     ] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="How many searches; 5.")
@@ -107,7 +117,9 @@ def learn(
     folds: Annotated[
         int, typer.Option(min=0, max=5, metavar="N", help="Folds to test on, of 5; 0: no test.")
     ] = 1,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all chance.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The seed of folds, lots and searches.")
+    ] = 1,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The model file to write.")
     ] = Path("formula.json"),
@@ -134,7 +146,7 @@ def learn(
         kept=kept,
     )
     task = Task(
-        terminals=terminals, estimates=estimates, measure=fitness, budget=share(budget),
+        terminals=terminals, estimates=estimates, measure=fitness, budget=_one_share(budget),
         clock=clock, selection=select, seed=seed, seeds=seeds or (1 if quick else 5),
         folds=folds, ways=ways,
     )  # fmt: skip
@@ -145,17 +157,28 @@ def learn(
         where, form=form, name=name, impute=impute, quiet=as_json, pages=pages, cycles=cycles,
         least_known=known,
     )  # fmt: skip
-    on = {"workers": LocalEngine(workers).processes, "device": device}
-    evolved = _evolve(trace, task, files, on, quiet=as_json)
+    processes = LocalEngine(workers).processes
+    learning = partial(evolve, trace, task, files=files, workers=processes, device=device)
+    evolved = _watched(learning, task, files, quiet=as_json)
     if as_json:
         print_json(_document(evolved, files))
     else:
-        _print(evolved, task, trace, files)
+        _print(evolved, task, trace.name if where else f"{trace.name}, generated,", files)
+    for caution in _cautions(evolved, task):
+        warn(caution)
+    if quick:
+        warn(OF_QUICK)
 
 
-def _evolve(
-    trace: Trace, task: Task, files: Files, on: Mapping[str, Any], *, quiet: bool
-) -> Evolved:
+def _one_share(text: str) -> float:
+    try:
+        return share(text)
+    except UsageError:
+        why = f"--budget {text!r} is no share of the pages; write one, like 5%"
+        raise UsageError(why) from None
+
+
+def _watched(learning: Callable[..., Evolved], task: Task, files: Files, *, quiet: bool) -> Evolved:
     """Evolve with progress; a stop says how to go on."""
     try:
         with progress("evolving", quiet=quiet) as bar, stoppable(silent) as go_on:
@@ -164,7 +187,7 @@ def _evolve(
                 bar(step.done, step.total, _label(step, task))
                 go_on(step.done, step.total)
 
-            return evolve(trace, task, files=files, watch=watch, **on)
+            return learning(watch=watch)
     except (Interrupted, KeyboardInterrupt) as stopped:
         if not files.checkpoint.exists():
             raise Interrupted("stopped before the first generation; nothing was kept") from stopped
@@ -176,6 +199,8 @@ def _evolve(
 
 def _label(step: Step, task: Task) -> str:
     fold = f"fold {step.fold}, " if task.folds > 1 else ""
+    if step.is_test:
+        return f"{fold}seed {step.seed} has the best, {step.best:.3f}; its place is found"
     return f"{fold}seed {step.seed}, generation {step.generation}, best {step.best:.3f}"
 
 
@@ -187,32 +212,51 @@ def _document(evolved: Evolved, files: Files) -> dict[str, Any]:
     return whole | {"file": str(files.model), "model": model, "searches": searches}
 
 
-def _print(evolved: Evolved, task: Task, trace: Trace, files: Files) -> None:
+def _cautions(evolved: Evolved, task: Task) -> Iterator[str]:
+    """Yield what speaks against using what was learnt."""
+    pages = evolved.test or evolved.validation
+    visits = visits_per_cycle(task.budget, pages)
+    if visits < FEW_VISITS:
+        yield (
+            f"{counted(visits, 'visit')} a cycle of {counted(pages, 'page')} to test on: the "
+            "figures are rough; bring more pages, or give a larger --budget or --folds 5"
+        )
+    best = next(place.policy for place in evolved.places if place.policy not in ORACLES)
+    if best != LEARNED:
+        yield f"{best} does better than the learned formula on these pages"
+
+
+def _print(evolved: Evolved, task: Task, trace: str, files: Files) -> None:
     model = evolved.model
     say(str(model.formula), "bold")
     say(
-        f"learnt on {trace.name} for {task.measure} at {100 * task.budget:g}%: "
+        f"learnt on {trace} for {task.measure} at {100 * task.budget:g}%: "
         f"{counted(evolved.training, 'page')} for training ({model.training:.3f}), "
         f"{evolved.validation:,} for validation ({model.validation:.3f}), "
-        f"{evolved.test:,} for the test; {counted(trace.cycles, 'cycle')}; written to {files.model}"
+        f"{evolved.test:,} for the test; {counted(evolved.cycles, 'cycle')}; "
+        f"written to {files.model}"
     )
     say("")
     print_table(SEARCHED, [_searched(each) for each in evolved.searches], "What each search found")
     say("")
-    print_table(
-        PLACED, [tuple(plain(each).values()) for each in evolved.places], _title(evolved, task)
-    )
+    print_table(PLACED, [_placed(each) for each in evolved.places], _title(task))
 
 
-def _searched(found: Any) -> tuple[Any, ...]:
+def _searched(found: Found) -> tuple[Any, ...]:
     text = str(found.formula)
     shown = text if len(text) <= SHOWN_LETTERS else f"{text[: SHOWN_LETTERS - 1]}…"
     return found.fold, found.seed, found.training, found.validation, found.test, shown
 
 
-def _title(evolved: Evolved, task: Task) -> str:
+def _placed(place: Place) -> tuple[Any, ...]:
+    name, *figures = plain(place).values()
+    return (f"{name} (ceiling)" if name in ORACLES else name, *figures)
+
+
+def _title(task: Task) -> str:
     if not task.folds:
-        return "Its place on the pages for validation, by which it was chosen"
+        return f"Its place on the pages for validation, by which it was chosen, {OF_SEEDS}"
     if task.folds == 1:
-        return "Its place on the pages for the test"
-    return f"The place of what each fold chose, means over {task.folds} folds with 95% intervals"
+        return f"Its place on the pages for the test, {OF_SEEDS}"
+    margins = " with 95% intervals" if task.folds >= FEWEST_FOLDS else ""
+    return f"The place of what each fold chose, means over {task.folds} folds{margins}"

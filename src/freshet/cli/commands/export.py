@@ -76,7 +76,7 @@ def export_trace(
     form: tracing.Form = "",
     trace: tracing.TraceName = "",
     impute: tracing.Impute = None,
-    known: tracing.LeastKnown = tracing.KNOWN,
+    known: tracing.LeastKnown = None,
     collection: CollectionDir = DEFAULT_COLLECTION,
     as_json: AsJson = False,
 ) -> None:

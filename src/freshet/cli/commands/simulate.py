@@ -10,7 +10,8 @@ pages change at their own moments, some many times a day.
 Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness, and ceilings
 that look at the truth: oracle-change oracle-life known-rate known-rate-changes. Weights by cycle
 instead of by visit: nad-cycle sad-cycle aad-cycle gad-cycle. `all` means every policy and ceiling.
-A formula such as "t * X" is a policy too, and so is the path of a model from `freshet evolve`.
+A formula such as "t * X" is a policy too, and so is the path of a model from `freshet evolve`. In
+capitals NAD is a name of formulas, the rate alone; the policy nad ranks by the chance of a change.
 """
 
 import re
@@ -24,9 +25,9 @@ import typer
 
 from freshet.cli import tracing
 from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, print_json, print_table, progress, say
-from freshet.core.errors import UsageError
-from freshet.flow.contenders import EVERY
+from freshet.cli.output import counted, print_json, print_table, progress, say, warn
+from freshet.core.errors import Interrupted, UsageError
+from freshet.flow.contenders import EVERY, learnt_on
 from freshet.flow.races import race
 from freshet.flow.simulate import (
     Against,
@@ -38,6 +39,8 @@ from freshet.flow.simulate import (
     rows,
     write_curves,
 )
+from freshet.flow.traces import CYCLES, PAGES
+from freshet.simulate.loop import visits_per_cycle
 from freshet.simulate.race.living import NAME, living
 from freshet.simulate.trace import Trace
 
@@ -54,9 +57,9 @@ def simulate(
     form: tracing.Form = "",
     trace: tracing.TraceName = "",
     impute: tracing.Impute = None,
-    known: tracing.LeastKnown = tracing.KNOWN,
-    pages: tracing.PageCount = tracing.PAGES,
-    cycles: tracing.CycleCount = tracing.CYCLES,
+    known: tracing.LeastKnown = None,
+    pages: tracing.PageCount = None,
+    cycles: tracing.CycleCount = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Policies, or all; may be given several times."),
@@ -88,8 +91,13 @@ def simulate(
         where, continuous, form=form, name=trace, impute=impute, quiet=as_json,
         pages=pages, cycles=cycles, least_known=known,
     )  # fmt: skip
-    with progress("crawling", quiet=as_json) as advance:
-        found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
+    for name in learnt_on(played, names):
+        warn(f"{name} was learnt on these very pages and may do worse on others")
+    try:
+        with progress("crawling", quiet=as_json) as advance:
+            found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; nothing of a back-test is kept") from None
     write_curves(curves, found)
     told = rows(played, found, against=against.strip())
     if as_json:
@@ -97,14 +105,19 @@ def simulate(
         return
     say(f"{_summary(played, generated=where is None)}; means of {counted(seeds, 'seed')}", "bold")
     _print(told, budgets)
+    if curves is not None:
+        say(f"every cycle is in {curves}")
 
 
 def _contest(
     where: Path | None, continuous: bool, **asked: Any
 ) -> tuple[Trace, Callable[..., Iterator[Result]]]:
     """Return the pages that were asked for, and what lets policies compete on them."""
-    if continuous and where is None and asked["name"] == NAME:
-        played, truth = living(asked["pages"], asked["cycles"])
+    is_living = where is None and asked["name"] == NAME
+    if is_living and not continuous:
+        raise UsageError(f"--trace {NAME} has moments of change and no cycles; add --continuous")
+    if is_living:
+        played, truth = living(asked["pages"] or PAGES, asked["cycles"] or CYCLES)
         return played, partial(race, truth=truth)
     return tracing.opened(where, **asked), race if continuous else results
 
@@ -112,7 +125,7 @@ def _contest(
 def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
     """Print the measures, and how they compare; the only budget stands above its table."""
     shown = [f"{100 * each.budget:g}%" if len(budgets) > 1 else None for each in told]
-    title = "" if len(budgets) > 1 else f"budget {100 * budgets[0]:g}% of the pages a cycle"
+    title = "" if len(budgets) > 1 else _title(budgets[0], told[0].pages)
     lines = zip(told, shown, strict=True)
     print_table(COLUMNS, [(row.policy, share, *_figures(row)) for row, share in lines], title)
     duels = [
@@ -125,6 +138,11 @@ def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
         print_table(DUELS, duels, f"\nagainst {rival}, cycle by cycle")
 
 
+def _title(budget: float, pages: int) -> str:
+    visits = counted(visits_per_cycle(budget, pages), "visit")
+    return f"budget {100 * budget:g}% of the pages a cycle: {visits}"
+
+
 def _rival(against: str) -> list[str]:
     """Return the policy that others are tested against, if there is one."""
     if against and len(policy_names([against])) != 1:
@@ -135,6 +153,8 @@ def _rival(against: str) -> list[str]:
 def _summary(trace: Trace, *, generated: bool) -> str:
     pages, cycles = counted(len(trace.pages), "page"), counted(trace.cycles, "cycle")
     kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
+    if not generated and trace.known_share < 1:
+        kind += ", the rest guessed" if trace.is_imputed else ", the rest taken as unchanged"
     return f"{trace.name}: {pages}, {cycles}, {kind}"
 
 
@@ -198,8 +218,8 @@ def share(text: str) -> float:
     >>> share("5%"), share("0.1")
     (0.05, 0.1)
     """
-    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(%?)\s*", text)
+    found = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)\s*", text)
     value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0.0 < value <= 1.0:
-        raise UsageError(f"--budget {text!r} is no share of the pages; write 5% or 5%,10%")
+        raise UsageError(f"--budget {text!r} is no share of the pages; write 5% or 0.05")
     return value

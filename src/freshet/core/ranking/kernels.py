@@ -29,11 +29,9 @@ scrambled = cast("One", njit(cache=True, nogil=True)(lots.scrambled))
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cut(value: float) -> float:
-    """Return a number of bounded size; what is no number becomes 0."""
+    """Return a number of bounded size; what is no number becomes 0, and -0 does as well."""
     if value < LARGEST:
-        if value > -LARGEST:
-            return value
-        return -LARGEST
+        return value + 0.0 if value > -LARGEST else -LARGEST
     return LARGEST if value >= LARGEST else 0.0
 
 
@@ -60,13 +58,13 @@ def _fill(code: int, left: Floats, right: Floats, into: Floats, count: int) -> N
     """Compute one function for a block of pages; a loop each, that the compiler can unroll."""
     if code == ADD:
         for place in range(count):
-            into[place] = min(max(left[place] + right[place], -LARGEST), LARGEST)
+            into[place] = min(max(left[place] + right[place], -LARGEST), LARGEST) + 0.0
     elif code == SUBTRACT:
         for place in range(count):
-            into[place] = min(max(left[place] - right[place], -LARGEST), LARGEST)
+            into[place] = min(max(left[place] - right[place], -LARGEST), LARGEST) + 0.0
     elif code == MULTIPLY:
         for place in range(count):
-            into[place] = min(max(left[place] * right[place], -LARGEST), LARGEST)
+            into[place] = min(max(left[place] * right[place], -LARGEST), LARGEST) + 0.0
     else:
         for place in range(count):
             into[place] = applied(code, left[place], right[place])
@@ -122,7 +120,7 @@ def _estimate(name: int, row: Floats, age: float, by_cycle: bool) -> float:
     """Return the rate that one of the estimators gives, 0 before the first look."""
     looks, seen = float(row[LOOKS]), float(row[SEEN])
     if name == CG:
-        return -log((looks - seen + 0.5) / (looks + 0.5))
+        return log((looks + 0.5) / (looks - seen + 0.5))
     idle = max(0.0, age - 1.0) if by_cycle else 0.0
     reading = float(row[CLOCK]) + idle
     if reading <= 0.0:

@@ -37,6 +37,8 @@ class Program:
     def values(self, known: Mapping[str, Floats], count: int) -> Floats:
         """Compute the program for ``count`` pages, of which columns are known by name.
 
+        Adding 0 makes a plain 0 of -0, which only a power with a negative exponent tells apart.
+
         >>> from freshet.core.formula import parse
         >>> told = {"X": np.ones(2), "t": np.array([2., 4.])}
         >>> program(parse("X / (t - 2)", ("X", "t"))).values(told, 2)
@@ -44,7 +46,7 @@ class Program:
         """
         columns = np.empty((len(self.names), count))
         for place, name in enumerate(self.names):
-            columns[place] = known[name]
+            np.add(known[name], 0.0, out=columns[place])
         values = np.empty(count)
         kernels.evaluate(self.steps, self.numbers, columns, 0, values)
         return values

@@ -1,6 +1,7 @@
 """The place of a learned formula among the usual rules, on pages that it was not learnt from."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -8,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from freshet.core.ranking.known import Clock
 from freshet.flow.contenders import contender
 from freshet.flow.models import Standing
 from freshet.schedule import policies
 from freshet.schedule.policies import Ranking
 from freshet.simulate.loop import Chooser, crawl, visits_per_cycle
-from freshet.simulate.metrics import score
+from freshet.simulate.metrics import Score, score
 from freshet.simulate.oracle import ORACLES
 from freshet.simulate.statistics import interval
 from freshet.simulate.trace import Trace
 
 LEARNED = "learned"
-OTHERS = ("rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", *ORACLES)
+OTHERS = ("rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", *policies.BAYES, *ORACLES)
 SEEDS = 3
+FEWEST_FOLDS = 3
 MEASURES = ("changerate", "ndcg", "freshness")
 
 
@@ -28,7 +31,7 @@ MEASURES = ("changerate", "ndcg", "freshness")
 class Place:
     """What a policy reached in the mean over folds; the margins are those of 95 % intervals.
 
-    One fold alone has no margins.
+    One or two folds have no margins: those of two would be wider than the measures.
     """
 
     policy: str
@@ -40,22 +43,38 @@ class Place:
     freshness_ci: float | None
 
 
-def standings(trace: Trace, learned: Ranking, budget: float) -> tuple[Standing, ...]:
+def others(clock: Clock) -> tuple[str, ...]:
+    """Return whom a learned formula is held against: by cycle, those that weigh so as well.
+
+    >>> others("cycle")[-4:]
+    ('nad-cycle', 'sad-cycle', 'aad-cycle', 'gad-cycle')
+    """
+    return (*OTHERS, *policies.VARIANTS) if clock == "cycle" else OTHERS
+
+
+def standings(
+    trace: Trace, learned: Ranking, budget: float, pool: Executor
+) -> tuple[Standing, ...]:
     """Let a learned formula, the classic rules and the ceilings crawl the same pages."""
     k = visits_per_cycle(budget, len(trace.pages))
-    named = (_standing(trace, name, partial(contender, name, trace), k) for name in OTHERS)
-    return (_standing(trace, LEARNED, partial(_made, learned), k), *named)
+    makers: dict[str, Callable[[int], Chooser]] = {
+        LEARNED: lambda seed: policies.make(learned, seed=seed)
+    }
+    for name in others(learned.clock):
+        makers[name] = partial(contender, name, trace)
+    runs = [(make, seed) for make in makers.values() for seed in range(1, SEEDS + 1)]
+    scores = list(pool.map(lambda run: _score(trace, run[0](run[1]), k), runs))
+    return tuple(
+        _standing(name, scores[number * SEEDS : (number + 1) * SEEDS])
+        for number, name in enumerate(makers)
+    )
 
 
-def _made(learned: Ranking, seed: int) -> Chooser:
-    return policies.make(learned, seed=seed)
+def _score(trace: Trace, chooser: Chooser, k: int) -> Score:
+    return score(crawl(trace, chooser, k), trace.pages.importance, k)
 
 
-def _standing(trace: Trace, name: str, make: Callable[[int], Chooser], k: int) -> Standing:
-    scores = [
-        score(crawl(trace, make(seed), k), trace.pages.importance, k)
-        for seed in range(1, SEEDS + 1)
-    ]
+def _standing(name: str, scores: Sequence[Score]) -> Standing:
     return Standing(name, *(fmean(getattr(each, of) for each in scores) for of in MEASURES))
 
 
@@ -76,5 +95,5 @@ def _place(policy: str, standings: Sequence[Standing]) -> Place:
     figures: list[Any] = []
     for of in MEASURES:
         around = interval(np.array([getattr(each, of) for each in standings]))
-        figures += [around.mean, around.margin if len(standings) > 1 else None]
+        figures += [around.mean, around.margin if len(standings) >= FEWEST_FOLDS else None]
     return Place(policy, *figures)

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
 
-import numpy as np
-
 from freshet.core.formula import Formula
 from freshet.core.ranking.known import ALL, Clock
-from freshet.schedule.evolve.extended import Quick
-from freshet.schedule.pick import lot_key
+from freshet.schedule.pick import lot_keys
+from freshet.schedule.ranked.quick import InCycles
 from freshet.simulate.arrays import ArrayCrawl
 from freshet.simulate.arrays.device import Device
 from freshet.simulate.bypage import PageCrawl
@@ -40,8 +38,8 @@ class Trial:
     ) -> None:
         k = visits_per_cycle(budget, len(trace.pages))
         moments = (moment(cycle).timestamp() for cycle in range(trace.cycles))
-        keys = np.array([lot_key(seed, each) for each in moments], np.uint64)
-        ranker = partial(Quick, trace.pages, clock=clock, seed=seed)
+        keys = lot_keys(seed, moments)
+        ranker = partial(InCycles, trace.pages, clock=clock, seed=seed)
         self._by_class = ClassCrawl(trace, k, keys, clock=clock)
         self._by_page = PageCrawl(trace, k, ranker)
         self._at_once = device and ArrayCrawl(trace, k, keys, clock=clock, device=device)
@@ -60,7 +58,12 @@ class Trial:
         self, pool: Executor, formulas: Sequence[Formula], floor: float = NO_FLOOR
     ) -> list[float]:
         """Return how well each formula does, several tried at once."""
+        return [result.fitness for result in self.results(pool, formulas, floor)]
+
+    def results(
+        self, pool: Executor, formulas: Sequence[Formula], floor: float = NO_FLOOR
+    ) -> list[Result]:
+        """Return what every cycle of each formula's crawl found, several tried at once."""
         if self._at_once:
-            results = self._at_once.run(formulas, floor=floor, measure=self._measure)
-            return [result.fitness for result in results]
-        return list(pool.map(partial(self.fitness, floor=floor), formulas))
+            return list(self._at_once.run(formulas, floor=floor, measure=self._measure))
+        return list(pool.map(partial(self.result, floor=floor), formulas))

@@ -38,7 +38,7 @@ from freshet.view.url import canonical, place
 FORMS = ("parquet", *READERS, "trace")
 NAMED = ("parquet", "catalog")
 IMPUTED = ("bing", "csv")
-PAGES, CYCLES = 20_000, 57
+PAGES, CYCLES, SEED = 20_000, 57, 1
 # One row with a wrong year would lay out millions of days.
 LONGEST_DAYS = 36_525
 
@@ -57,12 +57,15 @@ OF_FILE: Signs = {
 
 
 class Extent(TypedDict, total=False):
-    """How many pages and cycles are generated, by which seed; and how well days must be known."""
+    """How many pages and cycles are generated, by which seed; and how well days must be known.
 
-    pages: int
-    cycles: int
-    seed: int
-    least_known: float
+    What is None or left out is as usual.
+    """
+
+    pages: int | None
+    cycles: int | None
+    seed: int | None
+    least_known: float | None
 
 
 def open_trace(
@@ -81,18 +84,22 @@ def open_trace(
     the reading is, and what could not be read.
     """
     if where is None:
+        _refuse(extent.get("least_known") is not None, "--known", "generated pages are all known")
+        _refuse(impute is not None, "--impute", "generated pages are all known")
         return _generated(form, name or "brdc", extent)
+    for option in ("pages", "cycles"):
+        _refuse(extent.get(option) is not None, f"--{option}", f"{where} has those it has")
     form = form or guess(where)
     if form not in FORMS:
         raise UsageError(f"{form!r} is no form of a trace; choose {', '.join(FORMS)}")
-    trace = _recorded(form, Recording(where, name, told), extent.get("least_known", LEAST_KNOWN))
+    trace = _recorded(form, Recording(where, name, told), extent.get("least_known"))
     if form in IMPUTED if impute is None else impute:
         trace = imputed(trace)
     require_something_to_find(trace, f"{where}: ")
     return trace
 
 
-def generate(name: str, pages: int, cycles: int, *, seed: int = 1) -> Trace:
+def generate(name: str, pages: int, cycles: int, *, seed: int = SEED) -> Trace:
     """Make a trace of a generated population whose statistics are published ones."""
     _require_one_of(PRESETS, name, "without a folder")
     drawn = population(PRESETS[name], pages, cycles, seed)
@@ -134,12 +141,20 @@ def require_something_to_find(trace: Trace, where: str) -> None:
 def _generated(form: str, name: str, extent: Extent) -> Trace:
     if form:
         raise UsageError(f"the form {form!r} says how to read pages; give the file or folder")
-    pages, cycles = extent.get("pages", PAGES), extent.get("cycles", CYCLES)
-    return generate(name, pages, cycles, seed=extent.get("seed", 1))
+    pages, cycles = extent.get("pages") or PAGES, extent.get("cycles") or CYCLES
+    seed = extent.get("seed")
+    return generate(name, pages, cycles, seed=SEED if seed is None else seed)
 
 
-def _recorded(form: str, recording: Recording, least_known: float) -> Trace:
+def _refuse(given: bool, option: str, why: str) -> None:
+    if given:
+        raise UsageError(f"{option} has no effect here: {why}; leave it out")
+
+
+def _recorded(form: str, recording: Recording, least_known: float | None) -> Trace:
     """Return the trace of a history in a known form."""
+    is_known = least_known is not None and form not in READERS
+    _refuse(is_known, "--known", f"a {'saved' if form == 'trace' else form} trace has its pages")
     if recording.part and form not in NAMED:
         raise UsageError(
             f"{recording.part!r}: a {form} trace has no parts to choose from; leave the name out"
@@ -148,7 +163,7 @@ def _recorded(form: str, recording: Recording, least_known: float) -> Trace:
         return open_saved(recording.where)
     if form == "parquet":
         return _regular(recording.where, recording.part or "mixed")
-    return _on_one_grid(form, recording, least_known)
+    return _on_one_grid(form, recording, LEAST_KNOWN if least_known is None else least_known)
 
 
 def _regular(where: Path, name: str) -> Trace:
@@ -168,10 +183,20 @@ def _on_one_grid(form: str, recording: Recording, least_known: float) -> Trace:
     if not len(found.pages):
         best = known_days(table).max() / span(table)
         raise BadInput(
-            f"{recording.where}: no page is known on {least_known:.0%} of the {span(table)} days,"
-            f" the best one on {best:.1%}; look more often, or ask for a lower share (--known)"
+            f"{recording.where}: no page is known on {least_known:.0%} of the {span(table)} days"
+            f" from {_day(table.days.min())} to {_day(table.days.max())}, the best one on"
+            f" {best:.1%}; look more often, ask for a lower share (--known), or mend wrong times"
         )
     return _packed(recording.part or _name(recording.where.resolve()), table, found, None)
+
+
+def _day(number: int) -> str:
+    """Return a day by its number since 1970.
+
+    >>> _day(365)
+    '1971-01-01'
+    """
+    return str(np.datetime64(int(number), "D"))
 
 
 def _name(where: Path) -> str:

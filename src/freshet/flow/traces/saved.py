@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
@@ -66,11 +68,16 @@ def open_saved(folder: Path) -> Trace:
     wide, high = label.pages, label.cycles
     if not (isinstance(wide, int) and isinstance(high, int)):
         raise _damaged(folder, f"{FILE} says {wide} pages and {high} cycles")
+    if not (isinstance(label.name, str) and label.name.isprintable()):
+        raise _damaged(folder, f"{FILE} says the name {label.name!r}")
     packed = high, -(-wide // 8)
     keys = Keys(*(_mapped(folder, name, np.uint64, (wide,)) for name in KEYS))
+    importance = _mapped(folder, "importance", np.float64, (wide,))
+    if not np.all(np.isfinite(importance) & (importance >= 0)):
+        raise _damaged(folder, "an importance is below 0 or no number")
     trace = Trace(
         label.name,
-        page_table(keys, _mapped(folder, "importance", np.float64, (wide,))),
+        page_table(keys, importance),
         high,
         _mapped(folder, "changed", np.uint8, packed),
         _mapped(folder, "unknown", np.uint8, packed),
@@ -96,11 +103,11 @@ def _label(folder: Path) -> Label:
         raise BadInput(f"{folder}: holds no {FILE}, so it is no saved trace; save one first")
     try:
         found = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder, f"{FILE} cannot be read ({error})") from error
     if not isinstance(found, dict) or found.get("kind") != KIND:
         raise BadInput(f"{file}: does not tell of a {KIND}; give another folder")
-    if found.get("version") != VERSION:
+    if found.get("version") is True or found.get("version") != VERSION:
         raise BadInput(
             f"{file}: is of version {found.get('version')}, and this Freshet reads {VERSION};"
             " save the trace with this one"
@@ -115,8 +122,8 @@ def _mapped(folder: Path, name: str, kind: Any, shape: tuple[int, ...]) -> Colum
     """Return a column of a folder, mapped into memory."""
     file = folder / f"{name}.npy"
     try:
-        column = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        column = open_memmap(file, mode="r")
+    except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise _damaged(folder, f"{file.name} cannot be read ({error})") from error
     if column.dtype != kind or column.shape != shape:
         raise _damaged(folder, f"{file.name} holds {column.dtype} {column.shape}")

@@ -123,7 +123,8 @@ class Search:
         known = {**stand.known, **dict(zip(new, found, strict=True))}
         scored = {text: Scored(formula, known[text]) for text, formula in by_text.items()}
         population = _ranked(scored[text] for text in texts)
-        best = _different(_ranked([*stand.best, *scored.values()]))[: self.ways.kept]
+        distinct = {str(each.formula): each for each in stand.best} | scored
+        best = _ranked(distinct.values())[: self.ways.kept]
         return Stand(stand.generation, tuple(population), tuple(best), _latest(known))
 
     def _child(
@@ -140,9 +141,9 @@ class Search:
         return replaced(rng, chosen, self.language) if way == 2 else swapped(rng, chosen)
 
     def _parents(self, population: Sequence[Scored]) -> list[Formula]:
-        """Return the best that are not too deep for a crossing, and differ.
+        """Return the best that are not too deep for a crossing, one of each fitness.
 
-        Copies of one formula, or of what ranks alike, would soon be all there is to cross.
+        Copies of one formula, and others that rank alike, would soon be all there is to cross.
         """
         count = max(2, round(self.ways.parents * len(population)))
         fit = _different(each for each in population if each.formula.depth <= DEEPEST_PARENT)
@@ -160,7 +161,7 @@ def _ranked(scored: Iterable[Scored]) -> list[Scored]:
 
 
 def _different(ranked: Iterable[Scored]) -> list[Scored]:
-    """Return the first of those that do equally well: they rank pages alike."""
+    """Return the first of those of equal fitness: nearly always they rank pages alike."""
     found: dict[float, Scored] = {}
     for each in ranked:
         found.setdefault(each.fitness, each)

@@ -1,22 +1,19 @@
 """Shorter formulas of the same value, by identities that hold under the protected rules.
 
-Only what is exact for every finite value is used: x - 0, x * 1, x / 1, pow(x, 1) are x; x - x and
-x / 0 are 0; pow(x, 0) and pow(1, x) are 1; x + x is x * 2; a part without names is its value.
-x + 0 is x, and 0 * x and 0 / x are 0, but for the sign of a zero, which only the base of a power
-tells apart: inside one they are left alone. x / x is left alone, for it is 0 where x is. The parts
-of a sum or product stand in one order, constants last, so that equal formulas have one text.
+Only what is exact for every finite value is used: x + 0, x - 0, x * 1, x / 1, pow(x, 1) are x;
+x - x, 0 * x, 0 / x and x / 0 are 0; pow(x, 0) and pow(1, x) are 1; x + x is x * 2; a part without
+names is its value. x / x is left alone, for it is 0 where x is. The parts of a sum or product stand
+in one order, constants last, so that equal formulas have one text.
 """
 
-from collections.abc import Sequence
-
-from freshet.core.formula import SMALLEST_DIVISOR, Formula, Token, arity, part_end
+from freshet.core.formula import SMALLEST_DIVISOR, Formula, Token, arity
 from freshet.core.ranking.kernels import applied
 from freshet.core.ranking.program import CODES
 
 Part = tuple[Token, ...]
 
 _ZERO, _ONE, _TWO = (0.0,), (1.0,), (2.0,)
-_NEUTRAL: dict[str, Part] = {"-": _ZERO, "*": _ONE, "/": _ONE, "pow": _ONE}
+_NEUTRAL: dict[str, Part] = {"+": _ZERO, "-": _ZERO, "*": _ONE, "/": _ONE, "pow": _ONE}
 _SYMMETRIC = ("+", "*")
 _OPPOSITE = {"+": "-", "-": "+"}
 
@@ -28,61 +25,39 @@ def simplified(formula: Formula) -> Formula:
     >>> str(simplified(parse("(t + 0) * X - (n - n) / 3 + 2 * 5", ("t", "X", "n"))))
     'X * t + 10'
     """
-    tokens = formula.tokens
-    signed = _in_bases(tokens)
     parts: list[Part] = []
-    for place in range(len(tokens) - 1, -1, -1):
-        given = [parts.pop() for _ in range(arity(tokens[place]))]
-        parts.append(_shorter(tokens[place], given, is_signed=signed[place]))
+    for token in reversed(formula.tokens):
+        given = [parts.pop() for _ in range(arity(token))]
+        parts.append(_shorter(token, given))
     return Formula(parts.pop())
 
 
-def _in_bases(tokens: Sequence[Token]) -> list[bool]:
-    """Return which tokens lie in the base of a power, where the sign of a zero counts."""
-    inside = [False] * len(tokens)
-    for place, token in enumerate(tokens):
-        if token == "pow" and not inside[place]:
-            end = part_end(tokens, place + 1)
-            inside[place + 1 : end] = [True] * (end - place - 1)
-    return inside
-
-
-def _shorter(token: Token, given: list[Part], *, is_signed: bool) -> Part:
+def _shorter(token: Token, given: list[Part]) -> Part:
     """Return a function of simplified parts, simplified itself."""
     if not given:
         return (token,)
     sign = str(token)
     constants = [float(part[0]) for part in given if _is_constant(part)]
     if len(constants) == len(given):
-        value = float(applied(CODES[sign], constants[0], constants[-1]))
-        return (value if value or is_signed else 0.0,)
+        return (float(applied(CODES[sign], constants[0], constants[-1])),)
     if len(given) == 1:
         return (sign, *given[0])
     left, right = sorted(given, key=_order) if sign in _SYMMETRIC else given
     found = _identity(sign, left, right)
-    if found is None and not is_signed:
-        found = _but_for_the_sign(sign, left, right)
     return _joined(sign, left, right) if found is None else found
 
 
 def _identity(sign: str, left: Part, right: Part) -> Part | None:
     """Return what two parts amount to where one of them does nothing; None where both count."""
-    if right == _NEUTRAL.get(sign) and not _is_minus_zero(right):
+    if right == _NEUTRAL[sign]:
         return left
     if (sign == "-" and left == right) or (sign == "/" and _is_no_divisor(right)):
+        return _ZERO
+    if (sign == "*" and right == _ZERO) or (sign == "/" and left == _ZERO):
         return _ZERO
     if sign == "pow" and (right == _ZERO or left == _ONE):
         return _ONE
     return ("*", *left, *_TWO) if sign == "+" and left == right else None
-
-
-def _but_for_the_sign(sign: str, left: Part, right: Part) -> Part | None:
-    """Return what two parts amount to but for the sign of a zero."""
-    if sign in "+-" and right == _ZERO:
-        return left
-    if (sign == "*" and right == _ZERO) or (sign == "/" and left == _ZERO):
-        return _ZERO
-    return None
 
 
 def _joined(sign: str, left: Part, right: Part) -> Part:
@@ -94,10 +69,6 @@ def _joined(sign: str, left: Part, right: Part) -> Part:
 
 def _is_constant(part: Part) -> bool:
     return isinstance(part[0], float)
-
-
-def _is_minus_zero(part: Part) -> bool:
-    return str(part[0]) == "-0.0"
 
 
 def _is_no_divisor(part: Part) -> bool:

@@ -4,7 +4,7 @@ Santos et al. 2015, section 4, after Koza 1992. A formula stays within the great
 child would not, another cut is tried, and after some tries the parent stands in for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from random import Random
 
@@ -31,29 +31,40 @@ class Language:
 
 
 def first_population(rng: Random, language: Language, size: int) -> list[Formula]:
-    """Make formulas of every depth, half of them full to it and half grown at random."""
-    return [
-        Formula(
-            tuple(
-                grown(
-                    rng,
-                    language,
-                    FIRST_DEPTHS[number // 2 % len(FIRST_DEPTHS)],
-                    is_full=number % 2 == 0,
-                )
-            )
-        )
-        for number in range(size)
-    ]
+    """Make formulas of every depth, half of them full to it and half grown at random.
+
+    As with Koza none comes twice, and each knows something of the page, for others rank nothing;
+    where too few of such formulas are found, what was drawn last is taken.
+    """
+    made: list[Formula] = []
+    known: set[Formula] = set()
+    for number in range(size):
+        depth, is_full = FIRST_DEPTHS[number // 2 % len(FIRST_DEPTHS)], number % 2 == 0
+        made.append(_new(rng, language, depth, known, is_full=is_full))
+        known.add(made[-1])
+    return made
+
+
+def _new(
+    rng: Random, language: Language, depth: int, made: Set[Formula], *, is_full: bool
+) -> Formula:
+    for _ in range(TRIES):
+        formula = Formula(tuple(grown(rng, language, depth, is_full=is_full)))
+        if formula.names and formula not in made:
+            break
+    return formula
 
 
 def grown(rng: Random, language: Language, depth: int, *, is_full: bool) -> list[Token]:
-    """Return the tokens of a random formula of at most a depth, or of just that one."""
+    """Return the tokens of a random formula of at most a depth, or of just that one.
+
+    It begins with a function, where it may have more than one level.
+    """
     tokens: list[Token] = []
     missing = [depth]
     while missing:
         room = missing.pop()
-        token = _drawn(rng, language, room, is_full=is_full)
+        token = _drawn(rng, language, room, is_full=is_full or not tokens)
         tokens.append(token)
         missing += [room - 1] * arity(token)
     return tokens
@@ -83,7 +94,7 @@ def replaced(rng: Random, formula: Formula, language: Language) -> Formula:
     """Put a new random formula into the place of a random part."""
     for _ in range(TRIES):
         start = rng.randrange(len(formula))
-        part = grown(rng, language, rng.choice(FIRST_DEPTHS), is_full=False)
+        part = grown(rng, language, rng.choice((1, *FIRST_DEPTHS)), is_full=False)
         child = _with_part(formula, start, part)
         if child.depth <= DEEPEST:
             return child

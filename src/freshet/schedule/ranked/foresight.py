@@ -1,7 +1,6 @@
 """What the default policy's forecast tells a formula: rates, chances and ages by directories' pace.
 
-A crawl in cycles learns the prior once a week: on recorded traces that is no worse than at every
-plan (mixed, 5 %, the formula ``chance``: NDCG .448 against .447), and far quicker.
+A crawl in cycles learns the prior once a week: no worse than at every plan, and far quicker.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ from freshet.simulate.arrays.device import Device
 from freshet.simulate.arrays.processor import Processor
 from freshet.simulate.fitness import NO_FLOOR, Measure, Result, Tally, stop_after, summed_up
 from freshet.simulate.loop import WARM_UP
-from freshet.simulate.metrics import discount
+from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace
 
 Ints = NDArray[np.int64]
@@ -43,7 +43,7 @@ class ArrayCrawl:
         self._device = device or Processor()
         self._clock: Clock = clock
         self._web: Web = web_of(trace, min(k, len(trace.pages)), keys, self._device)
-        self._gains = np.concatenate([[0.0], np.cumsum(discount(self._web.k))])
+        self._gains = gains(self._web.k)
 
     def run(
         self, formulas: Sequence[Formula], *, floor: float = NO_FLOOR, measure: Measure = "ndcg"
@@ -57,10 +57,10 @@ class ArrayCrawl:
     def _results(self, formulas: Sequence[Formula], floor: float, measure: Measure) -> list[Result]:
         cycles = self._web.cycles
         batch = Batch(self._device, self._web, formulas, self._clock)
-        gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
+        counted = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
         notes, stop = _Notes(len(formulas), cycles), stop_after(cycles, floor)
         for number in range(WARM_UP, cycles):
-            notes.write(number, batch.step(number, gains))
+            notes.write(number, batch.step(number, counted))
             if number == stop:
                 reachable = [each.fitness for each in notes.results(self._gains, measure)]
                 batch.keep(notes.keep(np.array(reachable) >= floor))

@@ -21,7 +21,7 @@ def with_names(source: str, names: Mapping[str, int]) -> str:
 
 VALUES = r"""
 __device__ double cut(double value) {
-    return isnan(value) ? 0.0 : fmin(fmax(value, -LARGEST), LARGEST);
+    return isnan(value) ? 0.0 : fmin(fmax(value, -LARGEST), LARGEST) + 0.0;
 }
 
 __device__ double applied(int code, double left, double right) {
@@ -40,7 +40,7 @@ __device__ double told(int name, const double* sums, double age) {
     if (name == N) return sums[LOOKS];
     if (name == CHANGES) return sums[SEEN];
     if (name == AGE) return age;
-    if (name == CG) return -log((sums[LOOKS] - sums[SEEN] + 0.5) / (sums[LOOKS] + 0.5));
+    if (name == CG) return log((sums[LOOKS] + 0.5) / (sums[LOOKS] - sums[SEEN] + 0.5));
     double idle = BY_CYCLE ? fmax(0.0, age - 1.0) : 0.0;
     double reading = sums[CLOCK] + idle;
     if (reading <= 0.0) return 0.0;

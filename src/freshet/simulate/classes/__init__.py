@@ -14,7 +14,7 @@ from freshet.core.ranking.program import program
 from freshet.simulate.classes.kernels import crawl
 from freshet.simulate.classes.table import Aim, Code, Lots, Web
 from freshet.simulate.fitness import NO_FLOOR, Measure, Result, stop_after, summed_up
-from freshet.simulate.metrics import discount
+from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace
 
 
@@ -28,14 +28,14 @@ class ClassCrawl:
         self._clock: Clock = clock
         k = min(k, len(trace.pages))
         self._web = Web(np.ascontiguousarray(trace.changed_bits), len(trace.pages), k, keys)
-        self._gains = np.concatenate([[0.0], np.cumsum(discount(k))])
+        self._gains = gains(k)
 
     def run(
         self, formula: Formula, *, floor: float = NO_FLOOR, measure: Measure = "ndcg"
     ) -> Result:
         """Crawl by the scores of a formula; give up when the floor is out of reach."""
-        gains = self._gains if measure == "ndcg" else self._gains[:0]
-        aim = Aim(gains, stop_after(len(self._web.changed), floor), floor)
+        counted = self._gains if measure == "ndcg" else self._gains[:0]
+        aim = Aim(counted, stop_after(len(self._web.changed), floor), floor)
         crawled, tally = crawl(self._web, self._code(formula), aim)
         return summed_up(tally, crawled, self._gains, measure)
 

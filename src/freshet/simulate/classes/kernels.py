@@ -120,4 +120,4 @@ def _is_lost(tally: Tally, aim: Aim, k: int) -> bool:
             reached += tally.gain[number] / aim.gains[min(k, tally.before[number])]
             counted += 1
     left = len(tally.found) - 1 - aim.stop
-    return reached + left < aim.floor * (counted + left)
+    return (reached + left) / (counted + left) < aim.floor

@@ -32,11 +32,11 @@ def run(
     at_once = max(1, visits_a_day // TURNS_A_DAY)
     racer = Racer(policy, truth, visits_a_day, from_epoch(start), at_once=at_once)
     racer.warm_up(np.random.default_rng(seed).permutation(truth.pages.ids), WARM_UP)
-    before = _standing(racer)
+    before = _sums(racer)
     measured = []
     for day in range(WARM_UP, days):
         racer.advance(from_epoch((day + 1) * CYCLE_SECONDS - LAST_MOMENT))
-        now = _standing(racer)
+        now = _sums(racer)
         measured.append(_measures(day, before, now))
         before = now
         watch(day)
@@ -44,7 +44,7 @@ def run(
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _Sums:
     """Where a race stands: sums since its start."""
 
     visits: int
@@ -54,8 +54,8 @@ class _Standing:
     detections: Detections
 
 
-def _standing(racer: Racer) -> _Standing:
-    return _Standing(
+def _sums(racer: Racer) -> _Sums:
+    return _Sums(
         racer.visits,
         racer.changes_found,
         racer.even_seconds(),
@@ -64,7 +64,7 @@ def _standing(racer: Racer) -> _Standing:
     )
 
 
-def _measures(day: int, before: _Standing, now: _Standing) -> Measures:
+def _measures(day: int, before: _Sums, now: _Sums) -> Measures:
     """Return the measures of a day from how the race stood before and after it."""
     visits, found = now.visits - before.visits, now.changes_found - before.changes_found
     today = Detections(

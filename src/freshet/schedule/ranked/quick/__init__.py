@@ -12,14 +12,14 @@ from freshet.core.ranking.known import Clock
 from freshet.core.tables import DAY_SECONDS, PageTable, Truths
 from freshet.core.types import Floats, Indices
 from freshet.schedule.cadence import CYCLES
-from freshet.schedule.evolve.extended import kernels
 from freshet.schedule.pick import best, lottery
 from freshet.schedule.ranked.foreseeing import FORECAST, Foreseeing
+from freshet.schedule.ranked.quick import kernels
 from freshet.schedule.rules import Rows
 from freshet.schedule.states import Looks
 
 
-class Quick(Foreseeing):
+class InCycles(Foreseeing):
     """A policy in cycles on pages whose ids are their places, all of them known from the start."""
 
     def __init__(

@@ -1,0 +1,31 @@
+"""What the benchmarks of searches share: the size of a fold, lots, and formulas made at random."""
+
+from random import Random
+
+from freshet.core.formula import Formula
+from freshet.core.ranking.known import ALL
+from freshet.core.types import Ids
+from freshet.schedule.evolve.trees import Language, grown
+from freshet.schedule.pick import lot_keys
+from freshet.simulate.loop import moment
+
+PAGES, CYCLES, SHARE, SEED = 167_000, 57, 0.05, 1
+DEEPEST, DEEPEST_FULL = 10, 6
+LANGUAGE = Language(ALL)
+
+
+def random_formulas(count: int) -> list[Formula]:
+    """Return formulas of depths up to ten, half of them grown full to six levels."""
+    rng = Random(SEED)
+    made: list[Formula] = []
+    while len(made) < count:
+        full = len(made) % 2 == 0
+        depth = rng.randint(2, DEEPEST_FULL if full else DEEPEST)
+        formula = Formula(tuple(grown(rng, LANGUAGE, depth, is_full=full)))
+        made += [formula] if formula.names else []
+    return made
+
+
+def lots(cycles: int) -> Ids:
+    """Return what each cycle's lots are drawn with."""
+    return lot_keys(SEED, (moment(cycle).timestamp() for cycle in range(cycles)))
