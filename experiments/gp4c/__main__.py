@@ -1,0 +1,158 @@
+"""Run the experiment: ``python -m experiments.gp4c [--data DIR] [--json]``."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from experiments.gp4c import kept
+from experiments.gp4c.data import PAGES, REAL, SEED, TRACES, Source, opened, sources
+from experiments.gp4c.document import as_text, filled
+from experiments.gp4c.evaluation import Row, rows
+from experiments.gp4c.experiment import Found, crawled, searched
+from experiments.gp4c.pictures import draw_all
+from experiments.gp4c.searches import FULL, VERSION, Size, usual
+from freshet.core.errors import FreshetError
+from freshet.core.progress import Progress
+from freshet.engine.kept import Kept
+from freshet.engine.local import LocalEngine
+from freshet.simulate.folds import FOLDS
+
+NO_DATA = "the generated world only; give --data DIR for the real pages"
+FEWEST_PAGES = 100
+
+
+def main() -> None:
+    """Search, test, print and draw; what cannot be done as asked is one line."""
+    parser = parser_of()
+    options = parser.parse_args()
+    try:
+        wrong = refused(options)
+        if wrong:
+            parser.error(wrong)
+        _run_all(options)
+    except FreshetError as error:
+        sys.stderr.write(f"gp4c: {error}\n")
+        sys.exit(error.exit_code)
+
+
+def _run_all(options: argparse.Namespace) -> None:
+    every = sources_of(options)
+    sizes = (f"{source.name}: {size_of(source, options)}" for source in every)
+    told = "; ".join((str(options.data or NO_DATA), *sizes))
+    found = [run(source, options) for source in every]
+    table = rows(found)
+    if options.keep:
+        kept.keep(found, table)
+    if options.document:
+        text = options.document.read_text("utf-8")
+        options.document.write_text(filled(text, kept.read()), "utf-8")
+    if options.pictures:
+        draw_all(options.pictures, table)
+    if not options.json:
+        sys.stdout.write(f"gp4c: {told}\n")
+    sys.stdout.write(f"{as_json(told, table) if options.json else as_text(table)}\n")
+
+
+def run(source: Source, options: argparse.Namespace) -> Found:
+    """Search on a trace, and test what was found."""
+    engine, size = LocalEngine(options.processes), size_of(source, options)
+    trace = opened(source)
+    work = Kept(options.work, VERSION) if options.work else None
+    formulas = searched(source, size, engine, work, _progress(f"{source.name}: search"))
+    results = crawled(source, formulas, engine, _progress(f"{source.name}: test of fold"))
+    return Found(source, size, len(trace.pages), trace.digest, formulas, results)
+
+
+def as_json(told: str, table: Sequence[Row]) -> str:
+    """Return the experiment's JSON document."""
+    held = [asdict(row) for row in table]
+    return json.dumps({"name": "gp4c", "data": told, "rows": held}, ensure_ascii=False)
+
+
+def size_of(source: Source, options: argparse.Namespace) -> Size:
+    """Return how much is searched: what is asked for, else the usual or the paper's size."""
+    whole = FULL if options.full else usual(source)
+    asked = {name: getattr(options, name) for name in Size.__dataclass_fields__}
+    return Size(**asdict(whole) | {name: value for name, value in asked.items() if value})
+
+
+def refused(options: argparse.Namespace) -> str | None:
+    """Return why options do not go together, if they do not."""
+    real = [name for name in options.trace or () if name in REAL]
+    if real and not options.data:
+        return f"--trace {real[0]} needs --data DIR, the folder in which pages/ lies"
+    if options.keep and any(is_small(source, options) for source in sources_of(options)):
+        return "--keep keeps no figures of less than the usual search, or of another world"
+    return None
+
+
+def is_small(source: Source, options: argparse.Namespace) -> bool:
+    """Return whether less is searched on a source than usually, or it is another world."""
+    if source.is_world and (source.pages < PAGES or source.seed != SEED):
+        return True
+    asked, least = asdict(size_of(source, options)), asdict(usual(source))
+    return any(asked[name] < least[name] for name in least)
+
+
+def sources_of(options: argparse.Namespace) -> list[Source]:
+    """Return the traces that are asked for."""
+    every = sources(options.data, options.pages, seed=options.seed)
+    return [each for each in every if not options.trace or each.name in options.trace]
+
+
+def parser_of() -> argparse.ArgumentParser:
+    """Return what reads the options."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.gp4c", description=__doc__)
+    some, two = number(1), number(2)
+    parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
+    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
+    parser.add_argument("--full", action="store_true", help=f"search as the paper: {FULL}")
+    parser.add_argument("--population", type=two, help="formulas in a generation")
+    parser.add_argument("--generations", type=some, help="generations of a search")
+    parser.add_argument("--seeds", type=some, help="searches in a fold")
+    parser.add_argument(
+        "--folds", type=number(1, FOLDS), help=f"folds that are left for the test, of {FOLDS}"
+    )
+    parser.add_argument(
+        "--pages", type=number(FEWEST_PAGES), default=PAGES, help="the pages of the world"
+    )
+    parser.add_argument("--seed", type=number(0), default=SEED, help="draws the world")
+    parser.add_argument(
+        "--trace", action="append", choices=TRACES, help="this trace only; may be repeated"
+    )
+    parser.add_argument("--processes", type=number(0), default=0, help="0: one for each core")
+    parser.add_argument("--work", type=Path, help="keep finished searches here, and find them")
+    parser.add_argument("--keep", action="store_true", help="keep the figures in expected.json")
+    parser.add_argument("--document", type=Path, help="write what is kept into its tables")
+    parser.add_argument("--pictures", type=Path, help="write the figures into this folder")
+    return parser
+
+
+def number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads a whole number within bounds."""
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def read(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else None
+        if value is None or value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number {bounds}")
+        return value
+
+    return read
+
+
+def _progress(name: str) -> Progress:
+    """Return what tells on standard error how far the work is."""
+
+    def tell(done: int, total: int) -> None:
+        sys.stderr.write(f"\r{name} {done} of {total}" + ("\n" if done == total else ""))
+        sys.stderr.flush()
+
+    return tell
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The traces: a generated world, calibrated to the paper's pages, and real histories of pages."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from freshet.core.errors import BadInput
+from freshet.flow.traces import open_trace
+from freshet.simulate.trace import Trace
+
+WORLD, REAL = "world", ("mixed", "snap")
+TRACES = (WORLD, *REAL)
+OBSERVATIONS = "pages/observations.parquet"
+PRESET = "brdc"
+PAGES, CYCLES, SEED = 400_000, 57, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a trace comes from: the folder of real pages, or the size and seed of a world."""
+
+    name: str
+    folder: str = ""
+    pages: int = PAGES
+    cycles: int = CYCLES
+    seed: int = SEED
+
+    @property
+    def is_world(self) -> bool:
+        """Whether the pages are generated."""
+        return self.name == WORLD
+
+
+def sources(folder: Path | None, pages: int, *, seed: int = SEED) -> list[Source]:
+    """Return the world and, where there is a folder that holds ``pages/``, the real traces."""
+    world = Source(WORLD, pages=pages, seed=seed)
+    if folder is None:
+        return [world]
+    if not (folder / OBSERVATIONS).is_file():
+        raise BadInput(f"{folder} has no {OBSERVATIONS}; give the folder in which pages/ lies")
+    return [world, *(Source(name, str(folder.resolve() / "pages"), pages=0) for name in REAL)]
+
+
+@lru_cache(maxsize=3)
+def opened(source: Source) -> Trace:
+    """Return the trace of a source, read or generated once in a process."""
+    if source.is_world:
+        made = open_trace(
+            None, name=PRESET, pages=source.pages, cycles=source.cycles, seed=source.seed
+        )
+        return replace(made, name=WORLD)
+    return open_trace(Path(source.folder), name=source.name)

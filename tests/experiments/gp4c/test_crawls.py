@@ -1,0 +1,32 @@
+"""Whoever crawls the test pages is measured by the same measures, whichever way it crawls."""
+
+import numpy as np
+import pytest
+from experiments.gp4c.crawls import Curve, Entry, columns, crawl_all, crawled_of
+from experiments.gp4c.data import Source
+
+SOURCE = Source("world", pages=2_000, cycles=20)
+AGE, T = Entry("age", "age"), Entry("t", "t", is_formula=True)
+LESS = Entry("t", "t", is_formula=True, budget=0.01)
+
+
+@pytest.fixture(scope="module")
+def curves() -> dict[tuple[str, float], Curve]:
+    return dict(crawled_of(crawl_all(columns(SOURCE, 0, [AGE, T, LESS]))).curves)
+
+
+def test_a_rule_and_its_formula_find_the_same(curves: dict[tuple[str, float], Curve]) -> None:
+    rule, formula = curves["age", 0.05], curves["t", 0.05]
+    assert np.array_equal(rule.changerate, formula.changerate)
+    assert np.array_equal(rule.freshness, formula.freshness)
+    assert np.nanmean(rule.ndcg) == pytest.approx(np.nanmean(formula.ndcg), abs=0.03)
+
+
+def test_every_cycle_after_the_warm_up_is_measured(
+    curves: dict[tuple[str, float], Curve],
+) -> None:
+    assert {len(each.changerate) for each in curves.values()} == {18}
+
+
+def test_with_fewer_visits_copies_are_less_fresh(curves: dict[tuple[str, float], Curve]) -> None:
+    assert curves["t", 0.01].freshness.mean() < curves["t", 0.05].freshness.mean()

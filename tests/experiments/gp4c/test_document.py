@@ -1,0 +1,63 @@
+"""The document says what the experiment found, and nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from experiments.gp4c import kept
+from experiments.gp4c.document import NONE, TABLES, filled, markdown
+from experiments.gp4c.evaluation import Mean
+from experiments.gp4c.kept import Expected, Traced
+
+DOCUMENT = Path(__file__).parents[3] / "docs/results/gp4c.md"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return DOCUMENT.read_text("utf-8")
+
+
+def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
+    assert filled(text, kept.read()) == text
+
+
+def test_every_table_stands_in_the_document(text: str) -> None:
+    assert all(f"<!-- table: {name} -->" in text for name in TABLES)
+
+
+def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
+    held = kept.read()
+    rows = [
+        replace(row, ours=0.987, margin=None)
+        if isinstance(row, Mean) and (row.trace, row.method, row.metric) == ("world", "cg", "ndcg")
+        else row
+        for row in held.rows
+    ]
+    after = filled(text, Expected(held.traces, rows)).splitlines()
+    different = [line for line, old in zip(after, text.splitlines(), strict=True) if line != old]
+    assert len(different) == 1
+    assert different[0].startswith("| `cg` | .689 ± .004 | .987 |")
+
+
+def test_what_is_kept_is_written_as_it_was_read() -> None:
+    held = kept.read()
+    assert kept.written(held.traces, held.rows) == kept.EXPECTED.read_text("utf-8")
+
+
+def test_the_document_says_how_much_each_kind_of_search_was() -> None:
+    traced = Traced("snap", 412, "0123", "two seeds", "one seed")
+    assert markdown("traces", Expected([traced, replace(traced, extended="")], []))[2:] == [
+        "| snap | 412 | two seeds | one seed | `0123` |",
+        f"| snap | 412 | two seeds | {NONE} | `0123` |",
+    ]
+
+
+def test_only_traces_that_were_crawled_have_a_column() -> None:
+    rows = [row for row in kept.read().rows if row.trace == "snap"]
+    assert markdown("ndcg", Expected([], list(rows)))[0] == "| NDCG | paper | snap |"
+
+
+def test_every_pictured_figure_is_there(text: str) -> None:
+    shown = [word.split(")")[0] for word in text.split("](gp4c/")[1:]]
+    assert shown
+    assert all((DOCUMENT.parent / "gp4c" / name).is_file() for name in shown)

@@ -1,0 +1,110 @@
+"""The command says what it searched and on what, and ends with one document where wanted."""
+
+import json
+from pathlib import Path
+
+import pytest
+from experiments.gp4c import __main__ as command
+from experiments.gp4c.data import Source
+from experiments.gp4c.kept import EXPECTED
+
+SMALL = ("--pages=800", "--population=6", "--generations=2", "--seeds=1", "--folds=2")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr("sys.argv", ["gp4c", *SMALL, "--processes=1", *words])
+    command.main()
+
+
+def test_the_last_thing_printed_is_one_document(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run(monkeypatch, "--json", "--work", str(tmp_path / "work"), "--pictures", str(tmp_path))
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["name"] == "gp4c"
+    assert "generated world only" in told["data"]
+    assert "2 generations of 6 formulas" in told["data"]
+    tables = {row["table"] for row in told["rows"]}
+    assert {"t2", "t3", "fig3", "fig4", "fig5", "formulas", "names"} <= tables
+    assert len(list(tmp_path.glob("fig?-world-*.svg"))) == 6
+    assert len(list((tmp_path / "work").iterdir())) == 2 * 6
+
+
+def test_without_data_the_tables_say_so_and_nothing_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = EXPECTED.read_text("utf-8")
+    run(monkeypatch)
+    told = capsys.readouterr()
+    assert told.out.startswith("gp4c: the generated world only")
+    assert "| `gp-all` | .726 ± .006 |" in told.out
+    assert "| ChangeRate | paper | world |\n" in told.out
+    assert "1 seed, 2 folds" in told.out
+    assert "world: search 12 of 12" in told.err
+    assert EXPECTED.read_text("utf-8") == before
+
+
+def test_the_paper_searches_more() -> None:
+    options = command.parser_of().parse_args(["--full", "--seeds", "2"])
+    size = command.size_of(Source("world"), options)
+    assert (size.population, size.generations, size.seeds) == (300, 50, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--trace=foo",), "invalid choice: 'foo'"),
+        (("--trace=mixed",), "--trace mixed needs --data DIR"),
+        (("--folds=6",), "'6' is no whole number from 1 to 5"),
+        (("--folds=0",), "'0' is no whole number from 1 to 5"),
+        (("--population=1",), "'1' is no whole number of at least 2"),
+        (("--generations=-3",), "'-3' is no whole number"),
+        (("--pages=many",), "'many' is no whole number of at least 100"),
+        (("--keep",), "--keep keeps no figures of less than the usual search"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    told: str,
+) -> None:
+    before = EXPECTED.read_text("utf-8")
+    with pytest.raises(SystemExit) as stopped:
+        run(monkeypatch, *words)
+    assert stopped.value.code == 2
+    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert EXPECTED.read_text("utf-8") == before
+
+
+def test_a_folder_without_pages_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        run(monkeypatch, "--data", str(tmp_path))
+    assert stopped.value.code == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"gp4c: {tmp_path} has no pages/observations.parquet; give the folder in which pages/ lies"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "small"),
+    [
+        ((), set()),
+        (("--full",), set()),
+        (("--pages=5000",), {"world"}),
+        (("--seed=2",), {"world"}),
+        (("--seeds=1",), {"snap"}),
+        (("--folds=4",), {"world", "snap"}),
+        (("--full", "--generations=10"), {"world", "snap"}),
+    ],
+)
+def test_less_than_the_usual_search_or_another_world_is_small(
+    words: tuple[str, ...], small: set[str]
+) -> None:
+    options = command.parser_of().parse_args(list(words))
+    world = Source("world", pages=options.pages, seed=options.seed)
+    held = {each.name for each in (world, Source("snap")) if command.is_small(each, options)}
+    assert held == small
