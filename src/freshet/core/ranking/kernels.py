@@ -9,14 +9,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core import lots
+from freshet.core.formula import LARGEST, SMALLEST_DIVISOR
 from freshet.core.tables import Truths
 from freshet.core.types import Floats
 
 Codes = NDArray[np.int64]
 
 NUMBER, NAME, ADD, SUBTRACT, MULTIPLY, DIVIDE, LOG, POW, EXP = range(9)
-LARGEST = 1e30
-SMALLEST_DIVISOR = 1e-12
 BLOCK = 256
 
 N, CHANGES, AGE, CG, NAD, SAD, AAD, GAD = range(8)

@@ -3,12 +3,13 @@
 import numpy as np
 from numba import njit
 
+from freshet.core.lots import LOTS
 from freshet.core.ranking.kernels import scrambled
 from freshet.core.types import Floats
 from freshet.simulate.classes.table import COUNT, Classes, Ints, Visited
 
 _U = np.uint64
-_LOTS, _HIGHEST_LOT, _MARGIN = 2.0**64, 2**64 - 1, 5.0
+_HIGHEST_LOT, _MARGIN = 2**64 - 1, 5.0
 
 
 @njit(cache=True, nogil=True)
@@ -100,7 +101,7 @@ def _drawn(classes: Classes, which: Ints, cut: float, k: int, key: np.uint64) ->
     lots, places = np.empty(size, np.uint64), np.empty(size, np.int64)
     share, found = (k + _MARGIN * np.sqrt(k) + _MARGIN) / size, 0
     while found < k:
-        bound, found = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * _LOTS), 0
+        bound, found = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * LOTS), 0
         for place in level:
             for member in range(classes.starts[place], classes.ends[place]):
                 lot = scrambled(_U(classes.members[member]) + key)

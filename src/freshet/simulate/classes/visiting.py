@@ -15,8 +15,8 @@ from freshet.simulate.classes.table import (
     Lots,
     Visited,
 )
+from freshet.simulate.kernels import HIGHEST_BIT
 
-_HIGHEST_BIT = 128
 _U = np.uint64
 
 
@@ -29,7 +29,7 @@ def make_fresh(classes: Classes, visited: Visited, stale: Flags) -> None:
         first = start
         for member in range(start, start + visited.taken[place]):
             page = members[member]
-            bit = _HIGHEST_BIT >> (page & 7)
+            bit = HIGHEST_BIT >> (page & 7)
             if stale[page >> 3] & bit:
                 stale[page >> 3] ^= bit
                 members[member] = members[first]
