@@ -15,20 +15,13 @@ EVERY = (*policies.NAMES, *ORACLES)
 KNOWN = (*EVERY, *policies.VARIANTS)
 
 
-def shown(name: str) -> str:
-    """Return what its contender is called: a formula as usually written, a model by its file.
-
-    What is no policy, ceiling, formula or model file is refused.
-
-    >>> shown("oracle-life"), shown("t*(X)")
-    ('oracle-life', 't * X')
-    """
+def check(name: str) -> None:
+    """Refuse what is no policy, ceiling, formula or readable model file."""
     if name in KNOWN:
-        return name
+        return
     if not is_model_path(name) and not looks_like_formula(name):
         raise UsageError(policies.unknown(name, KNOWN))
-    found = resolved(name)
-    return found if isinstance(found, str) else found.title
+    resolved(name)
 
 
 def learnt_on(trace: Trace, names: Iterable[str]) -> list[str]:

@@ -173,7 +173,7 @@ def write_curves(path: Path | None, found: Sequence[Result]) -> None:
 def check(names: Sequence[str], budgets: Sequence[float], seeds: int) -> None:
     """Refuse policies that do not exist and budgets that cannot be spent."""
     for name in names:
-        contenders.shown(name)
+        contenders.check(name)
     for budget in budgets:
         if not 0.0 < budget <= 1.0:
             raise UsageError(f"budget {budget:.4g} of the pages: it must be above 0 and at most 1")
