@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from freshet.flow.watch import Sighting
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 
 choose_cache(Path(__file__).parent, home_folder(), os.environ)
 
@@ -32,21 +33,39 @@ def create(path: "str | Path", *, contact: str) -> "OpenedCollection":
     return _collections().create(Path(path), contact=contact)
 
 
-def crawl(
+def run(
     path: "str | Path", *, budget: str = "", visits: int | None = None, seconds: float | None = None
 ) -> "DaySpending":
-    """Keep a collection's pages fresh until a limit or a signal; once in a process."""
-    fetch = import_module("freshet.fetch.crawl")
-    limits = fetch.Limits(visits, seconds)
-    return cast("DaySpending", fetch.crawl(Path(path), budget=budget, limits=limits))
+    """Keep a collection's pages fresh until a limit or an interrupt; return the day's spending.
+
+    The crawl has a process of its own: it works in notebooks, in threads, and again and again.
+    """
+    process = import_module("freshet.fetch.crawl_process")
+    limits = process.Limits(visits, seconds)
+    spending = process.crawl_in_process(Path(path), budget=budget, limits=limits)
+    return cast("DaySpending", spending)
 
 
-def watch(path: "str | Path", urls: "Sequence[str]") -> "list[Sighting]":
-    """Add pages to a collection and fetch them now; once in a process."""
-    found = import_module("freshet.fetch.watch").watch(Path(path), urls)
+crawl = run  # the earlier name
+
+
+def watch(
+    path: "str | Path", urls: "Sequence[str]", *, tags: "Sequence[str]" = (), seconds: float = 60.0
+) -> "list[Sighting]":
+    """Add pages to a collection, fetch them now, and return what was found of each.
+
+    A page that is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    """
+    crawl_in_process = import_module("freshet.fetch.crawl_process").crawl_in_process
+    watch_pages = import_module("freshet.fetch.watch").watch
+    found = watch_pages(Path(path), urls, tags=tuple(tags), seconds=seconds, crawl=crawl_in_process)
     return cast("list[Sighting]", found)
 
 
 def _collections() -> "type[OpenedCollection]":
     opened = import_module("freshet.flow.opened").OpenedCollection
     return cast("type[OpenedCollection]", opened)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,6 +1,6 @@
 """Watch pages: add them, have them fetched now, by a running crawl where there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from time import sleep
@@ -20,11 +20,17 @@ POLL_SECONDS = 0.1
 
 
 def watch(
-    path: Path, urls: Sequence[str], *, tags: tuple[str, ...] = (), seconds: float = WAIT_SECONDS
+    path: Path,
+    urls: Sequence[str],
+    *,
+    tags: tuple[str, ...] = (),
+    seconds: float = WAIT_SECONDS,
+    crawl: Callable[..., object] = crawl,
 ) -> list[Sighting]:
     """Add pages to a collection, have them fetched, and return what was found of each.
 
     What is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    ``crawl`` fetches them where no crawl is running: in this process, or in one of its own.
     """
     with Collection.open(path) as opened:
         writer = ArchiveLock(opened.archive).holder()

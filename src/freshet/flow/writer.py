@@ -5,7 +5,7 @@ from pathlib import Path
 from freshet.archive.warc.lock import ArchiveLock
 
 ARCHIVE_FOLDER = "archive"
-CRAWLS = frozenset({"run", "watch", "crawl"})
+CRAWLS = frozenset({"run", "watch", "crawl", "crawl_process.py"})
 
 
 def refuse_a_second(collection: Path, *, beside_a_crawl: bool = False) -> None:

@@ -1,0 +1,113 @@
+"""A crawl in a process of its own, so that scripts and notebooks can crawl as often as they like.
+
+The network reactor runs once in a process, in its main thread, and handles the process's signals; a
+notebook already has an event loop. So the library starts a crawl as ``python -m`` this module.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from threading import Thread
+
+from freshet.core.errors import FreshetError, Interrupted
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import FOR_EVER, Limits
+from freshet.flow.errands import DaySpending
+
+MODULE = "freshet.fetch.crawl_process"
+STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRequest:
+    """The arguments of a crawl, as they are sent to its process."""
+
+    path: Path
+    budget: str
+    limits: Limits
+    pages: tuple[int, ...]
+
+
+def crawl_in_process(
+    path: Path, *, budget: str = "", limits: Limits = FOR_EVER, pages: Sequence[int] = ()
+) -> DaySpending:
+    """Crawl in a process of its own and wait for its end; arguments are those of ``crawl``.
+
+    An interrupt ends the crawl when what is under way has been recorded, a second one at once. The
+    crawl also ends when the calling process dies.
+    """
+    ours, theirs = Pipe()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", MODULE, str(theirs.fileno())],
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+        )
+    with ours:
+        try:
+            ours.send(sys.path)
+            ours.send(CrawlRequest(path.absolute(), budget, limits, tuple(pages)))
+            return _wait(ours)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            code = process.wait()
+            raise FreshetError(
+                f"the crawl's process ended with status {code}; what was acknowledged is kept"
+            ) from None
+        except KeyboardInterrupt:
+            process.kill()
+            raise Interrupted("stopped at once; what was acknowledged is kept") from None
+        finally:
+            ours.close()
+            process.wait()
+
+
+def _wait(connection: Connection) -> DaySpending:
+    try:
+        answer = connection.recv()
+    except KeyboardInterrupt:
+        connection.send(STOP)
+        answer = connection.recv()
+    if isinstance(answer, BaseException):
+        raise answer
+    spending: DaySpending = answer
+    return spending
+
+
+def serve(connection: Connection) -> None:
+    """Run one crawl for the process at the other end of a connection, and send its result."""
+    sys.path[:] = connection.recv()
+    request: CrawlRequest = connection.recv()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the crawl handles it
+    Thread(target=_await_stop, args=(connection,), daemon=True).start()
+    try:
+        answer: object = crawl(
+            request.path, budget=request.budget, limits=request.limits, pages=request.pages
+        )
+    except FreshetError as error:
+        answer = error
+    except KeyboardInterrupt:
+        answer = Interrupted("stopped before the crawl began")
+    except Exception as error:  # noqa: BLE001 - the process that waits for the answer raises it
+        failure = FreshetError(f"the crawl failed: {type(error).__name__}: {error}")
+        failure.add_note(traceback.format_exc())
+        answer = failure
+    connection.send(answer)
+
+
+def _await_stop(connection: Connection) -> None:
+    """End the crawl in order when it is asked to, or when the process that waits for it has died."""
+    with suppress(EOFError, OSError):
+        connection.recv()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    serve(Connection(int(sys.argv[1])))
