@@ -103,7 +103,7 @@ def serve(connection: Connection) -> None:
 
 
 def _await_stop(connection: Connection) -> None:
-    """End the crawl in order when it is asked to, or when the process that waits for it has died."""
+    """End the crawl in order when it is asked to, or when the process that waits for it dies."""
     with suppress(EOFError, OSError):
         connection.recv()
     os.kill(os.getpid(), signal.SIGTERM)
