@@ -9,6 +9,14 @@ from typing import Protocol
 
 CYCLE_SECONDS = 86_400
 
+# A visit from an outside history lies between the first year of the web and shortly after now.
+EARLIEST_VISIT = datetime(1990, 1, 1, tzinfo=UTC)
+CLOCK_ERROR = timedelta(days=7)
+
+# Times read back are kept a year inside the calendar, so that zones and spans can be added to them.
+_FIRST_SECOND = datetime(2, 1, 1, tzinfo=UTC).timestamp()
+_LAST_SECOND = datetime(9998, 12, 31, tzinfo=UTC).timestamp()
+
 
 class Clock(Protocol):
     """Says what time it is; the demo and the tests have clocks of their own."""
@@ -81,12 +89,14 @@ def stopwatch() -> float:
 
 
 def from_epoch(seconds: float) -> datetime:
-    """Turn epoch seconds into an aware UTC datetime.
+    """Turn epoch seconds into an aware UTC datetime; one beyond the calendar is moved to its end.
 
     >>> from_epoch(0).isoformat()
     '1970-01-01T00:00:00+00:00'
+    >>> from_epoch(1e12).isoformat()
+    '9998-12-31T00:00:00+00:00'
     """
-    return datetime.fromtimestamp(seconds, UTC)
+    return datetime.fromtimestamp(min(max(seconds, _FIRST_SECOND), _LAST_SECOND), UTC)
 
 
 def to_epoch(moment: datetime) -> float:
@@ -98,3 +108,17 @@ def to_epoch(moment: datetime) -> float:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone; Freshet's times are aware UTC")
     return moment.timestamp()
+
+
+def implausible_visit_time(moment: datetime, now: datetime) -> str:
+    """Return why an outside history cannot have seen a page at that time; empty where it can.
+
+    >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    >>> implausible_visit_time(noon, noon)
+    ''
+    >>> implausible_visit_time(datetime(9999, 1, 1, tzinfo=UTC), noon)
+    'time 9999-01-01T00:00:00+00:00 is not between 1990-01-01 and a week from now'
+    """
+    if EARLIEST_VISIT <= moment <= now + CLOCK_ERROR:
+        return ""
+    return f"time {moment.isoformat()} is not between {EARLIEST_VISIT:%Y-%m-%d} and a week from now"

@@ -5,11 +5,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from freshet.archive.importers import bing, csv, git, parquet, warc
 from freshet.archive.importers.base import Arrival, Reader
+from freshet.core.clock import implausible_visit_time
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.progress import Progress, silent
 from freshet.core.types import BadRow
@@ -94,8 +96,10 @@ def _take(
     batch: list[Arrival | BadRow],
     result: Imported,
 ) -> None:
-    taken = recorder.take([item for item in batch if isinstance(item, Arrival)])
-    bad = [item for item in batch if isinstance(item, BadRow)]
+    now = collection.clock.now()
+    checked = [_with_plausible_time(item, now) for item in batch]
+    taken = recorder.take([item for item in checked if isinstance(item, Arrival)])
+    bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
         BadRow(item.place or repr(item.url), f"page {item.url!r} is no URL; write https://…")
         for item in taken.unusable
@@ -110,6 +114,14 @@ def _take(
     result.already_there += taken.known
     result.bad += len(bad)
     result.bad_rows += bad[: LISTED_BAD_ROWS - len(result.bad_rows)]
+
+
+def _with_plausible_time(item: Arrival | BadRow, now: datetime) -> Arrival | BadRow:
+    """Return a bad row in place of a visit at a time that no visit can have."""
+    if isinstance(item, BadRow):
+        return item
+    why = implausible_visit_time(item.time, now)
+    return BadRow(item.place or item.url, why) if why else item
 
 
 def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from freshet.archive.catalog.rows import Counts, Growth, Import
 from freshet.archive.warc.lock import ArchiveLock
@@ -66,8 +65,8 @@ def last_days(growth: Sequence[Growth], days: int) -> list[Growth]:
     """Return what falls into the last so many days of the calendar, up to the last visit's."""
     if not growth:
         return []
-    first = growth[-1].day - timedelta(days=days)
-    return [row for row in growth if row.day > first]
+    last = growth[-1].day
+    return [row for row in growth if (last - row.day).days < days]
 
 
 def bad_rows(collection: Collection, number: int) -> list[BadRow]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xxhash import xxh3_128_digest
 
-from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.clock import to_epoch
 from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
 
 MOST_LINKS = 1_000_000_000
@@ -124,7 +124,7 @@ def moment(text: str) -> datetime:
     text = text.strip()
     try:
         if NUMBER.fullmatch(text):
-            return from_epoch(float(text))
+            return datetime.fromtimestamp(float(text), UTC)
         time = datetime.fromisoformat(text)
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):

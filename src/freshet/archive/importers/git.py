@@ -9,7 +9,7 @@ one wrote arrives later rather than never.
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -17,7 +17,6 @@ from typing import IO
 from freshet.archive.importers.base import Arrival, Reader, row_uid
 from freshet.archive.importers.gitpage import media_type, page_url
 from freshet.archive.importers.gitprocess import Blobs, Repository
-from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome, Snapshot
 
@@ -90,14 +89,15 @@ class GitReader(Reader):
         url = self._url_of(touch.path)
         uid = row_uid("git", self.source, url, touch.time, touch.commit)
         if touch.blob is None:
-            return Arrival(url, self.source, touch.time, uid, outcome=Outcome.GONE)
+            gone = Outcome.GONE
+            return Arrival(url, self.source, touch.time, uid, outcome=gone, place=touch.place)
         try:
             body = blobs.read(touch.blob)
             kind = media_type(touch.path, body)
         except ValueError as error:
             return BadRow(touch.place, str(error))
         snapshot = Snapshot(url, body, headers=(("content-type", kind),))
-        return Arrival(url, self.source, touch.time, uid, snapshot)
+        return Arrival(url, self.source, touch.time, uid, snapshot, place=touch.place)
 
 
 class History:
@@ -187,7 +187,7 @@ class History:
 def _time(seconds: int) -> datetime | None:
     """Return a commit's time, unless it lies beyond any calendar."""
     try:
-        return from_epoch(seconds)
+        return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -7,7 +7,7 @@ state that a day ended with, and is placed in its last second (23:59:59 UTC).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -142,10 +142,11 @@ def rows(table: Table) -> Iterator[Row]:
 
 def item(table: Table, source: str | None, number: int, row: Row) -> Arrival | BadRow:
     """Return what a row tells, or that it lacks something."""
+    place = f"{table.path.name}, row {number}"
     try:
-        return table.take(row, source)
+        return replace(table.take(row, source), place=place)
     except (ValueError, OverflowError) as error:
-        return BadRow(f"{table.path.name}, row {number}", str(error))
+        return BadRow(place, str(error))
 
 
 def version(row: Row, source: str | None) -> Arrival:

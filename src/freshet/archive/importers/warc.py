@@ -99,8 +99,7 @@ class WarcReader(Reader):
         try:
             return arrival(capture, self.source, file)
         except ValueError as error:
-            record = capture.record
-            return BadRow(f"{record.path.name}, offset {record.offset}", str(error))
+            return BadRow(_place(capture.record), str(error))
 
     def _conclude(self) -> None:
         """Note what was left out; refuse an input of which nothing could be read."""
@@ -178,6 +177,7 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
         companions=tuple(member(item, file) for item in capture.companions if not item.is_partial),
         earlier=record.field("WARC-Payload-Digest") if again else None,
         why=_told(record)[1],
+        place=_place(located),
     )
 
 
@@ -227,6 +227,11 @@ def _bare(text: str) -> str:
 def _last(profile: str) -> str:
     """Return the name in a profile's address, which is the same in WARC 1.0 and 1.1."""
     return profile.rpartition("/")[2]
+
+
+def _place(located: Located) -> str:
+    """Return where a record stands, for a person."""
+    return f"{located.path.name}, offset {located.offset}"
 
 
 def _offset(found: Capture | Fault) -> int:

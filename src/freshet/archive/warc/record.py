@@ -25,7 +25,7 @@ FINAL_FIELD = "WARC-Freshet-Final"
 OUTCOME_FIELD = "WARC-Freshet-Outcome"
 
 _ODD_DATE = re.compile(
-    r"(?P<year>\d{4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
+    r"(?P<year>\d{1,4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
     r"(T(?P<time>\d\d:\d\d(:\d\d)?)[.\d]*)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
 )
 
@@ -97,7 +97,7 @@ def format_date(moment: datetime) -> str:
     >>> format_date(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
     '2026-11-15T08:30:00.000000Z'
     """
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def parse_date(text: str) -> datetime | None:
@@ -110,9 +110,9 @@ def parse_date(text: str) -> datetime | None:
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return _parse_odd_date(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _parse_odd_date(text: str) -> datetime | None:
@@ -124,7 +124,7 @@ def _parse_odd_date(text: str) -> datetime | None:
     found = _ODD_DATE.fullmatch(text)
     if found is None:
         return None
-    year, month, day = found["year"], found["month"] or "01", found["day"] or "01"
+    year, month, day = found["year"].zfill(4), found["month"] or "01", found["day"] or "01"
     of_year = len(day) == len("294")
     start = f"{year}-01-01" if of_year else f"{year}-{month}-{day}"
     try:

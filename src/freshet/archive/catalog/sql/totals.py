@@ -1,7 +1,6 @@
 """Totals of a collection: counts, growth by day, and a summary per page."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -16,10 +15,8 @@ from freshet.archive.catalog.schema import changes, pages, visits
 from freshet.archive.catalog.sql.history import LOOK_NAMES
 from freshet.archive.catalog.sql.pages import live_pages
 from freshet.archive.catalog.sql.store import CHUNK, Store, moment
-from freshet.core.clock import CYCLE_SECONDS
+from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.types import Outcome, Page
-
-FIRST_DAY = datetime(1970, 1, 1, tzinfo=UTC).date()
 
 
 class whole(GenericFunction[int]):
@@ -96,7 +93,7 @@ class TotalTables(Store):
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()
         return [
-            Growth(FIRST_DAY + timedelta(days=int(day)), number, int(stored))
+            Growth(from_epoch(int(day) * CYCLE_SECONDS).date(), number, int(stored))
             for day, number, stored in rows
         ]
 

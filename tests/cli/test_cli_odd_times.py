@@ -1,0 +1,91 @@
+"""Times that no visit can have are refused, and a collection that holds one can still be used."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from freshet.archive.importers.base import Arrival, row_uid
+from freshet.archive.warc.build import response
+from freshet.archive.warc.record import encode
+from freshet.core.types import Change, Outcome, Snapshot
+from freshet.flow.collection import Collection
+from tests.cli.cli_runs import Run
+
+URL = "https://odd.example/"
+END = datetime.max.replace(tzinfo=UTC)
+BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+GOOD = datetime(2026, 1, 1, tzinfo=UTC)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+COMMANDS = [
+    ("status",), ("status", "--json"), ("list",), ("list", "--json"), ("show", URL),
+    ("history", URL), ("history", URL, "--json"), ("plan",), ("why", URL), ("forecast", URL),
+    ("analyse",), ("analyse", URL), ("diff", URL), ("mask", URL),
+    ("measure", "--again"), ("check",),
+    ("check", "--repair"), ("doctor",), ("export", "csv", "out.csv"),
+    ("export", "parquet", "out.parquet"), ("export", "cdxj", "out.cdxj"),
+    ("export", "parquet", "--table", "changes", "changes.parquet"),
+    ("prune", "--older-than", "1d", "--keep", "year", "--yes"),
+    ("remove", URL, "--purge", "--yes"),
+]  # fmt: skip
+
+
+def write_csv(times: list[str]) -> tuple[str, str]:
+    rows = "".join(f"{URL},{time},1\n" for time in times)
+    Path("seen.csv").write_text(f"page,time,changed\n{rows}", "utf-8")
+    return "csv", "seen.csv"
+
+
+def write_parquet(times: list[str]) -> tuple[str, str]:
+    rows = {"source": "s", "page": URL, "html": b"<p>a page", "kind": "html", "commit": "c"}
+    table = {name: [value] * len(times) for name, value in rows.items()}
+    pl.DataFrame({**table, "time": times}).write_parquet("seen.parquet")
+    return "parquet", "seen.parquet"
+
+
+def write_warc(times: list[str]) -> tuple[str, str]:
+    records = (response(URL, datetime.fromisoformat(time), HEAD + b"a page") for time in times)
+    Path("seen.warc.gz").write_bytes(b"".join(map(encode, records)))
+    return "warc", "seen.warc.gz"
+
+
+@pytest.mark.parametrize("write", [write_csv, write_parquet, write_warc])
+def test_a_time_that_no_visit_can_have_is_a_bad_row(run: Run, empty: Path, write) -> None:
+    odd = ["9999-12-31T23:59:59.999999Z", "1989-12-31T00:00:00Z", "2300-01-01T00:00:00Z"]
+    kind, name = write([*odd, "2026-01-01T00:00:00Z"])
+    ran = run("import", kind, name)
+    assert ran.code == 4
+    assert ran.out.startswith("Imported 1 visit")
+    assert ran.err.count("1990-01-01") == 3
+    assert f"{name}, " in ran.err
+
+
+def hold(folder: Path, *times: datetime) -> None:
+    """Record visits at those times, as an earlier version took them from an import."""
+    pages = [Snapshot(URL, f"<p>A page of version {time.year}".encode()) for time in times]
+    with Collection.open(folder) as collection, collection.recording() as recorder:
+        for time, page in zip(times, pages, strict=True):
+            uid = row_uid("version", "", URL, time)
+            recorder.take([Arrival(URL, "", time, uid, page)])
+        told = [
+            Arrival(
+                f"{URL}told", "", time, row_uid("csv", "", "told", time),
+                change=Change(True), outcome=Outcome.REPORTED,
+            )
+            for time in times
+        ]  # fmt: skip
+        recorder.take(told)
+
+
+def test_a_collection_that_holds_odd_times_can_be_used(run: Run, empty: Path) -> None:
+    hold(empty, BEGINNING, GOOD, END)
+    failed = {command: ran.err for command in COMMANDS if (ran := run(*command)).code}
+    assert not failed
+
+
+def test_a_trace_is_not_made_of_looks_thousands_of_years_apart(run: Run, empty: Path) -> None:
+    hold(empty, GOOD, END)
+    ran = run("export", "trace", "trace")
+    assert ran.code == 4
+    assert "mend or leave out the wrong times" in ran.err
