@@ -263,6 +263,18 @@ class TestPlanning:
             b: Conditions(None, "Mon"),
         }
 
+    def test_a_304_replaces_the_validators_that_it_names(self, catalog: Catalog) -> None:
+        (a,) = add(catalog, new_page("a"))
+        unchanged = Outcome.NOT_MODIFIED
+        catalog.append([
+            Entry(new_visit(a, 0, unchanged), etag='"before"'),
+            Entry(new_visit(a, 1, status=200), etag='"0"', last_modified="Sun"),
+            Entry(new_visit(a, 2, unchanged), etag='"1"'),
+            Entry(new_visit(a, 3, unchanged), etag='"2"'),
+            Entry(new_visit(a, 4, unchanged)),
+        ])
+        assert catalog.conditions([a]) == {a: Conditions('"2"', "Sun", None, 3)}
+
 
 class TestSharing:
     def test_the_stamp_tells_what_others_wrote_and_not_our_own_writes(

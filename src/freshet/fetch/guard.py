@@ -103,7 +103,9 @@ class Guard:
         resolutionReceiver.resolutionBegan(resolution)
         hand_over = partial(self._hand_over, resolutionReceiver, portNumber, addressTypes)
         known = self._known.get(hostName.lower())
-        if known is not None and stopwatch() < known.until:
+        if not is_name(hostName):
+            hand_over(())
+        elif known is not None and stopwatch() < known.until:
             hand_over(known.addresses)
         else:
             gathering = Gathering(lambda found: hand_over(self._remember(hostName, found)))
@@ -141,6 +143,19 @@ class Guard:
             del self._known[next(iter(self._known))]
         self._known[name.lower()] = Known(addresses, stopwatch() + REMEMBERED_SECONDS)
         return addresses
+
+
+def is_name(host: str) -> bool:
+    """Whether a host's name can be looked up: no label of it is empty or too long.
+
+    >>> is_name("a.example."), is_name("::1"), is_name("a..b"), is_name("a" * 64 + ".example")
+    (True, True, False, False)
+    """
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def guard_of(reactor: ReactorBase) -> Guard:

@@ -64,7 +64,8 @@ def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Req
     if errand.settings.cookies:
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
         headers["Cookie"] = "; ".join(pairs)
-    meta: dict[str, Any] = {}
+    # The page's own spelling is sent; Scrapy would escape some characters of it anew.
+    meta: dict[str, Any] = {"verbatim_url": True}
     if errand.settings.proxy:
         meta["proxy"] = errand.settings.proxy
     request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)
@@ -83,10 +84,18 @@ def add_conditions(request: Request) -> None:
     if errand is None or request.url != (errand.final_url or errand.url):
         return
     if errand.etag:
-        request.headers["If-None-Match"] = errand.etag
+        request.headers["If-None-Match"] = _as_received(errand.etag)
     elif errand.last_modified:
-        request.headers["If-Modified-Since"] = errand.last_modified
+        request.headers["If-Modified-Since"] = _as_received(errand.last_modified)
     trip.is_conditional = bool(errand.etag or errand.last_modified)
+
+
+def _as_received(value: str) -> bytes:
+    """Return the bytes of a header that was read as Latin-1, and UTF-8 of one that was not."""
+    try:
+        return value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode()
 
 
 def unanswered(request: Request, outcome: Outcome, why: str, now: datetime) -> Arrival:

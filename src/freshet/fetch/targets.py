@@ -13,11 +13,20 @@ def target_of(response: Response) -> str | None:
     location = response.headers.get("Location")
     if response.status not in REDIRECTS or not location:
         return None
-    url = absolute(response.url, location.decode("latin-1"))
+    url = absolute(response.url, readable(location))
     known = canonical(url) if url and len(url) <= LONGEST_URL else None
     if known is None or not known.startswith(("http://", "https://")):
         return None
     return without_credentials(known)
+
+
+def readable(location: bytes) -> str:
+    """Return a Location as browsers read it: bytes beyond ASCII are escaped as they are.
+
+    >>> readable("/caf\u00e9".encode())
+    '/caf%C3%A9'
+    """
+    return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in location)
 
 
 def without_credentials(url: str) -> str:

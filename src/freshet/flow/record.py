@@ -220,15 +220,14 @@ class Recorder:
         change = told or self._counted(draft.page, change_since(before, seen))
         links = self._delta(draft, before, change)
         self._links.note(draft.page, links)
-        snapshot = draft.snapshot
         return Entry(
             visit=_visit(draft),
             change=change,
             since=before.uid if change is not None and told is None else None,
             view=ViewFacts.of(seen.content.view) if seen.content else None,
             links=links,
-            etag=(snapshot.header("etag") or None) if snapshot else None,
-            last_modified=(snapshot.header("last-modified") or None) if snapshot else None,
+            etag=_validator(draft, "etag"),
+            last_modified=_validator(draft, "last-modified"),
         )
 
     def _delta(self, draft: Draft, before: PageState, change: Change | None) -> LinkDelta | None:
@@ -290,6 +289,18 @@ def _content(sight: Sight, gauge: Gauge) -> Masked | None:
     if sight.outcome is not Outcome.OK or sight.view is None:
         return None
     return gauge.under(sight.view)
+
+
+def _validator(draft: Draft, name: str) -> str | None:
+    """Return an answer's ETag or Last-Modified; that of a 304 stands in its head alone."""
+    if draft.snapshot is not None:
+        return draft.snapshot.header(name) or None
+    http = draft.arrival.http
+    if http is None or draft.arrival.outcome is not Outcome.NOT_MODIFIED:
+        return None
+    lines = (line.partition(":") for line in http.head.decode("latin-1").splitlines())
+    values = (value.strip() for key, _, value in lines if key.lower() == name)
+    return next(values, None) or None
 
 
 def _new_page(key: PageKey) -> NewPage:

@@ -136,7 +136,10 @@ def _page_settings() -> Select[Any]:
 
 
 def _conditions(page_ids: Sequence[int]) -> Select[Any]:
-    """Return the query for the validators of last looks, and how often they held since."""
+    """Return the query for the validators of last looks, and how often they held since.
+
+    A 304 that names a new ETag or date replaces the one that it was asked with.
+    """
     looks, later = visits.alias("looks"), visits.alias("later")
     last = (
         select(looks.c.id)
@@ -145,15 +148,27 @@ def _conditions(page_ids: Sequence[int]) -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    unchanged = (
+    held = (
         select(func.count())
         .select_from(later)
         .where(later.c.page_id == visits.c.page_id, later.c.time >= visits.c.time)
         .where(later.c.outcome == Outcome.NOT_MODIFIED.value)
-        .scalar_subquery()
+    )
+    newest_first = (later.c.time.desc(), later.c.id.desc())
+    etag, last_modified = (
+        func.coalesce(
+            held
+            .with_only_columns(later.c[name])
+            .where(later.c[name].is_not(None))
+            .order_by(*newest_first)
+            .limit(1)
+            .scalar_subquery(),
+            visits.c[name],
+        )
+        for name in ("etag", "last_modified")
     )
     return (
-        select(pages.c.id, visits.c.etag, visits.c.last_modified, visits.c.final_url, unchanged)
+        select(pages.c.id, etag, last_modified, visits.c.final_url, held.scalar_subquery())
         .select_from(pages)
         .join(visits, visits.c.id == last)
         .where(pages.c.id.in_(page_ids), visits.c.status == OK)
