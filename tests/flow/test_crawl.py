@@ -1,8 +1,6 @@
 """The live crawl without the network: what is drawn, booked, leased, recorded and taken up."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,55 +14,24 @@ from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
 from freshet.flow.opened import OpenedCollection
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PAGES = 20
-SOON = timedelta(seconds=1)
-DAY = "2026-03-01"
-
-
-def url(number: int) -> str:
-    return f"https://h{number % 4}.example/{number}"
+from tests.flow.crawl_samples import (
+    DAY,
+    NOON,
+    PAGES,
+    SOON,
+    brought,
+    crawling,
+    drawn,
+    failed,
+    make_folder,
+    url,
+    visit_all,
+)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "c"
-    with OpenedCollection.create(place, contact="me@example.org") as collection:
-        collection.add_many([url(number) for number in range(PAGES)])
-    return place
-
-
-@contextmanager
-def crawling(folder: Path, clock: FixedClock, budget: str) -> Iterator[Crawl]:
-    opened = OpenedCollection.open(folder, clock=clock)
-    with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=budget)
-        crawl.begin()
-        yield crawl
-
-
-def drawn(crawl: Crawl, clock: FixedClock, room: int = 100) -> tuple[Errand, ...]:
-    return crawl.draw(clock.now() + SOON, room, Caps(), []).errands
-
-
-def brought(errand: Errand, now: datetime, text: str = "words") -> Fetched:
-    body = f"<html><body><p>{text} of {errand.url}</p></body></html>".encode()
-    snapshot = Snapshot(errand.url, body, 200, (("content-type", "text/html"),))
-    arrival = Arrival(errand.url, "", now, uuid4().bytes, snapshot)
-    return Fetched(arrival, errand.page, errand.day)
-
-
-def failed(errand: Errand, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> Fetched:
-    return Fetched(
-        Arrival(errand.url, "", now, uuid4().bytes, outcome=outcome), errand.page, errand.day
-    )
-
-
-def visit_all(crawl: Crawl, clock: FixedClock) -> Sequence[Errand]:
-    errands = drawn(crawl, clock)
-    crawl.take([brought(errand, clock.now()) for errand in errands], [])
-    return errands
+    return make_folder(tmp_path / "c")
 
 
 def test_pages_never_seen_are_drawn_at_once_within_the_budget(folder: Path) -> None:

@@ -87,10 +87,12 @@ class Collection(Closing):
 
     @contextmanager
     def appending(self) -> Iterator[ArchiveLock]:
-        """Take the right to change the archive, and mend what a crash left there."""
+        """Take the right to change the archive, and mend what a crash left there.
+
+        Leases of a crawl that was killed stay for the next crawl: they tell it of the kill.
+        """
         with ArchiveLock(self.archive, clock=self.clock) as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
-            self.catalog.return_expired(self.clock.now())
             self.mended = recover(self.catalog, self.archive, self._recorder(shelf))
             yield lock
 

@@ -92,8 +92,9 @@ class Crawl:
         self._keep_time(now)
         caps = self._sample(now, until, room, caps)
         pace = self._paced(now)
-        room = min(room - len(self._ready), pace.total - self._spent)
-        paced = min(room, pace.count_by(min(until, next_midnight(now))) - self._spent)
+        room = max(0, min(room - len(self._ready), pace.total - self._spent))
+        allowed = pace.count_by(min(until, next_midnight(now))) - self._spent
+        paced = max(0, min(room, allowed))
         eager = min(room, self._roll.eager())
         chosen = self._choose(now, paced, eager, caps)
         try:
@@ -274,7 +275,7 @@ class Crawl:
         A crawl that ends when it has caught up would leave rounds unfinished, so it begins none.
         """
         pace = self._paced(now)
-        room = min(room, pace.total - self._spent)
+        room = max(0, min(room, pace.total - self._spent))
         if self._only or self._catch_up:
             return caps
         moment = Moment(now, until, pace.total)

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from freshet.archive.catalog.rows import HostState
+from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import from_epoch
 from freshet.core.hours import ActiveHours
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, objective_of
@@ -16,6 +17,7 @@ from freshet.core.types import Outcome, Page, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import HostView, host_view
 from freshet.flow.plan import Rehearsal
+from freshet.flow.writer import is_crawl
 
 LOOKED_AHEAD = 2_000
 STEADY = 0.05
@@ -133,7 +135,8 @@ def _standing(collection: Collection, page: Page) -> Iterator[str]:
         yield "it was removed; 'freshet add' brings it back"
     if page.paused:
         yield "it is paused; 'freshet resume' takes it into plans again"
-    if any(lease.page == page.id for lease in collection.catalog.leases()):
+    runs = is_crawl(ArchiveLock(collection.archive).holder())
+    if runs and any(lease.page == page.id for lease in collection.catalog.leases()):
         yield "it is being fetched at this moment"
 
 

@@ -1,0 +1,63 @@
+"""What a day's budget pays for, and what is left of it after it was lowered."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from freshet.core.clock import FixedClock
+from freshet.flow.opened import OpenedCollection
+from tests.flow.crawl_samples import (
+    NOON,
+    PAGES,
+    brought,
+    crawling,
+    drawn,
+    make_folder,
+    url,
+    visit_all,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_folder(tmp_path / "c")
+
+
+def ask_for(folder: Path, clock: FixedClock, count: int) -> None:
+    with OpenedCollection.open(folder, clock=clock) as beside:
+        beside.check_now([beside.page(url(number)) for number in range(count)])
+
+
+def test_a_budget_below_what_is_spent_draws_nothing_until_midnight(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "15/day") as crawl:
+        assert len(visit_all(crawl, clock)) == 15
+    ask_for(folder, clock, 3)
+    with crawling(folder, clock, "4/day") as crawl:
+        assert drawn(crawl, clock) == ()
+        assert not crawl.book(1)
+        clock.at = NOON + timedelta(hours=12, seconds=1)
+        assert len(drawn(crawl, clock)) == 4
+
+
+def test_a_share_of_pages_that_were_removed_meanwhile_draws_nothing(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "50%/day") as crawl:
+        assert len(visit_all(crawl, clock)) == PAGES // 2
+        with OpenedCollection.open(folder, clock=clock) as beside:
+            beside.remove([beside.page(url(number)) for number in range(4, PAGES)])
+        ask_for(folder, clock, 2)
+        assert drawn(crawl, clock) == ()
+        assert crawl.spending().budget == 2
+
+
+def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "6/day") as crawl:
+        errands = drawn(crawl, clock)
+        others = [brought(errand, clock.now()) for errand in errands]
+        crawl.take([type(other)(other.arrival) for other in others], [])
+        assert crawl.spending().spent == 12
+        ask_for(folder, clock, 2)
+        assert drawn(crawl, clock) == ()
