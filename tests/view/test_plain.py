@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Kind
+from freshet.view import json_text
 from freshet.view.plain import LONGEST_TITLE, read
 
 
@@ -73,11 +74,84 @@ def test_the_first_heading_is_the_title(text: str, expected: str) -> None:
     assert read(text, Kind.MARKDOWN).title == expected
 
 
-def test_values_of_json_are_read_in_order() -> None:
-    text = '{"title": "Rain", "n": 1.50, "list": [true, null, "a\\n b", {"k": -2}]}'
+def test_values_of_json_are_lines_with_their_paths_in_order() -> None:
+    text = '{"title": "Rain", "n": 1.50, "list": [true, null, "a\\n b", {"k": -2}], "o": {}}'
     reading = read(text, Kind.JSON)
     assert reading.title == "Rain"
-    assert reading.text == "Rain\n1.50\na b\n-2"
+    assert reading.text.split("\n") == [
+        "title: Rain",
+        "n: 1.50",
+        "list[]: true",
+        "list[]: null",
+        "list[]: a b",
+        "- list[].k: -2",
+        "o: {}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('{"on": true}', '{"on": false}'),
+        ('{"owner": null}', '{"owner": 0}'),
+        ('{"a": 1}', '{"b": 1}'),
+        ('{"a": {}}', '{"a": []}'),
+        ('{"a": []}', '{"a": [[]]}'),
+        ('{"a": "true"}', '{"a": true}'),
+        ('{"a": "1.5"}', '{"a": 1.5}'),
+        ('{"a": ""}', '{"a": null}'),
+        ('{"a.b": 1}', '{"a": {"b": 1}}'),
+        ('{"a[]": 1}', '{"a": [1]}'),
+        ('[{"a": 1}, {"b": 2}]', '[{"a": 1, "b": 2}]'),
+        ("[[1], [2]]", "[[1, 2]]"),
+        ("[[[1]]]", "[[1]]"),
+        ("[1]", "1"),
+    ],
+)
+def test_json_that_differs_is_other_text(old: str, new: str) -> None:
+    assert read(old, Kind.JSON).text != read(new, Kind.JSON).text
+
+
+def test_a_new_first_item_of_an_array_leaves_the_lines_of_the_others() -> None:
+    items = [{"name": f"n{number}", "price": number} for number in range(3)]
+    old, new = (
+        read(json.dumps({"items": part}), Kind.JSON).text.split("\n") for part in (items[1:], items)
+    )
+    assert new == ["- items[].name: n0", "items[].price: 0", *old]
+
+
+def test_keys_that_look_like_paths_are_quoted() -> None:
+    text = '{"a.b": {"": 1}, "content-type": 2, "x y": [3], "\u00fc": 4}'
+    assert read(text, Kind.JSON).text.split("\n") == [
+        '["a.b"][""]: 1',
+        "content-type: 2",
+        '["x y"][]: 3',
+        "ü: 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" + ",".join(["0"] * (json_text.MOST_VALUES + 2)) + "]",
+        "[" * (json_text.DEEPEST + 1) + "1" + "]" * (json_text.DEEPEST + 1),
+        "[" * 5000 + "1" + "]" * 5000,
+        "[" * 100_000,
+        '{"' + "k" * 400_000 + '": [' + ",".join(["0"] * 100) + "]}",
+    ],
+    ids=["many values", "deep", "deeper than the parser goes", "deep and broken", "long paths"],
+)
+def test_json_beyond_the_bounds_is_read_as_it_is_written(text: str) -> None:
+    shown = read(text, Kind.JSON).text
+    assert shown.replace("\n", "") == text
+    assert shown.count("\n") > 50
+
+
+def test_json_at_the_bounds_has_paths() -> None:
+    deep = "[" * json_text.DEEPEST + "1" + "]" * json_text.DEEPEST
+    assert read(deep, Kind.JSON).text.endswith("[]: 1")
+    many = "[" + ",".join(["0"] * json_text.MOST_VALUES) + "]"
+    assert read(many, Kind.JSON).text.endswith("[]: 0")
 
 
 def test_addresses_that_are_values_of_json_are_links() -> None:
@@ -85,13 +159,13 @@ def test_addresses_that_are_values_of_json_are_links() -> None:
     assert targets(text, Kind.JSON) == ["https://example.org/a"]
 
 
-@pytest.mark.parametrize("text", ["{", "[1,]", "not json", "[" * 100_000, "", "1" * 5000])
+@pytest.mark.parametrize("text", ["{", "[1,]", "not json", "", "1" * 5000])
 def test_broken_json_is_read_as_text(text: str) -> None:
     assert read(text, Kind.JSON).text == text
 
 
 def test_half_a_surrogate_pair_is_replaced() -> None:
-    assert read('["\\ud800"]', Kind.JSON).text == "\ufffd"
+    assert read('{"\\ud800": "\\ud800"}', Kind.JSON).text == "\ufffd: \ufffd"
 
 
 def test_deep_json_does_not_end_the_program() -> None:
@@ -101,7 +175,7 @@ def test_deep_json_does_not_end_the_program() -> None:
 
 @given(
     st.recursive(
-        st.none() | st.integers() | st.text(),
+        st.none() | st.booleans() | st.integers() | st.text(),
         lambda part: st.lists(part) | st.dictionaries(st.text(), part),
     )
 )

@@ -27,7 +27,7 @@ from freshet.measure.summary import (
 )
 
 # Raised whenever a measure changes, so that results of the old one are not found again.
-VERSION = 4
+VERSION = 5
 WORK = f"measure pages {VERSION}, Freshet {__version__}"
 
 

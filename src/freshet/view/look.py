@@ -1,5 +1,7 @@
 """A snapshot becomes a View: the one way into this stage."""
 
+from dataclasses import replace
+
 from xxhash import xxh3_64_intdigest
 
 from freshet.core.types import Facts, Kind, Snapshot, View
@@ -27,6 +29,7 @@ def look(snapshot: Snapshot, *, dom: bool = False, limits: Limits = _DEFAULT) ->
         parsed = parse(text, dom=dom, limits=limits)
     else:
         reading = _read(text, kind, snapshot.url)
+        reading = replace(reading, hrefs=reading.hrefs[: limits.links])
         parsed = Parsed(reading, _text_hash(reading.text))
     return _view(snapshot, kind, label, parsed, not whole)
 

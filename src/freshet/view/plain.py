@@ -1,10 +1,11 @@
 """Documents without markup of their own: plain text, Markdown and JSON."""
 
-import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from freshet.core.types import Kind
+from freshet.view import json_text
 from freshet.view.reading import Href, Reading
 
 LONGEST_TITLE = 200
@@ -25,7 +26,6 @@ _HEADING = re.compile(
     r"^[ ]{0,3}(?:\#{1,6}[ \t]++(?P<under>[^\n]++)|(?P<over>[^\n]++)\n=++[ \t]*+$)", re.MULTILINE
 )
 _LINK_TEXT = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read(text: str, kind: Kind) -> Reading:
@@ -81,30 +81,8 @@ def _trimmed(url: str) -> str:
 
 
 def _read_json(text: str) -> Reading:
-    """Return the strings and numbers of a JSON document; a broken one is read as text."""
-    try:
-        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
-    except (ValueError, RecursionError):
+    """Return the lines of a JSON document; a broken one is read as text."""
+    reading = json_text.read(text, _BARE_URL)
+    if reading is None:
         return read(text, Kind.TEXT)
-    values = [_LONE_SURROGATE.sub("\ufffd", value) for value in _values(document)]
-    hrefs = tuple((value.strip(), "", "") for value in values if _BARE_URL.fullmatch(value.strip()))
-    return Reading(_json_title(document), "\n".join(" ".join(v.split()) for v in values), hrefs)
-
-
-def _values(document: object) -> Iterator[str]:
-    """Yield the strings and numbers of a parsed JSON document in order."""
-    pending = [document]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, list):
-            pending.extend(reversed(part))
-        elif isinstance(part, dict):
-            pending.extend(reversed(part.values()))
-
-
-def _json_title(document: object) -> str:
-    """Return what a JSON document calls its title."""
-    title = document.get("title") if isinstance(document, dict) else None
-    return _first_line(_LONE_SURROGATE.sub("\ufffd", title)) if isinstance(title, str) else ""
+    return replace(reading, title=_first_line(reading.title))
