@@ -4,6 +4,7 @@ A reactor runs once in a process, so every crawl has one; the collection is read
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -38,13 +39,19 @@ def make_collection(
 
 
 def crawl(
-    folder: Path, *, visits: int | None = None, seconds: float | None = None, budget: str = ""
+    folder: Path,
+    *,
+    visits: int | None = None,
+    seconds: float | None = None,
+    budget: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Crawl a collection in a child process until it has so many visits more."""
     options = json.dumps({"visits": visits, "seconds": seconds, "budget": budget})
     command = [sys.executable, "-m", "tests.fetch.crawls", str(folder), options]
+    variables = {**os.environ, **(environment or {})}
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, env=variables
     )
 
 

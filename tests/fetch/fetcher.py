@@ -5,6 +5,7 @@ returns what came of it. ``names`` are the addresses that names resolve to there
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -52,6 +53,7 @@ def fetch_all(
     names: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
     robots: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> dict[str, Result]:
     """Fetch each request (a URL, or a URL and meta) at the same time; return results by name."""
     task = {
@@ -67,6 +69,7 @@ def fetch_all(
         cwd=Path(__file__).parents[2],
         timeout=60,
         check=False,
+        env={**os.environ, **(environment or {})},
     )
     assert done.returncode == 0, done.stderr
     return {name: Result(**result) for name, result in json.loads(done.stdout).items()}

@@ -8,6 +8,7 @@ clock, which all processes of a machine share.
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -189,14 +190,27 @@ def response(body: bytes | str, status: int = 200, **headers: str) -> bytes:
 
 
 class Loopback:
-    """Hosts on ports of their own, each answering as its coroutine does, in a thread."""
+    """Hosts on ports of their own, each answering as its coroutine does, in a thread.
 
-    def __init__(self, behaviours: Mapping[str, Behaviour], log: Log | None = None) -> None:
+    Those that ``tls`` names speak TLS.
+    """
+
+    def __init__(
+        self,
+        behaviours: Mapping[str, Behaviour],
+        log: Log | None = None,
+        *,
+        tls: Mapping[str, ssl.SSLContext] | None = None,
+    ) -> None:
         self.log = log or Log()
+        self._tls = dict(tls or {})
         self._behaviours = dict(behaviours)
         self._sockets = {name: _listening() for name in behaviours}
         self.ports = {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
-        self.urls = {name: f"http://{ADDRESS}:{port}" for name, port in self.ports.items()}
+        self.urls = {
+            name: f"{'https' if name in self._tls else 'http'}://{ADDRESS}:{port}"
+            for name, port in self.ports.items()
+        }
         self._conversations: set[asyncio.Task[None]] = set()
         self._ticks = deque([stopwatch()], maxlen=TICKS_TO_READ)
         self._loop = asyncio.new_event_loop()
@@ -222,7 +236,9 @@ class Loopback:
 
     async def _serve(self) -> None:
         servers = [
-            await asyncio.start_server(self._welcome(name), sock=sock, limit=LONGEST_HEAD)
+            await asyncio.start_server(
+                self._welcome(name), sock=sock, limit=LONGEST_HEAD, ssl=self._tls.get(name)
+            )
             for name, sock in self._sockets.items()
         ]
         ticking = self._loop.create_task(self._tick())

@@ -3,45 +3,18 @@
 import asyncio
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from freshet.fetch.routes import VERIFY
+from tests.fetch.authority import EXPIRED, Authority
 from tests.fetch.fetcher import Result, fetch_all
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Safe: yes\r\n\r\nsecret"
 NAME = "safe.example"
-
-
-def certificate(folder: Path) -> ssl.SSLContext:
-    """Return a server's TLS with a certificate that it signed itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    start = datetime(2026, 1, 1, tzinfo=UTC)
-    signed = (
-        x509
-        .CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(start)
-        .not_valid_after(start + timedelta(days=36_500))
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "server.pem"
-    file.write_bytes(private + signed.public_bytes(pem))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -77,16 +50,20 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 class Servers:
-    """A server with TLS and a proxy before it, in a thread."""
+    """Servers with TLS and a proxy before the good one, in a thread."""
 
-    def __init__(self, context: ssl.SSLContext) -> None:
-        self._context = context
+    def __init__(self, contexts: Mapping[str, ssl.SSLContext]) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self.server = self._run(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
-        self.proxy = Proxy(port_of(self.server))
+        self.servers = {
+            name: self._run(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
+            for name, context in contexts.items()
+        }
+        self.ports = {name: port_of(server) for name, server in self.servers.items()}
+        self.proxy, self.to_bad = Proxy(self.ports["good"]), Proxy(self.ports["self-signed"])
         self.front = self._run(asyncio.start_server(self.proxy, "127.0.0.1", 0))
+        self.bad_front = self._run(asyncio.start_server(self.to_bad, "127.0.0.1", 0))
 
     def stop(self) -> None:
         self._run(self._end())
@@ -95,8 +72,8 @@ class Servers:
         self._loop.close()
 
     async def _end(self) -> None:
-        self.server.close()
-        self.front.close()
+        for server in (*self.servers.values(), self.front, self.bad_front):
+            server.close()
         here = asyncio.current_task()
         talks = [task for task in asyncio.all_tasks() if task is not here]
         for talk in talks:
@@ -112,33 +89,120 @@ def port_of(server: asyncio.Server) -> int:
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Return the authority that is trusted here."""
+    return Authority.make(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def servers(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """Serve for the whole module."""
-    servers = Servers(certificate(tmp_path_factory.mktemp("tls")))
+    stranger = Authority.make(tmp_path_factory.mktemp("stranger"), "Stranger")
+    servers = Servers({
+        "good": authority.serve(NAME, "far.example"),
+        "address": authority.serve("127.0.0.1"),
+        "self-signed": authority.serve(NAME, self_signed=True),
+        "expired": authority.serve(NAME, until=EXPIRED),
+        "other name": authority.serve("other.example", "www.other.example"),
+        "no name": authority.serve(),
+        "stranger": stranger.serve(NAME),
+    })
     yield servers
     servers.stop()
 
 
 @pytest.fixture(scope="module")
-def results(servers: Servers) -> dict[str, Result]:
+def results(servers: Servers, authority: Authority) -> dict[str, Result]:
     """Return what a single crawl brought."""
-    port, front = port_of(servers.server), port_of(servers.front)
+    ports, front = servers.ports, port_of(servers.front)
+    bad_front = port_of(servers.bad_front)
     proxy = {"proxy": f"http://gate.example:{front}"}
-    requests = {
-        "direct": f"https://{NAME}:{port}/x",
+    bad_proxy = {"proxy": f"http://gate.example:{bad_front}"}
+    requests: dict[str, Any] = {
+        name: f"https://{NAME}:{port}/x" for name, port in ports.items() if name != "address"
+    } | {
+        "address": f"https://127.0.0.1:{ports['address']}/x",
+        "name at an address": f"https://127.0.0.1:{ports['good']}/x",
+        "dot": f"https://{NAME}.:{ports['good']}/x",
         "tunnel": {"url": "https://far.example/x", "meta": proxy},
+        "tunnel to another": {"url": "https://far.example/x", "meta": bad_proxy},
+        "waived": {"url": f"https://{NAME}:{ports['expired']}/y", "meta": {VERIFY: False}},
+        "waived tunnel": {"url": "https://far.example/y", "meta": {**bad_proxy, VERIFY: False}},
     }
-    names = {NAME: "127.0.0.1", "gate.example": "127.0.0.1"}
-    return fetch_all(requests, allow=[f"127.0.0.1/32:{port}", f"127.0.0.1/32:{front}"], names=names)
+    names = {NAME: "127.0.0.1", f"{NAME}.": "127.0.0.1", "gate.example": "127.0.0.1"}
+    allow = [f"127.0.0.1/32:{port}" for port in (*ports.values(), front, bad_front)]
+    environment = authority.environment
+    return fetch_all(requests, allow=allow, names=names, environment=environment)
 
 
-@pytest.mark.parametrize("way", ["direct", "tunnel"])
+@pytest.mark.parametrize("way", ["good", "address", "dot", "tunnel", "waived", "waived tunnel"])
 def test_the_wire_is_kept_under_tls(results: dict[str, Result], way: str) -> None:
     head = ANSWER.removesuffix(b"secret").decode()
     assert (results[way].why, results[way].body, results[way].head) == ("", "secret", head)
-    assert results[way].sent.startswith("GET /x HTTP/1.1\r\n")
+    assert results[way].sent.startswith("GET /")
 
 
 def test_a_tunnel_is_asked_for_by_name(servers: Servers, results: dict[str, Result]) -> None:
     assert results["tunnel"].peer == "127.0.0.1"
     assert servers.proxy.asked == ["CONNECT far.example:443 HTTP/1.1"]
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        ("self-signed", "its certificate is self-signed"),
+        ("expired", "its certificate has expired since 2026-03-01"),
+        (
+            "other name",
+            "its certificate is made out for other.example, www.other.example,"
+            " not for safe.example",
+        ),
+        ("no name", "its certificate is made out for no host at all, not for safe.example"),
+        (
+            "name at an address",
+            "its certificate is made out for safe.example, far.example, not for 127.0.0.1",
+        ),
+        (
+            "stranger",
+            "its certificate comes from an unknown authority, or the server left part of the"
+            " chain out",
+        ),
+        ("tunnel to another", "its certificate is self-signed"),
+    ],
+)
+def test_an_invalid_certificate_is_untrusted_and_the_problem_named(
+    results: dict[str, Result], way: str, why: str
+) -> None:
+    assert (results[way].outcome, results[way].why) == ("untrusted", why)
+    assert results[way].body == ""
+
+
+def test_a_verified_page_does_not_use_an_unverified_connection(
+    servers: Servers, authority: Authority
+) -> None:
+    url, front = f"https://{NAME}:{servers.ports['expired']}/", port_of(servers.front)
+    found = fetch_all(
+        {
+            "waived": {"url": url, "meta": {VERIFY: False}},
+            "then verified": url,
+        },
+        allow=[f"127.0.0.1/32:{port}" for port in (servers.ports["expired"], front)],
+        names={NAME: "127.0.0.1"},
+        environment=authority.environment,
+        settings={"CONCURRENT_REQUESTS": 1},
+    )
+    assert {name: result.outcome for name, result in found.items()} == {
+        "waived": "",
+        "then verified": "untrusted",
+    }
+
+
+def test_the_waived_check_of_a_whole_crawl_is_a_setting_of_scrapy(servers: Servers) -> None:
+    port = servers.ports["self-signed"]
+    found = fetch_all(
+        {"page": f"https://{NAME}:{port}/"},
+        allow=[f"127.0.0.1/32:{port}"],
+        names={NAME: "127.0.0.1"},
+        settings={"DOWNLOAD_VERIFY_CERTIFICATES": False},
+    )
+    assert found["page"].body == "secret"

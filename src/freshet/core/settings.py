@@ -43,6 +43,8 @@ NO_OBJECTIVE = "none"
 TERABYTE = 1_000_000_000_000
 DAY_SECONDS = 86_400
 YEAR_SECONDS = 365 * DAY_SECONDS
+_KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_BOOLS = {"true": True, "false": False}
 
 
 def _one_of(allowed: tuple[str, ...]) -> Check:
@@ -124,6 +126,12 @@ class PageSettings:
     headers: Mapping[str, str] = _setting({}, "request headers to send", _header_table)
     cookies: Mapping[str, str] = _setting({}, "cookies to send", _header_table)
     proxy: str = _setting("", "proxy to fetch through (http:// or https://)", _proxy)
+    verify_tls: bool | None = _setting(
+        None, "whether the server's certificate must be valid; unset: as network.verify_tls says"
+    )
+    insecure_secrets: bool = _setting(
+        False, "whether secrets may be sent over a plain or unverified connection"
+    )
     active_hours: str = _setting(
         "", "when visits are welcome: 08:00-20:00, with a zone if not UTC", _hours
     )
@@ -164,6 +172,9 @@ class NetworkSettings:
 
     allow: tuple[str, ...] = _setting(
         (), "special address ranges that may be fetched: CIDR, with :port or :port-port if not all"
+    )
+    verify_tls: bool = _setting(
+        True, "whether servers' certificates must be valid by the system's trust store"
     )
     concurrency: int = _setting(128, "requests in flight at once", _positive(10_000))
     audit_every: int = _setting(
@@ -227,10 +238,16 @@ class Settings:
     page: PageSettings = field(default_factory=PageSettings)
 
     def for_page(self, *overrides: Table) -> PageSettings:
-        """Resolve the page's settings: the collection's, then each override (tags, then page)."""
+        """Resolve the page's settings: the collection's, then each override (tags, then page).
+
+        >>> Settings().for_page({"verify_tls": False}).verify_tls, Settings().for_page().verify_tls
+        (False, True)
+        """
         resolved = self.page
         for table in overrides:
             resolved = merge(resolved, table, where="page settings")
+        if resolved.verify_tls is None:
+            return replace(resolved, verify_tls=self.network.verify_tls)
         return resolved
 
 
@@ -335,13 +352,15 @@ def _checked(item: Field[Any], kind: Any, value: Any, where: str) -> Any:
 def _converted(kind: Any, value: Any, where: str) -> Any:
     if typing.get_origin(kind) is tuple:
         return _text_list(value, where)
+    if kind == bool | None:
+        kind = bool
     if typing.get_origin(kind) is not None:
         return _text_table(value, where)
-    words = {int: "a whole number", float: "a number", str: "text"}[kind]
+    words = _KINDS[kind]
     if isinstance(value, str) and kind is not str:
-        value = _number(kind, value, where, words)
+        value = _parsed(kind, value, where, words)
     fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
-    if not fits or isinstance(value, bool):
+    if not fits or isinstance(value, bool) is not (kind is bool):
         raise SettingsError(f"{where} must be {words}, not {value!r}")
     try:
         return kind(value)
@@ -349,10 +368,10 @@ def _converted(kind: Any, value: Any, where: str) -> Any:
         raise SettingsError(f"{where} must be a smaller number") from None
 
 
-def _number(kind: Any, text: str, where: str, words: str) -> Any:
+def _parsed(kind: Any, text: str, where: str, words: str) -> Any:
     try:
-        return kind(text)
-    except ValueError:
+        return _BOOLS[text.lower()] if kind is bool else kind(text)
+    except (KeyError, ValueError):
         raise SettingsError(f"{where} must be {words}, not {text!r}") from None
 
 

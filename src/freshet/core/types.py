@@ -39,6 +39,8 @@ class Outcome(StrEnum):
     TOO_LARGE = "too-large"
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
+    UNTRUSTED = "untrusted"
+    PROXY_ERROR = "proxy-error"
     REFUSED = "refused"
     ROBOTS = "robots"
 

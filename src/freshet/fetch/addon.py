@@ -88,6 +88,7 @@ def scrapy_settings(ours: Settings) -> dict[str, Any]:
         "DOWNLOAD_MAXSIZE": ours.limits.response_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_FAIL_ON_DATALOSS": True,
+        "DOWNLOAD_VERIFY_CERTIFICATES": ours.network.verify_tls,
         "COOKIES_ENABLED": False,
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": False,

@@ -35,12 +35,17 @@ class Disallowed(IgnoreRequest):
         self.outcome = outcome
 
 
+class UntrustedCertificate(Exception):
+    """A server's certificate is not valid; the message says what is wrong with it."""
+
+
 class HeadTooLarge(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 
 
 # In order: the first that fits the error, or anything that lies beneath it.
 _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
+    ((UntrustedCertificate,), Outcome.UNTRUSTED, ""),
     ((IgnoreRequest, NotSupported, UnsupportedURLSchemeError), Outcome.REFUSED, ""),
     ((SettingsError,), Outcome.REFUSED, ""),
     ((HeadTooLarge,), Outcome.TOO_LARGE, ""),

@@ -14,16 +14,19 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, ResponseDataLossError
 from scrapy.http import Response
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy.utils.url import add_http_if_no_scheme
-from twisted.web.client import Agent
+from twisted.web.client import Agent, HTTPConnectionPool
 
 from freshet.core.errors import SettingsError
 from freshet.fetch.addresses import PORTS, refusal
+from freshet.fetch.certificates import CertificatePolicy
 from freshet.fetch.failures import Refused
 from freshet.fetch.guard import guard_of
+from freshet.fetch.routes import VERIFY
 from freshet.fetch.wire import HEAD, LARGEST_HEAD, SENT, Connections, TunnelingAgent
 
 HEADER_BYTES = "FRESHET_HEADER_BYTES"
@@ -51,10 +54,25 @@ class Handler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._verifies = _verifies(crawler.settings)
+        self._policies = {
+            verify: CertificatePolicy(crawler, verify=verify) for verify in (True, False)
+        }
+        # A connection whose certificate was not verified serves no page that wants that.
+        self._unverified_pool: Any = HTTPConnectionPool(self._pool._reactor)  # type: ignore[no-untyped-call]
+        self._unverified_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
+        self._pools = {True: self._pool, False: self._unverified_pool}
         limit = crawler.settings.getint(HEADER_BYTES, LARGEST_HEAD)
-        self._pool._factory = partial(Connections, limit)
-        self._pool.cachedConnectionTimeout = IDLE_SECONDS
-        self._pool.retryAutomatically = False
+        for pool in self._pools.values():
+            pool._factory = partial(Connections, limit)
+            pool.cachedConnectionTimeout = IDLE_SECONDS
+            pool.retryAutomatically = False
+
+    async def close(self) -> None:
+        """Close the connections that are kept open."""
+        await super().close()
+        self._pool = self._unverified_pool
+        await super().close()
 
     async def download_request(self, request: Request) -> Response:
         """Return the answer to a request; an error says what happened instead."""
@@ -66,16 +84,19 @@ class Handler(HTTP11DownloadHandler):
                 raise Refused(why)
         try:
             with wrap_twisted_exceptions():
-                return await maybe_deferred_to_future(self._agent().download_request(request))
+                return await maybe_deferred_to_future(
+                    self._agent(request).download_request(request)
+                )
         except CannotResolveHostError as error:
             why = guard.why_refused(*_place(proxy or request.url))
             raise (error if why is None else Refused(why)) from error.__cause__
 
-    def _agent(self) -> "_Agent":
+    def _agent(self, request: Request) -> "_Agent":
+        verify = request.meta.get(VERIFY, self._verifies)
         return _Agent(
-            contextFactory=self._contextFactory,
+            contextFactory=self._policies[verify],
             bindAddress=self._bind_address,
-            pool=self._pool,
+            pool=self._pools[verify],
             maxsize=self._default_maxsize,
             warnsize=self._default_warnsize,
             crawler=self._crawler,
@@ -99,6 +120,13 @@ class _Agent(_ScrapyAgent):
         if getattr(result["txresponse"], "is_cut", False):
             raise ResponseDataLossError
         return super()._cb_bodydone(result, url)
+
+
+def _verifies(settings: BaseSettings) -> bool:
+    """Whether certificates are verified where a request does not say; Scrapy's default is no."""
+    name = "DOWNLOAD_VERIFY_CERTIFICATES"
+    is_default = settings.getpriority(name) == SETTINGS_PRIORITIES["default"]
+    return is_default or settings.getbool(name)
 
 
 def require_guard(crawler: Crawler) -> None:

@@ -17,7 +17,7 @@ from freshet.fetch.failures import outcome_of
 from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
-from freshet.fetch.robots import ROBOTS
+from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Fetched
 
@@ -60,7 +60,7 @@ class Record:
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
         arrival = unanswered(request, outcome, why, self._parts.clock.now())
         self._hand_over(request, arrival, asked=went_out)
-        if went_out or outcome in HOST_FAULTS:
+        if outcome in HOST_FAULTS or (went_out and outcome not in OF_THE_ROUTE):
             self._hear(request, outcome, None)
         self._parts.leave(request, was_sent=went_out)
 

@@ -11,6 +11,7 @@ from scrapy.http import Response
 
 from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.types import Outcome
+from freshet.fetch.routes import VERIFY
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Errand
 from freshet.view.url import canonical, place
@@ -65,7 +66,10 @@ def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Req
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
         headers["Cookie"] = "; ".join(pairs)
     # The page's own spelling is sent; Scrapy would escape some characters of it anew.
-    meta: dict[str, Any] = {"verbatim_url": True}
+    meta: dict[str, Any] = {
+        "verbatim_url": True,
+        VERIFY: errand.settings.verify_tls is not False,
+    }
     if errand.settings.proxy:
         meta["proxy"] = errand.settings.proxy
     request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)

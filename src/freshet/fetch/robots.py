@@ -7,7 +7,7 @@ lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -21,12 +21,15 @@ from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.fetch.failures import Disallowed, Refused, outcome_of
+from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of
 from freshet.view.decode import decode
 from freshet.view.url import absolute, canonical, place
 
 TOKEN = "Freshet"
+# What kept a page's own way from reaching the host; another page's way may be open.
+OF_THE_ROUTE = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR})
 ROBOTS = "freshet_robots"
 MOST_REDIRECTS = 5
 LONGEST_WAIT = 60.0
@@ -41,7 +44,8 @@ class RobotsRecord:
     """What a host's robots.txt said, when, and until when that holds; times are epoch seconds.
 
     ``rules`` are those for us alone. ``status`` is None where no answer came. While the file cannot
-    be had, ``failing_since`` is set and ``why`` says what comes instead.
+    be had, ``failing_since`` is set and ``why`` says what comes instead. ``unverified`` says that
+    the server's certificate was not checked: pages that want it checked do not go by that.
     """
 
     fetched: float
@@ -50,15 +54,16 @@ class RobotsRecord:
     expires: float
     failing_since: float | None = None
     why: str = ""
+    unverified: bool = False
 
     @property
     def is_closed(self) -> bool:
         """Whether nothing may be fetched because it is not known what may."""
         return self.failing_since is not None and self.fetched - self.failing_since < OPEN_AFTER
 
-    def holds(self, now: float) -> bool:
+    def holds(self, now: float, *, unverified: bool = True) -> bool:
         """Whether it can still be gone by; a clock that was set back makes it doubtful."""
-        return self.fetched <= now < self.expires
+        return self.fetched <= now < self.expires and (unverified or not self.unverified)
 
 
 class Hosts(Protocol):
@@ -112,7 +117,7 @@ class Robots:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._rulebook = Rulebook()
-        self._asking: dict[str, asyncio.Task[RobotsRecord]] = {}
+        self._asking: dict[tuple[str, Route], asyncio.Task[RobotsRecord]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Robots":
@@ -138,11 +143,11 @@ class Robots:
             return None
         url = canonical(request.url) or request.url
         hosts = self._crawl.hosts
-        record = hosts.robots(key_of(url))
-        if record is not None and record.holds(self._crawl.now()):
+        record, route = hosts.robots(key_of(url)), Route.of(request)
+        if record and record.holds(self._crawl.now(), unverified=route.is_unverified):
             self._require(record, url)
             return None
-        self._require(await self._ask_once(url, request.meta.get("proxy")), url)
+        self._require(await self._ask_once(url, route), url)
         if hosts.delay(place(url).host) <= 0:
             return None
         self._crawl.leave(request)
@@ -166,52 +171,59 @@ class Robots:
         if not self._rulebook.allows(record.rules, url):
             raise Disallowed(f"robots.txt of {host} closes it")
 
-    async def _ask_once(self, url: str, proxy: str | None) -> RobotsRecord:
+    async def _ask_once(self, url: str, route: Route) -> RobotsRecord:
         """Ask for a host's robots.txt, or wait for the answer where that is under way."""
-        key = key_of(url)
+        key = key_of(url), route
         task = self._asking.get(key)
         if task is None:
-            task = self._asking[key] = asyncio.ensure_future(self._ask(url, proxy))
+            task = self._asking[key] = asyncio.ensure_future(self._ask(url, route))
             task.add_done_callback(lambda _: self._asking.pop(key))
         return await asyncio.shield(task)
 
-    async def _ask(self, url: str, proxy: str | None) -> RobotsRecord:
-        """Ask and remember; a host that may not be asked at all raises Refused."""
+    async def _ask(self, url: str, route: Route) -> RobotsRecord:
+        """Ask and remember; a host that may not be asked at all raises Refused.
+
+        What fails on the way to the host, for the sake of this route, is not the host's failure.
+        """
         crawl, key = self._crawl, key_of(url)
         lifetime = crawl.robots_hours * HOUR
         before = crawl.hosts.robots(key)
         try:
-            response = await self._follow(absolute(url, "/robots.txt") or url, proxy)
+            response = await self._follow(absolute(url, "/robots.txt") or url, route)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
         except Refused:
             raise
-        except Exception as error:  # noqa: BLE001 (whatever happens, there is no robots.txt)
-            record = missed(None, outcome_of(error)[1], before, crawl.now(), lifetime)
+        except Exception as error:  # (whatever happens, there is no robots.txt)
+            outcome, why = outcome_of(error)
+            if outcome in OF_THE_ROUTE:
+                raise Disallowed(why, outcome) from error
+            record = missed(None, why, before, crawl.now(), lifetime)
+        record = replace(record, unverified=route.is_unverified)
         crawl.hosts.keep_robots(key, record)
         if record.failing_since is None:
             crawl.hosts.set_delay(place(url).host, self._rulebook.delay(record.rules))
         return record
 
-    async def _follow(self, url: str, proxy: str | None) -> Response:
-        response = await self._send(url, proxy)
+    async def _follow(self, url: str, route: Route) -> Response:
+        response = await self._send(url, route)
         for _ in range(MOST_REDIRECTS):
             target = target_of(response)
             if target is None:
                 break
             try:
                 await self._wait_for(place(target).host)
-                response = await self._send(target, proxy)
+                response = await self._send(target, route)
             except Refused as error:
                 raise Disallowed(f"it was sent on, and {error}") from error
         return response
 
-    async def _send(self, url: str, proxy: str | None) -> Response:
+    async def _send(self, url: str, route: Route) -> Response:
         """Send a request; its host's delay runs from the end of it, as it does for pages."""
         self._crawl.count(1)
         host = place(url).host
         self._crawl.hosts.start(host, self._crawl.now())
         try:
-            return await self._crawl.download(_request(url, proxy))
+            return await self._crawl.download(_request(url, route))
         finally:
             self._crawl.hosts.start(host, self._crawl.now())
 
@@ -264,7 +276,7 @@ def key_of(url: str) -> str:
     return host if has_port or url.startswith("https:") else f"{host}:80"
 
 
-def _request(url: str, proxy: str | None) -> Request:
+def _request(url: str, route: Route) -> Request:
     """Return a request that no other middleware redirects, repeats, keeps or counts."""
     meta: dict[str, object] = {
         ROBOTS: 0,
@@ -274,10 +286,9 @@ def _request(url: str, proxy: str | None) -> Request:
         "dont_cache": True,
         "dont_merge_cookies": True,
         "dont_obey_robotstxt": True,
+        **dict(route.meta),
     }
-    if proxy:
-        meta["proxy"] = proxy
-    headers = {"Accept-Encoding": "identity"}
+    headers = {"Accept-Encoding": "identity", **route.headers}
     return Request(url, headers=headers, meta=meta, callback=NO_CALLBACK, dont_filter=True)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from freshet.core.settings import PageSettings
+from freshet.core.settings import Settings
 from freshet.core.types import Page
 from freshet.flow.collection import Collection
 
@@ -22,7 +22,7 @@ def holdings(collection: Collection, target: Page | str) -> list[Holding]:
     """Return every setting of a page, or of the pages with a tag, as it is resolved."""
     layers = list(_layers(collection, target))
     resolved = asdict(collection.settings.for_page(*(table for _, table in layers)))
-    common = asdict(collection.settings.page)
+    common = asdict(collection.settings.for_page())
     return [
         Holding(name, value, _origin(name, layers) or _common_origin(name, common[name]))
         for name, value in resolved.items()
@@ -45,4 +45,4 @@ def _origin(name: str, layers: list[tuple[str, Mapping[str, Any]]]) -> str:
 
 
 def _common_origin(name: str, value: Any) -> str:
-    return "default" if value == getattr(PageSettings(), name) else "collection"
+    return "default" if value == getattr(Settings().for_page(), name) else "collection"

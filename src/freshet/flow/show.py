@@ -8,6 +8,7 @@ from freshet.core.settings import PageSettings
 from freshet.core.types import Facts, Link, Page, View, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.page import CollectionPage, Version, Which
+from freshet.flow.why import NOT_VERIFIED
 from freshet.view.dom import spelled
 from freshet.view.words import vocabulary
 
@@ -51,6 +52,8 @@ class Portrait:
             yield "charset", self.charset
         if self.facts is not None:
             yield from asdict(self.facts).items()
+        if self.settings.verify_tls is False:
+            yield "certificate", NOT_VERIFIED
         yield from asdict(self.settings).items()
 
 

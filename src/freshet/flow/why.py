@@ -19,6 +19,7 @@ from freshet.flow.hosts import HostView, host_view
 from freshet.flow.plan import Rehearsal
 from freshet.flow.writer import is_crawl
 
+NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 LOOKED_AHEAD = 2_000
 STEADY = 0.05
 NO_ROOM = "today's budget is spent; the next requests go out after midnight UTC"
@@ -44,6 +45,7 @@ class Why:
     last_visit: Visit | None
     explanation: Explanation | None
     expected: datetime | None
+    verify_tls: bool = True
 
     @property
     def next_check(self) -> str:
@@ -68,6 +70,8 @@ class Why:
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
         yield "robots", self.host.robots
+        if not self.verify_tls:
+            yield "certificate", NOT_VERIFIED
         yield "last visit", _visit(self.last_visit)
 
 
@@ -116,7 +120,7 @@ def _why(
     return Why(
         page, ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, ahead.spent,
         own.importance, tuple(obstacles), host, visit, found,
-        expected or _due(ahead, page, own, host, found),
+        expected or _due(ahead, page, own, host, found), own.verify_tls is not False,
     )  # fmt: skip
 
 
