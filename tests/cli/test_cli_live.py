@@ -139,7 +139,7 @@ def running(
     file.write_text(file.read_text().replace("page_interval = 0.05", "page_interval = 3600"))
     with place.open() as opened:
         opened.add(f"{place.url}/still")
-    process = place.start("run", "--metrics-port", str(port))
+    process = place.start("run", "--metrics-port", str(port), "--metrics-address", "127.0.0.2")
     with place.open() as opened:
         until(lambda: opened.catalog.counts().visits)
     yield replace(place, crawl=process)
@@ -225,7 +225,7 @@ class TestRun:
 
 def figures(port: int) -> dict[str, float]:
     """Read the metrics of a running crawl."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.2:{port}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     return {name: float(value) for name, value in pairs}
@@ -298,6 +298,8 @@ class TestBesideARunningCrawl:
         assert found["freshet_requests_apart"] == 1
         assert found["freshet_pages"] == counts.pages
         assert found["freshet_archive_bytes"] > 0
+        assert found["freshet_stalled"] == 0
+        assert found["freshet_last_successful_visit_timestamp_seconds"] > 1.7e9
         assert found["freshet_start_lateness_seconds_count"] >= counts.visits
         assert found["freshet_batch_seconds_count"] >= 1
         assert {"freshet_queue_waiting", "freshet_queue_active"} <= found.keys()

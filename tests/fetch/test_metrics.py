@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import generate_latest
 
+from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.types import Change, Outcome, Visit
 from freshet.fetch.desk import Tidings
-from freshet.fetch.metrics import Metrics
+from freshet.fetch.metrics import Metrics, StallDetector
 from freshet.fetch.pacing import Queue
 from freshet.flow.errands import DaySpending
 
@@ -93,3 +94,65 @@ def test_numbers_are_served_on_loopback_and_no_longer_afterwards(metrics: Metric
 def test_port_0_serves_nothing(metrics: Metrics) -> None:
     with metrics.served(0):
         assert value(metrics, "freshet_changes_total") == 0
+
+
+def test_the_last_successful_visit_is_that_before_the_crawl_until_there_is_one(
+    tmp_path: Path,
+) -> None:
+    name = "freshet_last_successful_visit_timestamp_seconds"
+    before = NOW.replace(year=2025)
+    metrics = Metrics(tmp_path, last_look=before)
+    metrics(told((Outcome.TIMEOUT, None)))
+    assert value(metrics, name) == to_epoch(before)
+    metrics(told((Outcome.NOT_MODIFIED, None)))
+    assert value(metrics, name) == to_epoch(NOW)
+    assert value(Metrics(tmp_path), name) == 0
+
+
+class TestStalls:
+    @pytest.fixture
+    def times(self) -> list[float]:
+        return [0.0]
+
+    @pytest.fixture
+    def stalls(self, times: list[float]) -> StallDetector:
+        return StallDetector(600.0, clock=lambda: times[0])
+
+    def report(
+        self, stalls: StallDetector, times: list[float], *, until: float, **what: int
+    ) -> None:
+        """Report the same every 30 seconds up to a time."""
+        while times[0] < until:
+            times[0] += 30.0
+            stalls.report(visits=what.get("visits", 0), requests=what.get("requests", 0))
+
+    def test_a_crawl_that_has_nothing_to_do_is_not_stalled(
+        self, stalls: StallDetector, times: list[float]
+    ) -> None:
+        self.report(stalls, times, until=5_000.0)
+        assert not stalls.is_stalled()
+
+    def test_a_crawl_that_records_visits_is_not_stalled(
+        self, stalls: StallDetector, times: list[float]
+    ) -> None:
+        self.report(stalls, times, until=5_000.0, visits=1, requests=7)
+        assert not stalls.is_stalled()
+
+    def test_requests_without_visits_are_a_stall_until_one_is_recorded(
+        self, stalls: StallDetector, times: list[float]
+    ) -> None:
+        self.report(stalls, times, until=600.0, requests=7)
+        assert not stalls.is_stalled()
+        self.report(stalls, times, until=690.0, requests=7)
+        assert stalls.is_stalled()
+        stalls.report(visits=1, requests=6)
+        assert not stalls.is_stalled()
+
+    def test_a_crawl_that_reports_no_more_is_stalled(
+        self, stalls: StallDetector, times: list[float]
+    ) -> None:
+        stalls.report(visits=1, requests=0)
+        times[0] = 59.0
+        assert not stalls.is_stalled()
+        times[0] = 61.0
+        assert stalls.is_stalled()

@@ -13,27 +13,39 @@ from freshet.core.settings import objective_of
 from freshet.core.types import Outcome
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.fetch.metrics import Metrics
+from freshet.fetch.metrics import STALL_SECONDS, Metrics, StallDetector
 from freshet.flow.collection import Collection
 from freshet.flow.planning import policy_name
 from freshet.flow.today import Today, note_budget, today_of
 
 
 def keep_fresh(
-    path: Path, budget: str, limits: Limits, tell: Callable[[str], None], *, metrics_port: int
+    path: Path,
+    budget: str,
+    limits: Limits,
+    tell: Callable[[str], None],
+    *,
+    metrics_port: int,
+    metrics_address: str,
 ) -> tuple[Tally, Today]:
     """Crawl a collection and tell of it; return what was done, and how the day's budget stands."""
     with Collection.open(path) as opened:
         begin(opened, budget, tell)
-        narrator, metrics = Narrator(opened.catalog, tell), Metrics(opened.archive)
+        narrator, metrics = Narrator(opened.catalog, tell), _metrics(opened)
         try:
-            with metrics.served(metrics_port):
+            with metrics.served(metrics_port, metrics_address):
                 crawl(path, budget=budget, limits=limits, listeners=[narrator, metrics])
         except ReaderGone as gone:
             raise typer.Exit(gone.exit_code) from gone
         today = today_of(opened, opened.catalog.last_outcomes(), budget=budget)
     note("crawl ended", visits=narrator.tally.visits, changes=narrator.tally.changes)
     return narrator.tally, today
+
+
+def _metrics(opened: Collection) -> Metrics:
+    longest_wait = 2 * opened.settings.politeness.longest_delay
+    stalls = StallDetector(max(STALL_SECONDS, longest_wait))
+    return Metrics(opened.archive, last_look=opened.catalog.last_look_time(), stalls=stalls)
 
 
 def begin(opened: Collection, budget: str, tell: Callable[[str], None]) -> None:

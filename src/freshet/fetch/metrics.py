@@ -1,7 +1,9 @@
 """A crawl in numbers, in a registry of its own, as Prometheus reads them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from prometheus_client import (
@@ -14,18 +16,66 @@ from prometheus_client import (
 )
 
 from freshet.archive.warc.read import archive_files
+from freshet.core.clock import stopwatch, to_epoch
 from freshet.core.errors import UsageError
 from freshet.fetch.desk import Tidings
 
 ADDRESS = "127.0.0.1"
 LATENESS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 BATCHES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# A crawl reports every second; one that has not for so long hangs.
+SILENT_SECONDS = 60.0
+# So long may requests wait or be under way without a visit being recorded.
+STALL_SECONDS = 600.0
+
+
+@dataclass(slots=True)
+class StallDetector:
+    """Tells a crawl that hangs from one that has nothing to do.
+
+    A crawl is stalled when it has not reported for a minute, or when requests have been waiting or
+    under way for ``stall_seconds`` and no visit was recorded meanwhile.
+    """
+
+    stall_seconds: float = STALL_SECONDS
+    clock: Callable[[], float] = stopwatch
+    _reported: float = field(init=False)
+    _busy_since: float | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._reported = self.clock()
+
+    def report(self, *, visits: int, requests: int) -> None:
+        """Take in how many visits were recorded, and how many requests wait or are under way."""
+        self._reported = self.clock()
+        if not requests:
+            self._busy_since = None
+        elif visits or self._busy_since is None:
+            self._busy_since = self._reported
+
+    def is_stalled(self) -> bool:
+        """Whether the crawl is stalled now."""
+        now = self.clock()
+        is_silent = now - self._reported > SILENT_SECONDS
+        return is_silent or (
+            self._busy_since is not None and now - self._busy_since > self.stall_seconds
+        )
 
 
 class Metrics:
-    """Hears a crawl's tidings and keeps its numbers."""
+    """Hears a crawl's tidings and keeps its numbers.
 
-    def __init__(self, archive: Path) -> None:
+    ``last_look`` is the last successful visit before this crawl.
+    """
+
+    def __init__(
+        self,
+        archive: Path,
+        *,
+        last_look: datetime | None = None,
+        stalls: StallDetector | None = None,
+    ) -> None:
+        self._stalls = stalls or StallDetector()
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = own = CollectorRegistry()
         self._visits = Counter(
@@ -52,6 +102,18 @@ class Metrics:
             "freshet_batch_seconds", "How long recording a batch of visits takes.",
             buckets=BATCHES, registry=own,
         )  # fmt: skip
+        self._last_look = Gauge(
+            "freshet_last_successful_visit_timestamp_seconds",
+            "When a visit last showed a page's content, or that it is unchanged (epoch seconds).",
+            registry=own,
+        )
+        self._last_look.set(to_epoch(last_look) if last_look else 0)
+        stalled = Gauge(
+            "freshet_stalled",
+            "1 while requests are due and nothing is recorded, or the crawl does not report.",
+            registry=own,
+        )
+        stalled.set_function(lambda: float(self._stalls.is_stalled()))
         size = Gauge("freshet_archive_bytes", "The size of the archive's files.", registry=own)
         size.set_function(lambda: sum(path.stat().st_size for path in archive_files(archive)))
 
@@ -61,6 +123,11 @@ class Metrics:
             self._visits.labels(str(visit.outcome)).inc()
             if change is not None and change.changed:
                 self._changes.inc()
+            if visit.outcome.is_look:
+                self._last_look.set(to_epoch(visit.time))
+        self._stalls.report(
+            visits=len(tidings.learnt), requests=tidings.queue.waiting + tidings.queue.active
+        )
         self._spent.set(tidings.spending.spent)
         self._budget.set(tidings.spending.budget)
         self._apart.set(tidings.spending.apart)
@@ -73,17 +140,17 @@ class Metrics:
             self._batches.observe(tidings.seconds)
 
     @contextmanager
-    def served(self, port: int) -> Iterator[None]:
-        """Serve the numbers on this machine's loopback address; port 0 serves nothing."""
+    def served(self, port: int, address: str = ADDRESS) -> Iterator[None]:
+        """Serve the numbers at an address of this machine; port 0 serves nothing."""
         if not port:
             yield
             return
         try:
-            server, thread = start_http_server(port, ADDRESS, self.registry)
+            server, thread = start_http_server(port, address, self.registry)
         except OSError as error:
             raise UsageError(
-                f"metrics cannot be served on {ADDRESS}:{port}: {error.strerror}; "
-                "choose another port"
+                f"metrics cannot be served on {address}:{port}: {error.strerror}; "
+                "choose another port or address"
             ) from error
         try:
             yield

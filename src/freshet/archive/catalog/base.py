@@ -220,6 +220,10 @@ class TotalCatalog(Protocol):
         """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         ...
 
+    def last_look_time(self) -> datetime | None:
+        """Return when a live page was last looked at, None where none ever was."""
+        ...
+
     def last_outcomes(self) -> list[LastOutcome]:
         """Return how the last visits of live pages ended, counted by host; not of paused ones."""
         ...

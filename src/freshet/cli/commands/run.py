@@ -39,6 +39,9 @@ def run(
     metrics_port: Annotated[
         int, typer.Option(min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here.")
     ] = 0,
+    metrics_address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
+    ] = "127.0.0.1",
     log_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
     ] = None,
@@ -55,7 +58,12 @@ def run(
     tell = silent if quiet or as_json else say
     with logging_to(log_file):
         tally, today = keep_fresh(
-            collection, budget, Limits(visits, seconds), tell, metrics_port=metrics_port
+            collection,
+            budget,
+            Limits(visits, seconds),
+            tell,
+            metrics_port=metrics_port,
+            metrics_address=metrics_address,
         )
     if as_json:
         print_json({"crawl": tally, "today": today})

@@ -97,6 +97,13 @@ class TotalTables(Store):
             for day, number, stored in rows
         ]
 
+    def last_look_time(self) -> datetime | None:
+        """Return when a live page was last looked at, None where none ever was."""
+        live = select(pages.c.id).where(pages.c.source == "")
+        query = select(func.max(visits.c.time)).where(IS_LOOK, visits.c.page_id.in_(live))
+        with self._engine.begin() as connection:
+            return moment(connection.execute(query).scalar())
+
     def last_outcomes(self) -> list[LastOutcome]:
         """Return how the last visits of live pages ended, counted by host; not of paused ones."""
         with self._engine.begin() as connection:
