@@ -44,6 +44,8 @@ COMMANDS = {
     "measure": "Measure stored versions again.",
     "check": "Verify every record and row; --repair mends what can be.",
     "prune": "Thin old versions, never silently.",
+    "backup": "Copy the collection into a backup folder, also during a crawl.",
+    "restore": "Make a collection from a backup.",
     "doctor": "Look for what is wrong with the set-up.",
     "demo": "Crawl a living web on this machine, and race other rules.",
 }

@@ -10,6 +10,7 @@ from freshet.core.progress import Progress, silent
 from freshet.core.types import BadRow, Page, Plan
 from freshet.flow.add import Added, add_pages
 from freshet.flow.analyse import Analysis, analyse, usual_engine
+from freshet.flow.backup import BackupSummary, back_up
 from freshet.flow.check import Report, check, repair
 from freshet.flow.check_now import Asked, check_now
 from freshet.flow.collection import Collection
@@ -162,6 +163,10 @@ class OpenedCollection(Collection):
     ) -> Thinning:
         """Thin old versions; without ``apply`` only say what would go."""
         return prune(self, older_than=older_than, keep=keep, source=source, apply=apply)
+
+    def back_up(self, folder: str | Path, *, progress: Progress = silent) -> BackupSummary:
+        """Copy the collection into a backup folder, also during a crawl."""
+        return back_up(self, Path(folder), progress=progress)
 
     def doctor(self) -> list[Finding]:
         """Look for what is wrong with the machine and with this collection."""

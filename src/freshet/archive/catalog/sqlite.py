@@ -92,6 +92,21 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
     return SqliteCatalog(engine)
 
 
+def copy_catalog(path: Path, target: Path) -> None:
+    """Copy a catalog as it is at one moment into a new file; others may write to it meanwhile."""
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    source, copy = sqlite3.connect(path, timeout=BUSY_SECONDS), sqlite3.connect(target)
+    try:
+        source.backup(copy)
+    except sqlite3.Error as error:
+        raise explained(error, target) from error
+    finally:
+        copy.close()
+        source.close()
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def _bring_up_to_date(engine: Engine, path: Path) -> None:
     version = _version(engine)
     if version > VERSION:

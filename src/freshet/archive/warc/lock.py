@@ -84,7 +84,7 @@ def _own_command() -> str:
 def _open(folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise NoSpace(
             f"{folder} cannot be written: {error.strerror}; check its permissions and its disk"
