@@ -1,6 +1,7 @@
 """Totals of a collection: counts, growth by day, and a summary per page."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
