@@ -47,6 +47,7 @@ COMMANDS = {
     "backup": "Copy the collection into a backup folder, also during a crawl.",
     "restore": "Make a collection from a backup.",
     "doctor": "Look for what is wrong with the set-up.",
+    "compile": "Compile what a crawl needs now, instead of at its first use.",
     "demo": "Crawl a living web on this machine, and race other rules.",
 }
 INTERRUPTED = "interrupted; what was acknowledged is kept, run the command again to go on"
@@ -71,6 +72,8 @@ def load(name: str) -> Any:
     """Import the module of a command and return the command."""
     file = name.replace("-", "_") + "_" * iskeyword(name)
     module = import_module(f"freshet.cli.commands.{file}")
+    if "numba" in sys.modules:
+        import_module("freshet.cli.compiling").announce_compiling()
     command = get_command(module.app)
     command.name, command.help = name, COMMANDS[name] + "\n\n" + (module.__doc__ or "")
     return command

@@ -52,9 +52,11 @@ def run(
     """Keep the pages fresh, within the budget, until stopped."""
     seconds = seconds_of(for_) if for_ else None
     refuse_a_second(collection)
+    from freshet.cli.compiling import announce_compiling
     from freshet.cli.crawling import keep_fresh, sum_up  # takes seconds to load
     from freshet.fetch.desk import Limits
 
+    announce_compiling()
     tell = silent if quiet or as_json else say
     with logging_to(log_file):
         tally, today = keep_fresh(

@@ -44,8 +44,10 @@ def watch(
     """Add pages, fetch them now, and show what to expect."""
     tags = tuple(tag_name(text) for text in tag or ())
     refuse_a_second(collection, beside_a_crawl=True)
+    from freshet.cli.compiling import announce_compiling
     from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
 
+    announce_compiling()
     with logging_to(log_file), progress("fetching", quiet=as_json):
         found = watch_pages(collection, urls, tags=tags, seconds=wait)
     if as_json:

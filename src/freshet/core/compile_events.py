@@ -1,0 +1,36 @@
+"""Reports when numba compiles one of Freshet's functions because no compiled version is cached."""
+
+from collections.abc import Callable
+
+from numba.core.event import Event, Listener, register
+
+PACKAGE = "freshet"
+COMPILE = "numba:compile"
+
+
+class CompileCounter(Listener):
+    """Counts Freshet's functions as they are compiled; numba's own parts are not counted."""
+
+    def __init__(self, on_compile: Callable[[int], None]) -> None:
+        self.count = 0
+        self._on_compile = on_compile
+
+    def on_start(self, event: Event) -> None:
+        """Count a function whose compilation begins."""
+        if event.data["dispatcher"].py_func.__module__.startswith(PACKAGE):
+            self.count += 1
+            self._on_compile(self.count)
+
+    def on_end(self, event: Event) -> None:
+        """Ignore the end of a compilation."""
+
+
+def count_compilations(on_compile: Callable[[int], None]) -> CompileCounter:
+    """Call a function with the number so far whenever a function is compiled in this process.
+
+    Functions that are loaded from the cache are not reported. The call comes from the thread that
+    compiles.
+    """
+    counter = CompileCounter(on_compile)
+    register(COMPILE, counter)  # type: ignore[no-untyped-call]
+    return counter
