@@ -46,6 +46,7 @@ COMMANDS = {
     "prune": "Thin old versions, never silently.",
     "backup": "Copy the collection into a backup folder, also during a crawl.",
     "restore": "Make a collection from a backup.",
+    "systemd": "Print a systemd unit that keeps the crawl running.",
     "doctor": "Look for what is wrong with the set-up.",
     "compile": "Compile what a crawl needs now, instead of at its first use.",
     "demo": "Crawl a living web on this machine, and race other rules.",

@@ -1,0 +1,80 @@
+"""A systemd unit that keeps a collection's crawl running."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+UNIT = """\
+[Unit]
+Description=Freshet crawl of {description}
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=exec
+User={user}
+ExecStart={command}
+Restart=on-failure
+RestartSec=30
+# Wrong usage or settings, a missing collection and damage are not mended by starting again.
+RestartPreventExitStatus=2 3 4 7
+# A stop waits until what is under way has been recorded.
+TimeoutStopSec=120
+UMask=0077
+# Compiled code is kept here from one start to the next.
+CacheDirectory=freshet
+Environment=NUMBA_CACHE_DIR=%C/freshet
+ReadWritePaths={collection}
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+PrivateDevices=yes
+NoNewPrivileges=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlService:
+    """What a unit runs: the program, the collection, the user, and where metrics are served."""
+
+    program: Path
+    collection: Path
+    user: str
+    metrics_port: int = 0
+
+    def unit(self) -> str:
+        """Return the text of the unit file."""
+        words = [str(self.program), "run", "--collection", str(self.collection), "--quiet"]
+        words += ["--log-file", "-"]
+        if self.metrics_port:
+            words += ["--metrics-port", str(self.metrics_port)]
+        return UNIT.format(
+            description=_specified(str(self.collection)),
+            user=self.user,
+            command=" ".join(map(quoted, words)),
+            collection=quoted(str(self.collection)),
+        )
+
+
+def quoted(word: str) -> str:
+    """Return a word as a unit file spells it.
+
+    >>> quoted("/srv/news"), quoted("/srv/my news")
+    ('/srv/news', '"/srv/my news"')
+    >>> quoted("/srv/50%")
+    '/srv/50%%'
+    """
+    escaped = _specified(word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$"))
+    return escaped if escaped and not set(" \t'\";") & set(escaped) else f'"{escaped}"'
+
+
+def _specified(text: str) -> str:
+    """Return a text in which no percent sign has a meaning."""
+    return text.replace("%", "%%")
