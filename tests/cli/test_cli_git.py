@@ -21,3 +21,18 @@ def test_a_repository_is_imported(run: Run, empty: Path, tmp_path: Path) -> None
         git(folder, "add", ".")
         git(folder, "commit", "--quiet", "--message", text)
     assert run("import", "git", str(folder), "--paths", "*.html", "--json").json["visits"] == 2
+
+
+def test_files_that_are_no_pages_stay_off_the_live_list(
+    run: Run, empty: Path, tmp_path: Path
+) -> None:  # fmt: skip
+    folder = tmp_path / "terms"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    (folder / "Terms.md").write_text("# Terms\n\nwords\n", "utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "first")
+    ran = run("import", "git", str(folder), "--source", "", "--json").json
+    assert (ran["visits"], ran["bad"]) == (0, 1)
+    assert "it has the scheme git; only http and https" in ran["bad_rows"][0]["why"]
+    assert run("list", "--json").json == []

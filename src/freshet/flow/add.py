@@ -1,19 +1,24 @@
 """Add pages to a collection, many at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from xml.sax.saxutils import escape
 
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, PageKey
 from freshet.flow.collection import Collection
-from freshet.view.opml import urls as urls_of_opml
-from freshet.view.sitemap import entries, is_index
-from freshet.view.url import canonical
+from freshet.view import opml, sitemap
+from freshet.view.url import web_page
 
-# A stored sitemap does not say where it lay, so that what it names must be absolute.
-NOWHERE = "https://nowhere.invalid/"
+COMMENT = "#"
 
-__all__ = ["Added", "add_pages", "urls_of_opml", "urls_of_sitemap"]
+
+@dataclass(frozen=True, slots=True)
+class ListedUrl:
+    """A URL to be added, and where it was written: a file and a line, empty where in none."""
+
+    url: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +30,68 @@ class Added:
     refused: tuple[BadRow, ...]
 
 
-def add_pages(collection: Collection, urls: Sequence[str], *, tags: tuple[str, ...]) -> Added:
-    """Add live pages; those that are there keep their history, and get the tags too."""
-    named = {url: canonical(url) for url in urls}
-    why = "is no URL of a page; write it as https://…"
-    refused = tuple(BadRow(url, why) for url, known in named.items() if not known)
-    keys = list(dict.fromkeys(PageKey(known) for known in named.values() if known))
-    new = collection.introduce(keys, tags)
-    return Added(new, len(keys) - new, refused)
+def add_pages(
+    collection: Collection, urls: Sequence[str | ListedUrl], *, tags: tuple[str, ...]
+) -> Added:
+    """Add live pages; those that are there keep their history, and get the tags too.
+
+    What is no http(s) URL is refused with its place and the reason; the others are added.
+    """
+    keys: dict[PageKey, None] = {}
+    refused: list[BadRow] = []
+    for item in urls:
+        listed = item if isinstance(item, ListedUrl) else ListedUrl(item)
+        try:
+            keys[PageKey(web_page(listed.url))] = None
+        except ValueError as error:
+            place = f"{listed.place}: {listed.url}" if listed.place else listed.url
+            refused.append(BadRow(place, str(error)))
+    new = collection.introduce(list(keys), tags)
+    return Added(new, len(keys) - new, tuple(refused))
 
 
-def urls_of_sitemap(text: str, *, name: str) -> list[str]:
+def urls_of_lines(text: str, *, name: str) -> list[ListedUrl]:
+    """Return the lines of a list but for blank ones and comments, with their numbers.
+
+    >>> urls_of_lines("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
+    [ListedUrl(url='https://a.org/', place='urls.txt, line 2')]
+    """
+    lines = ((number, _uncommented(line)) for number, line in enumerate(text.splitlines(), 1))
+    return [ListedUrl(line, f"{name}, line {number}") for number, line in lines if line]
+
+
+def urls_of_sitemap(text: str, *, name: str) -> list[ListedUrl]:
     """Return the pages that a stored sitemap, a file of that name, tells of."""
-    if is_index(text):
+    if sitemap.is_index(text):
         raise BadInput(f"{name}: the sitemap only names further sitemaps; give those instead")
-    return [entry.url for entry in entries(text, NOWHERE) if not entry.url.startswith(NOWHERE)]
+    return list(_located(sitemap.locations(text), text, name))
+
+
+def urls_of_opml(text: str, *, name: str) -> list[ListedUrl]:
+    """Return the pages and feeds that an OPML file of that name lists."""
+    return list(_located(opml.urls(text), text, name))
+
+
+def _uncommented(line: str) -> str:
+    """Return a line without its comment: a # that begins it, or that follows a space.
+
+    >>> _uncommented("https://a.org/#top # mine")
+    'https://a.org/#top'
+    """
+    before = line if not line.lstrip().startswith(COMMENT) else ""
+    return before.replace("\t", " ").partition(f" {COMMENT}")[0].strip()
+
+
+def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
+    """Give URLs that were read from a markup file, in its order, the lines they begin in."""
+    position, line = 0, 1
+    for url in urls:
+        spellings = (url, escape(url), escape(url, {'"': "&quot;", "'": "&apos;"}))
+        places = [text.find(spelling, position) for spelling in spellings]
+        start = min((place for place in places if place >= 0), default=-1)
+        if start < 0:
+            yield ListedUrl(url, name)
+            continue
+        line += text.count("\n", position, start)
+        position = start
+        yield ListedUrl(url, f"{name}, line {line}")

@@ -22,7 +22,7 @@ from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.flow.writer import ARCHIVE_FOLDER
-from freshet.view.url import canonical, place
+from freshet.view.url import canonical, place, web_page
 
 if TYPE_CHECKING:
     from freshet.flow.page import CollectionPage
@@ -100,13 +100,22 @@ class Collection(Closing):
         return recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
 
     def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> "CollectionPage":
-        """Add a page to keep fresh; one that was removed comes back with its history."""
-        key = self.key(url, source)
+        """Add a page to keep fresh; one that was removed comes back with its history.
+
+        A live page, one without a source, must have an http(s) URL.
+        """
+        key = self.key(url, source) if source else live_key(url)
         self.introduce([key], tags)
         return self.page(key.url, source=source)
 
     def introduce(self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()) -> int:
-        """Add pages, put removed ones back, give all of them tags; return how many were new."""
+        """Add pages, put removed ones back, give all of them tags; return how many were new.
+
+        BadInput where a live page has no http(s) URL; nothing is added then.
+        """
+        for key in keys:
+            if not key.source:
+                live_key(key.url)
         items = [_new_page(key) for key in keys]
         added = self.catalog.introduce(items, self.clock.now())
         self.catalog.restore(added.ids)
@@ -157,7 +166,7 @@ class Collection(Closing):
         """Return the identity of the page with that URL."""
         known = canonical(url)
         if known is None:
-            raise BadInput(f"{url!r} is no URL of a page; give one such as https://example.org/")
+            return live_key(url)
         return PageKey(known, source)
 
     def close(self) -> None:
@@ -188,6 +197,14 @@ def _located(settings: Settings, path: Path) -> Settings:
     if not settings.policy.endswith(MODEL_SUFFIX):
         return settings
     return replace(settings, policy=str(path.resolve() / settings.policy))
+
+
+def live_key(url: str) -> PageKey:
+    """Return the identity of the live page with an http(s) URL; BadInput says why it has none."""
+    try:
+        return PageKey(web_page(url))
+    except ValueError as error:
+        raise BadInput(f"{url}: {error}") from error
 
 
 def _new_page(key: PageKey) -> NewPage:

@@ -17,6 +17,7 @@ from freshet.core.progress import Progress, silent
 from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
 from freshet.flow.record import Recorder
+from freshet.view.url import web_page
 
 READERS: Mapping[str, Callable[..., Reader]] = {
     "warc": warc.read,
@@ -97,7 +98,7 @@ def _take(
     result: Imported,
 ) -> None:
     now = collection.clock.now()
-    checked = [_with_plausible_time(item, now) for item in batch]
+    checked = [_with_page_for_its_source(_with_plausible_time(item, now)) for item in batch]
     taken = recorder.take([item for item in checked if isinstance(item, Arrival)])
     bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
@@ -122,6 +123,21 @@ def _with_plausible_time(item: Arrival | BadRow, now: datetime) -> Arrival | Bad
         return item
     why = implausible_visit_time(item.time, now)
     return BadRow(item.place or item.url, why) if why else item
+
+
+def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
+    """Return a bad row in place of a visit whose page the live list cannot take.
+
+    A history with a source may have pages of any id; a live page is fetched, so it has a URL.
+    """
+    if isinstance(item, BadRow) or item.source:
+        return item
+    try:
+        web_page(item.url)
+    except ValueError as error:
+        why = f"page {item.url!r} cannot be a live page: it {error}; or import it with a --source"
+        return BadRow(item.place or repr(item.url), why)
+    return item
 
 
 def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:

@@ -9,7 +9,7 @@ from freshet.core.errors import BadInput
 from freshet.core.types import Page, Visit
 from freshet.flow.add import add_pages
 from freshet.flow.check_now import check_now
-from freshet.flow.collection import Collection
+from freshet.flow.collection import Collection, live_key
 from freshet.flow.forecast import PageForecast, forecasts
 from freshet.flow.why import Why, reasons
 
@@ -36,11 +36,11 @@ def enlist(
     collection: Collection, urls: Sequence[str], *, tags: tuple[str, ...] = ()
 ) -> list[Page]:  # fmt: skip
     """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
-    keys = [collection.key(url) for url in dict.fromkeys(urls)]
+    keys = list(dict.fromkeys(live_key(url) for url in urls))
     if not keys:
         raise BadInput("no page to watch; give a URL such as https://example.org/")
     add_pages(collection, [key.url for key in keys], tags=tags)
-    pages: list[Page] = [collection.page(key.url, source="") for key in dict.fromkeys(keys)]
+    pages: list[Page] = [collection.page(key.url, source="") for key in keys]
     check_now(collection, pages)
     return pages
 

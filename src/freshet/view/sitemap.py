@@ -10,6 +10,8 @@ from freshet.view.reading import Reading
 from freshet.view.url import absolute, canonical
 from freshet.view.xml import Element, parse, root_name
 
+# A stored sitemap does not say where it lay: what its feed names without a host has no address.
+NOWHERE = "https://nowhere.invalid/"
 _ROOTS = frozenset({"urlset", "sitemapindex"})
 _HOLDERS = frozenset({"url", "sitemap"})
 _ONE_LOCATION = frozenset({"loc"})
@@ -48,6 +50,22 @@ def entries(text: str, url: str) -> tuple[SitemapEntry, ...]:
     found = _from_xml(text) if root_name(text) else _from_lines(text)
     resolved = ((_page(written, url), lastmod) for written, lastmod in found)
     return tuple(SitemapEntry(page, lastmod) for page, lastmod in resolved if page)
+
+
+def locations(text: str) -> list[str]:
+    """Return the locations that a sitemap names, as they are written, in document order.
+
+    >>> locations("<urlset><url><loc>foo:bar</loc></url></urlset>")
+    ['foo:bar']
+    """
+    if feeds.is_feed(text):
+        named = (entry.url for entry in entries(text, NOWHERE))
+        return [url for url in named if not url.startswith(NOWHERE)]
+    if root_name(text):
+        found = (written.strip() for written, _ in _from_xml(text))
+        return [written for written in found if written]
+    lines = (line.strip() for line in text.lstrip("\ufeff").splitlines())
+    return [f"https://{line}" if line.startswith("www.") else line for line in lines if line]
 
 
 def read(text: str, url: str) -> Reading:

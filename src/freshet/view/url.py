@@ -27,6 +27,7 @@ _NO_PAGE = frozenset({
     "urn",
 })
 _LONGEST_CACHED = 512
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 _SEGMENT = r"[\w~!$&()*+,;=:@-][\w.~!$&()*+,;=:@-]*+"
 _PATH = rf"/(?:{_SEGMENT}(?:/{_SEGMENT})*+/?)?"
@@ -35,6 +36,10 @@ _PLAIN_PATH = re.compile(_PATH + _QUERY, re.ASCII)
 _PLAIN_URL = re.compile(
     r"https?://(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*\.)+[a-z]{2,}" + _PATH + _QUERY, re.ASCII
 )
+
+# What people write when they leave the scheme out: a name with a dot or a port, or localhost.
+_NAME = r"[^\s/?#:@]+"
+_BARE_HOST = re.compile(rf"(?:{_NAME}\.{_NAME}(?::\d+)?|{_NAME}:\d+|localhost)(?:[/?#]|$)")
 
 Resolved = tuple[str, int]
 
@@ -101,6 +106,37 @@ def canonical(url: str) -> str | None:
     if scheme in _NO_PAGE or path.startswith("/"):
         return None
     return whole.partition("#")[0].rstrip(" ")
+
+
+def web_page(url: str) -> str:
+    """Return the canonical URL of a page that can be fetched; ValueError says why it is none.
+
+    >>> web_page(" HTTPS://Example.org ")
+    'https://example.org/'
+    >>> web_page("example.org:8080/news")
+    Traceback (most recent call last):
+        ...
+    ValueError: has no scheme; write https://example.org:8080/news
+    """
+    text = url.strip()
+    known = canonical(text)
+    if known is not None and known.startswith(_WEB):
+        return known
+    raise ValueError(_why_no_web_page(text))
+
+
+def _why_no_web_page(text: str) -> str:
+    """Say what keeps a text from being the URL of a page that can be fetched."""
+    if not text:
+        return "is empty; write a URL such as https://example.org/"
+    if _BARE_HOST.match(text):
+        return f"has no scheme; write https://{text}"
+    scheme, colon, _ = text.partition(":")
+    if not colon or not _SCHEME.fullmatch(scheme):
+        return "has no scheme; write it whole, such as https://example.org/news"
+    if scheme.lower() in {"http", "https"}:
+        return "is no valid URL; check its host and port"
+    return f"has the scheme {scheme}; only http and https can be fetched"
 
 
 def absolute(base: str, href: str) -> str | None:

@@ -1,11 +1,11 @@
-"""Pages come as URLs, from a file with one URL a line (`-` reads standard input), from a stored
-sitemap or from an OPML file. A removed page comes back with its history. URLs that cannot be taken
-are listed; the others are added.
+"""Pages come as URLs, from a file with one URL a line (`-` reads standard input; blank lines and
+comments, `# …`, are passed over), from a stored sitemap or from an OPML file. A removed page comes
+back with its history. What is no http(s) URL is refused, with its line and the reason; the others
+are added.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +15,16 @@ from freshet.cli.choice import tag_name
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, say, warn
 from freshet.core.errors import BadInput, UsageError
-from freshet.flow.add import add_pages, urls_of_opml, urls_of_sitemap
+from freshet.flow.add import (
+    ListedUrl,
+    add_pages,
+    urls_of_lines,
+    urls_of_opml,
+    urls_of_sitemap,
+)
 from freshet.flow.collection import Collection
+
+STDIN = Path("-")
 
 app = new_app()
 
@@ -39,10 +47,9 @@ def add(
 ) -> None:
     """Add pages to the collection."""
     tags = tuple(tag_name(text) for text in tag or ())
-    of_sitemap = partial(urls_of_sitemap, name=str(sitemap))
-    readers = ((file, urls_of_lines), (sitemap, of_sitemap), (opml, urls_of_opml))
+    readers = ((file, urls_of_lines), (sitemap, urls_of_sitemap), (opml, urls_of_opml))
     listed = [url for path, read in readers if path is not None for url in _listed(path, read)]
-    wanted = [*(urls or []), *listed]
+    wanted = [*map(ListedUrl, urls or []), *listed]
     if not wanted:
         raise UsageError("nothing to add; give URLs, or --file, --sitemap or --opml")
     with Collection.open(collection) as opened:
@@ -52,24 +59,14 @@ def add(
     else:
         say(f"Added {counted(added.new, 'page')}; {added.known:,} were there already.")
     for row in added.refused:
-        warn(f"{row.place!r} {row.why}")
+        warn(f"{row.place}: {row.why}")
     if added.refused:
         raise typer.Exit(BadInput.exit_code)
 
 
-def urls_of_lines(text: str) -> Iterator[str]:
-    """Yield the URLs of a list; lines that begin with # are remarks.
-
-    >>> list(urls_of_lines("# mine\\n https://a.org/ \\n\\n"))
-    ['https://a.org/']
-    """
-    lines = (line.strip() for line in text.splitlines())
-    return (line for line in lines if line and not line.startswith("#"))
-
-
-def _listed(path: Path, read: Callable[[str], Iterable[str]]) -> list[str]:
+def _listed(path: Path, read: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
     """Return the URLs that a file lists; one that lists none is a mistake."""
-    found = list(read(_text(path)))
+    found = read(_text(path), name="standard input" if path == STDIN else str(path))
     if not found:
         raise BadInput(f"{path} names no page; check that it is the right kind of file")
     return found
@@ -77,7 +74,7 @@ def _listed(path: Path, read: Callable[[str], Iterable[str]]) -> list[str]:
 
 def _text(path: Path) -> str:
     try:
-        if path == Path("-"):
+        if path == STDIN:
             return sys.stdin.read()
         return path.read_text("utf-8-sig", errors="replace")
     except OSError as error:
