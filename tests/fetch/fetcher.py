@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -138,8 +139,15 @@ class Parts:
     def book_apart(self, requests: int) -> None:
         """Count nothing."""
 
-    def leave(self, request: Request) -> None:
+    def leave(self, request: Request, *, was_sent: bool) -> None:
         """Note nothing."""
+
+    def hand_over(self, page: Request, robots: Request) -> None:
+        """Note nothing."""
+
+    def asking(self, host: str) -> AbstractContextManager[None]:
+        """Hold nothing back."""
+        return nullcontext()
 
 
 def _main() -> None:

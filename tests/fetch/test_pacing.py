@@ -124,3 +124,49 @@ def test_many_requests_that_are_called_off_at_once_do_not_pile_up() -> None:
         assert pacing.waiting() == {}
 
     running(run)
+
+
+def test_a_turn_that_is_waited_for_comes_before_the_requests_that_wait() -> None:
+    async def run() -> None:
+        track = Track()
+        track.ask(f"http://{A}/1", f"http://{A}/2")
+        turn = asyncio.create_task(track.pacing.turn(A))
+        await asyncio.sleep(0.03)
+        assert not turn.done()
+        assert track.pacing.waiting() == {A: 3}
+        track.pacing.finish(A)
+        await turn
+        assert [url for url, _ in track.gone] == [f"http://{A}/1"]
+        track.pacing.finish(A)
+        await track.until(2)
+
+    running(run)
+
+
+def test_a_host_that_is_held_gives_turns_and_lets_no_request_go() -> None:
+    async def run() -> None:
+        track = Track(delay=0.0)
+        with track.pacing.held(A):
+            track.ask(f"http://{A}/1")
+            await track.pacing.turn(A)
+            track.pacing.finish(A)
+            assert track.gone == []
+        await track.until(1)
+
+    running(run)
+
+
+def test_a_turn_that_is_called_off_is_given_to_the_next() -> None:
+    async def run() -> None:
+        track = Track(delay=0.0)
+        await track.pacing.turn(A)
+        off, on = (asyncio.create_task(track.pacing.turn(A)) for _ in range(2))
+        await asyncio.sleep(0)
+        track.pacing.finish(A)
+        off.cancel()
+        await asyncio.sleep(0)
+        await on
+        track.pacing.finish(A)
+        assert track.pacing.waiting() == {}
+
+    running(run)

@@ -1,22 +1,26 @@
-"""Scrapy's downloader, which tells when a request has ended, whatever way that came about."""
+"""Scrapy's downloader: every request has its host's turn, and its end is noticed."""
 
 from typing import Any
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader
 from scrapy.crawler import Crawler
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from freshet.fetch.parts import parts_of
 from freshet.fetch.record import Record
+from freshet.fetch.requests import trip_of
 
 
 class Downloads(Downloader):
-    """Lets no request end unnoticed, not even by an error in someone's middleware.
+    """Lets no request go out of turn, and none end unnoticed, whoever makes it.
 
-    Scrapy tells middlewares of errors while fetching, but not of those that other middlewares raise
-    when they see the answer; a host would then be taken for busy for good, and a visit be lost.
+    Requests that come from the scheduler have waited for their host; those that someone downloads
+    at once (for robots.txt, in a pipeline) wait here. Scrapy tells middlewares of errors while
+    fetching, but not of those that other middlewares raise when they see the answer; a host would
+    then be taken for busy for good, and a visit be lost.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -25,8 +29,18 @@ class Downloads(Downloader):
         self._record = Record(self._parts)
 
     def fetch(self, request: Request, *arguments: Any) -> Deferred[Any]:
-        """Fetch, and see to it that the end is taken in."""
-        return super().fetch(request, *arguments).addBoth(self._ended, request)
+        """Fetch in turn, and see to it that the end is taken in."""
+        if trip_of(request).is_ready:
+            return super().fetch(request, *arguments).addBoth(self._ended, request)
+        return deferred_from_coro(self._fetch_in_turn(request, *arguments))
+
+    def needs_backout(self) -> bool:
+        """Whether there are requests enough; pages that wait for a robots.txt are none."""
+        return 0 < self.total_concurrency <= len(self.active) - self._parts.set_aside
+
+    async def _fetch_in_turn(self, request: Request, *arguments: Any) -> Any:
+        await self._parts.take_turn(request)
+        return await maybe_deferred_to_future(self.fetch(request, *arguments))
 
     def _ended(self, result: Any, request: Request) -> Any:
         try:

@@ -39,6 +39,10 @@ class UntrustedCertificate(Exception):
     """A server's certificate is not valid; the message says what is wrong with it."""
 
 
+class CrawlEnded(IgnoreRequest):
+    """The crawl is ending, so a request that waited for its host is not made."""
+
+
 class HeadTooLarge(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 

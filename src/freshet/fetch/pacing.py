@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -20,10 +21,16 @@ Start = Callable[[Request], bool]
 
 @dataclass(slots=True)
 class Line:
-    """The requests that wait for one host, and how many are with it."""
+    """The requests that wait for one host, and how many are with it.
+
+    ``turns`` are waited for by coroutines and go first; ``waiting`` requests go only while nobody
+    holds them back (``holds``).
+    """
 
     waiting: deque[tuple[float, Request]] = field(default_factory=deque)
+    turns: deque[asyncio.Future[None]] = field(default_factory=deque)
     active: int = 0
+    holds: int = 0
     free_from: float = 0.0
     is_turning: bool = False
     timer: asyncio.TimerHandle | None = None
@@ -60,6 +67,32 @@ class Pacing:
         line.waiting.append((to_epoch(start) if start else now, request))
         self._turn(host)
 
+    async def turn(self, host: str) -> None:
+        """Wait for a host's next turn, ahead of the requests that wait; ``finish`` ends it."""
+        line = self._lines.setdefault(host, Line(free_from=to_epoch(self._clock.now())))
+        turn = asyncio.get_running_loop().create_future()
+        line.turns.append(turn)
+        self._turn(host)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._turn(host)
+            else:
+                self.finish(host)
+            raise
+
+    @contextmanager
+    def held(self, host: str) -> Iterator[None]:
+        """Let no waiting request of a host go for as long as this lasts; turns are still given."""
+        line = self._lines.setdefault(host, Line(free_from=to_epoch(self._clock.now())))
+        line.holds += 1
+        try:
+            yield
+        finally:
+            line.holds -= 1
+            self._turn(host)
+
     def finish(self, host: str) -> None:
         """Note that a request to a host has ended."""
         line = self._lines.get(host)
@@ -88,14 +121,14 @@ class Pacing:
 
     def waiting(self) -> dict[str, int]:
         """Return how many requests wait for each host or are with it."""
-        return {host: len(line.waiting) + line.active for host, line in self._lines.items()}
+        return {host: _count(line) + line.active for host, line in self._lines.items()}
 
     def queue(self) -> Queue:
         """Return how things stand, and how late requests started since this was last asked."""
         late = tuple(self._lateness)
         self._lateness.clear()
         lines = self._lines.values()
-        waiting = sum(len(line.waiting) for line in lines)
+        waiting = sum(map(_count, lines))
         return Queue(waiting, sum(line.active for line in lines), late)
 
     def _turn(self, host: str) -> None:
@@ -111,28 +144,47 @@ class Pacing:
             self._let_go(host, line)
         finally:
             line.is_turning = False
-        if not line.active and not line.waiting:
+        if not (line.active or line.holds or _count(line)):
             del self._lines[host]
 
     def _let_go(self, host: str, line: Line) -> None:
-        while line.waiting and line.active < self._per_host and not self._is_stopped:
+        while line.active < self._per_host and not self._is_stopped:
             now = to_epoch(self._clock.now())
+            due = self._next_due(line, now)
+            if due is None:
+                return
             line.free_from = max(line.free_from, self._hosts.closed_until(host))
-            at = max(self._due(line, now), self._hosts.open_from(host, now))
+            at = max(due, self._hosts.open_from(host, now))
             if at > now:
                 self._be_back(host, line, at)
                 return
-            due, request = line.waiting.popleft()
             line.active += 1
             self._lateness.append(max(0.0, now - max(due, line.free_from)) / self._clock.speed)
-            if self._start(request):
+            if self._start_next(line):
                 self._hosts.start(host, now)
 
-    def _due(self, line: Line, now: float) -> float:
-        """Return when the first in line is due; only a clock that was set back leaves it far."""
+    def _next_due(self, line: Line, now: float) -> float | None:
+        """Return when the next in line is due; only a clock that was set back leaves it far."""
+        while line.turns and line.turns[0].done():
+            line.turns.popleft()
+        if line.turns:
+            return now
+        if line.holds or not line.waiting:
+            return None
         due = line.waiting[0][0]
         return due if due <= now + LONGEST_WAIT * self._clock.speed else now
+
+    def _start_next(self, line: Line) -> bool:
+        """Start the next in line; return whether it makes a request."""
+        if line.turns:
+            line.turns.popleft().set_result(None)
+            return True
+        return self._start(line.waiting.popleft()[1])
 
     def _be_back(self, host: str, line: Line, at: float) -> None:
         delay = min(LONGEST_WAIT, self._clock.seconds_until(from_epoch(at)))
         line.timer = asyncio.get_running_loop().call_later(delay, self._turn, host)
+
+
+def _count(line: Line) -> int:
+    return len(line.waiting) + sum(not turn.done() for turn in line.turns)

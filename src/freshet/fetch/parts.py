@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,23 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from freshet.core.budget import day_of
-from freshet.core.clock import to_epoch
+from freshet.core.clock import from_epoch, stopwatch, to_epoch
 from freshet.core.types import Outcome
 from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook
+from freshet.fetch.failures import CrawlEnded, Disallowed
 from freshet.fetch.herald import Herald, Listener
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
 from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
+from freshet.fetch.robots import ROBOTS
 from freshet.fetch.worker import Worker
 from freshet.flow.errands import Errand, Fetched
 
 COLLECTION = "FRESHET_COLLECTION"
 BUDGET = "FRESHET_BUDGET"
+# A robots.txt that redirects to a host which is not free within so many seconds cannot be had.
+LONGEST_ROBOTS_WAIT = 60.0
+ENDING_CHECK_SECONDS = 0.5
 
 
 def parts_of(crawler: Crawler) -> "Parts":
@@ -58,6 +64,7 @@ class Parts:
         self._crawler = crawler
         self.is_guest = is_guest
         self._is_stopped = False
+        self.set_aside = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self.worker = worker
         self.clock = worker.clock
@@ -109,6 +116,65 @@ class Parts:
             if was_sent:
                 self.hosts.start(host, to_epoch(self.clock.now()))
             self.pacing.finish(host)
+
+    async def take_turn(self, request: Request) -> None:
+        """Wait for the turn of a request's host, unless the request has waited for it already.
+
+        This stands before every download, so that no request goes around its host's delay.
+        """
+        trip = trip_of(request)
+        if trip.is_ready:
+            return
+        host = host_of(request)
+        turn = asyncio.ensure_future(self.pacing.turn(host))
+        began = stopwatch()
+        try:
+            while not turn.done():
+                self._require_turn(request, host, stopwatch() - began)
+                await asyncio.wait({turn}, timeout=ENDING_CHECK_SECONDS)
+        except BaseException:
+            if not turn.cancel():
+                self.pacing.finish(host)
+            raise
+        trip.is_ready = True
+
+    def _require_turn(self, request: Request, host: str, waited: float) -> None:
+        """Raise an error where a request has no turn to wait for."""
+        if self._is_ending():
+            raise CrawlEnded("the crawl ended before it was asked for")
+        opening = self.hosts.open_from(host, to_epoch(self.clock.now()))
+        wait = self.clock.seconds_until(from_epoch(opening))
+        is_robots = ROBOTS in request.meta
+        longest = LONGEST_ROBOTS_WAIT if is_robots else self.settings.politeness.longest_delay
+        if wait > longest or (is_robots and waited > longest):
+            raise Disallowed(f"{host} is to be left alone for now")
+
+    def hand_over(self, page: Request, robots: Request) -> None:
+        """Let a request for a host's robots.txt go in place of the page that has the turn."""
+        trip = trip_of(page)
+        if host_of(page) == host_of(robots):
+            trip_of(robots).is_ready, trip.is_ready = trip.is_ready, False
+
+    @contextmanager
+    def asking(self, host: str) -> Iterator[None]:
+        """Hold back a host's pages while its robots.txt is asked for.
+
+        A page that waits for the answer takes no place among the concurrent requests meanwhile.
+        """
+        self.set_aside += 1
+        try:
+            with self.pacing.held(host):
+                yield
+        finally:
+            self.set_aside -= 1
+
+    def give_up(self, request: Request) -> None:
+        """Take back a visit that the end of the crawl overtook."""
+        trip = trip_of(request)
+        if trip.errand and not trip.hops:
+            self.later(self.desk.give_back([trip.errand]))
+        else:
+            self._leave_unfollowed(request, "the crawl ended before it was followed")
 
     def send_back(self, host: str) -> None:
         """Give back the errands that wait for a host which has closed; other requests wait on."""

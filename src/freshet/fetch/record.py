@@ -13,8 +13,8 @@ from freshet.archive.importers.base import Arrival, Http
 from freshet.core.clock import to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
-from freshet.fetch.failures import outcome_of
-from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
+from freshet.fetch.failures import CrawlEnded, outcome_of
+from freshet.fetch.hosts import BUSY, retry_after
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
 from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
@@ -43,24 +43,30 @@ class Record:
         trip.is_told = False
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Hand an answer over."""
-        if ROBOTS in request.meta:
-            return response
-        self._hand_over(request, _answered(request, response, self._parts.clock.now()))
+        """Hand an answer over; of a robots.txt only the host's clock hears."""
+        if ROBOTS not in request.meta:
+            self._hand_over(request, _answered(request, response, self._parts.clock.now()))
         self._hear(request, _rough_outcome(response), response)
         return response
 
     def process_exception(self, request: Request, exception: BaseException) -> None:
         """Hand a failure over, unless an answer was; whoever made the request still hears of it."""
         trip = trip_of(request)
-        if ROBOTS in request.meta or trip.is_told or isinstance(exception, StorageError):
+        if trip.is_told or isinstance(exception, StorageError):
+            return
+        if isinstance(exception, CrawlEnded):
+            trip.is_told = True
+            self._parts.give_up(request)
             return
         outcome, why = outcome_of(exception)
         was_answered = bool(trip.hops) or SENT in request.meta
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
-        arrival = unanswered(request, outcome, why, self._parts.clock.now())
-        self._hand_over(request, arrival, asked=went_out)
-        if outcome in HOST_FAULTS or (went_out and outcome not in OF_THE_ROUTE):
+        if ROBOTS in request.meta:
+            trip.is_told = True
+        else:
+            arrival = unanswered(request, outcome, why, self._parts.clock.now())
+            self._hand_over(request, arrival, asked=went_out)
+        if not isinstance(exception, IgnoreRequest) and outcome not in OF_THE_ROUTE:
             self._hear(request, outcome, None)
         self._parts.leave(request, was_sent=went_out)
 

@@ -2,11 +2,18 @@
 
 An answer in the 200s is followed; one in the 400s, or a sixth redirect, means that there are no
 rules. A host whose robots.txt cannot be had is closed: it is asked again after as long as that has
-lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows.
+lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows. 429 is no answer, as
+it says nothing of the file.
+
+A request for robots.txt takes its host's turn as any other. The first goes in place of the page
+that has the turn; a redirect waits for the turn of the host that it leads to, and meanwhile no page
+that waits for the answer holds a turn, so that hosts which redirect to each other do not wait in a
+circle.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -17,10 +24,10 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
-from freshet.core.clock import Clock, from_epoch, to_epoch
+from freshet.core.clock import Clock, to_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.fetch.failures import Disallowed, Refused, outcome_of
+from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
 from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of
@@ -32,7 +39,7 @@ TOKEN = "Freshet"
 OF_THE_ROUTE = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR})
 ROBOTS = "freshet_robots"
 MOST_REDIRECTS = 5
-LONGEST_WAIT = 60.0
+TOO_MANY_REQUESTS = 429
 FIRST_WAIT = 300.0
 OPEN_AFTER = 30 * 86_400.0
 HOUR = 3_600.0
@@ -81,29 +88,23 @@ class Hosts(Protocol):
         """Take over a host's Crawl-delay."""
         ...
 
-    def delay(self, host: str) -> float:
-        """Return the seconds between two requests to a host."""
-        ...
-
-    def open_from(self, host: str, now: float) -> float:
-        """Return the time from which a host may be asked."""
-        ...
-
-    def start(self, host: str, now: float) -> None:
-        """Note that a host is being asked."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What is needed of a crawl: its memory and clock, and how it sends, counts and sets aside."""
+    """What is needed of a crawl: its memory and clock, and how it sends, counts and gives turns.
+
+    ``hand_over`` lets the second request go in place of the first, which has its host's turn;
+    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host.
+    """
 
     hosts: Hosts
     clock: Clock
     robots_hours: float
     download: Callable[[Request], Awaitable[Response]]
     count: Callable[[int], None]
+    hand_over: Callable[[Request, Request], None]
     leave: Callable[[Request], None]
+    asking: Callable[[str], AbstractContextManager[None]]
     token: str = TOKEN
 
     def now(self) -> float:
@@ -130,7 +131,9 @@ class Robots:
                 robots_hours=parts.settings.politeness.robots_hours,
                 download=partial(_download, crawler),
                 count=parts.desk.book_apart,
+                hand_over=parts.hand_over,
                 leave=partial(parts.leave, was_sent=False),
+                asking=parts.asking,
                 token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or TOKEN,
             )
         )
@@ -142,15 +145,13 @@ class Robots:
         if ROBOTS in request.meta or request.meta.get("dont_obey_robotstxt"):
             return None
         url = canonical(request.url) or request.url
-        hosts = self._crawl.hosts
-        record, route = hosts.robots(key_of(url)), Route.of(request)
+        record, route = self._crawl.hosts.robots(key_of(url)), Route.of(request)
         if record and record.holds(self._crawl.now(), unverified=route.is_unverified):
             self._require(record, url)
             return None
-        self._require(await self._ask_once(url, route), url)
-        if hosts.delay(place(url).host) <= 0:
-            return None
-        self._crawl.leave(request)
+        with self._crawl.asking(place(url).host):
+            record = await self._ask_once(request, url, route)
+        self._require(record, url)
         return request.replace(dont_filter=True)
 
     def cut(self, data: bytes, request: Request) -> None:
@@ -171,16 +172,18 @@ class Robots:
         if not self._rulebook.allows(record.rules, url):
             raise Disallowed(f"robots.txt of {host} closes it")
 
-    async def _ask_once(self, url: str, route: Route) -> RobotsRecord:
+    async def _ask_once(self, page: Request, url: str, route: Route) -> RobotsRecord:
         """Ask for a host's robots.txt, or wait for the answer where that is under way."""
         key = key_of(url), route
         task = self._asking.get(key)
         if task is None:
-            task = self._asking[key] = asyncio.ensure_future(self._ask(url, route))
+            task = self._asking[key] = asyncio.ensure_future(self._ask(page, url, route))
             task.add_done_callback(lambda _: self._asking.pop(key))
+        else:
+            self._crawl.leave(page)
         return await asyncio.shield(task)
 
-    async def _ask(self, url: str, route: Route) -> RobotsRecord:
+    async def _ask(self, page: Request, url: str, route: Route) -> RobotsRecord:
         """Ask and remember; a host that may not be asked at all raises Refused.
 
         What fails on the way to the host, for the sake of this route, is not the host's failure.
@@ -189,53 +192,40 @@ class Robots:
         lifetime = crawl.robots_hours * HOUR
         before = crawl.hosts.robots(key)
         try:
-            response = await self._follow(absolute(url, "/robots.txt") or url, route)
+            first = _request(absolute(url, "/robots.txt") or url, route)
+            crawl.hand_over(page, first)
+            response = await self._follow(first, route)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
-        except Refused:
+        except (Refused, CrawlEnded):
             raise
         except Exception as error:  # (whatever happens, there is no robots.txt)
             outcome, why = outcome_of(error)
             if outcome in OF_THE_ROUTE:
                 raise Disallowed(why, outcome) from error
             record = missed(None, why, before, crawl.now(), lifetime)
+        finally:
+            crawl.leave(page)
         record = replace(record, unverified=route.is_unverified)
         crawl.hosts.keep_robots(key, record)
         if record.failing_since is None:
             crawl.hosts.set_delay(place(url).host, self._rulebook.delay(record.rules))
         return record
 
-    async def _follow(self, url: str, route: Route) -> Response:
-        response = await self._send(url, route)
+    async def _follow(self, first: Request, route: Route) -> Response:
+        response = await self._send(first)
         for _ in range(MOST_REDIRECTS):
             target = target_of(response)
             if target is None:
                 break
             try:
-                await self._wait_for(place(target).host)
-                response = await self._send(target, route)
-            except Refused as error:
+                response = await self._send(_request(target, route))
+            except (Refused, Disallowed) as error:
                 raise Disallowed(f"it was sent on, and {error}") from error
         return response
 
-    async def _send(self, url: str, route: Route) -> Response:
-        """Send a request; its host's delay runs from the end of it, as it does for pages."""
+    async def _send(self, request: Request) -> Response:
         self._crawl.count(1)
-        host = place(url).host
-        self._crawl.hosts.start(host, self._crawl.now())
-        try:
-            return await self._crawl.download(_request(url, route))
-        finally:
-            self._crawl.hosts.start(host, self._crawl.now())
-
-    async def _wait_for(self, host: str) -> None:
-        """Take a host's next turn, and wait for it; one that is far off is none."""
-        hosts, now = self._crawl.hosts, self._crawl.now()
-        turn = hosts.open_from(host, now)
-        wait = self._crawl.clock.seconds_until(from_epoch(turn))
-        if wait > LONGEST_WAIT:
-            raise Disallowed(f"it was sent on to {host}, which is to be left alone for now")
-        hosts.start(host, turn)
-        await asyncio.sleep(wait)
+        return await self._crawl.download(request)
 
 
 def record_of(
@@ -243,7 +233,7 @@ def record_of(
 ) -> RobotsRecord:
     """Return what an answer means: rules, none where there is no file, or that it cannot be had."""
     status = response.status
-    if status < 200 or status >= 500:
+    if status < 200 or status >= 500 or status == TOO_MANY_REQUESTS:
         return missed(status, f"status {status}", before, now, lifetime)
     if status >= 300:
         return RobotsRecord(now, status, "", now + lifetime)
@@ -294,5 +284,5 @@ def _request(url: str, route: Route) -> Request:
 
 async def _download(crawler: Crawler, request: Request) -> Response:
     if crawler.engine is None:
-        raise Disallowed("the crawl has ended")
+        raise CrawlEnded("the crawl has ended")
     return await crawler.engine.download_async(request)

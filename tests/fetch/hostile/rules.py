@@ -1,7 +1,7 @@
 """Servers whose robots.txt misbehaves; a page of theirs is calm."""
 
 from freshet.core.types import Outcome
-from tests.fetch.hostile.kinds import DELAY, RULES, SECONDS, misbehaves, moved
+from tests.fetch.hostile.kinds import BACKOFF, DELAY, RULES, SECONDS, misbehaves, moved
 from tests.fetch.hostile.silence import drip
 from tests.fetch.servers import Exchange
 
@@ -32,7 +32,7 @@ async def robots_fails_for_ever(exchange: Exchange) -> None:
     await exchange.answer("broken", 500)
 
 
-@misbehaves(Outcome.OK, at_robots=True)
+@misbehaves(Outcome.ROBOTS, bound=BACKOFF, at_robots=True)
 async def robots_throttles_for_ever(exchange: Exchange) -> None:
     """Answers 429 to every request for robots.txt."""
     await exchange.answer("later", 429, retry_after="315360000")
