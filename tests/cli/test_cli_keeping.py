@@ -123,6 +123,28 @@ def test_the_doctor_names_the_holder_of_the_lock(run: Run, collection: Path) -> 
         assert "held by 'freshet run'" in run("doctor").out
 
 
+def test_the_doctor_finds_a_crawl_in_which_nothing_succeeds(run: Run, collection: Path) -> None:
+    with ArchiveLock(collection / "archive", command="freshet run"):
+        assert "2026-02-01" in wrong(run)["last successful visit"]
+    assert wrong(run) == {}
+
+
+def test_the_doctor_finds_a_missing_trust_store(
+    run: Run, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "nowhere"))
+    assert "certificates" in wrong(run)
+
+
+def test_the_doctor_knows_how_old_the_last_backup_is(
+    run: Run, collection: Path, tmp_path: Path
+) -> None:
+    assert "'freshet backup DIR' makes one" in run("doctor").out
+    run("backup", str(tmp_path / "b"))
+    assert f"0 days old, in {tmp_path / 'b'}" in run("doctor").out
+
+
 def test_the_doctor_finds_what_cannot_be_written(
     run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

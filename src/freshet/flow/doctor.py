@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import requires, version
 from pathlib import Path
 
@@ -14,21 +13,12 @@ from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
+from freshet.flow.doctor_crawl import Finding, crawl_findings, trust_store
 from freshet.flow.planning import policy_name
 from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
 NOT_BEFORE_YEAR = 2026
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at: whether it is fine, and what to do if it is not."""
-
-    what: str
-    found: str
-    fine: bool
-    remedy: str = ""
 
 
 def examine(path: Path) -> list[Finding]:
@@ -45,6 +35,7 @@ def _machine(path: Path) -> Iterator[Finding]:
                   not missing, "pip install freshet")  # fmt: skip
     git = shutil.which("git")
     yield Finding("git", git or "not installed: only 'import git' needs it", True)
+    yield trust_store()
     free = shutil.disk_usage(path if path.exists() else Path.cwd()).free
     yield Finding("disk", f"{free / 1e9:.1f} GB free", free > ENOUGH_DISK_BYTES, "free some space")
     now = SystemClock().now()
@@ -103,6 +94,7 @@ def _inside(collection: Collection) -> Iterator[Finding]:
     holder = ArchiveLock(collection.archive).holder()
     yield Finding("lock", f"held by {holder}" if holder else "free", True)
     yield from _archive(collection, is_written=bool(holder))
+    yield from crawl_findings(collection)
 
 
 def _policy(collection: Collection) -> Finding:

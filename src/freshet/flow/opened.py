@@ -14,7 +14,8 @@ from freshet.flow.backup import BackupSummary, back_up
 from freshet.flow.check import Report, check, repair
 from freshet.flow.check_now import Asked, check_now
 from freshet.flow.collection import Collection
-from freshet.flow.doctor import Finding, examine
+from freshet.flow.doctor import examine
+from freshet.flow.doctor_crawl import Finding
 from freshet.flow.exports import export
 from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import summaries

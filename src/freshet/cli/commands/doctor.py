@@ -1,6 +1,8 @@
-"""Looks at Python, the packages, the disk, the clock, the policy with its formula or model, who
-holds the lock, whether the collection can be written, and which of its files are missing or were
-left open by a writer that died; says what to do about anything that is wrong.
+"""Looks at Python, the packages, the trust store for certificates, the disk, the clock, the policy
+with its formula or model, who holds the lock, whether the collection can be written, which of its
+files are missing or were left open by a writer that died, when a visit last succeeded, how many
+pages fail, which hosts are backed off and how old the last backup is; says what to do about
+anything that is wrong.
 """
 
 import typer
@@ -8,7 +10,8 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import print_json, print_table
 from freshet.core.errors import FreshetError
-from freshet.flow.doctor import Finding, examine
+from freshet.flow.doctor import examine
+from freshet.flow.doctor_crawl import Finding
 
 app = new_app()
 

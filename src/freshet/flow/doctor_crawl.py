@@ -1,0 +1,81 @@
+"""What `freshet doctor` looks at of a crawl: certificates, visits, failing pages, hosts, backup."""
+
+import json
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.flow.backup import LAST_BACKUP
+from freshet.flow.collection import Collection
+from freshet.flow.hosts import closed_hosts
+from freshet.flow.today import failing_of
+from freshet.flow.writer import is_crawl
+
+QUIET_DAY = timedelta(days=1)
+NAMED_HOSTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: whether it is fine, and what to do if it is not."""
+
+    what: str
+    found: str
+    fine: bool
+    remedy: str = ""
+
+
+def trust_store() -> Finding:
+    """Say whether there are authorities to verify the certificates of servers with."""
+    paths = ssl.get_default_verify_paths()
+    files = [Path(name) for name in (paths.cafile, paths.capath) if name]
+    there = [str(path) for path in files if path.is_file() or _has_files(path)]
+    return Finding(
+        "certificates",
+        ", ".join(there) or "no trust store: no https page can be fetched",
+        bool(there),
+        "install the package ca-certificates, or set SSL_CERT_FILE",
+    )
+
+
+def _has_files(path: Path) -> bool:
+    return path.is_dir() and any(path.iterdir())
+
+
+def crawl_findings(collection: Collection) -> Iterator[Finding]:
+    """Look at how the crawl of a collection goes."""
+    now = collection.clock.now()
+    outcomes = collection.catalog.last_outcomes()
+    pages = sum(item.pages for item in outcomes)
+    yield _last_look(collection, pages, now)
+    failing = sum(failing_of(outcomes).values())
+    yield Finding("failing pages", f"{failing:,} of {pages:,}", not pages or failing < pages,
+                  "'freshet list --failing' names them with the reason")  # fmt: skip
+    closed = closed_hosts(collection.catalog.hosts(), collection.settings.politeness, now)
+    names = [view.host for view in closed[:NAMED_HOSTS]]
+    more = f" and {len(closed) - NAMED_HOSTS:,} more" if len(closed) > NAMED_HOSTS else ""
+    told = f"{', '.join(names)}{more}; 'freshet host NAME' says why" if closed else "none"
+    yield Finding("hosts backed off", told, True)
+    yield _backup(collection, now)
+
+
+def _last_look(collection: Collection, pages: int, now: datetime) -> Finding:
+    """Say when a visit last succeeded; a crawl that runs for a day without one is stalled."""
+    last = collection.catalog.last_look_time()
+    told = f"{last:%Y-%m-%d %H:%M} UTC" if last else "never"
+    runs = is_crawl(ArchiveLock(collection.archive).holder())
+    is_stalled = runs and pages > 0 and last is not None and now - last > QUIET_DAY
+    return Finding("last successful visit", told, not is_stalled,
+                   "a crawl runs but nothing succeeds; see 'freshet status'")  # fmt: skip
+
+
+def _backup(collection: Collection, now: datetime) -> Finding:
+    noted = collection.catalog.note(LAST_BACKUP)
+    if not noted:
+        return Finding("backup", "none made; 'freshet backup DIR' makes one", True)
+    moment, folder = json.loads(noted)
+    days = (now - datetime.fromisoformat(moment)).days
+    return Finding("backup", f"{days:,} days old, in {folder}", True)
