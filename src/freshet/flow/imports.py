@@ -29,6 +29,8 @@ READERS: Mapping[str, Callable[..., Reader]] = {
 BATCH_VISITS = 5_000
 BATCH_BYTES = 24_000_000
 LISTED_BAD_ROWS = 20
+LONGEST_URL = 100_000
+LONGEST_SAID = 300
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ def _take(
     result: Imported,
 ) -> None:
     now = collection.clock.now()
-    checked = [_with_page_for_its_source(_with_plausible_time(item, now)) for item in batch]
+    checked = [_with_page_for_its_source(_checked(item, now)) for item in batch]
     taken = recorder.take([item for item in checked if isinstance(item, Arrival)])
     bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
@@ -109,6 +111,7 @@ def _take(
         BadRow(item.place or item.url, "another record before it has the same identity")
         for item in taken.doubled
     ]
+    bad = [BadRow(_short(row.place), _short(row.why)) for row in bad]
     if bad:
         collection.catalog.note_bad_rows(result.number, bad)
     result.visits += taken.visits
@@ -117,11 +120,13 @@ def _take(
     result.bad_rows += bad[: LISTED_BAD_ROWS - len(result.bad_rows)]
 
 
-def _with_plausible_time(item: Arrival | BadRow, now: datetime) -> Arrival | BadRow:
-    """Return a bad row in place of a visit at a time that no visit can have."""
+def _checked(item: Arrival | BadRow, now: datetime) -> Arrival | BadRow:
+    """Return a bad row in place of a visit whose time or URL no visit can have."""
     if isinstance(item, BadRow):
         return item
     why = implausible_visit_time(item.time, now)
+    if len(item.url) > LONGEST_URL:
+        why = f"its URL has {len(item.url):,} characters, more than the {LONGEST_URL:,} taken"
     return BadRow(item.place or item.url, why) if why else item
 
 
@@ -140,6 +145,23 @@ def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
     return item
 
 
+def _short(text: str) -> str:
+    """Return the beginning of a text that may be as long as an input likes.
+
+    >>> len(_short("x" * 1_000_000))
+    300
+    """
+    return text if len(text) <= LONGEST_SAID else text[: LONGEST_SAID - 1] + "…"
+
+
+def _bytes_held(item: Arrival | BadRow) -> int:
+    """Return about how much memory an item takes."""
+    if isinstance(item, BadRow):
+        return len(item.why)
+    body = len(item.snapshot.body) if item.snapshot is not None else 0
+    return body + len(item.url) + len(item.raw or b"") + sum(map(len, item.companions))
+
+
 def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:
     """Gather arrivals until there are many, or much; an input that breaks off gives what it had."""
     batch: list[Arrival | BadRow] = []
@@ -147,8 +169,7 @@ def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:
     try:
         for item in reader:
             batch.append(item)
-            if isinstance(item, Arrival) and item.snapshot is not None:
-                size += len(item.snapshot.body)
+            size += _bytes_held(item)
             if len(batch) >= BATCH_VISITS or size >= BATCH_BYTES:
                 yield batch
                 batch, size = [], 0

@@ -1,6 +1,7 @@
 """Observations read from CSV files."""
 
 import gzip
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -170,3 +171,36 @@ def test_no_bytes_after_the_header_break_the_reader(tmp_path_factory, rest: byte
     file.write_bytes(HEADER.encode() + rest)
     for item in csv.read(file):
         assert isinstance(item, Arrival | BadRow)
+
+
+def test_a_stray_quote_costs_only_its_own_line(file: Path) -> None:
+    good = "".join(f"https://a.org/{number},2024-01-01,1,\n" for number in range(10_000))
+    found = items(file, f'{HEADER}"https://a.org/,2024-01-01,1,\n{good}')
+    bad, *rest = found
+    assert isinstance(bad, BadRow)
+    assert bad.place == "prices.csv, line 2"
+    assert len(rest) == 10_000
+    assert rest[-1].place == "prices.csv, line 10002"
+
+
+def test_a_field_may_hold_lines_where_its_quotes_are_closed(file: Path) -> None:
+    text = 'page,time,changed,title\na,0,1,"two\nlines"\nb,0,1,x\n'
+    assert [item.place for item in arrivals(file, text)] == [
+        "prices.csv, line 2",
+        "prices.csv, line 4",
+    ]
+
+
+@pytest.mark.parametrize("name", ["x" * 140_000, '"x"y', '"x'])
+def test_a_header_with_odd_quotes_or_endless_names_is_read_or_refused(
+    file: Path, name: str
+) -> None:
+    file.write_text(f"page,time,changed,{name}\na,0,1,x\n")
+    with suppress(BadInput):
+        assert len(list(csv.read(file))) == 1
+
+
+def test_a_field_beyond_the_limit_is_a_bad_row(file: Path) -> None:
+    bad, good = items(file, f"{HEADER}{'x' * 140_000},0,1,\na,0,1,\n")
+    assert isinstance(good, Arrival)
+    assert "field larger than field limit" in bad.why

@@ -12,6 +12,7 @@ from xxhash import xxh3_128_digest
 from freshet.core.clock import to_epoch
 from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
 
+LARGEST_BODY = 64_000_000
 MOST_LINKS = 1_000_000_000
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 
@@ -128,4 +129,4 @@ def moment(text: str) -> datetime:
         time = datetime.fromisoformat(text)
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"time {text!r} is neither ISO 8601 nor epoch seconds") from None
+        raise ValueError(f"time {text[:100]!r} is neither ISO 8601 nor epoch seconds") from None

@@ -6,10 +6,9 @@ epoch seconds. ``changed`` tells whether the page differs from its previous obse
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from unicodedata import category
 
@@ -23,6 +22,10 @@ NEEDED = ("page", "time", "changed")
 OPTIONAL = ("new_links",)
 YES_NO = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 UNFIT = ("Cc", "Cs")
+FIRST_ROW = 2
+NAMED_COLUMNS = 20
+QUOTES = "check the quotes of this line"
+LONGEST_QUOTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,11 @@ class CsvReader(Reader):
         self._name = path.name
         super().__init__(self._lines.size, source)
         self._stream = iter(self._lines)
-        self._header = next(self._stream, "")
-        self._columns = columns(self._header, path)
+        self._columns = columns(next(self._stream, ""), path)
         if self._columns.ignored:
-            self.notes.append(f"{path.name}: ignored columns {', '.join(self._columns.ignored)}")
+            self.notes.append(
+                f"{path.name}: ignored columns {', '.join(self._columns.ignored[:NAMED_COLUMNS])}"
+            )
 
     @property
     def done(self) -> int:
@@ -62,21 +66,37 @@ class CsvReader(Reader):
         return self._lines.position
 
     def __iter__(self) -> Iterator[Arrival | BadRow]:
-        rows = csv.reader(
-            chain([self._header], self._stream), delimiter=self._columns.delimiter, strict=True
-        )
-        next(rows)
+        taken: list[str] = []
+        rows = self._parsed(_noted(self._stream, taken))
+        number = FIRST_ROW
         while True:
-            line = rows.line_num + 1
             try:
                 row = next(rows)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield BadRow(f"{self._name}, line {line}", str(error))
-                continue
-            if row:
-                yield self._item(row, line)
+                yield BadRow(f"{self._name}, line {number}", f"{error}; {QUOTES}")
+                yield from self._one_by_one(taken[1:], number + 1)
+            else:
+                if row:
+                    yield self._item(row, number)
+            number += len(taken)
+            taken.clear()
+
+    def _one_by_one(self, lines: Sequence[str], number: int) -> Iterator[Arrival | BadRow]:
+        """Yield what lines tell that a stray quote before them had swallowed."""
+        for line in lines:
+            try:
+                row = next(self._parsed([line]), None)
+            except csv.Error as error:
+                yield BadRow(f"{self._name}, line {number}", f"{error}; {QUOTES}")
+            else:
+                if row:
+                    yield self._item(row, number)
+            number += 1
+
+    def _parsed(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        return csv.reader(lines, delimiter=self._columns.delimiter, strict=True)
 
     def _item(self, row: list[str], line: int) -> Arrival | BadRow:
         """Return what a row tells, or what is wrong with it."""
@@ -103,6 +123,13 @@ class CsvReader(Reader):
         )
 
 
+def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    """Yield lines, adding each to those taken."""
+    for line in lines:
+        taken.append(line)
+        yield line
+
+
 def columns(header: str, path: Path) -> Columns:
     """Find the delimiter and the columns in a header line."""
     splits = {mark: _names(header, mark) for mark in DELIMITERS}
@@ -122,8 +149,11 @@ def columns(header: str, path: Path) -> Columns:
 
 def _names(header: str, delimiter: str) -> list[str]:
     """Return the column names of a header, lower case."""
-    rows = csv.reader([header], delimiter=delimiter)
-    return [name.strip().lower() for name in next(rows, [])]
+    try:
+        names = next(csv.reader([header], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+    return [name.strip().lower() for name in names]
 
 
 def clean_page(text: str) -> str:
@@ -132,7 +162,7 @@ def clean_page(text: str) -> str:
     if not page:
         raise ValueError("page is empty")
     if not page.isprintable() and any(category(letter) in UNFIT for letter in page):
-        raise ValueError(f"page {page!r} has control characters or is not UTF-8")
+        raise ValueError(f"page {page[:LONGEST_QUOTED]!r} has control characters or is not UTF-8")
     return page
 
 
@@ -144,7 +174,9 @@ def observed(changed: str, new_links: str) -> Change:
     """
     answer = YES_NO.get(changed.strip().lower())
     if answer is None:
-        raise ValueError(f"changed {changed!r} is none of 0, 1, true, false, yes, no")
+        raise ValueError(
+            f"changed {changed[:LONGEST_QUOTED]!r} is none of 0, 1, true, false, yes, no"
+        )
     count = _count(new_links.strip())
     return Change(answer, links=True if count else None, new_external=count)
 
@@ -152,7 +184,7 @@ def observed(changed: str, new_links: str) -> Change:
 def _count(text: str) -> int | None:
     """Read a number of links; nothing means not known."""
     if text and not (text.isascii() and text.isdigit()):
-        raise ValueError(f"new_links {text!r} is not a whole number")
+        raise ValueError(f"new_links {text[:LONGEST_QUOTED]!r} is not a whole number")
     if len(text) > len(str(MOST_LINKS)) or int(text or 0) > MOST_LINKS:
         raise ValueError(f"new_links {text[:30]!r} is more than {MOST_LINKS:,}")
     return int(text) if text else None

@@ -10,13 +10,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
-from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, part_of, row_uid
+from freshet.archive.importers.base import (
+    LARGEST_BODY,
+    MOST_LINKS,
+    Arrival,
+    Reader,
+    part_of,
+    row_uid,
+)
 from freshet.archive.importers.base import moment as iso_moment
+from freshet.archive.importers.parquet_pages import RowSlice, row_slices
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Change, Outcome, Snapshot
 
@@ -42,6 +51,9 @@ PAGES = ("page", "n_versions", "first", "last")
 MEDIA_TYPES = {"html": "text/html", "markdown": "text/markdown", "text": "text/plain"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_END = time(23, 59, 59, tzinfo=UTC)
+ROWS_AT_ONCE = 50_000
+BUFFER_BYTES = 64_000_000
+MOST_BUFFERED = 64
 
 Read = TypeVar("Read")
 Row = tuple[Any, ...]
@@ -50,12 +62,11 @@ Take = Callable[[Row, str | None], Arrival]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One file: which columns are read, how many rows at once, and what a row becomes."""
+    """One file: which columns are read, how many rows there are, and what a row becomes."""
 
     path: Path
     columns: Sequence[pl.Expr]
     rows: int
-    at_once: int
     take: Take
 
 
@@ -91,15 +102,18 @@ class ParquetReader(Reader):
             source = part(table.path) if self._given is None else self._given
             for number, row in enumerate(rows(table), 1):
                 self._done += 1
-                yield item(table, source, number, row)
+                place = f"{table.path.name}, row {number}"
+                yield (
+                    BadRow(place, row) if isinstance(row, str) else item(table, source, place, row)
+                )
 
     def _open(self, path: Path) -> Table | None:
         """Return what is to be read of a file, or nothing for a list of pages."""
         names = guarded(path, lambda: pl.read_parquet_schema(path))
         if set(VERSIONS) <= set(names):
-            return Table(path, wanted(VERSIONS, names), _height(path), 512, version)
+            return Table(path, wanted(VERSIONS, names), _height(path), version)
         if set(OBSERVATIONS) <= set(names):
-            return Table(path, wanted(OBSERVATIONS, names), _height(path), 50_000, observation)
+            return Table(path, wanted(OBSERVATIONS, names), _height(path), observation)
         if set(PAGES) <= set(names):
             self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
             return None
@@ -129,20 +143,33 @@ def _column(name: str, kind: pl.DataType, found: pl.DataType) -> pl.Expr:
     )
 
 
-def rows(table: Table) -> Iterator[Row]:
-    """Yield a file's rows a slice at a time, so that memory holds one row group at most.
+def rows(table: Table) -> Iterator[Row | str]:
+    """Yield a file's rows, or why one cannot be read, in memory bounded by some of its pages.
 
-    Polars' own batches read ahead and hold more than that.
+    Polars' own batches read ahead, and it unpacks pages of any size.
     """
     lazy = scan(table.path).select(table.columns)
-    for start in range(0, table.rows, table.at_once):
-        piece = lazy.slice(start, table.at_once)
-        yield from guarded(table.path, piece.collect).iter_rows(buffer_size=64)
+    for piece in slices(table):
+        if piece.fault:
+            yield from repeat(piece.fault, piece.rows)
+            continue
+        found = guarded(table.path, lazy.slice(piece.start, piece.rows).collect)
+        buffered = BUFFER_BYTES // max(1, piece.page_bytes)
+        yield from found.iter_rows(buffer_size=min(max(1, buffered), MOST_BUFFERED))
 
 
-def item(table: Table, source: str | None, number: int, row: Row) -> Arrival | BadRow:
+def slices(table: Table) -> Iterator[RowSlice]:
+    """Yield the slices in which a file is to be read."""
+    names = [column.meta.output_name() for column in table.columns]
+    try:
+        yield from row_slices(table.path, names, most_rows=ROWS_AT_ONCE)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = str(error) if type(error) is ValueError else "its footer or a page header is wrong"
+        raise _unreadable(table.path, reason) from error
+
+
+def item(table: Table, source: str | None, place: str, row: Row) -> Arrival | BadRow:
     """Return what a row tells, or that it lacks something."""
-    place = f"{table.path.name}, row {number}"
     try:
         return replace(table.take(row, source), place=place)
     except (ValueError, OverflowError) as error:
@@ -153,6 +180,8 @@ def version(row: Row, source: str | None) -> Arrival:
     """Return a version with its bytes."""
     origin, page, moment, html, kind, commit = row
     _require(page=page, time=moment, html=html)
+    if len(html) > LARGEST_BODY:
+        raise ValueError(f"html has {len(html):,} bytes, more than the {LARGEST_BODY:,} taken")
     source = (origin or "") if source is None else source
     when = instant(moment)
     media_type = MEDIA_TYPES.get(kind, "text/plain")
@@ -280,8 +309,11 @@ def guarded(path: Path, action: Callable[[], Read]) -> Read:
     try:
         return action()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise BadInput(f"{path}: is not readable as Parquet ({reason}); check the file") from error
+        raise _unreadable(path, str(error).partition("\n")[0]) from error
+
+
+def _unreadable(path: Path, reason: str) -> BadInput:
+    return BadInput(f"{path}: is not readable as Parquet ({reason}); check the file")
 
 
 def _require(**values: object) -> None:

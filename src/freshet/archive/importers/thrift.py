@@ -1,0 +1,107 @@
+"""Thrift's compact protocol, in which Parquet writes its footer and its page headers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+DEEPEST = 16
+LONGEST_NUMBER = 10
+
+Struct = dict[int, Any]
+
+_STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _TEXT, _MAP, _STRUCT = 0, 1, 2, 3, 7, 8, 11, 12
+_NUMBERS, _LISTS = (4, 5, 6), (9, 10)
+_DOUBLE_BYTES = 8
+_LONG_LIST = 15
+
+
+class CutShort(ValueError):
+    """The bytes end before the value does."""
+
+
+class CompactReader:
+    """Reads structs, as values by their field numbers, from bytes; ``position`` is how far."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._depth = 0
+        self.position = 0
+        self._readers: Mapping[int, Callable[[], Any]] = {
+            _TRUE: lambda: True,
+            _FALSE: lambda: False,
+            _BYTE: self._byte,
+            **dict.fromkeys(_NUMBERS, self._number),
+            _DOUBLE: lambda: self._bytes(_DOUBLE_BYTES),
+            _TEXT: lambda: self._bytes(self._count()),
+            **dict.fromkeys(_LISTS, self._list),
+            _MAP: self._map,
+            _STRUCT: self.struct,
+        }
+
+    def struct(self) -> Struct:
+        """Read a struct; CutShort or another ValueError where there is none."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"structs are nested more than {DEEPEST} deep")
+        fields: Struct = {}
+        number = 0
+        while (head := self._byte()) != _STOP:
+            number = number + (head >> 4) if head >> 4 else self._number()
+            fields[number] = self._value(head & 15)
+        self._depth -= 1
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind not in self._readers:
+            raise ValueError(f"a value is of the unknown type {kind}")
+        return self._readers[kind]()
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, size: int) -> bytes:
+        start, self.position = self.position, self.position + size
+        if self.position > len(self._data):
+            raise CutShort("a value is cut short")
+        return self._data[start : self.position]
+
+    def _count(self) -> int:
+        """Read a number that is not negative, such as a length."""
+        value = 0
+        for place in range(LONGEST_NUMBER):
+            byte = self._byte()
+            value |= (byte & 127) << (7 * place)
+            if byte < 128:
+                return value
+        raise ValueError(f"a number has more than {LONGEST_NUMBER} bytes")
+
+    def _number(self) -> int:
+        value = self._count()
+        return (value >> 1) ^ -(value & 1)
+
+    def _list(self) -> list[Any]:
+        head = self._byte()
+        size = self._count() if head >> 4 == _LONG_LIST else head >> 4
+        return self._values(head & 15, size)
+
+    def _values(self, kind: int, size: int) -> list[Any]:
+        """Read values of one type; each has a byte at least, truth values have exactly one."""
+        if size > len(self._data) - self.position:
+            raise CutShort("a list is cut short")
+        if kind in (_TRUE, _FALSE):
+            return [byte == _TRUE for byte in self._bytes(size)]
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"lists are nested more than {DEEPEST} deep")
+        values = [self._value(kind) for _ in range(size)]
+        self._depth -= 1
+        return values
+
+    def _map(self) -> None:
+        """Read past a map, of which Parquet has none that matters here."""
+        size = self._count()
+        kinds = self._byte() if size else 0
+        if size > len(self._data) - self.position:
+            raise CutShort("a map is cut short")
+        for _ in range(size):
+            self._values(kinds >> 4, 1)
+            self._values(kinds & 15, 1)
