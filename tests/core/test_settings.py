@@ -65,6 +65,12 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
         ({"contact": "a\nb"}, "printable"),
         ({"page": {"headers": {"X": "a\r\nHost: b"}}}, "printable"),
         ({"page": {"headers": {"X": 1}}}, "table of texts"),
+        ({"page": {"headers": {"X Key": "k"}}}, "'X Key' is no valid name"),
+        ({"page": {"headers": {"": "k"}}}, "'' is no valid name"),
+        ({"page": {"headers": {"X-Schlüssel": "k"}}}, "is no valid name"),
+        ({"page": {"headers": {"X:": "k"}}}, "is no valid name"),
+        ({"page": {"cookies": {"a=b": "k"}}}, "is no valid name"),
+        ({"page": {"cookies": {"session": "a; path=/"}}}, "'session' must be without a semicolon"),
         ({"page": {"counts_as": "words:0"}}, "words:N"),
         ({"page": {"proxy": "ftp://x"}}, r"http\(s\)"),
         ({"page": {"active_hours": "8-20"}}, "08:00-20:00"),
@@ -75,6 +81,16 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
 def test_a_wrong_value_is_refused_with_its_name(table: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         merge(Settings(), table, where="here")
+
+
+def test_a_refused_header_is_named_and_its_value_is_not_shown() -> None:
+    with pytest.raises(SettingsError) as refused:
+        merge(Settings(), {"page": {"headers": {"X Key": "secret"}}}, where="here")
+    assert "secret" not in str(refused.value)
+
+
+def test_what_an_earlier_version_let_pass_does_not_stop_a_crawl() -> None:
+    assert Settings().for_page({"headers": {"X Key": "k"}}).headers == {"X Key": "k"}
 
 
 @pytest.mark.parametrize(

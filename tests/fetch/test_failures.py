@@ -39,7 +39,9 @@ def wrapped(reason: Exception) -> DownloadFailedError:
         (wrapped(HeadTooLarge("64 KiB")), Outcome.TOO_LARGE),
         (wrapped(ValueError("bad length")), Outcome.UNREADABLE),
         (ConnectionLost(), Outcome.UNREACHABLE),
-        (RuntimeError("what is this"), Outcome.UNREACHABLE),
+        (ConnectionResetError(), Outcome.UNREACHABLE),
+        (RuntimeError("what is this"), Outcome.REFUSED),
+        (UnicodeError("label empty or too long"), Outcome.REFUSED),
     ],
 )
 def test_an_error_has_an_outcome(error: Exception, outcome: Outcome) -> None:

@@ -18,6 +18,7 @@ from freshet.core.budget import ALLOWED as BUDGETS
 from freshet.core.budget import MOST_A_DAY, Budget
 from freshet.core.counting import ALLOWED, parse_counts_as
 from freshet.core.errors import SettingsError
+from freshet.core.headers import cookie_table, header_table, one_line
 from freshet.core.hours import ActiveHours
 
 Table = Mapping[str, Any]
@@ -53,7 +54,7 @@ def _one_of(allowed: tuple[str, ...]) -> Check:
 
 def _policy(value: str) -> str:
     """Refuse a misspelt name; what looks like a formula is read by the planner."""
-    if _header_safe(value):
+    if one_line(value):
         return "must be printable, on one line"
     fits = not value or value in POLICIES or looks_like_formula(value)
     return "" if fits else f"must be {POLICY_FORMS}"
@@ -73,15 +74,6 @@ def _budget(value: str) -> str:
     except SettingsError:
         return f"must be {BUDGETS}, and at most {MOST_A_DAY:,} a day"
     return ""
-
-
-def _header_safe(value: str) -> str:
-    return "must be printable, on one line" if not value.isprintable() else ""
-
-
-def _header_table(value: Mapping[str, str]) -> str:
-    bad = next((k for k, v in value.items() if _header_safe(k + v) or not k.strip()), None)
-    return "" if bad is None else f"{bad!r} must be printable, on one line"
 
 
 def _counts_as(value: str) -> str:
@@ -123,8 +115,8 @@ class PageSettings:
     counts_as: str = _setting(
         "text", "what counts as a change: text, words:N, significant, links, structure", _counts_as
     )
-    headers: Mapping[str, str] = _setting({}, "request headers to send", _header_table)
-    cookies: Mapping[str, str] = _setting({}, "cookies to send", _header_table)
+    headers: Mapping[str, str] = _setting({}, "request headers to send", header_table)
+    cookies: Mapping[str, str] = _setting({}, "cookies to send", cookie_table)
     proxy: str = _setting("", "proxy to fetch through (http:// or https://)", _proxy)
     verify_tls: bool | None = _setting(
         None, "whether the server's certificate must be valid; unset: as network.verify_tls says"
@@ -224,7 +216,7 @@ class RoundSettings:
 class Settings:
     """Everything that can be set for a collection."""
 
-    contact: str = _setting("", "address or URL named in the User-Agent", _header_safe)
+    contact: str = _setting("", "address or URL named in the User-Agent", one_line)
     objective: str = _setting("freshness", "what visits are planned for", _one_of(OBJECTIVES))
     policy: str = _setting(
         "", "how visits are planned: by name, formula or model; empty: by the objective", _policy
@@ -240,12 +232,15 @@ class Settings:
     def for_page(self, *overrides: Table) -> PageSettings:
         """Resolve the page's settings: the collection's, then each override (tags, then page).
 
+        Overrides were checked when they were set, perhaps by an earlier version: a value that is
+        refused by now is an error of its page's request, and not of the crawl.
+
         >>> Settings().for_page({"verify_tls": False}).verify_tls, Settings().for_page().verify_tls
         (False, True)
         """
         resolved = self.page
         for table in overrides:
-            resolved = merge(resolved, table, where="page settings")
+            resolved = merge(resolved, table, where="page settings", is_kept=True)
         if resolved.verify_tls is None:
             return replace(resolved, verify_tls=self.network.verify_tls)
         return resolved
@@ -301,8 +296,11 @@ def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def merge(base: T, table: Table, *, where: str, prefix: str = "") -> T:
-    """Return ``base`` with the table's values in place, each checked; inner tables are joined."""
+def merge(base: T, table: Table, *, where: str, prefix: str = "", is_kept: bool = False) -> T:
+    """Return ``base`` with the table's values in place; inner tables are joined.
+
+    Each value is checked, but for those that were kept: of these only the kind is.
+    """
     known = {item.name: item for item in fields(base)}  # type: ignore[arg-type]
     hints = typing.get_type_hints(type(base))
     values: dict[str, Any] = {}
@@ -314,9 +312,11 @@ def merge(base: T, table: Table, *, where: str, prefix: str = "") -> T:
         if is_dataclass(current):
             if not isinstance(value, Mapping):
                 raise SettingsError(f"{where}: {name} is a table of settings, not {value!r}")
-            values[key] = merge(current, value, where=where, prefix=f"{name}.")
+            values[key] = merge(current, value, where=where, prefix=f"{name}.", is_kept=is_kept)
         else:
-            checked = _checked(known[key], hints[key], value, f"{where}: {name}")
+            checked = _converted(hints[key], value, f"{where}: {name}")
+            if not is_kept:
+                _check(known[key], checked, value, f"{where}: {name}")
             values[key] = {**current, **checked} if isinstance(checked, dict) else checked
     return replace(base, **values)  # type: ignore[type-var]
 
@@ -340,13 +340,13 @@ def _unknown(name: str, where: str, known: list[str]) -> str:
     return f"{where}: unknown setting {name}; {hint}"
 
 
-def _checked(item: Field[Any], kind: Any, value: Any, where: str) -> Any:
-    converted = _converted(kind, value, where)
+def _check(item: Field[Any], converted: Any, value: Any, where: str) -> None:
     check = item.metadata["check"]
     problem = check(converted) if check else ""
     if problem:
-        raise SettingsError(f"{where} {problem}, not {value!r}")
-    return converted
+        # Values of a table may be secrets, and are not shown.
+        shown = "" if isinstance(value, Mapping) else f", not {value!r}"
+        raise SettingsError(f"{where} {problem}{shown}")
 
 
 def _converted(kind: Any, value: Any, where: str) -> Any:

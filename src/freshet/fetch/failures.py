@@ -7,6 +7,7 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
     NotSupported,
@@ -14,6 +15,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 from service_identity import VerificationError
+from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.internet.error import TimeoutError as NotInTime
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
@@ -61,11 +63,14 @@ _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
     ((ResponseDataLossError,), Outcome.UNREADABLE, "the answer was cut short"),
     ((ResponseNeverReceived,), Outcome.UNREACHABLE, "the server hung up without an answer"),
     ((ResponseFailed,), Outcome.UNREADABLE, "the answer is not HTTP"),
+    ((DownloadFailedError, ConnectError, ConnectionClosed, OSError), Outcome.UNREACHABLE, ""),
 )
 
 
 def outcome_of(error: BaseException) -> tuple[Outcome, str]:
     """Return what a visit that ended in an error is called, and in one line why.
+
+    An error that is not known is ours: the request could not be made, and says nothing of the host.
 
     >>> outcome_of(DownloadTimeoutError())
     (<Outcome.TIMEOUT: 'timeout'>, 'no whole answer in limits.seconds')
@@ -77,7 +82,13 @@ def outcome_of(error: BaseException) -> tuple[Outcome, str]:
         found = next((reason for reason in reasons if isinstance(reason, kinds)), None)
         if found is not None:
             return _of_scrapy(found) or outcome, why or _line(found)
-    return Outcome.UNREACHABLE, _line(reasons[-1])
+    return Outcome.REFUSED, f"the request could not be made: {_line(reasons[-1])}"
+
+
+def is_known(error: BaseException) -> bool:
+    """Whether an error is one that requests end in; any other is a fault to be looked into."""
+    kinds = tuple(kind for known, _, _ in _KNOWN for kind in known)
+    return any(isinstance(reason, kinds) for reason in _reasons(error))
 
 
 def _reasons(error: BaseException) -> Iterator[BaseException]:

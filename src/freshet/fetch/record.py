@@ -1,5 +1,6 @@
 """Answers and failures become arrivals, with what went over the wire, and go to the desk."""
 
+import logging
 from datetime import datetime
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from freshet.archive.importers.base import Arrival, Http
 from freshet.core.clock import to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
-from freshet.fetch.failures import CrawlEnded, outcome_of
+from freshet.fetch.failures import CrawlEnded, is_known, outcome_of
 from freshet.fetch.hosts import BUSY, retry_after
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
@@ -23,6 +24,8 @@ from freshet.flow.errands import Fetched
 
 NOT_MODIFIED = 304
 SERVER_ERROR = 500
+
+log = logging.getLogger(__name__)
 
 
 class Record:
@@ -59,6 +62,8 @@ class Record:
             self._parts.give_up(request)
             return
         outcome, why = outcome_of(exception)
+        if not is_known(exception):
+            log.warning("%s: %s", request.url, why, exc_info=exception)
         was_answered = bool(trip.hops) or SENT in request.meta
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
         if ROBOTS in request.meta:

@@ -30,13 +30,14 @@ from freshet.core.types import Outcome
 from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
 from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
-from freshet.fetch.targets import target_of
+from freshet.fetch.targets import target_of, without_credentials
 from freshet.view.decode import decode
 from freshet.view.url import absolute, canonical, place
 
 TOKEN = "Freshet"
-# What kept a page's own way from reaching the host; another page's way may be open.
-OF_THE_ROUTE = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR})
+# What kept a page's own way from reaching the host, or its request from being made at all; another
+# page's way may be open.
+OF_THE_ROUTE = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR, Outcome.REFUSED})
 ROBOTS = "freshet_robots"
 MOST_REDIRECTS = 5
 TOO_MANY_REQUESTS = 429
@@ -192,7 +193,7 @@ class Robots:
         lifetime = crawl.robots_hours * HOUR
         before = crawl.hosts.robots(key)
         try:
-            first = _request(absolute(url, "/robots.txt") or url, route)
+            first = _request(without_credentials(absolute(url, "/robots.txt") or url), route)
             crawl.hand_over(page, first)
             response = await self._follow(first, route)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
