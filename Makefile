@@ -3,8 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+REPLAY_TOOLS := .venv-replay
+REPLAY_TOOLS_READY := $(REPLAY_TOOLS)/.ready
 
-.PHONY: help setup demo test check format lint types layers bench experiments crash hostile clean
+.PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile clean
 
 help:
 	@echo "make demo    set up, then crawl a living web on this machine (minutes the first time)"
@@ -27,12 +29,20 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)
 
+# pywb, cdxj-indexer and py-wacz, which tests run as programs of their own.
+$(REPLAY_TOOLS_READY): constraints-replay.txt $(READY)
+	$(PYTHON) -m venv --without-pip $(REPLAY_TOOLS)
+	$(BIN)/python -m pip --python $(REPLAY_TOOLS) install --quiet --constraint constraints-replay.txt --group replay-tools
+	@touch $(REPLAY_TOOLS_READY)
+
+replay-tools: $(REPLAY_TOOLS_READY)
+
 demo: setup
 	$(BIN)/freshet demo
 
 test: check
 
-check: setup lint types layers
+check: setup replay-tools lint types layers
 	$(BIN)/pytest -n auto
 
 lint: setup
@@ -73,4 +83,4 @@ hostile: setup
 	$(BIN)/python -m tests.fetch.hostile
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(REPLAY_TOOLS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,13 +1,18 @@
 """What came over HTTP is kept as HTTP; what did not is a resource."""
 
+import warnings
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.archive.importers.base import Arrival, Http
+from freshet.archive.warc.build import Original, response, revisit_not_modified
+from freshet.archive.warc.record import encode
 from freshet.core.types import Outcome
 from freshet.flow.opened import OpenedCollection
 from tests.flow.flow_samples import (
@@ -22,6 +27,10 @@ from tests.flow.flow_samples import (
     record,
     told,
 )
+
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    from fastwarc.warc import ArchiveIterator as FastwarcIterator
+    from fastwarc.warc import WarcRecordType
 
 REQUEST = b"GET /news HTTP/1.1\r\nHost: example.org\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n"
@@ -149,3 +158,83 @@ def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
     forget(collection, [row.visit.id for row in collection.page(URL).history()])
     record(collection, [])
     assert told(collection) == before
+
+
+def fields_of(collection: OpenedCollection, kind: str) -> list[list[tuple[str, str]]]:
+    """Return the WARC fields of each record of a type, as they stand."""
+    whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
+    records = ArchiveIterator(BytesIO(whole), check_digests="raise")
+    return [list(entry.rec_headers.headers) for entry in records if entry.rec_type == kind]
+
+
+def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
+    original, again = (dict(fields_of(collection, kind)[0]) for kind in ("response", "revisit"))
+    assert again["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+    assert again["WARC-Refers-To"] == original["WARC-Record-ID"]
+    assert again["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
+    assert again["WARC-Refers-To-Date"] == original["WARC-Date"]
+    assert again["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
+    names = [name for name, _ in fields_of(collection, "revisit")[0]]
+    assert len(set(names)) == len(names)
+
+
+def test_a_304_has_the_http_header_of_the_original_and_its_own_among_the_facts(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
+    whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
+    wanted = WarcRecordType.response | WarcRecordType.revisit
+    heads = [
+        (found.http_headers.status_line, found.http_headers.asdict())
+        for found in FastwarcIterator(BytesIO(whole), record_types=wanted, parse_http=True)
+    ]
+    assert heads[0] == heads[1] == ("HTTP/1.1 200 OK", {"Content-Type": "text/html", "X": "y"})
+    facts = archived(collection)[-1][2].decode().removeprefix("notModifiedHead: ").strip()
+    assert unquote_to_bytes(facts) == UNCHANGED.head
+
+
+def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes(
+    collection: OpenedCollection,
+) -> None:
+    looks = [arrive(day, html("one"), http=FETCHED) for day in (1, 2)]
+    record(collection, looks, [not_modified(3)], [not_modified(4)])
+    [original] = fields_of(collection, "response")
+    refers = {dict(fields)["WARC-Refers-To"] for fields in fields_of(collection, "revisit")}
+    assert refers == {dict(original)["WARC-Record-ID"]}
+    assert collection.check().is_sound
+
+
+def test_a_304_as_it_was_written_before_is_still_understood(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    first = response(
+        URL, START, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html("one")
+    )
+    old = revisit_not_modified(
+        URL, START.replace(day=2), UNCHANGED.head, Original(first.id, URL, first.date)
+    )
+    (tmp_path / "old.warc.gz").write_bytes(encode(first) + encode(old))
+    collection.bring("warc", tmp_path / "old.warc.gz", source="")
+    assert marks(collection) == [(Outcome.OK, None), (Outcome.NOT_MODIFIED, False)]
+    assert collection.page(URL).history()[-1].visit.status == 304
+    assert collection.check().is_sound
+    record(collection, [not_modified(3)])
+    assert dict(fields_of(collection, "revisit")[-1])["WARC-Refers-To"] == f"<{first.id}>"
+    assert collection.check().is_sound
+
+
+def test_bytes_whose_first_record_was_damaged_meanwhile_are_kept_again(
+    collection: OpenedCollection,
+) -> None:
+    with collection.recording() as recorder:
+        recorder.take([arrive(1, html("one"), http=FETCHED)])
+        [path] = collection.archive.glob("*.warc.gz.open")
+        location = collection.page(URL).history()[0].visit.location
+        with path.open("r+b") as file:
+            file.seek(location.offset + location.length // 2)
+            file.write(bytes(8))
+        recorder.take([arrive(2, html("one"), http=FETCHED)])
+    assert collection.page(URL).snapshot(2).body == html("one")

@@ -106,7 +106,8 @@ def test_repeated_bytes_refer_to_the_address_they_first_came_from(
     assert [fields["WARC-Target-URI"] for fields in revisits] == [THERE, FINAL]
     assert revisits[0]["WARC-Refers-To-Target-URI"] == FINAL
     assert revisits[0]["WARC-Refers-To"] == first["WARC-Record-ID"]
-    assert revisits[1]["WARC-Refers-To-Target-URI"] == THERE
+    assert revisits[1]["WARC-Refers-To-Target-URI"] == FINAL
+    assert revisits[1]["WARC-Refers-To"] == first["WARC-Record-ID"]
     assert bodies(collection) == [html("one", "a")] * 2
 
 

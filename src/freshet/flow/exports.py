@@ -1,10 +1,16 @@
 """Take tables out: visits and changes as Parquet, CSV or a CDXJ index."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from freshet.archive.exporters import cdxj, csv, parquet
 from freshet.archive.exporters.base import ChangeRow, VisitRow
+from freshet.archive.importers.warc import Capture, captures
+from freshet.archive.warc.located import Located
+from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
+from freshet.archive.warc.record import uid
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Visit
 from freshet.flow.collection import Collection
@@ -13,7 +19,7 @@ WRITERS: Mapping[str, Callable[[Path, Collection, str | None], int]] = {
     "parquet": lambda path, source, part: parquet.write_visits(path, visit_rows(source, part)),
     "changes": lambda path, source, part: parquet.write_changes(path, change_rows(source, part)),
     "csv": lambda path, source, part: csv.write(path, change_rows(source, part)),
-    "cdxj": lambda path, source, part: cdxj.write(path, visit_rows(source, part)),
+    "cdxj": lambda path, source, part: cdxj.write(path, indexed_records(source, part)),
 }
 
 
@@ -36,6 +42,30 @@ def visit_rows(collection: Collection, source: str | None) -> Iterator[VisitRow]
         for row in rows:
             again = row.visit.digest is not None and row.visit.id not in originals
             yield VisitRow(page, row.visit, row.view.language if row.view else "", revisit=again)
+
+
+def indexed_records(collection: Collection, source: str | None) -> Iterator[Located]:
+    """Yield the records of every visit and of the redirects that led to it, file by file."""
+    for capture in visit_captures(collection, source):
+        yield from (capture.record, *capture.companions)
+
+
+def visit_captures(collection: Collection, source: str | None) -> Iterator[Capture]:
+    """Yield the captures of pages that were not removed, in the order of the archive's files."""
+    pages = array("q", (page.id for page in collection.pages(source=source)))
+    for path in archive_files(collection.archive):
+        name = path.name.removesuffix(OPEN_SUFFIX)
+        visits = collection.catalog.visits_in_file(name)
+        wanted = {visit.uid for visit in visits if _is_among(pages, visit.page)}
+        for found in captures(records(path)) if wanted else ():
+            if isinstance(found, Capture) and uid(found.record.record.id) in wanted:
+                yield found
+
+
+def _is_among(pages: Sequence[int], page: int) -> bool:
+    """Whether a page is one of those, whose ids are in order."""
+    at = bisect_left(pages, page)
+    return at < len(pages) and pages[at] == page
 
 
 def _originals(visits: Iterable[Visit]) -> set[int | None]:

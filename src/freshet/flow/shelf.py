@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import (
+    NOT_MODIFIED,
     Origin,
-    Original,
+    escaped_head,
     metadata,
     request,
     resource,
@@ -18,6 +20,7 @@ from freshet.archive.warc.build import (
     revisit_not_modified,
 )
 from freshet.archive.warc.digest import sha1
+from freshet.archive.warc.http import is_http, split_http
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.record import (
     FINAL_FIELD,
@@ -32,14 +35,13 @@ from freshet.archive.warc.write import Writer
 from freshet.core.clock import Clock
 from freshet.core.errors import StorageError
 from freshet.core.settings import Settings
-from freshet.core.types import Location, Outcome, Snapshot, Visit
+from freshet.core.types import Location, Outcome, Snapshot
+from freshet.flow.originals import LastLook, OriginalRecords, PayloadKey, look_of, reference
 
-REMEMBERED_PAYLOADS = 10_000
 OK = 200
+NOT_MODIFIED_HEAD = "notModifiedHead"
 
 _TRANSFER_CODING = re.compile(rb"(?im)^transfer-encoding[ \t]*:[^\n]*\n(?:[ \t]+[^\r\n][^\n]*\n)*")
-
-Payload = tuple[int, bytes, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +66,17 @@ class Shelf:
         self._software = software
         self._writer: Writer | None = None
         self._source = ""
-        self._recent: dict[Payload, Original] = {}
+        self._originals = OriginalRecords(catalog, lock.folder)
         self._waiting: dict[bytes, Stored] = {}
-        self._latest: dict[int, Original] = {}
+        self._latest: dict[int, LastLook] = {}
 
     def expect(self, items: Sequence[tuple[int, str, Arrival]]) -> None:
         """Look up, for a whole batch at once, which of its payloads are kept already."""
-        urls = {
-            (page, sha1(arrival.snapshot.body), len(arrival.snapshot.body)): url
-            for page, url, arrival in items
+        self._originals.expect({
+            (page, sha1(arrival.snapshot.body), len(arrival.snapshot.body))
+            for page, _, arrival in items
             if arrival.snapshot is not None and arrival.location is None and arrival.raw is None
-        }
-        if len(self._recent) + len(urls) > REMEMBERED_PAYLOADS:
-            self._recent.clear()
-        for payload, visit in self._catalog.kept_payloads(
-            urls.keys() - self._recent.keys()
-        ).items():
-            self._recent[payload] = _original(visit, urls[payload])
+        })
 
     def put(self, arrival: Arrival, page: int, url: str) -> Stored:
         """Append what an arrival brought; nothing where it brought no bytes.
@@ -112,9 +108,9 @@ class Shelf:
         record = self._record(arrival, snapshot, url, payload)
         location = self._append(arrival, record)
         if record.type != "revisit":
-            self._recent[payload] = Original(record.id, record.target, arrival.time)
+            self._originals.note(payload, location)
         if snapshot.status == OK:
-            self._latest[page] = Original(record.id, record.target, arrival.time)
+            self._latest[page] = LastLook(payload, record.id, record.target, record.date)
         return Stored(location, digest, size)
 
     def sync(self) -> None:
@@ -129,7 +125,7 @@ class Shelf:
         try:
             yield
         except StorageError:
-            self._recent.clear()
+            self._originals.forget()
             self._latest.clear()
             self._waiting = {
                 uid: stored for uid, stored in self._waiting.items() if self._is_there(stored)
@@ -161,35 +157,44 @@ class Shelf:
         target = target_of(arrival, url)
         last = self._last_look(page, url, arrival)
         if arrival.outcome is Outcome.NOT_MODIFIED and last is not None:
-            record = revisit_not_modified(target, arrival.time, http.head, last)
+            record = self._not_modified(target, arrival.time, http, last)
         else:
             record = response(target, arrival.time, http.head)
         return _of_visit(record, arrival, url)
 
-    def _last_look(self, page: int, url: str, arrival: Arrival) -> Original | None:
-        """Return the record of the page's last look by then, put just now or in the catalog."""
+    def _not_modified(self, target: str, time: datetime, http: Http, last: LastLook) -> Record:
+        """Make the revisit record of a 304, with the original's HTTP header where it is kept."""
+        kept = self._originals.of_look(last)
+        if kept is None:
+            return revisit_not_modified(target, time, http.head, last.original)
+        head = split_http(kept.block)[0] if is_http(kept) else b""
+        return revisit_not_modified(target, time, head, reference(kept))
+
+    def _last_look(self, page: int, url: str, arrival: Arrival) -> LastLook | None:
+        """Return the page's last look by then, put just now or in the catalog."""
         latest = self._latest.get(page)
         if latest is not None and latest.date <= arrival.time:
             return latest
         row = self._catalog.last_looks([page], {page: arrival.time}).get(page)
-        return None if row is None else _original(row.visit, url)
+        return None if row is None else look_of(row.visit, url)
 
     def _append(self, arrival: Arrival, record: Record) -> Location:
         """Append a record together with all that belongs to it: requests, facts, and hops."""
-        members = [record, *_beside(arrival.http, record), *_on_the_way(arrival, record)]
+        http = _with_head(arrival.http, record)
+        members = [record, *_beside(http, record), *_on_the_way(arrival, record)]
         return self._open(arrival.source).append(members)[0]
 
     def _copy(self, arrival: Arrival) -> Location:
         members = [arrival.raw or b"", *arrival.companions]
         return self._open(arrival.source).append(members)[0]
 
-    def _record(self, arrival: Arrival, snapshot: Snapshot, url: str, payload: Payload) -> Record:
+    def _record(self, arrival: Arrival, snapshot: Snapshot, url: str, key: PayloadKey) -> Record:
         """Make the arrival's record: the bytes, or a revisit where they are kept already."""
         head = told_head(arrival.http.head) if arrival.http else head_of(snapshot)
         target = target_of(arrival, url)
-        original = self._recent.get(payload)
+        original = self._originals.with_body(key, snapshot.body)
         if original is not None and arrival.answered_by is None:
-            record = revisit_identical(target, arrival.time, head, original, payload[1])
+            record = revisit_identical(target, arrival.time, head, reference(original), key[1])
         elif head:
             record = response(target, arrival.time, head + snapshot.body)
         else:
@@ -220,10 +225,6 @@ def target_of(arrival: Arrival, url: str) -> str:
     return arrival.answered_by or arrival.final_url or url
 
 
-def _original(visit: Visit, url: str) -> Original:
-    return Original(record_id(visit.uid), visit.final_url or url, visit.time)
-
-
 def _of_visit(record: Record, arrival: Arrival, url: str) -> Record:
     """Give a record the visit's id, and say in it what it does not show: page, end, outcome."""
     told = arrival.outcome if arrival.outcome is not Outcome.NOT_MODIFIED else None
@@ -243,6 +244,13 @@ def _beside(http: Http | None, record: Record, headers: Fields = ()) -> Iterator
         yield request(http.request, answer=record, headers=headers)
     if http is not None and http.facts:
         yield metadata(dict(http.facts), about=record, headers=headers)
+
+
+def _with_head(http: Http | None, record: Record) -> Http | None:
+    """Add the 304 answer's own HTTP header to the facts, where its record has the original's."""
+    if http is None or record.field("WARC-Profile") != NOT_MODIFIED or record.block == http.head:
+        return http
+    return replace(http, facts=(*http.facts, (NOT_MODIFIED_HEAD, escaped_head(http.head))))
 
 
 def _on_the_way(arrival: Arrival, record: Record) -> Iterator[Record]:

@@ -8,41 +8,52 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.exporters import cdxj
-from freshet.archive.exporters.base import VisitRow
 from freshet.archive.spill import in_order
-from freshet.core.types import Location, Outcome, Page, Visit
+from freshet.archive.warc.build import (
+    Original,
+    metadata,
+    request,
+    resource,
+    response,
+    revisit_identical,
+    revisit_not_modified,
+)
+from freshet.archive.warc.digest import label, sha1
+from freshet.archive.warc.located import Located
+from freshet.archive.warc.record import Record
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
-AT = Location("a.warc.gz", 333, 1043)
+URL = "https://a.org/"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+ORIGINAL = Original("urn:uuid:1", URL, NOON, label(sha1(b"x")))
 
 
-def visit(**facts: object) -> Visit:
-    return Visit(
-        **{
-            "uid": bytes(16), "page": 1, "time": NOON, "outcome": Outcome.OK, "status": 200,
-            "digest": bytes(20), "media_type": "text/html", "location": AT, **facts,
-        }
-    )  # fmt: skip
+def located(record: Record, name: str = "a.warc.gz") -> Located:
+    return Located(record, Path(name), 333, 1043, len(record.block))
 
 
-def row(url: str = "https://a.org/", **facts: object) -> VisitRow:
-    return VisitRow(Page(1, url, "", "a.org", "a.org", "a.org/", NOON), visit(**facts))
+def page(url: str = URL, date: datetime = NOON) -> Record:
+    return response(url, date, HEAD + b"x")
 
 
-def written(path: Path, *rows: VisitRow) -> list[str]:
-    assert cdxj.write(path, rows) == len(path.read_text().splitlines())
+def written(path: Path, *records: Record) -> list[str]:
+    found = [located(record) for record in records]
+    assert cdxj.write(path, found) == len(path.read_text().splitlines())
     return path.read_text().splitlines()
 
 
+def fields(line: str) -> dict[str, str]:
+    return json.loads(line.split(" ", 2)[2])
+
+
 def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
-    (line,) = written(tmp_path / "index.cdxj", row())
-    key, time, fields = line.split(" ", 2)
-    assert (key, time) == ("org,a)/", "20240501120000")
-    assert json.loads(fields) == {
+    (line,) = written(tmp_path / "index.cdxj", page())
+    assert line.split(" ")[:2] == ["org,a)/", "20240501120000"]
+    assert fields(line) == {
         "url": "https://a.org/",
         "mime": "text/html",
         "status": "200",
-        "digest": "A" * 32,
+        "digest": label(sha1(b"x")),
         "length": "1043",
         "offset": "333",
         "filename": "a.warc.gz",
@@ -50,29 +61,39 @@ def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
 
 
 def test_lines_are_in_order_of_key_then_time(tmp_path: Path) -> None:
-    rows = [row("https://b.org/"), row("https://a.org/b"), row(time=NOON.replace(year=2025)), row()]
-    lines = written(tmp_path / "index.cdxj", *rows)
+    late = page(date=NOON.replace(year=2025))
+    lines = written(
+        tmp_path / "index.cdxj", page("https://b.org/"), page("https://a.org/b"), late, page()
+    )
     assert lines == sorted(lines)
     assert [line.split(" ")[0] for line in lines] == ["org,a)/", "org,a)/", "org,a)/b", "org,b)/"]
 
 
-def test_a_redirected_look_is_found_under_both_addresses(tmp_path: Path) -> None:
-    moved = row(final_url="https://b.org/new")
-    refused = row(final_url="http://10.0.0.1/", outcome=Outcome.REFUSED)
-    lines = written(tmp_path / "index.cdxj", moved, refused)
-    assert [line.split(" ")[0] for line in lines] == ["org,a)/", "org,a)/", "org,b)/new"]
-    assert {json.loads(line.split(" ", 2)[2])["offset"] for line in lines} == {"333"}
-
-
-def test_a_visit_without_a_record_has_no_line(tmp_path: Path) -> None:
-    assert written(tmp_path / "index.cdxj", row(location=None)) == []
+def test_requests_and_facts_have_no_line(tmp_path: Path) -> None:
+    answer = page()
+    beside = [request(b"GET / HTTP/1.1\r\n\r\n", answer=answer), metadata({"a": "b"}, about=answer)]
+    assert len(written(tmp_path / "index.cdxj", answer, *beside)) == 1
 
 
 def test_a_revisit_says_so_in_place_of_its_media_type(tmp_path: Path) -> None:
-    (line,) = written(tmp_path / "index.cdxj", row(outcome=Outcome.NOT_MODIFIED, digest=None))
-    fields = json.loads(line.split(" ", 2)[2])
-    assert fields["mime"] == "warc/revisit"
-    assert "digest" not in fields
+    same = revisit_identical(URL, NOON, HEAD, ORIGINAL, sha1(b"x"))
+    unchanged = revisit_not_modified(URL, NOON, HEAD, ORIGINAL)
+    for line in written(tmp_path / "index.cdxj", same, unchanged):
+        assert fields(line)["mime"] == "warc/revisit"
+        assert fields(line)["status"] == "200"
+        assert fields(line)["digest"] == label(sha1(b"x"))
+
+
+def test_a_resource_has_its_own_media_type_and_no_status(tmp_path: Path) -> None:
+    (line,) = written(tmp_path / "index.cdxj", resource(URL, NOON, b"x", "text/plain; a=b"))
+    assert fields(line)["mime"] == "text/plain"
+    assert "status" not in fields(line)
+
+
+def test_a_file_that_is_being_written_has_the_name_it_will_have(tmp_path: Path) -> None:
+    open_file = located(page(), "a.warc.gz.open")
+    (line,) = cdxj.lines([open_file])
+    assert fields(line.decode())["filename"] == "a.warc.gz"
 
 
 @given(st.lists(st.binary()))

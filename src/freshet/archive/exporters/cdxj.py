@@ -1,51 +1,80 @@
-"""The index that replay programs look captures up in: a line per record, sorted (CDXJ)."""
+"""The index that replay programs look captures up in: a line per record, sorted (CDXJ).
+
+The lines are those that cdxj-indexer writes for the same records, key by key.
+"""
 
 import json
-from base64 import b32encode
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from freshet.archive.exporters.base import VisitRow, replacing
+from freshet.archive.exporters.base import replacing
 from freshet.archive.exporters.surt import surt
 from freshet.archive.spill import in_order
+from freshet.archive.warc.digest import label, sha1
+from freshet.archive.warc.http import is_http, payload, split_http
+from freshet.archive.warc.located import Located
+from freshet.archive.warc.read import OPEN_SUFFIX
+from freshet.archive.warc.record import Record
 from freshet.core.types import Location
 
 REVISIT = "warc/revisit"
+INDEXED = frozenset({"response", "revisit", "resource", "metadata"})
+WARC_FIELDS = "application/warc-fields"
+
+_AFTER_MEDIA_TYPE = re.compile(r"[;\s]")
 
 
-def write(path: Path, rows: Iterable[VisitRow]) -> int:
-    """Write the lines of the visits that have a record, in order; return how many there were."""
+def write(path: Path, records: Iterable[Located]) -> int:
+    """Write the lines of records, in order; return how many there were."""
     written = 0
     with replacing(path) as part, part.open("wb") as file:
-        for text in in_order(lines(rows)):
+        for text in in_order(lines(records)):
             file.write(text + b"\n")
             written += 1
     return written
 
 
-def lines(rows: Iterable[VisitRow]) -> Iterator[bytes]:
-    """Yield the index line of each visit that has a record.
-
-    A redirected look has two: under its page, and under the address that revisits refer to.
-    """
-    for row in rows:
-        final = row.visit.final_url if row.visit.outcome.is_look else None
-        if row.visit.location is not None:
-            for url in dict.fromkeys((row.page.url, final or row.page.url)):
-                yield line(url, row, row.visit.location).encode()
+def lines(records: Iterable[Located]) -> Iterator[bytes]:
+    """Yield the index line of each record that replay programs may show."""
+    for found in records:
+        if is_indexed(found.record):
+            place = Location(_file_name(found.path), found.offset, found.length)
+            yield line(found.record, place).encode()
 
 
-def line(url: str, row: VisitRow, location: Location) -> str:
-    """Return the index line of a visit: key, time to the second, and where its record lies."""
-    visit = row.visit
+def is_indexed(record: Record) -> bool:
+    """Whether a record has a line; requests and mere facts about records have none."""
+    return record.type in INDEXED and record.media_type != WARC_FIELDS
+
+
+def line(record: Record, place: Location) -> str:
+    """Return the index line of a record: key, time to the second, and where it lies."""
+    status, headers, _ = payload(record)
     fields = {
-        "url": url,
-        "mime": REVISIT if row.is_revisit else visit.media_type,
-        "status": "" if visit.status is None else str(visit.status),
-        "digest": b32encode(visit.digest).decode() if visit.digest else "",
-        "length": str(location.length),
-        "offset": str(location.offset),
-        "filename": location.file,
+        "url": record.target,
+        "mime": _media_type(record, dict(reversed([(n.lower(), v) for n, v in headers]))),
+        "status": str(status) if status and record.type != "resource" else None,
+        "digest": record.field("WARC-Payload-Digest") or label(sha1(_stored_payload(record))),
+        "length": str(place.length),
+        "offset": str(place.offset),
+        "filename": place.file,
     }
-    known = {name: value for name, value in fields.items() if value}
-    return f"{surt(url)} {visit.time:%Y%m%d%H%M%S} {json.dumps(known)}"
+    known = {name: value for name, value in fields.items() if value is not None}
+    return f"{surt(record.target)} {record.date:%Y%m%d%H%M%S} {json.dumps(known)}"
+
+
+def _media_type(record: Record, http_headers: dict[str, str]) -> str | None:
+    if record.type == "revisit":
+        return REVISIT
+    declared = http_headers.get("content-type")
+    return _AFTER_MEDIA_TYPE.split(declared, maxsplit=1)[0] if declared else declared
+
+
+def _stored_payload(record: Record) -> bytes:
+    return split_http(record.block)[1] if is_http(record) else record.block
+
+
+def _file_name(path: Path) -> str:
+    """Return the name that the file has for good."""
+    return path.name.removesuffix(OPEN_SUFFIX)

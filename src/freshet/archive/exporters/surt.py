@@ -12,10 +12,10 @@ from ada_url import URL, HostType
 WWW = re.compile(r"^www\d*\.")
 SLASHES = re.compile(r"/{2,}")
 KEPT = "!\"$&'()*+,/:;<=>?@[\\]^`{|}~"
-PATH_SESSION = re.compile(r";jsessionid=[0-9a-z]{32}$|(?<=/)\([a-z]\([0-9a-z]{24}\)\)/")
+PATH_SESSION = re.compile(r"(?<=/)\((?:[a-z]\([0-9a-z]{24}\))+\)/")
 QUERY_SESSION = re.compile(
-    r"(?:^|(?<=&))(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})"
-    r"(?:&|$)"
+    r"(?:^|(?<=&))(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}"
+    r"|cfid=[^&]+&cftoken=[^&]+)(?:&|$)"
 )
 
 
@@ -25,7 +25,7 @@ def surt(url: str) -> str:
     >>> surt("https://www.Example.org:443/News//?b=2&a=1#top")
     'org,example)/news?a=1&b=2'
     >>> surt("git:terms/Privacy Policy.md")
-    'git:terms/Privacy%20Policy.md'
+    'git:terms/privacy%20policy.md'
     """
     try:
         parts = URL(url)
@@ -38,9 +38,15 @@ def surt(url: str) -> str:
 
 
 def _host(parts: URL) -> str:
-    """Return the host's labels from the last to the first; addresses stay as they are."""
-    if parts.host_type != HostType.DEFAULT:
-        return parts.hostname
+    """Return the host's labels from the last to the first, the numbers of an IPv4 address too.
+
+    >>> surt("http://127.0.0.1:8080/")
+    '1,0,0,127:8080)/'
+    >>> surt("http://[::1]/")
+    '::1)/'
+    """
+    if parts.host_type == HostType.IPV6:
+        return parts.hostname.strip("[]")
     name = WWW.sub("", parts.hostname.rstrip("."))
     return ",".join(reversed(name.split(".")))
 
@@ -53,7 +59,7 @@ def _path(path: str) -> str:
 
 def _query(search: str) -> str:
     """Return the query in lower case, its parameters in order and without session ids."""
-    query = QUERY_SESSION.sub("", _unescaped(search.removeprefix("?"))).removesuffix("&")
+    query = QUERY_SESSION.sub("", _unescaped(search.removeprefix("?")))
     parameters = sorted(query.split("&"), key=lambda parameter: parameter.split("=", 1))
     return "?" + "&".join(parameters) if query else ""
 
@@ -73,5 +79,10 @@ def _unescaped(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return the text without white space and control characters."""
-    return quote(text, safe=KEPT + "%#")
+    """Return the text in lower case after its scheme, without white space and control characters.
+
+    >>> _escaped("GIT:A b")
+    'GIT:a%20b'
+    """
+    scheme, colon, rest = text.partition(":")
+    return quote(scheme + colon + rest.lower() if colon else text.lower(), safe=KEPT + "%#")

@@ -163,14 +163,16 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
     if record.type == "response" and status is None:
         raise ValueError("response has no HTTP header")
     url, final = _page(record), _final(record)
-    again = record.type == "revisit"
+    again, outcome = record.type == "revisit", _outcome(record, status)
+    # The HTTP header of such a revisit may be the original's, which replay programs need.
+    status = UNCHANGED if outcome is Outcome.NOT_MODIFIED else status
     return Arrival(
         url,
         source,
         record.date,
         uid(record.id),
         None if again or status == UNCHANGED else Snapshot(url, body, status or 200, headers),
-        outcome=_outcome(record, status),
+        outcome=outcome,
         status=status,
         final_url=final,
         raw=member(located, file),

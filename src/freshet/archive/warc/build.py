@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote_from_bytes
 
 from freshet.archive.warc.digest import label, sha1
 from freshet.archive.warc.http import split_http
@@ -13,6 +14,7 @@ CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-for
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
+_UNESCAPED = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
 _WARC_FIELDS = "application/warc-fields"
 _HTTP_RESPONSE = "application/http; msgtype=response"
 _HTTP_REQUEST = "application/http; msgtype=request"
@@ -29,11 +31,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The record that a revisit points to; its id is empty where it is not known."""
+    """The record that a revisit points to; its id is empty where it is not known.
+
+    ``digest`` is that of its payload, written as in the record itself.
+    """
 
     id: str
     target: str
     date: datetime
+    digest: str = ""
 
 
 def warcinfo(origin: Origin, filename: str, date: datetime) -> Record:
@@ -88,8 +94,21 @@ def revisit_identical(
 def revisit_not_modified(
     target: str, date: datetime, http_head: bytes, original: Original
 ) -> Record:
-    """Say that the server answered 304; its HTTP header is kept."""
-    return _revisit(target, date, http_head, _refers_to(original, NOT_MODIFIED))
+    """Say that the server answered 304 and that the payload is still the original's.
+
+    Replay programs join this HTTP header to the original's payload, so it is the original's.
+    """
+    digest = (("WARC-Payload-Digest", original.digest),) if original.digest else ()
+    return _revisit(target, date, http_head, (*_refers_to(original, NOT_MODIFIED), *digest))
+
+
+def escaped_head(http_head: bytes) -> str:
+    """Write an HTTP header as one line of warc-fields; percent escapes keep every byte.
+
+    >>> escaped_head(b"HTTP/1.1 304 Not Modified\\r\\nETag: 100%\\r\\n\\r\\n")
+    'HTTP/1.1 304 Not Modified%0D%0AETag: 100%25%0D%0A%0D%0A'
+    """
+    return quote_from_bytes(http_head, safe=_UNESCAPED).replace("  ", " %20")
 
 
 def warc_fields(facts: Mapping[str, str]) -> bytes:
