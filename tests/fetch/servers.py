@@ -163,6 +163,10 @@ class Exchange:
         await self.send(response(body, status, **headers))
         self.keep_open = True
 
+    async def body(self) -> bytes:
+        """Read what the request carries."""
+        return await self._reader.readexactly(int(self.entry.header("content-length") or 0))
+
     async def hang(self) -> None:
         """Say nothing until the client goes away."""
         while await self._reader.read(LONGEST_HEAD):

@@ -13,6 +13,7 @@ from tests.fetch.servers import Loopback, ScriptedPage, Site
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
 ADDON = 'ADDONS = {"freshet.fetch.addon.Freshet": 500}\n'
+PARSE = 'FRESHET_PAGES = "parse"\n'
 SPIDER = """
 import scrapy
 
@@ -57,7 +58,7 @@ def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: 
         folder = make_collection(tmp_path / "c", [f"{start}kept"], server.allow)
         settings = project / "shop" / "settings.py"
         plain = settings.read_text().replace("DOWNLOAD_DELAY = 1", "DOWNLOAD_DELAY = 0")
-        settings.write_text(f"{plain}\n{ADDON}FRESHET_COLLECTION = {str(folder)!r}\n")
+        settings.write_text(f"{plain}\n{ADDON}FRESHET_COLLECTION = {str(folder)!r}\n{PARSE}")
         spider = SPIDER.replace("START", repr(start))
         (project / "shop" / "spiders" / "titles.py").write_text(spider)
         for name in ("first", "second"):

@@ -5,9 +5,11 @@ In a project's settings:
     ADDONS = {"freshet.fetch.addon.Freshet": 500}
     FRESHET_COLLECTION = "news"
 
-What the project's own settings say about delays, robots.txt or cookies wins over the add-on's.
+What the project's own settings say about delays, cookies, retries or domains holds for the requests
+of its spiders; robots.txt is always obeyed, and special addresses are guarded.
 """
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,15 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from freshet import __version__
+from freshet.core.errors import BadInput, Locked, SettingsError
 from freshet.core.settings import NetworkSettings, Settings, load
 from freshet.fetch.guard import ALLOW, RESOLVER
 from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
-from freshet.fetch.parts import COLLECTION, parts_of
+from freshet.fetch.parts import COLLECTION, Parts, parts_of
+from freshet.fetch.spider_requests import over_budget
 from freshet.flow.collection import SETTINGS_FILE
+
+log = logging.getLogger(__name__)
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"
@@ -30,9 +36,10 @@ MIDDLEWARES: dict[str, int | None] = {
     "freshet.fetch.redirects.Redirects": 600,
     f"{BUILT_IN}.robotstxt.RobotsTxtMiddleware": None,
     f"{BUILT_IN}.redirect.RedirectMiddleware": None,
-    f"{BUILT_IN}.redirect.MetaRefreshMiddleware": None,
-    f"{BUILT_IN}.retry.RetryMiddleware": None,
-    f"{BUILT_IN}.offsite.OffsiteMiddleware": None,
+}
+OWN_CLASSES = {
+    "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
+    "DOWNLOADER": "freshet.fetch.downloads.Downloads",
 }
 
 
@@ -59,7 +66,8 @@ class Freshet:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Put Freshet's parts in place."""
-        parts = parts_of(self._crawler)
+        parts = open_parts(self._crawler)
+        over_budget(settings)
         for name, value in scrapy_settings(parts.settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
@@ -67,6 +75,20 @@ class Freshet:
         for scheme, handler in HANDLERS.items():
             settings["DOWNLOAD_HANDLERS"].set(scheme, handler, PRIORITY)
         require_guard(self._crawler)
+        for name, path in OWN_CLASSES.items():
+            if settings[name] != path:
+                raise SettingsError(
+                    f"{name}: {settings[name]} would go around Freshet; leave the setting to it"
+                )
+
+
+def open_parts(crawler: Crawler) -> Parts:
+    """Return a crawler's parts; a collection that cannot be opened ends Scrapy with one line."""
+    try:
+        return parts_of(crawler)
+    except (Locked, SettingsError, BadInput) as error:
+        log.error("Freshet: %s", error)
+        raise SystemExit(f"Freshet: {error}") from None
 
 
 def process_settings(network: NetworkSettings) -> dict[str, Any]:
@@ -78,8 +100,7 @@ def scrapy_settings(ours: Settings) -> dict[str, Any]:
     """Return what a collection's settings mean to Scrapy; politeness is kept by our scheduler."""
     return {
         HEADER_BYTES: ours.limits.header_bytes,
-        "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
-        "DOWNLOADER": "freshet.fetch.downloads.Downloads",
+        **OWN_CLASSES,
         "USER_AGENT": user_agent(ours.contact),
         "CONCURRENT_REQUESTS": ours.network.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": ours.network.concurrency,
@@ -89,7 +110,6 @@ def scrapy_settings(ours: Settings) -> dict[str, Any]:
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_FAIL_ON_DATALOSS": True,
         "DOWNLOAD_VERIFY_CERTIFICATES": ours.network.verify_tls,
-        "COOKIES_ENABLED": False,
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": False,
     }

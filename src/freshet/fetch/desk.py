@@ -69,13 +69,20 @@ FOR_EVER = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the desk needs of the fetching side."""
+    """What the desk needs of the fetching side.
+
+    ``claims`` are the URLs that someone's own spider has asked for since the last time; pages are
+    drawn once they ``may_draw``, and ``has_drawn`` is told of it.
+    """
 
     waiting: Callable[[], dict[str, int]]
     queue: Callable[[], Queue]
     start: Callable[[Errand], None]
     stop: Callable[[str], None]
     is_ending: Callable[[], bool]
+    claims: Callable[[], Sequence[str]] = tuple
+    may_draw: Callable[[], bool] = lambda: True
+    has_drawn: Callable[[], None] = lambda: None
     listeners: tuple[Callable[[Tidings], None], ...] = ()
 
 
@@ -116,6 +123,15 @@ class Desk:
     async def book(self, requests: int) -> bool:
         """Book further requests for an errand; False where the day's budget has none left."""
         return await self._insist(partial(self._worker.crawl.book, requests))
+
+    async def book_some(self, requests: int) -> int:
+        """Book requests of someone's own spider; return how many the day's budget has left."""
+        return await self._insist(partial(self._worker.crawl.book_some, requests))
+
+    async def return_requests(self, requests: int) -> None:
+        """Take back bookings whose requests did not go out."""
+        if requests:
+            await self._insist(partial(self._worker.crawl.return_requests, requests))
 
     def book_apart(self, requests: int) -> None:
         """Count requests that the budget does not; they are written down together."""
@@ -215,6 +231,8 @@ class Desk:
         """Draw what is due within a moment; return how long to wait before the next time."""
         if self._is_closing:
             return 0.0
+        if not self._outlook.may_draw():
+            return SHORT_WAIT
         crawl, clock = self._worker.crawl, self._worker.clock
         waiting = self._outlook.waiting()
         capacity = self._worker.settings.network.concurrency * QUEUED
@@ -227,6 +245,8 @@ class Desk:
         ahead = timedelta(seconds=seconds * clock.speed)
         most = max(QUEUED * self._worker.settings.politeness.per_host, capacity // LARGEST_PART)
         caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
+        if claims := self._outlook.claims():
+            await self._insist(partial(crawl.claim, claims))
         drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
         if self._is_closing:
             await self.give_back(drawn.errands)
@@ -234,6 +254,7 @@ class Desk:
         for errand in drawn.errands:
             self._outlook.start(errand)
         self.has_drawn = True
+        self._outlook.has_drawn()
         wait = SHORT_WAIT if drawn.again is None else clock.seconds_until(drawn.again - ahead)
         self._draw_at = stopwatch() + min(wait, LONGEST_WAIT)
         return wait

@@ -1,6 +1,7 @@
 """The parts of one crawl, put together once for each Scrapy crawler and found by it."""
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,12 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+from twisted.internet.defer import Deferred
 
 from freshet.core.budget import day_of
 from freshet.core.clock import from_epoch, stopwatch, to_epoch
+from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
 from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook
 from freshet.fetch.failures import CrawlEnded, Disallowed
@@ -21,6 +25,7 @@ from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
 from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
 from freshet.fetch.robots import ROBOTS
+from freshet.fetch.spider_requests import SpiderRequests, nudge
 from freshet.fetch.worker import Worker
 from freshet.flow.errands import Errand, Fetched
 
@@ -29,6 +34,10 @@ BUDGET = "FRESHET_BUDGET"
 # A robots.txt that redirects to a host which is not free within so many seconds cannot be had.
 LONGEST_ROBOTS_WAIT = 60.0
 ENDING_CHECK_SECONDS = 0.5
+PAGES = "FRESHET_PAGES"
+PAGES_CHOICES = ("record", "parse", "off")
+# In a project pages are drawn when the spider's start requests are known, or after some seconds.
+START_SECONDS = 5.0
 
 
 def parts_of(crawler: Crawler) -> "Parts":
@@ -48,8 +57,10 @@ class Parts:
     """Worker, host clocks, pacing and desk of a crawl, and how they meet Scrapy's engine.
 
     ``is_guest`` says that the crawl is someone else's: it ends when their spider and what is due
-    are done.
+    are done. Their spider's requests are kept by ``spider_requests``.
     """
+
+    spider_requests: SpiderRequests
 
     def __init__(
         self,
@@ -65,6 +76,10 @@ class Parts:
         self.is_guest = is_guest
         self._is_stopped = False
         self.set_aside = 0
+        self._pages = pages_setting(crawler.settings) if is_guest else "parse"
+        self._opened = stopwatch()
+        self._left: list[Request] = []
+        self.refused: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.worker = worker
         self.clock = worker.clock
@@ -80,8 +95,9 @@ class Parts:
         self.herald = Herald(listeners, self.stop) if listeners else None
         told = (self.herald,) if self.herald else ()
         outlook = Outlook(
-            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending, told
-        )
+            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending,
+            self._claims, self._may_draw, self._has_drawn, told,
+        )  # fmt: skip
         self.desk = Desk(worker, self.hosts, outlook, limits)
 
     @property
@@ -97,9 +113,23 @@ class Parts:
             raise RuntimeError("the crawler has no spider yet")
         return spider
 
+    @property
+    def is_to_draw(self) -> bool:
+        """Whether the pages that are due now are still to be drawn."""
+        return self._pages != "off" and not self.desk.has_drawn
+
+    def open_spider(self, spider: Spider) -> Deferred[None] | None:
+        """Open the queue of someone's own spider."""
+        if not self.is_guest:
+            return None
+        self._opened = stopwatch()
+        self.spider_requests = SpiderRequests(self._crawler, self.desk, self.clock, self.wait)
+        return self.spider_requests.open(spider)
+
     def run(self, errand: Errand) -> None:
         """Send an errand on its way."""
-        self.pacing.wait(request_of(errand, errback=_unheard), errand.host, errand.start)
+        callback = None if self._pages == "parse" else _unheard
+        self.pacing.wait(request_of(errand, _unheard, callback), errand.host, errand.start)
 
     def wait(self, request: Request) -> None:
         """Let a request wait for its host."""
@@ -174,7 +204,7 @@ class Parts:
         if trip.errand and not trip.hops:
             self.later(self.desk.give_back([trip.errand]))
         else:
-            self._leave_unfollowed(request, "the crawl ended before it was followed")
+            self.leave_unfollowed(request, "the crawl ended before it was followed")
 
     def send_back(self, host: str) -> None:
         """Give back the errands that wait for a host which has closed; other requests wait on."""
@@ -193,16 +223,39 @@ class Parts:
         if engine is not None and engine.spider is not None:
             self.later(engine.close_spider_async(reason=why))
 
-    async def close(self) -> None:
+    async def close(self, reason: str) -> None:
         """Record what is finished, give back what waits, and let go of the collection."""
-        waiting = [*self.pacing.stop(), *self.ready]
+        if self.is_guest:
+            await self.spider_requests.close(reason, self._halt)
+        waiting = [*self._left, *self.pacing.stop(), *self.ready]
         for request in waiting:
-            self._leave_unfollowed(request, "the crawl ended before it was followed")
+            self.leave_unfollowed(request, "the crawl ended before it was followed")
         await self.desk.close(_unsent(waiting))
         if self.herald is not None:
             self.herald.close()
         if self.is_guest:
             self.worker.close()
+
+    def _halt(self) -> list[Request]:
+        """Let nothing go any more; return what waits of someone's own spider."""
+        waiting = [*self.pacing.stop(), *self.ready]
+        self.ready.clear()
+        self._left = [request for request in waiting if trip_of(request).errand]
+        return [request for request in waiting if not trip_of(request).errand]
+
+    def _claims(self) -> list[str]:
+        return self.spider_requests.claims() if self.is_guest else []
+
+    def _has_drawn(self) -> None:
+        if self.is_guest:
+            nudge(self._crawler)
+
+    def _may_draw(self) -> bool:
+        """Whether pages may be drawn: a spider's start requests come first, to serve both."""
+        engine = self._crawler.engine
+        if not self.is_guest or self._pages == "off" or engine is None:
+            return not self.is_guest
+        return engine._start is None or stopwatch() - self._opened > START_SECONDS
 
     def _is_ending(self) -> bool:
         """Whether the crawl was asked to end, or has come to its end."""
@@ -218,14 +271,20 @@ class Parts:
         """Let a request that has waited go, unless yesterday's budget was to pay for it."""
         trip = trip_of(request)
         trip.is_ready = True
-        if trip.errand and trip.day != day_of(self.clock.now()):
+        if trip.day and trip.day != day_of(self.clock.now()):
             self.leave(request, was_sent=False)
-            self.later(self._pay_anew(request, trip.errand))
+            if trip.errand:
+                self.later(self._pay_anew(request, trip.errand))
+            else:
+                self.spider_requests.pay(request)
             return False
         if not trip.hops:
             trip.sent = self.clock.now()
         engine = self._crawler.engine
-        if engine is not None:
+        if trip.errand is None:
+            self.ready.append(request)
+            nudge(self._crawler)
+        elif engine is not None:
             engine.crawl(request)
         return True
 
@@ -242,14 +301,27 @@ class Parts:
             trip.day = day_of(now)
             self.wait(request)
         else:
-            self._leave_unfollowed(request, "the day's budget has nothing left to follow it")
+            self.leave_unfollowed(request, "the day's budget has nothing left to follow it")
 
-    def _leave_unfollowed(self, request: Request, why: str) -> None:
-        """Let a redirect that an errand met be the end of its visit."""
+    def leave_unfollowed(self, request: Request, why: str) -> None:
+        """Let a redirect be the end of its visit."""
         trip = trip_of(request)
-        if trip.errand and trip.hops:
+        if trip.hops:
             arrival = unanswered(request, Outcome.REDIRECT, why, self.clock.now())
-            self.desk.finished(Fetched(arrival, trip.errand.page, trip.day, asked=False))
+            page = trip.errand.page if trip.errand else 0
+            self.desk.finished(Fetched(arrival, page, trip.day, asked=False))
+
+
+def pages_setting(settings: BaseSettings) -> str:
+    """Return what becomes of a collection's due pages in someone's project.
+
+    In Scrapy's shell and in its check of contracts nothing is fetched that was not asked for.
+    """
+    value = str(settings.get(PAGES, "record"))
+    if value not in PAGES_CHOICES:
+        raise SettingsError(f'{PAGES}: {value!r} must be "record", "parse" or "off"')
+    is_tool = settings.getbool("KEEP_ALIVE") or "SCRAPY_CHECK" in os.environ
+    return "off" if is_tool else value
 
 
 def _unsent(requests: Iterable[Request]) -> list[Errand]:
@@ -258,5 +330,5 @@ def _unsent(requests: Iterable[Request]) -> list[Errand]:
     return [trip.errand for trip in trips if trip.errand and not trip.hops]
 
 
-def _unheard(failure: object) -> None:
-    """Pass over a failure that the recorder has taken in."""
+def _unheard(result: object) -> None:
+    """Pass over an answer or a failure that the recorder has taken in."""

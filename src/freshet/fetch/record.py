@@ -11,11 +11,12 @@ from scrapy.http import Response
 from scrapy.http.headers import Headers
 
 from freshet.archive.importers.base import Arrival, Http
+from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
-from freshet.fetch.failures import CrawlEnded, is_known, outcome_of
-from freshet.fetch.hosts import BUSY, retry_after
+from freshet.fetch.failures import CrawlEnded, Refused, is_known, outcome_of
+from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
 from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
@@ -47,8 +48,12 @@ class Record:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Hand an answer over; of a robots.txt only the host's clock hears."""
-        if ROBOTS not in request.meta:
+        if is_cached(request, response):
+            self._pass_over(request)
+            return response
+        if is_visit(request):
             self._hand_over(request, _answered(request, response, self._parts.clock.now()))
+        trip_of(request).is_told = True
         self._hear(request, _rough_outcome(response), response)
         return response
 
@@ -66,11 +71,14 @@ class Record:
             log.warning("%s: %s", request.url, why, exc_info=exception)
         was_answered = bool(trip.hops) or SENT in request.meta
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
-        if ROBOTS in request.meta:
-            trip.is_told = True
-        else:
+        if isinstance(exception, Refused) and self._parts.is_guest:
+            self._tell_refused(request, why)
+        if is_visit(request):
             arrival = unanswered(request, outcome, why, self._parts.clock.now())
             self._hand_over(request, arrival, asked=went_out)
+        elif not went_out:
+            self._pass_over(request)
+        trip.is_told = True
         if not isinstance(exception, IgnoreRequest) and outcome not in OF_THE_ROUTE:
             self._hear(request, outcome, None)
         self._parts.leave(request, was_sent=went_out)
@@ -78,17 +86,48 @@ class Record:
     def _hand_over(self, request: Request, arrival: Arrival, *, asked: bool = True) -> None:
         trip = trip_of(request)
         trip.is_told = True
-        page, day = (trip.errand.page, trip.day) if trip.errand else (0, "")
-        self._parts.desk.finished(Fetched(arrival, page, day, asked))
+        page = trip.errand.page if trip.errand else 0
+        self._parts.desk.finished(Fetched(arrival, page, trip.day, asked))
+
+    def _pass_over(self, request: Request) -> None:
+        """Let a request that did not go out, and is no visit, cost nothing."""
+        trip = trip_of(request)
+        trip.is_told = True
+        if trip.day == day_of(self._parts.clock.now()):
+            self._parts.later(self._parts.desk.return_requests(1))
+        self._parts.leave(request, was_sent=False)
+
+    def _tell_refused(self, request: Request, why: str) -> None:
+        """Log an address that the guard refused: Scrapy would pass over it in silence."""
+        host = host_of(request)
+        level = logging.DEBUG if host in self._parts.refused else logging.WARNING
+        self._parts.refused.add(host)
+        log.log(level, "Refused %s: %s", request, why)
 
     def _hear(self, request: Request, outcome: Outcome, response: Response | None) -> None:
-        """Tell the host's clock how it went; a host that closes sends its queue back."""
+        """Tell the host's clock how it went; a host that closes sends its queue back.
+
+        Failures that a spider meets are its own affair, unless the host asks to be left alone.
+        """
         now = self._parts.clock.now()
+        is_spiders = trip_of(request).errand is None and ROBOTS not in request.meta
+        if is_spiders and outcome in HOST_FAULTS - {Outcome.THROTTLED}:
+            return
         wait = None
         if response is not None and response.status in BUSY:
             wait = retry_after(_text(response.headers, "Retry-After"), now)
         if self._parts.hosts.hear(host_of(request), outcome, wait, to_epoch(now)):
             self._parts.send_back(host_of(request))
+
+
+def is_visit(request: Request) -> bool:
+    """Whether a request is for a page: forms and HEAD are not, and robots.txt is kept elsewhere."""
+    return request.method == "GET" and ROBOTS not in request.meta
+
+
+def is_cached(request: Request, response: Response) -> bool:
+    """Whether an answer comes from a project's HTTP cache, and no server was asked."""
+    return "cached" in response.flags and SENT not in request.meta
 
 
 def http_of(request: Request, response: Response) -> Http:
@@ -104,9 +143,11 @@ def _answered(request: Request, response: Response, now: datetime) -> Arrival:
     """Return the arrival of an answer: 304 to a conditional request shows that nothing changed."""
     trip, http, uid = trip_of(request), http_of(request, response), uuid4().bytes
     final, time = final_url(request), trip.sent or now
-    if response.status == NOT_MODIFIED:
-        outcome = Outcome.NOT_MODIFIED if trip.is_conditional else Outcome.UNREADABLE
-        why = "" if trip.is_conditional else "304 to a request without conditions"
+    is_checked = "cached" in response.flags
+    if response.status == NOT_MODIFIED or is_checked:
+        is_expected = trip.is_conditional or is_checked
+        outcome = Outcome.NOT_MODIFIED if is_expected else Outcome.UNREADABLE
+        why = "" if is_expected else "304 to a request without conditions"
         return Arrival(
             trip.url, "", time, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
             http=http, hops=trip.hops, why=why,

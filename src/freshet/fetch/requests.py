@@ -25,7 +25,8 @@ class Trip:
 
     ``at`` is the address of the request that is under way, ``day`` the one whose budget pays;
     ``is_ready`` says that it has waited for its host, ``is_told`` that its end is recorded, and
-    ``sent`` when the first one was sent.
+    ``sent`` when the first one was sent. One that ``waits_again`` is paid for and comes back from
+    asking for robots.txt.
     """
 
     url: str
@@ -38,6 +39,7 @@ class Trip:
     day: str = ""
     at: str = ""
     is_told: bool = False
+    waits_again: bool = False
 
 
 def trip_of(request: Request) -> Trip:
@@ -59,8 +61,24 @@ def host_of(request: Request) -> str:
     return place(canonical(request.url) or request.url).host
 
 
-def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Request:
-    """Return the request that runs an errand: with the page's headers, cookies and conditions."""
+# What of a Scrapy project's middlewares would stand between a page and its record.
+ALONE = {
+    "dont_cache": True,
+    "dont_merge_cookies": True,
+    "dont_redirect": True,
+    "dont_retry": True,
+}
+
+
+def request_of(
+    errand: Errand,
+    errback: Callable[..., Any] | None = None,
+    callback: Callable[..., Any] | None = None,
+) -> Request:
+    """Return the request that runs an errand: with the page's headers, cookies and conditions.
+
+    With a callback the answer is its own, whatever its status; without, the spider's.
+    """
     headers = dict(errand.settings.headers)
     if errand.settings.cookies:
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
@@ -68,11 +86,15 @@ def request_of(errand: Errand, errback: Callable[..., Any] | None = None) -> Req
     # The page's own spelling is sent; Scrapy would escape some characters of it anew.
     meta: dict[str, Any] = {
         "verbatim_url": True,
+        "handle_httpstatus_all": callback is not None,
         VERIFY: errand.settings.verify_tls is not False,
+        **ALONE,
     }
     if errand.settings.proxy:
         meta["proxy"] = errand.settings.proxy
-    request = Request(errand.url, headers=headers, meta=meta, dont_filter=True, errback=errback)
+    request = Request(
+        errand.url, callback, headers=headers, meta=meta, dont_filter=True, errback=errback
+    )
     request.meta[TRIP] = Trip(errand.url, errand, day=errand.day, at=request.url)
     add_conditions(request)
     return request
@@ -139,6 +161,22 @@ def onward(request: Request, url: str, answer: Response, http: Http, day: str) -
     next_one.meta[TRIP] = following
     add_conditions(next_one)
     return next_one
+
+
+def carry_on(request: Request, following: Request, answer: Response, http: Http) -> Request:
+    """Let a request that Scrapy made to follow a redirect go on with the visit that met it."""
+    trip = trip_of(request)
+    for name in (HEAD, SENT):
+        following.meta.pop(name, None)
+    following.meta[TRIP] = replace(
+        trip,
+        hops=(*trip.hops, Hop(request.url, http, answer.body)),
+        is_ready=False,
+        passed=trip.passed | {request.url},
+        day="",
+        at=following.url,
+    )
+    return following
 
 
 def _is_laid_open(before: str, after: str) -> bool:

@@ -28,6 +28,7 @@ from freshet.core.clock import Clock, to_epoch
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
+from freshet.fetch.requests import trip_of
 from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of, without_credentials
@@ -153,7 +154,8 @@ class Robots:
         with self._crawl.asking(place(url).host):
             record = await self._ask_once(request, url, route)
         self._require(record, url)
-        return request.replace(dont_filter=True)
+        trip_of(request).waits_again = True
+        return request.copy()
 
     def cut(self, data: bytes, request: Request) -> None:
         """Stop reading a robots.txt that is longer than what is parsed of it."""

@@ -3,9 +3,7 @@
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
-from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
 from freshet.fetch.parts import Parts, parts_of
@@ -13,37 +11,35 @@ from freshet.fetch.requests import begin_trip, trip_of
 
 
 class Scheduler(BaseScheduler):
-    """Hands Scrapy the requests whose time has come; nudges it so that none waits for its pulse."""
+    """Hands Scrapy the requests whose time has come; nudges it so that none waits for its pulse.
 
-    def __init__(self, parts: Parts, filter_: BaseDupeFilter) -> None:
+    The requests of someone's own spider are kept by Scrapy's own scheduler until they may go.
+    """
+
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._filter = filter_
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Scheduler":
-        """Make it for a crawler, with the filter of doubles that the project uses."""
-        kind = load_object(crawler.settings["DUPEFILTER_CLASS"])
-        return cls(parts_of(crawler), build_from_crawler(kind, crawler))
+        """Make it for a crawler."""
+        return cls(parts_of(crawler))
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Begin to draw from the plan."""
+        opening = self._parts.open_spider(spider)
         self._parts.desk.begin()
-        return self._filter.open()
+        return opening
 
     def close(self, reason: str) -> Deferred[None]:
         """Record what is finished and give back what waits."""
-        return deferred_from_coro(self._close(reason))
-
-    async def _close(self, reason: str) -> None:
-        self._filter.close(reason)
-        await self._parts.close()
+        return deferred_from_coro(self._parts.close(reason))
 
     def has_pending_requests(self) -> bool:
         """Whether there is more to come: always in Freshet's own crawl."""
         parts = self._parts
-        if not parts.is_guest or parts.ready:
+        if not parts.is_guest or parts.ready or parts.spider_requests.has_pending():
             return True
-        return bool(parts.pacing.waiting()) or not parts.desk.has_drawn
+        return bool(parts.pacing.waiting()) or parts.is_to_draw
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request: one that has waited is ready, any other waits for its host."""
@@ -53,13 +49,24 @@ class Scheduler(BaseScheduler):
             trip = begin_trip(request)
         if trip.is_ready:
             self._parts.ready.append(request)
-            return True
-        if not request.dont_filter and self._filter.request_seen(request):
-            self._filter.log(request, self._parts.spider)
+        elif trip.errand is not None or not self._parts.is_guest:
+            self._parts.wait(request)
+        elif trip.waits_again:
+            trip.waits_again = False
+            self._parts.spider_requests.wait_again(request)
+        elif not self._parts.spider_requests.add(request):
+            self._parts.leave_unfollowed(request, "the spider has asked for its end before")
             return False
-        self._parts.wait(request)
         return True
 
     def next_request(self) -> Request | None:
         """Return a request whose time has come."""
-        return self._parts.ready.popleft() if self._parts.ready else None
+        parts = self._parts
+        if parts.is_guest and not parts.ready:
+            parts.spider_requests.take()
+        if not parts.ready:
+            return None
+        request = parts.ready.popleft()
+        if parts.is_guest:
+            parts.spider_requests.left(request)
+        return request

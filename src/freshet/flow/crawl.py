@@ -16,7 +16,7 @@ from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.errors import StorageError
 from freshet.core.settings import PageSettings
 from freshet.core.tables import UNBOUNDED, Caps
-from freshet.core.types import Choice, Page
+from freshet.core.types import Choice, Page, PageKey
 from freshet.flow.collection import Collection
 from freshet.flow.errands import Begun, DaySpending, Drawn, Errand, Fetched
 from freshet.flow.hosts import welcome
@@ -26,6 +26,7 @@ from freshet.flow.record import Learnt, Recorder
 from freshet.flow.roll import Roll
 from freshet.flow.sampling import Moment, Rounds, reason
 from freshet.flow.today import note_lost
+from freshet.view.url import canonical
 
 LEASE = timedelta(hours=1)
 SET_BACK = timedelta(minutes=1)
@@ -118,6 +119,30 @@ class Crawl:
         self._catalog.book(self._day, requests)
         self._spent += requests
         return True
+
+    def book_some(self, requests: int, hosts: Sequence[HostState] = ()) -> int:
+        """Book requests of others' spiders, as many as the day has left; return how many."""
+        self._keep(hosts)
+        pace = self._paced(self._clock.now())
+        granted = max(0, min(requests, pace.total - self._spent))
+        if granted:
+            self._catalog.book(self._day, granted)
+            self._spent += granted
+        return granted
+
+    def return_requests(self, requests: int, hosts: Sequence[HostState] = ()) -> None:
+        """Take back bookings of today whose requests did not go out."""
+        self._keep(hosts)
+        self._paced(self._clock.now())
+        self._catalog.book(self._day, -requests)
+        self._spent -= requests
+
+    def claim(self, urls: Sequence[str], hosts: Sequence[HostState] = ()) -> None:
+        """Draw no pages that others' spiders are about to fetch themselves."""
+        self._keep(hosts)
+        names = (canonical(url) for url in urls)
+        ids = self._catalog.page_ids([PageKey(name) for name in names if name])
+        self._roll.send(ids.values())
 
     def book_apart(self, requests: int, hosts: Sequence[HostState] = ()) -> None:
         """Count requests that the budget does not: for robots.txt and sitemaps."""

@@ -54,6 +54,10 @@ class PageCatalog(Protocol):
         """Return the pages of these ids that are there, removed or not."""
         ...
 
+    def page_ids(self, keys: Sequence[PageKey]) -> dict[PageKey, int]:
+        """Return the ids of those pages that there are."""
+        ...
+
     def pages_with_url(self, url: str) -> list[Page]:
         """Return the pages of that URL, one for each source, removed ones left out."""
         ...

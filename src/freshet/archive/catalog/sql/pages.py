@@ -120,6 +120,11 @@ class PageTables(Store):
                 found += to_pages(connection, connection.execute(query).all())
         return {page.id: page for page in found}
 
+    def page_ids(self, keys: Sequence[PageKey]) -> dict[PageKey, int]:
+        """Return the ids of those pages that there are."""
+        with self._engine.begin() as connection:
+            return self._ids_of(connection, keys)
+
     def pages_with_url(self, url: str) -> list[Page]:
         """Return the pages of that URL, one for each source, removed ones left out."""
         query = live_pages(PAGE).where(pages.c.url == url).order_by(pages.c.source)

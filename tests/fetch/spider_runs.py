@@ -1,0 +1,76 @@
+"""Runs spiders one after the other in a process of their own, with or without Freshet."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess
+
+from tests.fetch import sample_spiders
+
+ROOT = Path(__file__).parents[2]
+ADDON = {"ADDONS": {"freshet.fetch.addon.Freshet": 500}}
+BASE_SETTINGS = {
+    "DOWNLOAD_DELAY": 0,
+    "LOG_LEVEL": "INFO",
+    "TELNETCONSOLE_ENABLED": False,
+    "ITEM_PIPELINES": {
+        "tests.fetch.sample_spiders.Upper": 1,
+        "scrapy.pipelines.files.FilesPipeline": 2,
+    },
+}
+KINDS = {kind.name: kind for kind in sample_spiders.SPIDERS}
+
+Runs = dict[str, dict[str, Any]]
+
+
+def run_spiders(
+    names: Sequence[str], base: str, folder: Path, settings: Mapping[str, Any]
+) -> tuple[Runs, str]:
+    """Return each spider's items and statistics, and what was logged."""
+    folder.mkdir()
+    task = {"names": list(names), "base": base, "folder": str(folder), "settings": dict(settings)}
+    command = [sys.executable, "-m", "tests.fetch.spider_runs", json.dumps(task)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "runs.json").read_text()), done.stderr
+
+
+def _main(names: Sequence[str], base: str, folder: str, settings: dict[str, Any]) -> None:
+    here = Path(folder)
+    store = {"FILES_STORE": str(here / "files")}
+    process = AsyncCrawlerProcess(BASE_SETTINGS | store | settings)
+    runs: Runs = {}
+
+    async def run_all() -> None:
+        from twisted.internet import reactor  # noqa: PLC0415 (its import chooses a reactor)
+
+        for name in names:
+            runs[name] = await _run(process, name, base, here / f"{name}.jsonl")
+        (here / "runs.json").write_text(json.dumps(runs))
+        reactor.stop()  # type: ignore[attr-defined]
+
+    task = asyncio.get_event_loop().create_task(run_all())
+    process.start(stop_after_crawl=False)
+    task.result()
+
+
+async def _run(process: AsyncCrawlerProcess, name: str, base: str, feed: Path) -> dict[str, Any]:
+    settings = {"FEEDS": {str(feed): {"format": "jsonlines", "overwrite": False}}}
+    kind = KINDS[name]
+    kind.custom_settings = {**(kind.custom_settings or {}), **settings}
+    crawler = process.create_crawler(kind)
+    await process.crawl(crawler, base=base)
+    items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
+    stats = crawler.stats.get_stats() if crawler.stats else {}
+    return {"items": items, "stats": {key: str(value) for key, value in stats.items()}}
+
+
+if __name__ == "__main__":
+    _main(**json.loads(sys.argv[1]))
