@@ -18,6 +18,7 @@ from freshet.core.settings import PolitenessSettings
 from freshet.core.types import Outcome
 from freshet.fetch.failures import Disallowed, Refused, outcome_of
 from freshet.fetch.hosts import HostClocks
+from freshet.fetch.requests import trip_of
 from freshet.fetch.robots import DECODED_BYTES, Crawl, Robots, RobotsRecord
 from tests.fetch.fetcher import fetch_all
 from tests.fetch.servers import Exchange, Loopback
@@ -242,7 +243,8 @@ def test_a_page_hands_its_turn_over_and_waits_again() -> None:
     world = World({FILE: answer("")})
     again = world.let_pass()
     assert again is not None
-    assert (again.url, again.dont_filter) == (PAGE, True)
+    assert (again.url, again.dont_filter) == (PAGE, False)
+    assert trip_of(again).waits_again
     assert world.handed_over == [(PAGE, FILE)]
     assert world.let_pass() is None
 
