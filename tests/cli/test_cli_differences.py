@@ -22,7 +22,7 @@ def hide(folder: Path, url: str, pattern: str) -> None:
 def test_news_since_a_version_or_a_time_is_short(run: Run, collection: Path, since: str) -> None:
     ran = run("diff", NEWS, "--since", since)
     head, text = ran.out.splitlines()
-    assert head == f"{NEWS}  2026-01-08 06:00 (v4) → 2026-02-01 06:00 (v28)"
+    assert head == f"{NEWS}  2026-01-08 06:00 UTC (v4) → 2026-02-01 06:00 UTC (v28)"
     assert 0 < len(text) <= 300
     found = run("diff", NEWS, "--since", since, "--json").json
     assert found["text"] == text
@@ -70,7 +70,7 @@ def test_a_difference_is_written_as_a_page_that_loads_nothing(run: Run, collecti
     page = Path("d.html").read_text("utf-8")
     assert "<ins>Council harvest" in page
     assert "<del>Harvest museum" in page
-    assert "2026-01-08 06:00 (v4) → 2026-01-09 06:00 (v5)" in page
+    assert "2026-01-08 06:00 UTC (v4) → 2026-01-09 06:00 UTC (v5)" in page
     assert "https://news.example/story/16" in page
     assert not re.search(r"<script|\ssrc=|\shref=|url\(|@import", page)
 

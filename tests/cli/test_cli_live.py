@@ -195,7 +195,7 @@ class TestRun:
         assert second == "200,000 requests a day, 0 spent today. Ctrl-C stops it."
         changes = [line for line in lines if "changed: " in line]
         assert changes
-        told = re.compile(rf"\d\d:\d\d:\d\d  {re.escape(place.url)}/  changed: \d+ words")
+        told = re.compile(rf"\d\d:\d\d:\d\d UTC  {re.escape(place.url)}/  changed: \d+ words")
         assert all(told.match(line) for line in changes)
         assert f"{len(changes)} change" in next(line for line in lines if "Stopped after" in line)
         assert "1 more went to robots.txt" in ended.stdout
@@ -280,7 +280,7 @@ class TestBesideARunningCrawl:
         assert ended.code == 0
         assert "ok: News" in ended.out
         assert not CONTROLS.search(ended.out)
-        assert "forecast: changes about every" in ended.out
+        assert "forecast: not known yet, pages like it change " in ended.out
         assert "next check 20" in ended.out
 
     def test_a_live_status_goes_on_until_it_is_interrupted(self, running: Place) -> None:

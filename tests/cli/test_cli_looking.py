@@ -129,7 +129,7 @@ def test_history_keeps_the_latest(run: Run, collection: Path) -> None:
 
 def test_diff_marks_words_that_came_and_went(run: Run, collection: Path) -> None:
     out = run("diff", NEWS, "4", "5").out
-    assert "(v4) → 2026-01-09 06:00 (v5)" in out
+    assert "(v4) → 2026-01-09 06:00 UTC (v5)" in out
     assert "{+Council harvest" in out
     assert "[-Harvest museum" in out
     assert "+ https://news.example/story/16" in out

@@ -28,8 +28,9 @@ def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collect
     assert (plan["objective"], plan["policy"], plan["budget"]) == ("changes", "bayes-changes", 1000)
     assert len(plan["choices"]) == 3
     for choice in plan["choices"]:
-        assert choice.keys() == {"page", "expected", "value", "reason"}
+        assert choice.keys() == {"page", "expected", "value", "reason", "score"}
         assert choice["value"] > 0
+    assert max(choice["score"] for choice in plan["choices"]) == 100
 
 
 def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
@@ -47,11 +48,12 @@ def test_a_plan_for_nothing_is_refused(run: Run, empty: Path, words: list[str]) 
 
 def test_why_tells_rate_value_multiplier_and_host(run: Run, collection: Path) -> None:
     shown = run("why", NEWS).out
-    for word in ("next check", "changes", "90 %", "value", "come first", "rests on", "host"):
+    for word in ("next check", "changes", "90 %", "value", "of 100", "rests on", "host"):
         assert word in shown
     found = run("why", NEWS, "--json").json
     assert found["explanation"]["rate_low"] < found["explanation"]["rate_high"]
     assert found["obstacles"] == []
+    assert 0 <= found["readiness"] <= 100
 
 
 def test_why_of_a_removed_page_says_so(run: Run, collection: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_change_is_a_line_and_other_looks_are_none(narrator: Narrator, lines: 
     narrator(
         told(Change(False), Change(False), Change(True, words=3, new_internal=1, new_external=1))
     )
-    assert lines == [f"12:00:00  {URL}  changed: 3 words, 2 new links"]
+    assert lines == [f"12:00:00 UTC  {URL}  changed: 3 words, 2 new links"]
     assert (narrator.tally.visits, narrator.tally.looks, narrator.tally.changes) == (3, 3, 1)
 
 
@@ -57,12 +57,12 @@ def test_a_change_says_what_is_new(
     narrator: Narrator, lines: list[str], change: Change, words: str
 ) -> None:
     narrator(told(change))
-    assert lines == [f"12:00:00  {URL}  {words}"]
+    assert lines == [f"12:00:00 UTC  {URL}  {words}"]
 
 
 def test_a_first_look_is_told_once(narrator: Narrator, lines: list[str]) -> None:
     narrator(told(None, None))
-    assert lines == [f"12:00:00  {URL}  seen for the first time"]
+    assert lines == [f"12:00:00 UTC  {URL}  seen for the first time"]
 
 
 def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
@@ -71,7 +71,7 @@ def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
     why = "127.0.0.1 is special; network.allow opens it"
     for outcome in (Outcome.REFUSED, Outcome.REFUSED, Outcome.TIMEOUT):
         narrator(told(None, outcome=outcome, why=why if outcome is Outcome.REFUSED else ""))
-    assert lines == [f"12:00:00  {URL}  refused: {why}", f"12:00:00  {URL}  timeout"]
+    assert lines == [f"12:00:00 UTC  {URL}  refused: {why}", f"12:00:00 UTC  {URL}  timeout"]
 
 
 def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:

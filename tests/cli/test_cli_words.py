@@ -158,7 +158,7 @@ def test_tables_on_a_narrow_terminal_break_only_long_cells(
     output.print_table(("page", "time", "n"), [("https://a.example/" + "x" * 100, moment, 1234)])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert any("2026-01-01 00:00:00  1,234" in line for line in lines)
+    assert any("2026-01-01 00:00:00 UTC  1,234" in line for line in lines)
 
 
 def test_json_holds_no_number_that_json_has_not() -> None:

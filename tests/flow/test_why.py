@@ -51,7 +51,7 @@ def test_every_line_is_said(collection: OpenedCollection) -> None:
     assert lines["rests on"] == "changes: 1 in 1 compared looks; at its host: 1 looks"
     assert lines["plan"] == "for freshness by bayes-freshness"
     assert lines["last seen"] == "1 day ago"
-    assert lines["last visit"] == "2026-11-14 08:30:00: ok, status 200"
+    assert lines["last visit"] == "2026-11-14 08:30:00 UTC: ok, status 200"
     assert {"next check", "changed by now", "changes", "value", "budget", "host"} <= lines.keys()
 
 
@@ -133,7 +133,9 @@ def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> 
     state = HostState("example.org", delay=30.0, failures=3, backoff_until=until, robots=robots)
     collection.catalog.set_hosts([state])
     found = why(collection)
-    assert found.obstacles == ("its host is closed until 2026-11-15 09:30:00, after 3 failures",)
+    assert found.obstacles == (
+        "its host is closed until 2026-11-15 09:30:00 UTC, after 3 failures",
+    )
     assert found.expected == until
     assert (found.host.delay, found.host.closed_until) == (30.0, until)
     assert found.host.robots.startswith("no robots.txt (status 404")

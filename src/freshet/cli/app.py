@@ -15,6 +15,7 @@ from typer.main import get_command
 from freshet import __version__
 from freshet.cli.terminal import safe
 from freshet.core.errors import FreshetError, Interrupted, NoSpace
+from freshet.core.local_time import use_utc
 
 COMMANDS = {
     "init": "Make a collection.",
@@ -105,8 +106,16 @@ def root(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Say which it is."),
     ] = False,
+    utc: Annotated[
+        bool,
+        typer.Option(
+            "--utc", help="Show times in UTC instead of this machine's zone; also TZ=UTC."
+        ),
+    ] = False,
 ) -> None:
     """Freshet learns how each page changes, and visits where it finds the most that is new."""
+    if utc:
+        use_utc()
 
 
 def main() -> None:
@@ -114,7 +123,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     _write_any_text()
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="freshet", standalone_mode=False)
+        code = app(
+            _global_first(sys.argv[1:]) or ["--help"], prog_name="freshet", standalone_mode=False
+        )
         sys.stdout.flush()
     except FreshetError as error:
         _fail(str(error), error.exit_code)
@@ -132,6 +143,19 @@ def main() -> None:
     if code == Interrupted.exit_code:
         _fail(INTERRUPTED, Interrupted.exit_code)
     sys.exit(code)
+
+
+def _global_first(words: list[str]) -> list[str]:
+    """Put --utc before the command, so that it may stand behind it too.
+
+    >>> _global_first(["list", "--utc", "--json"])
+    ['--utc', 'list', '--json']
+    """
+    options = words[: words.index("--")] if "--" in words else words
+    if "--utc" not in options:
+        return words
+    place = words.index("--utc")
+    return ["--utc", *words[:place], *words[place + 1 :]]
 
 
 def _write_any_text() -> None:

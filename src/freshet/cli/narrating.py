@@ -13,6 +13,7 @@ from freshet.cli.logs import note
 from freshet.cli.output import counted
 from freshet.core.clock import stopwatch
 from freshet.core.errors import FreshetError
+from freshet.core.local_time import time_of_day
 from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.fetch.desk import Tidings
 
@@ -70,7 +71,7 @@ class Narrator:
         note("visit", **facts(page, visit, change))
         what = self._worth_a_line(page, visit, change)
         if what:
-            self._tell(f"{visit.time:%H:%M:%S}  {page.url}  {what}")
+            self._tell(f"{time_of_day(visit.time)}  {page.url}  {what}")
 
     def _worth_a_line(self, page: Page, visit: Visit, change: Change | None) -> str:
         """Say what a visit brought, empty where that need not be told."""

@@ -27,9 +27,10 @@ from rich.text import Text
 
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
+from freshet.core.local_time import to_second
 
 ALIGNED_WIDTH = 60
-UNBROKEN_WIDTH = 20
+UNBROKEN_WIDTH = 25
 LIVE_SECONDS = 1.0
 
 console = Console(highlight=False)
@@ -162,7 +163,7 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, datetime):
-        return value.strftime("%Y-%m-%d %H:%M:%S")
+        return to_second(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{cell(key)}: {cell(item)}" for key, item in value.items())
     return safe(str(value))

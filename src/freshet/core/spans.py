@@ -3,6 +3,9 @@
 from datetime import timedelta
 
 LONGEST_DAYS = 365_250.0
+SHORTEST_INTERVAL_DAYS = 5 / 1440
+LONGEST_INTERVAL_DAYS = 5 * 365.25
+NEAR_A_BOUND = 1.02
 LEVEL = 0.0005
 UNITS = (
     (timedelta(days=365.25), "year"),
@@ -47,10 +50,16 @@ def per_day(slope: float, what: str) -> str:
     return "level"
 
 
-def every(rate: float) -> str:
-    """Say how often something happens, given how often in a day.
+def every(days: float) -> str:
+    """Say how often a page changes, given the days between two changes.
 
-    >>> every(0.5), every(24), every(0)
-    ('about every 2 days', 'about every hour', 'hardly ever')
+    Change rates outside of five minutes to five years are not told apart.
+
+    >>> every(2), every(1 / 24), every(0.001), every(5000)
+    ('about every 2 days', 'about every hour', 'every 5 minutes or less', 'every 5 years or more')
     """
-    return f"about every {each(1 / rate)}" if rate > 0 else "hardly ever"
+    if days <= SHORTEST_INTERVAL_DAYS * NEAR_A_BOUND:
+        return f"every {span(SHORTEST_INTERVAL_DAYS)} or less"
+    if days >= LONGEST_INTERVAL_DAYS / NEAR_A_BOUND:
+        return f"every {span(LONGEST_INTERVAL_DAYS)} or more"
+    return f"about every {each(days)}"

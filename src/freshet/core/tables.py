@@ -158,6 +158,8 @@ class Explanation:
     is how fast the page's directory has been changing since its last look, against its usual pace.
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
     known now; None where it does not: then it is visited only where budget is left.
+    ``change_days`` is the time after a look by which a change is 63 % likely (1 - 1/e, as for a
+    page that changes every so many days), and ``prior_change_days`` the same for pages like it.
     """
 
     page: int
@@ -179,3 +181,16 @@ class Explanation:
     clock: float | None = None
     due: float | None = None
     reckoning: Reckoning | None = None
+    change_days: float | None = None
+    prior_change_days: float | None = None
+
+    @property
+    def readiness(self) -> int | None:
+        """The value on a scale from 0 to 100, where 100 is worth a visit now; None if never seen.
+
+        >>> Explanation(1, "age", 3, 1, 0.5, 2.0, 1.0, 1.0, 0.0).readiness
+        25
+        """
+        if self.age_days == float("inf") or not self.multiplier > 0:
+            return None
+        return round(100 * min(1.0, max(0.0, self.value / self.multiplier)))

@@ -350,12 +350,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class PlannedVisit:
-    """One line of a plan: a page, when its visit is expected, what it is worth then, and why."""
+    """One line of a plan: a page, when its visit is expected, what it is worth then, and why.
+
+    ``score`` is the value on a scale from 0 to 100, where 100 is the greatest value of the plan;
+    None where a visit comes before all that have a value.
+    """
 
     page: Page
     expected: datetime
     value: float
     reason: str
+    score: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,17 @@ from freshet.archive.catalog.base import Catalog
 from freshet.core.clock import Clock
 from freshet.core.errors import UsageError
 from freshet.core.settings import Settings
+from freshet.core.shares import percent
+from freshet.core.spans import every
 from freshet.core.tables import DAY_SECONDS, Explanation
-from freshet.core.types import Page
+from freshet.core.types import Page, Visit
+from freshet.flow.obstacles import obstacle_of
 from freshet.flow.planning import informed_policy
 from freshet.schedule.bayes import BayesPolicy
 from freshet.schedule.policies import BAYES
 
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
+TOMORROW_DAYS = 1.0
 USUAL = "bayes-freshness"
 
 
@@ -34,7 +38,10 @@ class PageForecast:
     """What is expected of one page, and what that rests on.
 
     Rates are changes a day, with the bounds of 90 % of their probability. ``last_look`` is None for
-    a page that was never seen: its horizons count from now.
+    a page that was never seen: its horizons count from now. ``change_days`` is the time after a
+    look by which a change is 63 % likely, and ``prior_change_days`` that of pages like it: both
+    come from the distribution that gives the horizons. ``obstacle`` says what the last visit met
+    where it showed no content; such a page has no forecast in words.
     """
 
     page: Page
@@ -46,6 +53,27 @@ class PageForecast:
     rate_low: float | None
     rate_high: float | None
     horizons: tuple[Horizon, ...]
+    change_days: float | None = None
+    prior_change_days: float | None = None
+    obstacle: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Say how often the page changes, and how likely it has by tomorrow."""
+        if self.obstacle:
+            return f"none; {self.obstacle}"
+        tomorrow = next(item.changed for item in self.horizons if item.days == TOMORROW_DAYS)
+        likely = f"{percent(tomorrow)} likely to have changed by tomorrow"
+        return f"{self.how_often}; {likely}" if self.how_often else likely
+
+    @property
+    def how_often(self) -> str:
+        """Say how often the page changes: by its own looks, or else by pages like it."""
+        if self.change_days is None or self.prior_change_days is None:
+            return ""
+        if not self.looks:
+            return f"not known yet, pages like it change {every(self.prior_change_days)}"
+        return f"changes {every(self.change_days)}"
 
 
 def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> PageForecast:
@@ -67,9 +95,11 @@ def forecasts(
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
     survival = policy.forecast(ids, now, np.array(HORIZONS_DAYS)).survival
+    last_visits = catalog.last_visits([page.id for page in pages])
+    visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
     return [
-        _forecast(page, now, policy.explain(page.id, now), row.tolist())
-        for page, row in zip(pages, survival, strict=True)
+        _forecast(page, visit, policy.explain(page.id, now), (now, row.tolist()))
+        for page, visit, row in zip(pages, visits, survival, strict=True)
     ]
 
 
@@ -79,15 +109,20 @@ def _forecasting(settings: Settings) -> Settings:
 
 
 def _forecast(
-    page: Page, now: datetime, found: Explanation, survival: Sequence[float]
-) -> PageForecast:  # fmt: skip
+    page: Page,
+    last_visit: Visit | None,
+    found: Explanation,
+    at: tuple[datetime, Sequence[float]],
+) -> PageForecast:
+    now, survival = at
     horizons = (
         Horizon(days, now + timedelta(days=days), max(0.0, 1.0 - still))
         for days, still in zip(HORIZONS_DAYS, survival, strict=True)
     )
     return PageForecast(
         page, now, _last_look(found, now), found.looks, found.changes, found.rate, found.rate_low,
-        found.rate_high, tuple(horizons),
+        found.rate_high, tuple(horizons), found.change_days, found.prior_change_days,
+        obstacle_of(last_visit),
     )  # fmt: skip
 
 

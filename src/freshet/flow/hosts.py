@@ -9,6 +9,7 @@ import numpy as np
 
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.local_time import to_minute
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import DAY_SECONDS, UNBOUNDED, Caps, PageIds, key_of, keys_of
 
@@ -56,7 +57,7 @@ def _robots(kept: Mapping[str, Any]) -> str:
     """Say what came of asking for a host's robots.txt."""
     if not kept:
         return "robots.txt not asked for yet"
-    read = f"{from_epoch(float(kept['fetched'])):%Y-%m-%d %H:%M}"
+    read = to_minute(from_epoch(float(kept["fetched"])))
     if kept.get("failing_since") is not None:
         why = kept.get("why") or "no answer"
         return f"robots.txt cannot be had ({why}, {read}), so nothing is fetched for now"

@@ -5,7 +5,9 @@ Every page comes once, at its next visit.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from math import isfinite
 
 import numpy as np
 
@@ -35,8 +37,21 @@ def plan(
     settings = planned_for(collection.settings, objective)
     ahead = Rehearsal(collection, settings, budget=str(budget))
     most = ahead.budget if limit is None else limit
-    choices = sorted(ahead.visits(most), key=lambda visit: visit.expected)
+    choices = scored(sorted(ahead.visits(most), key=lambda visit: visit.expected))
     return Plan(ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, tuple(choices))
+
+
+def scored(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
+    """Return visits with their values on a scale from 0 to 100, where 100 is the greatest."""
+    greatest = max((visit.value for visit in visits if isfinite(visit.value)), default=0.0)
+    if greatest <= 0:
+        return list(visits)
+    return [
+        replace(visit, score=round(100 * max(0.0, visit.value / greatest)))
+        if isfinite(visit.value)
+        else visit
+        for visit in visits
+    ]
 
 
 def planned_for(settings: Settings, objective: str) -> Settings:

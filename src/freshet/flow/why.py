@@ -10,12 +10,15 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import from_epoch
 from freshet.core.hours import ActiveHours
+from freshet.core.local_time import to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, objective_of
+from freshet.core.shares import percent
 from freshet.core.spans import every, span
 from freshet.core.tables import Explanation, Reckoning
-from freshet.core.types import Outcome, Page, Visit
+from freshet.core.types import Page, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import HostView, host_view
+from freshet.flow.obstacles import obstacle_of, visit_in_words
 from freshet.flow.plan import Rehearsal
 from freshet.flow.writer import is_crawl
 
@@ -51,12 +54,17 @@ class Why:
     def next_check(self) -> str:
         """Say when the next check is to be expected."""
         if self.expected is not None:
-            return _moment(self.expected)
+            return to_second(self.expected)
         found = self.explanation
         is_worth_less = found is not None and found.chance is not None and found.due is None
         if is_worth_less and not self.obstacles:
             return "when there is budget left; other pages are worth more"
         return "not within a day, by what is known now"
+
+    @property
+    def fails(self) -> bool:
+        """Whether the last visit showed no content, so that nothing is forecast."""
+        return self.last_visit is not None and not self.last_visit.outcome.is_look
 
     def lines(self) -> Iterator[tuple[str, Any]]:
         """Yield what there is to say, a name and a value a line; obstacles come first."""
@@ -65,14 +73,14 @@ class Why:
             yield "not now", obstacle
         yield "next check", self.next_check
         if self.explanation is not None:
-            yield from _reckoning(self.explanation, self.importance)
+            yield from _reckoning(self.explanation, self.importance, fails=self.fails)
         yield "plan", f"{_aim(self.objective)} by {self.policy}"
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
         yield "robots", self.host.robots
         if not self.verify_tls:
             yield "certificate", NOT_VERIFIED
-        yield "last visit", _visit(self.last_visit)
+        yield "last visit", visit_in_words(self.last_visit)
 
 
 def _aim(objective: str) -> str:
@@ -114,7 +122,7 @@ def _why(
     found = _explanation(ahead, page)
     obstacles = [
         *_standing(collection, page),
-        *_last_visit(visit),
+        *filter(None, [obstacle_of(visit)]),
         *_waits(ahead, own, host, found),
     ]
     return Why(
@@ -144,20 +152,6 @@ def _standing(collection: Collection, page: Page) -> Iterator[str]:
         yield "it is being fetched at this moment"
 
 
-def _last_visit(visit: Visit | None) -> Iterator[str]:
-    """Say what the last visit met that the next one will meet too."""
-    if visit is None or visit.outcome.is_look:
-        return
-    if visit.outcome is Outcome.ROBOTS:
-        yield visit.why or "robots.txt closes it"
-    elif visit.outcome is Outcome.REFUSED:
-        yield f"it was refused: {visit.why}; 'freshet run' tries it anew when it starts"
-    elif visit.outcome is Outcome.EMPTY:
-        yield f"it showed nothing: {visit.why or 'empty'}"
-    else:
-        yield f"its last visit showed no content: {_visit(visit)}"
-
-
 def _waits(
     ahead: Rehearsal, settings: PageSettings, host: HostView, found: Explanation | None
 ) -> Iterator[str]:
@@ -167,11 +161,11 @@ def _waits(
         yield f"it is outside its active hours, {settings.active_hours}"
     if host.closed_until is not None:
         why = f"after {host.failures:,} failures" if host.failures else "as it asked"
-        yield f"its host is closed until {_moment(host.closed_until)}, {why}"
+        yield f"its host is closed until {to_second(host.closed_until)}, {why}"
     if found is not None and isfinite(found.not_before):
         until = from_epoch(found.not_before)
         if until > ahead.now:
-            yield f"it is left alone until {_moment(until)}, as it was just visited or has failed"
+            yield f"it is left alone until {to_second(until)}, as it was just visited or has failed"
     if ahead.spent >= ahead.budget:
         yield NO_ROOM
 
@@ -193,24 +187,42 @@ def _due(
     return due if due > ahead.now else None
 
 
-def _reckoning(found: Explanation, importance: float) -> Iterator[tuple[str, str]]:
+def _reckoning(
+    found: Explanation, importance: float, *, fails: bool
+) -> Iterator[tuple[str, str]]:  # fmt: skip
     """Yield the numbers behind a page's place, from what is expected to what it rests on."""
-    if found.chance is not None:
-        yield "changed by now", f"{found.chance:.0%} likely"
-    if found.rate is not None:
-        yield "changes", f"{every(found.rate)}{_between(found)}"
+    if found.chance is not None and not fails:
+        yield "changed by now", f"{percent(found.chance)} likely"
+    if not fails:
+        yield from _how_often(found)
     if found.reckoning is not None:
         yield from _by_formula(found.reckoning)
-    value = "first of all, nothing was seen of it yet" if not isfinite(found.age_days) else (
-        f"{found.value:.4g} a visit now; visits worth {found.multiplier:.4g} or more come first"
-    )  # fmt: skip
-    yield "value", value
+    yield "value", _value(found)
     yield "importance", f"{importance:g}"
     if found.look_chance < 1:
         yield "visits that show it", f"{found.look_chance:.0%} likely"
     if isfinite(found.age_days):
         yield "last seen", f"{span(found.age_days)} ago"
-    yield from _basis(found)
+    yield from _basis(found, fails=fails)
+
+
+def _how_often(found: Explanation) -> Iterator[tuple[str, str]]:
+    """Say how often the page changes, as far as that is known."""
+    if found.change_days is None:
+        return
+    if found.looks:
+        yield "changes", f"{every(found.change_days)}{_between(found)}"
+    else:
+        yield "changes", "not known yet"
+
+
+def _value(found: Explanation) -> str:
+    """Say what a visit is worth, where 100 is enough for a visit now."""
+    if not isfinite(found.age_days):
+        return "first of all, nothing was seen of it yet"
+    if found.readiness is None:
+        return "not known yet; no visit was planned by it so far"
+    return f"{found.readiness} of 100; at 100 a visit is worth its place in the budget"
 
 
 def _by_formula(found: Reckoning) -> Iterator[tuple[str, str]]:
@@ -220,12 +232,12 @@ def _by_formula(found: Reckoning) -> Iterator[tuple[str, str]]:
     yield "score", f"{found.score:.4g}"
 
 
-def _basis(found: Explanation) -> Iterator[tuple[str, str]]:
+def _basis(found: Explanation, *, fails: bool) -> Iterator[tuple[str, str]]:
     looks = f"changes: {found.changes:,} in {found.looks:,} compared looks"
     others = "" if found.host_looks is None else f"; at its host: {found.host_looks:,} looks"
     yield "rests on", looks + others
-    if found.prior_rate is not None:
-        yield "pages like it", every(found.prior_rate)
+    if found.prior_change_days is not None and not fails:
+        yield "pages like it", f"change {every(found.prior_change_days)}"
     if found.clock is not None and abs(found.clock - 1) > STEADY:
         yield "its directory", f"changes {found.clock:.2g} times as fast as usual of late"
 
@@ -234,15 +246,3 @@ def _between(found: Explanation) -> str:
     if not found.rate_low or not found.rate_high:
         return ""
     return f" (90 %: {span(1 / found.rate_high)} to {span(1 / found.rate_low)})"
-
-
-def _visit(visit: Visit | None) -> str:
-    if visit is None:
-        return "none yet"
-    status = "" if visit.status is None else f", status {visit.status}"
-    why = f" ({visit.why})" if visit.why not in ("", f"status {visit.status}") else ""
-    return f"{_moment(visit.time)}: {visit.outcome}{status}{why}"
-
-
-def _moment(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshet.core.spans import LONGEST_INTERVAL_DAYS, SHORTEST_INTERVAL_DAYS
 from freshet.core.types import Floats
 
 RATES = 28
-MINUTES_A_DAY = 1440
-DAYS_A_YEAR = 365.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,4 +29,6 @@ class Cadence:
 
 
 CYCLES = Cadence(slowest=5e-4, fastest=5.0, in_cycles=True)
-CONTINUOUS = Cadence(slowest=1 / (5 * DAYS_A_YEAR), fastest=MINUTES_A_DAY / 5, in_cycles=False)
+CONTINUOUS = Cadence(
+    slowest=1 / LONGEST_INTERVAL_DAYS, fastest=1 / SHORTEST_INTERVAL_DAYS, in_cycles=False
+)

@@ -8,6 +8,7 @@ from freshet.schedule.forecast import Forecasts
 
 LOW, MIDDLE, HIGH = 0.05, 0.5, 0.95
 SURE, SOON_DAYS = 0.95, 1.0
+BISECTIONS = 50
 FIRST_DAY, HORIZON_DAYS, MOMENTS = 1e-4, 3_650.0, 2_000
 
 
@@ -43,6 +44,8 @@ def explain(forecasts: Forecasts, row: int, now: float, plan: tuple[str, float])
         host_looks=int(states.measured[states.host == states.host[row]].sum()),
         clock=None if never or not age else float(scores.ages[0]) / age,
         due=due(forecasts, row, now, multiplier),
+        change_days=change_days(posterior, rates),
+        prior_change_days=change_days(table[which[0]], rates),
     )
 
 
@@ -54,6 +57,26 @@ def quantile(weights: Floats, rates: Floats, share: float) -> float:
     """
     below = np.cumsum(weights) - weights / 2
     return float(np.exp(np.interp(share, below, np.log(rates))))
+
+
+def change_days(weights: Floats, rates: Floats) -> float:
+    """Return the days after a look by which a change is 63 % likely, given weights of rates.
+
+    For a page of one rate that is the mean time between two changes. It is read off the survival
+    from which the forecast's probabilities come, so that the two never disagree.
+
+    >>> round(change_days(np.array([0.0, 1.0]), np.array([0.1, 0.5])), 6)
+    2.0
+    """
+    low, high = -np.log(rates[-1]), -np.log(rates[0])
+    shares = weights / weights.sum()
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if np.exp(-np.exp(middle) * rates) @ shares > 1 / np.e:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp((low + high) / 2))
 
 
 def due(forecasts: Forecasts, row: int, now: float, multiplier: float) -> float | None:

@@ -1,7 +1,7 @@
-"""Versions are numbers (1 the first, -1 the last) or times (`2026-03-01`, `2026-03-01T12:00`).
-Without any, the last change is shown. Removed words are red and struck through, added words green;
-without colour they stand in [-…-] and {+…+}. All that differs is shown; where that counts as no
-change, by the page's mask or `counts_as`, it is said.
+"""Versions are numbers (1 the first, -1 the last) or times (`2026-03-01`, `2026-03-01T12:00`) in
+the zone of this machine. Without any, the last change is shown. Removed words are red and struck
+through, added words green; without colour they stand in [-…-] and {+…+}. All that differs is
+shown; where that counts as no change, by the page's mask or `counts_as`, it is said.
 
 `--since` tells instead what is new in the last version against the one seen then, in at most 300
 characters, without what the mask hides. `--html` writes the difference as one page that needs
@@ -15,13 +15,15 @@ import typer
 from rich.text import Text
 
 from freshet.archive.exporters.base import replacing
+from freshet.cli.choice import version_named
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import console, counted, print_json, say
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
+from freshet.core.local_time import to_minute
 from freshet.draw.difference import Sheet, difference_sheet
 from freshet.flow.collection import Collection
-from freshet.flow.page import Difference, News, Version
+from freshet.flow.page import CollectionPage, Difference, News, Version
 from freshet.measure.wording import Fate, Piece
 
 STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
@@ -57,7 +59,7 @@ def diff(
         raise UsageError("--since stands alone; leave out the versions and --html")
     with Collection.open(collection) as opened:
         page = opened.page(url, source=source)
-        found = page.difference(old, new) if since is None else page.news(since)
+        found = _compared(page, old, new) if since is None else page.news(version_named(since))
     if html is not None and isinstance(found, Difference):
         _write(url, found, html)
     if as_json:
@@ -68,6 +70,11 @@ def diff(
         say(f"Wrote {html}.")
     else:
         _print(url, found, context)
+
+
+def _compared(page: CollectionPage, old: str | None, new: str | None) -> Difference:
+    versions = [None if word is None else version_named(word) for word in (old, new)]
+    return page.difference(*versions)
 
 
 def refuse_option(word: str | None) -> None:
@@ -113,7 +120,7 @@ def _write(url: str, found: Difference, path: Path) -> None:
 
 
 def _between(old: Version, new: Version) -> str:
-    return f"{old.time:%Y-%m-%d %H:%M} (v{old.number}) → {new.time:%Y-%m-%d %H:%M} (v{new.number})"
+    return f"{to_minute(old.time)} (v{old.number}) → {to_minute(new.time)} (v{new.number})"
 
 
 def _measures(found: Difference) -> str:

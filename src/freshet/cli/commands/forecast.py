@@ -1,12 +1,14 @@
 """The probability that the page differs from what its last look showed: now, and in an hour, six
 hours, a day, a week and a month from now. The time that has passed since the last look counts.
 Before the first look it is the probability of a change from now on, by what is known of its host
-and site.
+and site. There is no forecast for a page whose last visit showed no content; what stands in the
+way is said instead.
 """
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import print_json, print_table, say
-from freshet.core.spans import every, span
+from freshet.core.local_time import to_second
+from freshet.core.spans import span
 from freshet.flow.collection import Collection
 from freshet.flow.forecast import PageForecast
 
@@ -30,14 +32,13 @@ def forecast(
 
 
 def _print(found: PageForecast) -> None:
-    seen = (
-        "never seen"
-        if found.last_look is None
-        else f"last seen {found.last_look:%Y-%m-%d %H:%M:%S}"
-    )
+    seen = "never seen" if found.last_look is None else f"last seen {to_second(found.last_look)}"
     say(f"{found.page.url}   {seen}")
-    if found.rate is not None:
-        say(f"changes {every(found.rate)}; {found.changes:,} in {found.looks:,} compared looks")
+    if found.obstacle:
+        say(f"no forecast: {found.obstacle}")
+        return
+    if found.how_often:
+        say(f"{found.how_often}; {found.changes:,} changes in {found.looks:,} compared looks")
     rows = [("now" if not each.days else f"in {span(each.days)}", each.by, f"{each.changed:.1%}")
             for each in found.horizons]  # fmt: skip
     print_table(("changed", "by", "probability"), rows)

@@ -9,6 +9,7 @@ from freshet.archive.catalog.rows import Summary
 from freshet.cli.choice import none_such
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
 from freshet.cli.output import console, print_json, print_table, say
+from freshet.core.local_time import to_minute
 from freshet.flow.collection import Collection
 from freshet.flow.listing import summaries
 
@@ -58,7 +59,7 @@ def _cells(row: Summary) -> dict[str, Any]:
 
 
 def _minute(moment: datetime | None) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+    return to_minute(moment) if moment else ""
 
 
 def _nothing(tag: str, source: str | None, changed: bool) -> str:

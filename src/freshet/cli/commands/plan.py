@@ -1,5 +1,6 @@
 """Plays the crawl ahead from now, without fetching: the pages in the order of their visits, when
-each is expected, what it is worth then, and why. Hosts are asked no more often than they may be.
+each is expected, what it is worth then, and why. Values go from 0 to 100, where 100 is the visit
+worth most of those shown. Hosts are asked no more often than they may be.
 What the visits would find is not known: every page comes once, at its next visit within a day.
 """
 
@@ -14,7 +15,6 @@ from freshet.flow.collection import Collection
 from freshet.flow.plan import plan as make_plan
 
 SHOWN = 20
-FIRST_OF_ALL = 1e9
 
 app = new_app()
 
@@ -55,5 +55,4 @@ def _print(found: Plan, pages: int) -> None:
 
 
 def _cells(visit: PlannedVisit) -> tuple[Any, ...]:
-    value = f"{visit.value:.3g}" if visit.value < FIRST_OF_ALL else ""
-    return (visit.expected, value, visit.page.url, visit.reason)
+    return (visit.expected, visit.score, visit.page.url, visit.reason)

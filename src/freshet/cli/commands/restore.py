@@ -10,6 +10,7 @@ import typer
 
 from freshet.cli.options import AsJson, new_app
 from freshet.cli.output import counted, print_json, progress, say, size
+from freshet.core.local_time import to_second
 from freshet.flow.backup import restore as restore_backup
 
 app = new_app()
@@ -27,7 +28,7 @@ def restore(
     if as_json:
         print_json(summary)
         return
-    moment = f"{summary.made:%Y-%m-%d %H:%M:%S} UTC"
+    moment = to_second(summary.made)
     say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}, as of {moment}.")
     for item in summary.mended:
         say(f"  {item.file}: {counted(item.adopted, 'newer record')} added to the catalog")

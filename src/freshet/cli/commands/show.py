@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from freshet.cli.choice import version_named
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import cell, print_json, print_table, say
 from freshet.flow.collection import Collection
@@ -32,7 +33,7 @@ def show(
     wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
     parts = frozenset(name for name, asked in wanted.items() if asked)
     with Collection.open(collection) as opened:
-        found = portrait(opened, opened.page(url, source=source), version, parts)
+        found = portrait(opened, opened.page(url, source=source), version_named(version), parts)
     if as_json:
         print_json(found)
     else:

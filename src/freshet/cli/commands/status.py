@@ -13,6 +13,7 @@ from freshet.archive.catalog.rows import Import
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, print_table, say, show_live, size
 from freshet.core.errors import UsageError
+from freshet.core.local_time import to_minute
 from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
 from freshet.flow.status import Status, bad_rows, status_of
@@ -100,7 +101,7 @@ def _print_today(today: Today) -> None:
 def _cells(row: Import) -> tuple[Any, ...]:
     visits, bad = row.counts.get("visits", 0), row.counts.get("bad", 0)
     state = "" if row.finished else "not finished: run it again"
-    return (row.id, row.kind, row.path, f"{row.started:%Y-%m-%d %H:%M}", visits, bad, state)
+    return (row.id, row.kind, row.path, to_minute(row.started), visits, bad, state)
 
 
 def _print_bad_rows(rows: list[BadRow]) -> None:

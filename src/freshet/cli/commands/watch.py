@@ -14,13 +14,11 @@ from freshet.cli.logs import logging_to
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, progress, say
 from freshet.core.errors import FreshetError
-from freshet.core.spans import every
 from freshet.flow.writer import refuse_a_second
 
 if TYPE_CHECKING:
     from freshet.flow.watch import Sighting
 
-TOMORROW_DAYS = 1.0
 WAIT_SECONDS = 60.0
 
 app = new_app()
@@ -81,7 +79,7 @@ def _seen(found: "Sighting") -> str:
 
 def _expected(found: "Sighting") -> str:
     """Say what the forecast is, and when the next check would be."""
-    chance = next(each.changed for each in found.forecast.horizons if each.days == TOMORROW_DAYS)
-    rate = "" if found.forecast.rate is None else f"changes {every(found.forecast.rate)}; "
     check = f"next check {found.why.next_check}"
-    return f"forecast: {rate}{chance:.0%} likely to have changed by tomorrow; {check}"
+    if found.forecast.obstacle:
+        return f"{found.forecast.obstacle}; {check}"
+    return f"forecast: {found.forecast.sentence}; {check}"

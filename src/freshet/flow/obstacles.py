@@ -1,0 +1,26 @@
+"""What the last visit of a page met that shows no content, in words."""
+
+from freshet.core.local_time import to_second
+from freshet.core.types import Outcome, Visit
+
+
+def obstacle_of(visit: Visit | None) -> str:
+    """Say what the last visit met that the next one will meet too; empty if it was a look."""
+    if visit is None or visit.outcome.is_look:
+        return ""
+    if visit.outcome is Outcome.ROBOTS:
+        return visit.why or "robots.txt closes it"
+    if visit.outcome is Outcome.REFUSED:
+        return f"it was refused: {visit.why}; 'freshet run' tries it anew when it starts"
+    if visit.outcome is Outcome.EMPTY:
+        return f"it showed nothing: {visit.why or 'empty'}"
+    return f"its last visit showed no content: {visit_in_words(visit)}"
+
+
+def visit_in_words(visit: Visit | None) -> str:
+    """Say when a visit was and how it ended."""
+    if visit is None:
+        return "none yet"
+    status = "" if visit.status is None else f", status {visit.status}"
+    why = f" ({visit.why})" if visit.why not in ("", f"status {visit.status}") else ""
+    return f"{to_second(visit.time)}: {visit.outcome}{status}{why}"

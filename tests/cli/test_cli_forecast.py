@@ -1,0 +1,73 @@
+"""Forecasts in words: rate and chance agree, and pages that fail have none."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.importers.base import Arrival
+from freshet.core.clock import SystemClock
+from freshet.core.types import Outcome, Snapshot
+from freshet.flow.opened import OpenedCollection
+from tests.cli.cli_runs import Run
+
+URL = "https://example.org/news"
+HTML = (("content-type", "text/html"),)
+WORDS = "the river rose in spring and the fields along it were green again that year"
+
+
+def visit(minutes_ago: float, words: str = "", outcome: Outcome | None = None) -> Arrival:
+    """Return a visit of the page that showed some words, or failed."""
+    time = SystemClock().now() - timedelta(minutes=minutes_ago)
+    body = f"<html><title>t</title><body><p>{WORDS} {words}</p></body></html>".encode()
+    snapshot = None if outcome else Snapshot(URL, body, 200, HTML)
+    uid = f"{minutes_ago:016.3f}".encode()
+    if outcome:
+        return Arrival(URL, "", time, uid, None, outcome=outcome, why="no answer in 60 s")
+    return Arrival(URL, "", time, uid, snapshot, status=200)
+
+
+def record(path: Path, *arrivals: Arrival) -> None:
+    with OpenedCollection.open(path) as opened:
+        opened.add(URL)
+        with opened.recording() as recorder:
+            recorder.take(list(arrivals))
+
+
+@pytest.mark.parametrize("gap", [0.2, 5.0, 600.0])
+def test_how_often_and_how_likely_do_not_contradict_each_other(
+    run: Run, empty: Path, gap: float
+) -> None:
+    record(empty, *(visit(0.01 + gap * n, str(n)) for n in (3, 2, 1, 0)))
+    found = run("forecast", URL, "--json").json
+    tomorrow = next(item["changed"] for item in found["horizons"] if item["days"] == 1)
+    assert (found["change_days"] < 1) == (tomorrow > 0.633)
+    assert found["changes"] == 3
+
+
+def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
+    run: Run, empty: Path
+) -> None:
+    record(empty, *(visit(0.01 + 2 * n, str(n)) for n in range(200, -1, -1)))
+    assert "changes every 5 minutes or less; 200 changes in" in run("forecast", URL).out
+
+
+def test_before_two_looks_the_rate_is_that_of_pages_like_it(run: Run, empty: Path) -> None:
+    record(empty, visit(1.0))
+    assert "not known yet, pages like it change about every " in run("forecast", URL).out
+    shown = run("why", URL).out
+    assert "not known yet" in shown
+
+
+def test_a_page_that_fails_has_no_forecast_but_what_stands_in_its_way(
+    run: Run, empty: Path
+) -> None:
+    record(empty, visit(9.0, "a"), visit(6.0, "b"), visit(3.0, outcome=Outcome.TIMEOUT))
+    shown = run("forecast", URL).out
+    assert "no forecast: its last visit showed no content: " in shown
+    assert "timeout (no answer in 60 s)" in shown
+    assert "%" not in shown
+    explained = run("why", URL).out
+    assert "changed by now" not in explained
+    assert "about every" not in explained
+    assert run("forecast", URL, "--json").json["obstacle"].startswith("its last visit showed no")

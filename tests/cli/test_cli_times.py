@@ -1,0 +1,53 @@
+"""Times are shown in the zone of the machine, with its name; JSON is always UTC."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from freshet.core.local_time import use_utc
+from tests.cli.cli_runs import NEWS, Run
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the machine stand nine hours east of Greenwich."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "JST-9")
+        time.tzset()
+        yield
+    use_utc()
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_times_are_shown_in_the_machines_zone_with_its_name(run: Run, collection: Path) -> None:
+    shown = run("history", NEWS, "--limit", "1").out
+    assert "2026-02-01 15:00:00 JST" in shown
+    assert "2026-02-01 15:04 JST" in run("list").out
+    assert "2026-02-01 15:00:00 JST" in run("why", NEWS).out
+    assert " JST" in run("plan").out
+    assert "JST (v1)" in run("diff", NEWS, "1", "2").out
+
+
+@pytest.mark.usefixtures("in_tokyo")
+@pytest.mark.parametrize("words", [("--utc", "history", NEWS), ("history", NEWS, "--utc")])
+def test_utc_shows_them_in_utc(run: Run, collection: Path, words: tuple[str, ...]) -> None:
+    shown = run(*words, "--limit", "1").out
+    assert "2026-02-01 06:00:00 UTC" in shown
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_json_stays_utc(run: Run, collection: Path) -> None:
+    [row] = run("history", NEWS, "--limit", "1", "--json").json
+    assert row["visit"]["time"] == "2026-02-01T06:00:00+00:00"
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_a_time_copied_from_the_history_names_its_version(run: Run, collection: Path) -> None:
+    shown = run("show", NEWS, "--version", "2026-02-01 15:00:00", "--json").json
+    assert shown["version"] == 28
+    before = run("show", NEWS, "--version", "2026-02-01 14:59:59", "--json").json
+    assert before["version"] == 27
+    day = run("show", NEWS, "--version", "2026-01-31", "--json").json
+    assert day["version"] == 27
