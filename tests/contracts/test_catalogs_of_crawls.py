@@ -127,9 +127,29 @@ class TestHosts:
     def test_hosts_are_remembered(self, catalog: Catalog) -> None:
         assert catalog.host("a.example") is None
         state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
-        for remembered in (HostState("a.example"), state):
+        for remembered in (HostState("a.example", failures=1), state):
             catalog.set_hosts([remembered])
             assert catalog.host("a.example") == remembered
+
+    def test_a_host_with_a_blank_state_is_forgotten(self, catalog: Catalog) -> None:
+        catalog.set_hosts([HostState("a.example", NOW), HostState("b.example", NOW)])
+        catalog.set_hosts([HostState("a.example"), HostState("c.example")])
+        assert [state.host for state in catalog.hosts()] == ["b.example"]
+
+    def test_hosts_without_live_pages_are_told_apart(self, catalog: Catalog) -> None:
+        names = ["a.example", "a.example:80", "b.example", "c.example", "c.example:80", "d.example"]
+        kept, gone = add(
+            catalog, new_page("a"), new_page("b", "b.example"),
+            new_page("c", "c.example", source="snap"),
+        )[:2]  # fmt: skip
+        catalog.remove([gone], NOW)
+        catalog.set_hosts([HostState(name, NOW) for name in names])
+        catalog.set_hosts([HostState("d.example", NOW, backoff_until=NOW + DAY)])
+        assert catalog.hosts_without_pages() == names[2:]
+        assert catalog.hosts_without_pages(idle_by=NOW) == names[2:5]
+        assert catalog.hosts_without_pages(idle_by=NOW - DAY) == []
+        assert catalog.count_pages_on(catalog.pages_by_id([kept])[kept].host) == 1
+        assert catalog.count_pages_on("b.example") == 0
 
     def test_many_hosts_are_replaced_at_once(self, catalog: Catalog) -> None:
         catalog.set_hosts([HostState("b.example", failures=2)])

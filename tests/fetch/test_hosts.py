@@ -12,7 +12,18 @@ from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import UNBOUNDED, Caps, key_of
 from freshet.core.types import Outcome
-from freshet.fetch.hosts import FIRST_BACKOFF, HostClocks, retry_after
+from freshet.fetch.hosts import (
+    FIRST_BACKOFF,
+    IDLE_SECONDS,
+    MOST_CLOSED_WITHOUT_PAGES,
+    MOST_RULES,
+    MOST_RULES_WITHOUT_PAGES,
+    MOST_WITHOUT_PAGES,
+    SHORT_RULES,
+    HostClocks,
+    retry_after,
+)
+from freshet.fetch.robots import RobotsRecord
 from freshet.flow.hosts import Turns
 
 HOST = "a.example"
@@ -176,3 +187,75 @@ def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:
     hosts.start(HOST, NOW)
     later = NOW + timedelta(minutes=1).total_seconds()
     assert len(hosts.caps(later, later + 1, {}, 1000).hosts) == 0
+
+
+def rules(chars: int, until: float = NOW + DAY) -> RobotsRecord:
+    return RobotsRecord(NOW, 200, "x" * chars, until)
+
+
+def sweep(hosts: HostClocks, now: float, *queued: str) -> set[str]:
+    """Let unused hosts be forgotten; return those that are told of, with nothing known of them."""
+    hosts.caps(now, now + 1, dict.fromkeys(queued, 1), 1000)
+    return {state.host for state in hosts.dirty() if state.is_blank}
+
+
+def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.add_page("paged.example")
+    for host in ("paged.example", "paged.example:80", "met.example", "busy.example"):
+        hosts.keep_robots(host, rules(SHORT_RULES + 1))
+        hosts.start(host, NOW)
+    hosts.hear("shut.example", Outcome.THROTTLED, 600.0, NOW)
+    assert sweep(hosts, NOW + 1) == set()
+    later = NOW + 2.0 + IDLE_SECONDS
+    assert sweep(hosts, later, "busy.example") == {"met.example"}
+    assert hosts.robots("met.example") is None
+    assert hosts.robots("paged.example:80") is not None
+    assert hosts.open_from("shut.example", later) == NOW + 600.0
+    assert sweep(hosts, NOW + 600.0 + IDLE_SECONDS) == {"busy.example", "shut.example"}
+
+
+def test_a_host_that_a_page_comes_to_lie_on_is_kept() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.keep_robots(HOST, rules(SHORT_RULES + 1))
+    hosts.add_page(HOST)
+    assert sweep(hosts, NOW + DAY) == set()
+    assert hosts.robots(HOST) is not None
+
+
+def test_short_rules_of_a_host_without_pages_are_kept_while_they_hold() -> None:
+    hosts = clocks(delay=0.0)
+    hosts.keep_robots(HOST, rules(SHORT_RULES))
+    assert sweep(hosts, NOW + IDLE_SECONDS) == set()
+    assert sweep(hosts, NOW + DAY) == {HOST}
+
+
+def test_of_hosts_without_pages_only_so_many_are_kept() -> None:
+    hosts = clocks(delay=0.0)
+    for number in range(MOST_WITHOUT_PAGES + 10):
+        hosts.keep_robots(f"h{number}.example", rules(10))
+    assert sweep(hosts, NOW + IDLE_SECONDS) == {f"h{number}.example" for number in range(10)}
+
+
+def test_of_closed_hosts_without_pages_those_that_open_last_are_kept() -> None:
+    hosts = clocks()
+    for number in range(MOST_CLOSED_WITHOUT_PAGES + 2):
+        hosts.hear(f"h{number}.example", Outcome.THROTTLED, 1_000.0 + number, NOW)
+    assert sweep(hosts, NOW) == {"h0.example", "h1.example"}
+
+
+@pytest.mark.parametrize(
+    ("has_pages", "most"), [(False, MOST_RULES_WITHOUT_PAGES), (True, MOST_RULES)]
+)
+def test_rules_of_all_hosts_together_are_bounded(has_pages: bool, most: int) -> None:
+    hosts = clocks()
+    names = [f"h{number}.example" for number in range(6)]
+    for name in names:
+        if has_pages:
+            hosts.add_page(name)
+        hosts.keep_robots(name, rules(most // 4))
+        hosts.robots(names[0])
+    kept = [name for name in names if hosts.robots(name)]
+    assert kept == [names[0], *names[3:]]
+    emptied = [state.host for state in hosts.dirty() if not state.robots]
+    assert emptied == names[1:3]

@@ -4,6 +4,10 @@ A host is asked at most once in its delay (the settings', or its Crawl-delay whe
 429 and 503 close it for as long as Retry-After says, and failures that lie with the host close it
 for twice as long each time, both up to a bound. What must outlive a restart is handed to the
 catalog as HostStates.
+
+Memory is bounded against servers that redirect to ever new hosts: a host without pages is
+forgotten soon after it may be asked again, and rules are kept up to a size in all, those used last.
+Rules that were dropped are asked for again when they are needed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,6 +23,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome
+from freshet.fetch.kept_rules import KeptRules
 from freshet.fetch.robots import RobotsRecord
 from freshet.flow.hosts import cut, delay_of, epoch_of, longest_pause, rooms
 
@@ -30,6 +35,17 @@ HOST_FAULTS = frozenset({
     Outcome.UNREACHABLE,
 })
 BUSY = frozenset({429, 503})
+# Characters of rules in memory: of all hosts, and of those without pages.
+MOST_RULES = 64_000_000
+MOST_RULES_WITHOUT_PAGES = 4_000_000
+# Of hosts without pages these many are remembered while their robots.txt holds, and where they are
+# to be left alone these many; rules that are long are not worth it.
+MOST_WITHOUT_PAGES = 256
+MOST_CLOSED_WITHOUT_PAGES = 10_000
+SHORT_RULES = 16_384
+IDLE_SECONDS = 60.0
+SWEEP_SECONDS = 5.0
+PLAIN_PORT = ":80"
 
 
 @dataclass(slots=True)
@@ -57,15 +73,42 @@ class HostClocks:
     _waiting: set[str] = field(default_factory=set)
     _dirty: set[str] = field(default_factory=set)
     _all_asked: float = -inf
+    _with_pages: set[str] = field(default_factory=set)
+    _without_pages: dict[str, None] = field(default_factory=dict)
+    _rules: KeptRules = field(default_factory=lambda: KeptRules(MOST_RULES))
+    _rules_without_pages: KeptRules = field(
+        default_factory=lambda: KeptRules(MOST_RULES_WITHOUT_PAGES)
+    )
+    _swept: float = -inf
 
-    def load(self, states: Iterable[HostState]) -> None:
-        """Take over what was kept of hosts."""
+    def load(
+        self, states: Iterable[HostState], without_pages: frozenset[str] = frozenset()
+    ) -> None:
+        """Take over what was kept of hosts, and which of them have no pages."""
         for state in states:
-            self._clocks[state.host] = HostClock(
+            host = state.host
+            if host not in without_pages:
+                self._with_pages.add(host)
+            self._clocks[host] = HostClock(
                 epoch_of(state.next_allowed), epoch_of(state.backoff_until), state.failures,
-                state.delay, _robots(state.robots),
+                state.delay,
             )  # fmt: skip
-            self._waiting.add(state.host)
+            self._waiting.add(host)
+            if host in without_pages:
+                self._without_pages[host] = None
+            if record := _robots(state.robots):
+                self._set_robots(host, record)
+
+    def add_page(self, host: str) -> None:
+        """Note that a host has pages, so that it is not forgotten."""
+        if host in self._with_pages:
+            return
+        self._with_pages.add(host)
+        for name in (host, host + PLAIN_PORT):
+            self._without_pages.pop(name, None)
+            self._rules_without_pages.drop(name)
+            if record := self.robots(name):
+                self._set_robots(name, record)
 
     def dirty(self) -> list[HostState]:
         """Return the hosts whose state has changed since this was last asked."""
@@ -129,6 +172,9 @@ class HostClocks:
 
         None has room for more than ``most``, so that one that hangs leaves room for the others.
         """
+        if abs(now - self._swept) >= SWEEP_SECONDS:
+            self._swept = now
+            self._forget_unused(now, queued)
         self._waiting = {host for host in self._waiting if self._matters(host, now)}
         names = list(self._waiting | queued.keys())
         room = [min(most, self._room(host, now, until)) - queued.get(host, 0) for host in names]
@@ -141,16 +187,55 @@ class HostClocks:
     def robots(self, host: str) -> RobotsRecord | None:
         """Return what is remembered of a host's robots.txt."""
         clock = self._clocks.get(host)
+        self._rules_of(host).use(host)
         return clock.robots if clock else None
 
     def keep_robots(self, host: str, record: RobotsRecord) -> None:
         """Remember a host's robots.txt."""
-        self._clock(host).robots = record
+        self._clock(host)
+        self._set_robots(host, record)
 
     def set_delay(self, host: str, seconds: float | None) -> None:
         """Take over a host's Crawl-delay."""
         clock = self._clock(host)
         clock.delay = None if seconds is None else min(seconds, self.politeness.longest_delay)
+
+    def _set_robots(self, host: str, record: RobotsRecord) -> None:
+        """Keep a record; where all rules together are too long, the least used ones go."""
+        self._clocks[host].robots = record
+        for other in self._rules_of(host).add(host, len(record.rules)):
+            self._clocks[other].robots = None
+            self._dirty.add(other)
+
+    def _rules_of(self, host: str) -> KeptRules:
+        return self._rules if self._has_pages(host) else self._rules_without_pages
+
+    def _has_pages(self, host: str) -> bool:
+        return host in self._with_pages or host.removesuffix(PLAIN_PORT) in self._with_pages
+
+    def _forget_unused(self, now: float, queued: Mapping[str, int]) -> None:
+        """Forget hosts without pages that may be asked again, and of the others all but so many."""
+        used, closed = [], []
+        for host in list(self._without_pages):
+            clock = self._clocks[host]
+            if host in queued or host.removesuffix(PLAIN_PORT) in queued:
+                continue
+            if self.open_from(host, now) > now:
+                closed.append(host)
+            elif clock.open_from + IDLE_SECONDS > now or _is_worth_keeping(clock.robots, now):
+                used.append(host)
+            else:
+                self._forget(host)
+        closed.sort(key=self.closed_until, reverse=True)
+        for host in (*used[:-MOST_WITHOUT_PAGES], *closed[MOST_CLOSED_WITHOUT_PAGES:]):
+            self._forget(host)
+
+    def _forget(self, host: str) -> None:
+        del self._clocks[host]
+        self._without_pages.pop(host, None)
+        self._rules_of(host).drop(host)
+        self._waiting.discard(host)
+        self._dirty.add(host)
 
     @property
     def _longest(self) -> float:
@@ -166,10 +251,15 @@ class HostClocks:
     def _clock(self, host: str) -> HostClock:
         self._dirty.add(host)
         self._waiting.add(host)
+        if not self._has_pages(host):
+            self._without_pages.pop(host, None)
+            self._without_pages[host] = None
         return self._clocks.setdefault(host, HostClock())
 
     def _state(self, host: str) -> HostState:
-        clock = self._clocks[host]
+        clock = self._clocks.get(host)
+        if clock is None:
+            return HostState(host)
         return HostState(
             host, from_epoch(clock.next_allowed), clock.delay, clock.failures,
             from_epoch(clock.closed_until), asdict(clock.robots) if clock.robots else {},
@@ -196,6 +286,14 @@ def retry_after(text: str, now: datetime) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return seconds if seconds >= 0 else None
+
+
+def _is_worth_keeping(robots: RobotsRecord | None, now: float) -> bool:
+    """Whether a host is remembered for its robots.txt though no page lies on it.
+
+    Pages that redirect there would have it asked for at every visit.
+    """
+    return robots is not None and robots.holds(now) and len(robots.rules) <= SHORT_RULES
 
 
 def _robots(kept: Mapping[str, object]) -> RobotsRecord | None:

@@ -85,7 +85,7 @@ class Parts:
         self.clock = worker.clock
         self.settings = worker.settings
         self.hosts = HostClocks(worker.settings.politeness)
-        self.hosts.load(worker.begun.hosts)
+        self.hosts.load(worker.begun.hosts, worker.begun.without_pages)
         if worker.begun.died is not None:
             self.hosts.start_all(to_epoch(worker.begun.died))
         self.ready: deque[Request] = deque()
@@ -128,11 +128,14 @@ class Parts:
 
     def run(self, errand: Errand) -> None:
         """Send an errand on its way."""
+        self.hosts.add_page(errand.host)
         callback = None if self._pages == "parse" else _unheard
         self.pacing.wait(request_of(errand, _unheard, callback), errand.host, errand.start)
 
     def wait(self, request: Request) -> None:
         """Let a request wait for its host."""
+        if not trip_of(request).hops:
+            self.hosts.add_page(host_of(request))
         self.pacing.wait(request, host_of(request))
 
     def leave(self, request: Request, *, was_sent: bool = True) -> None:

@@ -73,7 +73,10 @@ class Crawl:
         self._ready: list[Errand] = []
 
     def begin(self) -> Begun:
-        """Take back what a dead crawl held, and return what is kept of hosts."""
+        """Take back what a dead crawl held, and return what is kept of hosts.
+
+        Hosts without pages that may be asked again are forgotten before any of them is read.
+        """
         now = self._clock.now()
         samples = self._rounds.begin(now)
         if held := self._catalog.leases():
@@ -83,7 +86,13 @@ class Crawl:
             note_lost(self._catalog, day_of(now), sum(samples.get(page, 1) for page in today))
         self._roll.read()
         died = self._catalog.note(DIED)
-        return Begun(tuple(self._catalog.hosts()), datetime.fromisoformat(died) if died else None)
+        idle = self._catalog.hosts_without_pages(idle_by=now)
+        self._catalog.set_hosts([HostState(host) for host in idle])
+        return Begun(
+            tuple(self._catalog.hosts()),
+            datetime.fromisoformat(died) if died else None,
+            frozenset(self._catalog.hosts_without_pages()),
+        )
 
     def draw(self, until: datetime, room: int, caps: Caps, hosts: Sequence[HostState]) -> Drawn:
         """Lease and book the pages that are due by a time, as many as there is room for."""

@@ -58,10 +58,12 @@ class Begun:
     """What a crawl finds when it begins: the hosts' states, and when one was last found dead.
 
     Until ``died`` any host may have been asked, and nobody knows which; None: none was killed.
+    ``without_pages`` are the hosts that only redirects led to.
     """
 
     hosts: tuple[HostState, ...]
     died: datetime | None
+    without_pages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

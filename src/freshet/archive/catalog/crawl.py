@@ -84,7 +84,19 @@ class CrawlCatalog(Protocol):
         ...
 
     def set_hosts(self, states: Sequence[HostState]) -> None:
-        """Replace what is remembered of hosts, many at once."""
+        """Replace what is remembered of hosts, many at once; those with a blank state are gone."""
+        ...
+
+    def hosts_without_pages(self, *, idle_by: datetime | None = None) -> list[str]:
+        """Return the remembered hosts that no live page lies on, by name.
+
+        A name with port 80 has the robots.txt of a host's plain pages. With a time, only hosts come
+        that could be asked by then.
+        """
+        ...
+
+    def count_pages_on(self, host: str) -> int:
+        """Return how many live pages lie on a host; removed ones left out."""
         ...
 
 

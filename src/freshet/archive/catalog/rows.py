@@ -161,6 +161,11 @@ class HostState:
     backoff_until: datetime | None = None
     robots: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is remembered of the host."""
+        return self == HostState(self.host)
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:

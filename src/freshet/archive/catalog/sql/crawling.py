@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Delete, delete, func, or_, select, update
+from sqlalchemy import Connection, Delete, case, delete, exists, func, or_, select, update
 
 from freshet.archive.catalog.rows import HostState, Lease, Spending
 from freshet.archive.catalog.schema import hosts, leases, pages, spending
 from freshet.archive.catalog.sql.store import Store, chunks, epoch, moment
 from freshet.core.clock import from_epoch, to_epoch
+
+PLAIN_PORT = ":80"
+_LIVE = (pages.c.source == "", pages.c.removed.is_(None))
 
 
 class CrawlTables(Store):
@@ -131,14 +134,43 @@ class CrawlTables(Store):
             return [_to_host(row) for row in connection.execute(select(hosts).order_by("host"))]
 
     def set_hosts(self, states: Sequence[HostState]) -> None:
-        """Replace what is remembered of hosts, many at once."""
+        """Replace what is remembered of hosts, many at once; those with a blank state are gone."""
         insertion = self._upsert(hosts)
         replacing = insertion.on_conflict_do_update(
             index_elements=["host"], set_=dict(insertion.excluded)
         )
+        rows = [_from_host(state) for state in states if not state.is_blank]
         with self._writing.begin() as connection:
-            if states:
-                connection.execute(replacing, [_from_host(state) for state in states])
+            for piece in chunks([state.host for state in states if state.is_blank]):
+                connection.execute(delete(hosts).where(hosts.c.host.in_(piece)))
+            if rows:
+                connection.execute(replacing, rows)
+
+    def hosts_without_pages(self, *, idle_by: datetime | None = None) -> list[str]:
+        """Return the remembered hosts that no live page lies on, by name.
+
+        A name with port 80 has the robots.txt of a host's plain pages. With a time, only hosts come
+        that could be asked by then.
+        """
+        name = hosts.c.host
+        plain = func.substr(name, 1, func.length(name) - len(PLAIN_PORT))
+        owner = case((name.like(f"%{PLAIN_PORT}"), plain), else_=name)
+        there = exists().where(or_(pages.c.host == name, pages.c.host == owner), *_LIVE)
+        query = select(name).where(~there).order_by(name)
+        if idle_by is not None:
+            by = to_epoch(idle_by)
+            query = query.where(
+                func.coalesce(hosts.c.next_allowed, 0) <= by,
+                func.coalesce(hosts.c.backoff_until, 0) <= by,
+            )
+        with self._engine.begin() as connection:
+            return list(connection.execute(query).scalars())
+
+    def count_pages_on(self, host: str) -> int:
+        """Return how many live pages lie on a host; removed ones left out."""
+        query = select(func.count()).select_from(pages).where(pages.c.host == host, *_LIVE)
+        with self._engine.begin() as connection:
+            return connection.execute(query).scalar_one()
 
 
 def settle(connection: Connection, page_ids: Iterable[int]) -> None:
