@@ -6,7 +6,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
-from freshet.view.url import Base, Place, canonical, place, registrable, site
+from freshet.view.url import (
+    Base,
+    Place,
+    canonical,
+    place,
+    registrable,
+    site,
+    without_credentials,
+)
 
 PAGE = "https://www.example.org/news/today.html?page=2"
 
@@ -25,7 +33,7 @@ def by_ada(page: str, href: str) -> str | None:
         url = ada_url.join_url(page, href).partition("#")[0]
     except ValueError:
         return None
-    return url if url.startswith(("http://", "https://")) else None
+    return without_credentials(url) if url.startswith(("http://", "https://")) else None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ NEEDED = {
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
-    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
 }
 # How many objects come before the garbage among them is looked for; most go without that.
 COLLECTIONS = (20_000, 50, 100)

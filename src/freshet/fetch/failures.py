@@ -45,12 +45,17 @@ class CrawlEnded(IgnoreRequest):
     """The crawl is ending, so a request that waited for its host is not made."""
 
 
+class ProxyFailed(Exception):
+    """A proxy could not be reached, or did not pass a request on."""
+
+
 class HeadTooLarge(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 
 
 # In order: the first that fits the error, or anything that lies beneath it.
 _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
+    ((ProxyFailed,), Outcome.PROXY_ERROR, ""),
     ((UntrustedCertificate,), Outcome.UNTRUSTED, ""),
     ((IgnoreRequest, NotSupported, UnsupportedURLSchemeError), Outcome.REFUSED, ""),
     ((SettingsError,), Outcome.REFUSED, ""),

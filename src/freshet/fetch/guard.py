@@ -4,6 +4,7 @@ Twisted asks it for literals too, and connects to what it answers, so the addres
 is the address that is used. Scrapy takes it by ``TWISTED_DNS_RESOLVER``.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,7 @@ from freshet.fetch.addresses import Allowed, refused
 ALLOW = "FRESHET_ALLOW"
 RESOLVER = "freshet.fetch.guard.Guard"
 REMEMBERED_SECONDS = 60.0
+LOOKUP_SECONDS = 10.0
 REMEMBERED_NAMES = 10_000
 
 Types = Sequence[type[IAddress]]
@@ -111,6 +113,28 @@ class Guard:
             gathering = Gathering(lambda found: hand_over(self._remember(hostName, found)))
             self._lookup.resolveHostName(gathering, hostName, 0)
         return resolution
+
+    async def why_barred(self, host: str, port: int) -> str | None:
+        """Say why a name may not be asked for through a proxy, None where it may.
+
+        A proxy resolves names by itself, so that none of a name's addresses may be a refused one. A
+        name that has no address here is left to the proxy.
+        """
+        addresses = await self._look_up(host)
+        whys = (refused(address.host, port, self.allowed) for address in addresses)
+        return next((f"{host}: {why}" for why in whys if why), None)
+
+    async def _look_up(self, name: str) -> tuple[IPv4Address | IPv6Address, ...]:
+        known = self._known.get(name.lower())
+        if known is not None and stopwatch() < known.until:
+            return known.addresses
+        found: asyncio.Future[list[IAddress]] = asyncio.get_running_loop().create_future()
+        gathering = Gathering(lambda items: None if found.done() else found.set_result(items))
+        self._lookup.resolveHostName(gathering, name, 0)
+        try:
+            return self._remember(name, await asyncio.wait_for(found, LOOKUP_SECONDS))
+        except TimeoutError:
+            return ()
 
     def why_refused(self, host: str, port: int) -> str | None:
         """Say why none of a name's addresses may be asked, None where it has none or one may."""

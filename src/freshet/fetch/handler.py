@@ -1,18 +1,21 @@
 """The download handler: guarded, bounded, and exact about what went over the wire."""
 
+import re
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
+    TunnelError,
     _ResultT,
     _ScrapyAgent,
+    _ScrapyProxyAgent,
     _TunnelingAgent,
 )
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError, ResponseDataLossError
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Response
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
@@ -22,12 +25,21 @@ from scrapy.utils.url import add_http_if_no_scheme
 from twisted.web.client import Agent, HTTPConnectionPool
 
 from freshet.core.errors import SettingsError
+from freshet.core.types import Outcome
 from freshet.fetch.addresses import PORTS, refusal
 from freshet.fetch.certificates import CertificatePolicy
-from freshet.fetch.failures import Refused
-from freshet.fetch.guard import guard_of
-from freshet.fetch.routes import VERIFY
-from freshet.fetch.wire import HEAD, LARGEST_HEAD, SENT, Connections, TunnelingAgent
+from freshet.fetch.failures import ProxyFailed, Refused, outcome_of
+from freshet.fetch.guard import Guard, guard_of
+from freshet.fetch.routes import PROXY_AUTHORIZATION, VERIFY, withheld
+from freshet.fetch.wire import (
+    HEAD,
+    LARGEST_HEAD,
+    SENT,
+    Connections,
+    ProxyAgent,
+    Reach,
+    TunnelingAgent,
+)
 
 HEADER_BYTES = "FRESHET_HEADER_BYTES"
 HANDLER = "freshet.fetch.handler.Handler"
@@ -39,6 +51,8 @@ HANDLERS = {
     "ftp": None,
     "s3": None,
 }
+PROXY_DENIES = 407
+WANTS_PASSWORD = "it wants a user name and password, or others than page.proxy gives"
 # The quickest of common servers hang up after 2 s without a request; ours must not cross that.
 IDLE_SECONDS = 1.8
 
@@ -76,23 +90,32 @@ class Handler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Return the answer to a request; an error says what happened instead."""
-        guard = guard_of(self._pool._reactor)
-        proxy = _proxy(request)
-        for url in filter(None, (proxy, request.url)):
-            why = refusal(url, guard.allowed)
-            if why is not None:
-                raise Refused(why)
+        guard, proxy = guard_of(self._pool._reactor), _proxy(request)
+        verify = bool(request.meta.get(VERIFY, self._verifies))
+        why: str | None
+        why = await _refusal(request, proxy, guard) or withheld(request, is_verified=verify)
+        if why:
+            raise Refused(why)
+        if proxy is None:
+            request.headers.pop(PROXY_AUTHORIZATION, None)
+        agent = self._agent(verify)
         try:
             with wrap_twisted_exceptions():
-                return await maybe_deferred_to_future(
-                    self._agent(request).download_request(request)
-                )
-        except CannotResolveHostError as error:
-            why = guard.why_refused(*_place(proxy or request.url))
-            raise (error if why is None else Refused(why)) from error.__cause__
+                response = await maybe_deferred_to_future(agent.download_request(request))
+        except Exception as error:
+            if isinstance(error, CannotResolveHostError):
+                why = guard.why_refused(*_place(proxy or request.url))
+            if why:
+                raise Refused(why) from error
+            failed = _of_proxy(error, request, proxy, agent.reach)
+            if failed is None:
+                raise
+            raise failed from error
+        if proxy is not None and response.status == PROXY_DENIES:
+            raise ProxyFailed(f"{_named(proxy)} answered {PROXY_DENIES}: {WANTS_PASSWORD}")
+        return response
 
-    def _agent(self, request: Request) -> "_Agent":
-        verify = request.meta.get(VERIFY, self._verifies)
+    def _agent(self, verify: bool) -> "_Agent":
         return _Agent(
             contextFactory=self._policies[verify],
             bindAddress=self._bind_address,
@@ -106,11 +129,14 @@ class Handler(HTTP11DownloadHandler):
 class _Agent(_ScrapyAgent):
     """Runs one request."""
 
+    reach: Reach
+
     def _get_agent(self, request: Request, timeout: float) -> Agent:
-        agent = super()._get_agent(request, timeout)
-        if isinstance(agent, _TunnelingAgent):
-            agent.__class__ = TunnelingAgent
-        return agent
+        agent: Any = super()._get_agent(request, timeout)
+        self.reach = agent.reach = Reach()
+        kinds = {_TunnelingAgent: TunnelingAgent, _ScrapyProxyAgent: ProxyAgent}
+        agent.__class__ = kinds.get(type(agent), type(agent))
+        return cast("Agent", agent)
 
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
         request.meta[HEAD], request.meta[SENT] = txresponse.head, txresponse.sent
@@ -120,6 +146,50 @@ class _Agent(_ScrapyAgent):
         if getattr(result["txresponse"], "is_cut", False):
             raise ResponseDataLossError
         return super()._cb_bodydone(result, url)
+
+
+async def _refusal(request: Request, proxy: str | None, guard: Guard) -> str | None:
+    """Say why a request may not be sent; behind a proxy its host is looked up here for that."""
+    for url in filter(None, (proxy, request.url)):
+        why = refusal(url, guard.allowed)
+        if why is not None:
+            return why
+    if proxy is None:
+        return None
+    if proxy.startswith("https:") and request.url.startswith("https:"):
+        return "https pages cannot be fetched through an https:// proxy; give an http:// one"
+    return await guard.why_barred(*_place(request.url))
+
+
+def _of_proxy(
+    error: Exception, request: Request, proxy: str | None, reach: Reach
+) -> ProxyFailed | None:
+    """Return a failure that lies with the proxy as such; None where it lies with the host.
+
+    A plain request's only connection is the one with the proxy; a tunnel that was opened leads to
+    the host.
+    """
+    if proxy is None or isinstance(error, IgnoreRequest):
+        return None
+    outcome, why = outcome_of(error)
+    is_connection = outcome in (Outcome.UNREACHABLE, Outcome.UNTRUSTED)
+    if reach.is_open and (request.url.startswith("https:") or not is_connection):
+        return None
+    status = re.search(r"'status': (\d+)", str(error)) if isinstance(error, TunnelError) else None
+    if status is not None:
+        why = f"it answered {status[1]} to CONNECT"
+        why += f": {WANTS_PASSWORD}" if int(status[1]) == PROXY_DENIES else ""
+    return ProxyFailed(f"{_named(proxy)} failed: {why}")
+
+
+def _named(proxy: str) -> str:
+    """Return how a proxy is called where it is told of, without its password.
+
+    >>> _named("http://me:pw@gate.example:3128/")
+    'the proxy gate.example:3128'
+    """
+    host, port = _place(proxy)
+    return f"the proxy {host}:{port}"
 
 
 def _verifies(settings: BaseSettings) -> bool:

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.types import Outcome
-from freshet.fetch.routes import VERIFY
+from freshet.fetch.routes import INSECURE, VERIFY, Route, route_for
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Errand
 from freshet.view.url import canonical, place
@@ -50,7 +50,8 @@ def trip_of(request: Request) -> Trip:
 
 def begin_trip(request: Request) -> Trip:
     """Let a request begin a trip of its own, whatever was handed on to it from another one."""
-    for name in (HEAD, SENT):
+    handed_on = (INSECURE, VERIFY) if TRIP in request.meta else ()
+    for name in (HEAD, SENT, *handed_on):
         request.meta.pop(name, None)
     trip = request.meta[TRIP] = Trip(canonical(request.url) or request.url, at=request.url)
     return trip
@@ -83,18 +84,19 @@ def request_of(
     if errand.settings.cookies:
         pairs = (f"{name}={value}" for name, value in errand.settings.cookies.items())
         headers["Cookie"] = "; ".join(pairs)
+    route = route_for(errand.settings)
     # The page's own spelling is sent; Scrapy would escape some characters of it anew.
     meta: dict[str, Any] = {
         "verbatim_url": True,
         "handle_httpstatus_all": callback is not None,
-        VERIFY: errand.settings.verify_tls is not False,
+        INSECURE: errand.settings.insecure_secrets,
+        **dict(route.meta),
         **ALONE,
     }
-    if errand.settings.proxy:
-        meta["proxy"] = errand.settings.proxy
     request = Request(
         errand.url, callback, headers=headers, meta=meta, dont_filter=True, errback=errback
     )
+    request.headers.update(route.headers)
     request.meta[TRIP] = Trip(errand.url, errand, day=errand.day, at=request.url)
     add_conditions(request)
     return request
@@ -150,10 +152,12 @@ def onward(request: Request, url: str, answer: Response, http: Http, day: str) -
     )
     headers = request.headers.copy()
     meta = {**request.meta}
+    route = Route.of(request)
     if place(url).host != host_of(request) or _is_laid_open(request.url, url):
         for name in (*(trip.errand.settings.headers if trip.errand else ()), "Cookie"):
             headers.pop(name, None)
         headers.pop("Authorization", None)
+        headers.update(route.headers)
     for name in (HEAD, SENT, "download_slot", "download_latency"):
         meta.pop(name, None)
     next_one = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)

@@ -17,7 +17,7 @@ def target_of(response: Response) -> str | None:
     known = canonical(url) if url and len(url) <= LONGEST_URL else None
     if known is None or not known.startswith(("http://", "https://")):
         return None
-    return without_credentials(known)
+    return known
 
 
 def readable(location: bytes) -> str:
@@ -27,13 +27,3 @@ def readable(location: bytes) -> str:
     '/caf%C3%A9'
     """
     return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in location)
-
-
-def without_credentials(url: str) -> str:
-    """Return a canonical web address without a user's name and password, which are not ours.
-
-    >>> without_credentials("http://me:secret@example.org/a@b")
-    'http://example.org/a@b'
-    """
-    scheme, _, authority, path = url.split("/", 3)
-    return f"{scheme}//{authority.rpartition('@')[2]}/{path}"

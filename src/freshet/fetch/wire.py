@@ -4,7 +4,6 @@ They are Scrapy's and Twisted's own but for what these leave open: the size of a
 together, answers that break off without having had a length, and bytes after an answer's end.
 """
 
-import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTP11ClientFactory,
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
+    _ScrapyProxyAgent,
     _TunnelingAgent,
     _TunnelingTCP4ClientEndpoint,
 )
@@ -25,6 +25,7 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import STATUS
 from twisted.web.client import URI
 
+from freshet.core.secrets import blank_headers
 from freshet.fetch.failures import HeadTooLarge
 
 # Where ``request.meta`` has the head of the answer and that of the request, as they were.
@@ -32,8 +33,6 @@ HEAD = "freshet_head"
 SENT = "freshet_sent"
 LARGEST_HEAD = 65_536
 KEEPS_ALIVE = (1, 1)
-
-_FOR_PROXY = re.compile(rb"(?im)^proxy-authorization:[^\n]*\n")
 
 
 class Parser(_LenientHTTPClientParser):
@@ -132,6 +131,33 @@ class Connections(_LenientHTTP11ClientFactory):
         return Connection(self._limit, self._quiescentCallback)
 
 
+class Reach:
+    """Whether a proxy was reached, and has opened a tunnel where one is needed."""
+
+    is_open = True
+
+    def watch(self, connecting: Deferred[Any]) -> Deferred[Any]:
+        """Take in that a connection is being made, and whether that succeeds."""
+        self.is_open = False
+        return connecting.addCallback(self._opened)
+
+    def _opened(self, connection: Any) -> Any:
+        self.is_open = True
+        return connection
+
+
+class WatchedEndpoint:
+    """An endpoint whose reach is watched."""
+
+    def __init__(self, endpoint: Any, reach: Reach) -> None:
+        self._endpoint = endpoint
+        self._reach = reach
+
+    def connect(self, protocolFactory: Any) -> Deferred[Any]:
+        """Connect."""
+        return self._reach.watch(self._endpoint.connect(protocolFactory))
+
+
 class Tunnel(_TunnelingTCP4ClientEndpoint):
     """A way through a proxy; the proxy's own address is resolved by the guard as any other."""
 
@@ -161,24 +187,35 @@ class TunnelingAgent(_TunnelingAgent):
     """Reaches proxies through the guard."""
 
     _reactor: Any
+    reach: Reach
 
-    def _getEndpoint(self, uri: URI) -> Tunnel:
+    def _getEndpoint(self, uri: URI) -> Any:
         factory = self._endpointFactory
-        return Tunnel(
+        tunnel = Tunnel(
             self._reactor, uri.host, uri.port, self._proxyConf, self._contextFactory,
             factory._connectTimeout, factory._bindAddress,
         )  # fmt: skip
+        return WatchedEndpoint(tunnel, self.reach)
+
+
+class ProxyAgent(_ScrapyProxyAgent):
+    """Notes whether a proxy was reached."""
+
+    reach: Reach
+
+    def _getEndpoint(self, uri: URI) -> WatchedEndpoint:
+        return WatchedEndpoint(super()._getEndpoint(uri), self.reach)
 
 
 def _described(answer: Any, request: Any, parser: Parser) -> Any:
     """Note on an answer what was sent and received beside the bodies.
 
-    What only a proxy was told, its password, is left out: the archive is made to be handed on.
+    Secrets are blanked in what was sent: the archive is made to be handed on.
     """
     sent: list[bytes] = []
     body = request.bodyProducer
     length = None if body is None else b"Content-Length: %d\r\n" % body.length
     request._writeHeaders(SimpleNamespace(writeSequence=sent.extend), length)
-    answer.sent = _FOR_PROXY.sub(b"", b"".join(sent))
+    answer.sent = blank_headers(b"".join(sent))
     answer.head = b"\n".join([*parser.lines, b""])
     return answer

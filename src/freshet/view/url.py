@@ -5,8 +5,10 @@ of ``Base.resolve`` takes only spellings that ada-url leaves as they are.
 """
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import unquote_to_bytes
 
 from ada_url import URL, join_url
 from publicsuffixlist import PublicSuffixList
@@ -88,8 +90,9 @@ class Base:
 def canonical(url: str) -> str | None:
     """Return the one spelling of a page's URL, or None if no page can have it.
 
-    The fragment is dropped and the query kept. Ids that are no web address, as ``ota:A/B``, are
-    kept with their scheme.
+    The fragment is dropped and the query kept. A user name and password are dropped too:
+    ``authorization_of`` reads them of what a person typed. Ids that are no web address, as
+    ``ota:A/B``, are kept with their scheme.
 
     >>> canonical("HTTP://Example.ORG:80/a/../b?c#d")
     'http://example.org/b?c'
@@ -101,7 +104,7 @@ def canonical(url: str) -> str | None:
     except ValueError:
         return None
     if whole.startswith(_WEB):
-        return whole.partition("#")[0]
+        return without_credentials(whole.partition("#")[0])
     scheme, _, path = whole.partition(":")
     if scheme in _NO_PAGE or path.startswith("/"):
         return None
@@ -137,6 +140,35 @@ def _why_no_web_page(text: str) -> str:
     if scheme.lower() in {"http", "https"}:
         return "is no valid URL; check its host and port"
     return f"has the scheme {scheme}; only http and https can be fetched"
+
+
+def without_credentials(url: str) -> str:
+    """Return a web address, spelled by the URL standard, without a user's name and password.
+
+    >>> without_credentials("http://me:secret@example.org/a@b")
+    'http://example.org/a@b'
+    """
+    if "@" not in url or not url.startswith(_WEB):
+        return url
+    scheme, _, authority, path = url.split("/", 3)
+    return f"{scheme}//{authority.rpartition('@')[2]}/{path}"
+
+
+def authorization_of(url: str) -> str | None:
+    """Return the Basic Authorization header of the user name and password in a web address.
+
+    >>> authorization_of("http://me:a%20b@example.org/"), authorization_of("http://example.org/")
+    ('Basic bWU6YSBi', None)
+    """
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return None
+    is_named = bool(parsed.username or parsed.password) and parsed.href.startswith(_WEB)
+    if not is_named:
+        return None
+    named = unquote_to_bytes(parsed.username) + b":" + unquote_to_bytes(parsed.password)
+    return f"Basic {b64encode(named).decode()}"
 
 
 def absolute(base: str, href: str) -> str | None:
@@ -202,6 +234,7 @@ def _resolve(base: str, page_origin: str, href: str) -> Resolved | None:
     url = _plain(base, href) or absolute(base, href)
     if url is None or not url.startswith(_WEB):
         return None
+    url = without_credentials(url)
     return url, _facts(page_origin, _origin(url))
 
 

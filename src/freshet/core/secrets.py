@@ -1,0 +1,71 @@
+"""Which request headers are secrets, and how secrets are left out of what is shown and kept."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+BLANKED = "[blanked]"
+
+_SECRET_ENDINGS = (
+    "auth", "authorization", "authentication", "cookie", "credential", "credentials", "jwt", "key",
+    "passwd", "password", "secret", "session", "signature", "token",
+)  # fmt: skip
+_USER_INFO = re.compile(r"(?i)\b(https?:[/\\]{2,})[^\s/\\?#\"'<>]+@(?=[^\s@])")
+
+
+def is_secret(header: str) -> bool:
+    """Whether a header's name says that its value is a secret.
+
+    That is so where a part of the name, between hyphens, ends in a word such as key or token.
+
+    >>> [name for name in ("Authorization", "X-Api-Key", "X-CSRFToken") if is_secret(name)]
+    ['Authorization', 'X-Api-Key', 'X-CSRFToken']
+    >>> is_secret("Accept-Language"), is_secret("Author")
+    (False, False)
+    """
+    return any(part.endswith(_SECRET_ENDINGS) for part in re.split(r"[-_]", header.lower()))
+
+
+def without_user_info(text: str) -> str:
+    """Return a text with the user name and password of every web address in it blanked.
+
+    >>> without_user_info("at http://me:pw@example.org/a@b and https://example.org/@me")
+    'at http://[blanked]@example.org/a@b and https://example.org/@me'
+    """
+    if "@" not in text:
+        return text
+    return _USER_INFO.sub(rf"\1{BLANKED}@", text)
+
+
+def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return page settings by name as they may be shown: values of secrets are blanked.
+
+    >>> without_secrets({"headers": {"Accept": "a", "X-Token": "b"}, "cookies": {"id": "c"}})
+    {'headers': {'Accept': 'a', 'X-Token': '[blanked]'}, 'cookies': {'id': '[blanked]'}}
+    """
+    return {name: shown(name, value) for name, value in settings.items()}
+
+
+def shown(name: str, value: Any) -> Any:
+    """Return the value of a page setting as it may be shown."""
+    if name == "cookies" and isinstance(value, Mapping):
+        return dict.fromkeys(value, BLANKED)
+    if name == "headers" and isinstance(value, Mapping):
+        return {key: BLANKED if is_secret(key) else item for key, item in value.items()}
+    return without_user_info(value) if isinstance(value, str) else value
+
+
+def blank_headers(head: bytes) -> bytes:
+    r"""Return the head of a request with the values of its secrets blanked.
+
+    >>> blank_headers(b"GET / HTTP/1.1\r\nCookie: id=1\r\nAccept: a\r\n\r\n")
+    b'GET / HTTP/1.1\r\nCookie: [blanked]\r\nAccept: a\r\n\r\n'
+    """
+    first, *lines = head.split(b"\r\n")
+    return b"\r\n".join([first, *map(_blank_line, lines)])
+
+
+def _blank_line(line: bytes) -> bytes:
+    name, colon, _ = line.partition(b":")
+    is_kept = not colon or not is_secret(name.decode("latin-1").strip())
+    return line if is_kept else b"%s: %s" % (name, BLANKED.encode())
