@@ -17,6 +17,8 @@ from freshet.flow.opened import OpenedCollection
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}
+# For crawls in which every page is visited once.
+ONCE = {"delay": 0.02, "page_interval": 3_600.0}
 
 
 def make_collection(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freshet.flow.opened import OpenedCollection
-from tests.fetch.crawls import crawl, make_collection, outcomes
+from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site
 
@@ -42,7 +42,7 @@ def test_a_page_keeps_its_proxy_and_a_proxys_failure_is_not_the_hosts(tmp_path: 
             server.urls["direct"] + "/": "",
         }
         allow = [*server.allow, "127.0.0.1/32:9"]
-        folder = make_collection(tmp_path / "c", proxies, allow)
+        folder = make_collection(tmp_path / "c", proxies, allow, ONCE)
         with OpenedCollection.open(folder) as collection:
             for url, way in proxies.items():
                 collection.change_settings(collection.page(url), [("proxy", way or None)])

@@ -11,7 +11,7 @@ import pytest
 
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.authority import Authority
-from tests.fetch.crawls import crawl, make_collection, outcomes
+from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import ADDRESS, Exchange, Loopback, ScriptedPage, Site
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
@@ -38,7 +38,7 @@ def test_secrets_go_out_over_verified_connections_alone_unless_the_page_allows_m
     }
     with Loopback({"plain": SITE, "safe": SITE, "bad": SITE}, tls=tls) as server:
         urls = {path: server.urls[host] + path for path, (host, _) in settings.items()}
-        folder = make_collection(tmp_path / "c", urls.values(), server.allow)
+        folder = make_collection(tmp_path / "c", urls.values(), server.allow, ONCE)
         with OpenedCollection.open(folder) as collection:
             for path, (_, changes) in settings.items():
                 collection.change_settings(collection.page(urls[path]), changes)

@@ -6,7 +6,7 @@ import pytest
 
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.authority import EXPIRED, Authority
-from tests.fetch.crawls import crawl, make_collection, outcomes
+from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
@@ -26,7 +26,7 @@ def test_an_untrusted_page_is_no_content_and_closes_no_host_for_pages_that_waive
         pages = {"good": "/a", "untrusted": "/a", "waived": "/b"}
         hosts = {"good": "good", "untrusted": "bad", "waived": "bad"}
         urls = {name: server.urls[hosts[name]] + path for name, path in pages.items()}
-        folder = make_collection(tmp_path / "c", urls.values(), server.allow)
+        folder = make_collection(tmp_path / "c", urls.values(), server.allow, ONCE)
         with OpenedCollection.open(folder) as collection:
             collection.change_settings(collection.page(urls["waived"]), [("verify_tls", False)])
         done = crawl(folder, visits=3, environment=authority.environment)
