@@ -31,7 +31,7 @@ from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
 from freshet.fetch.requests import trip_of
 from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
-from freshet.fetch.targets import target_of, without_credentials
+from freshet.fetch.targets import target_of
 from freshet.view.decode import decode
 from freshet.view.url import absolute, canonical, place
 
@@ -195,7 +195,7 @@ class Robots:
         lifetime = crawl.robots_hours * HOUR
         before = crawl.hosts.robots(key)
         try:
-            first = _request(without_credentials(absolute(url, "/robots.txt") or url), route)
+            first = _request(absolute(url, "/robots.txt") or url, route)
             crawl.hand_over(page, first)
             response = await self._follow(first, route)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
