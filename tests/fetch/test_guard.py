@@ -229,10 +229,10 @@ def test_no_server_heard_of_what_was_refused(server: Loopback, results: dict[str
     assert server.log.entries("closed") == []
 
 
-def test_a_proxy_that_opens_no_tunnel_is_unreachable(
+def test_a_proxy_that_opens_no_tunnel_fails_as_a_proxy(
     server: Loopback, results: dict[str, Result]
 ) -> None:
-    assert results["tunnel through an open proxy"].outcome == "unreachable"
+    assert results["tunnel through an open proxy"].outcome == "proxy-error"
     assert [entry.method for entry in server.log.entries("proxy")] == ["CONNECT"]
-    assert results["tunnel without end"].outcome == "unreachable"
+    assert results["tunnel without end"].outcome == "proxy-error"
     assert "no end" in results["tunnel without end"].why
