@@ -47,10 +47,12 @@ def response(number: int, body: bytes = PAGE, *, url: str = URL) -> bytes:
     )
 
 
-def request(number: int, of: int, *, named: bool = True, url: str = URL) -> bytes:
+def request(
+    number: int, of: int, *, named: bool = True, url: str = URL, method: str = "GET"
+) -> bytes:
     """Return the request of a response, which it may name or only stand beside."""
     concurrent = [f"WARC-Concurrent-To: <{name(of)}>"] if named else []
-    block = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"
+    block = f"{method} / HTTP/1.1\r\nHost: example.org\r\n\r\n".encode()
     return raw("request", number, block, "Content-Type: application/http", *concurrent, url=url)
 
 

@@ -19,6 +19,7 @@ from tests.end_to_end.foreign_warc import (
     URL,
     http,
     metadata,
+    name,
     raw,
     request,
     response,
@@ -63,7 +64,7 @@ def test_records_come_in_byte_for_byte_with_their_companions(
     done = collection.bring("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (2, 0)
     assert all(member in archive(collection) for member in members)
-    assert outcomes(collection, "a") == ["ok -", "ok 1"]
+    assert outcomes(collection, "warc") == ["ok -", "ok 1"]
     assert collection.page(URL).snapshot(1).body == PAGE
     assert collection.check().is_sound
     assert is_read_by_others(collection)
@@ -84,7 +85,7 @@ def test_revisits_are_looks_when_their_original_is_in_the_same_file(
     records = [response(1), revisit(2, IDENTICAL), revisit(3, NOT_MODIFIED), response(4, OTHER)]
     write(tmp_path / "a.warc.gz", records)
     collection.bring("warc", tmp_path / "a.warc.gz")
-    assert outcomes(collection, "a") == ["ok -", "ok 0", "not-modified 0", "ok 1"]
+    assert outcomes(collection, "warc") == ["ok -", "ok 0", "not-modified 0", "ok 1"]
     assert [v.row.visit.media_type for v in collection.page(URL).versions] == ["text/html"] * 3
     assert collection.page(URL).snapshot(2).body == PAGE
     assert collection.check().is_sound
@@ -106,7 +107,7 @@ def test_a_revisit_whose_original_is_missing_is_only_reported(
 ) -> None:
     write(tmp_path / "a.warc.gz", [revisit(1, IDENTICAL), response(2, OTHER)])
     collection.bring("warc", tmp_path / "a.warc.gz")
-    assert outcomes(collection, "a") == ["reported -", "ok -"]
+    assert outcomes(collection, "warc") == ["reported -", "ok -"]
     assert collection.check().is_sound
 
 
@@ -134,7 +135,7 @@ def test_a_file_gzipped_as_a_whole_becomes_members(
     path.write_bytes(gzip.compress(response(1) + response(2, OTHER) + revisit(3, IDENTICAL, OTHER)))
     done = collection.bring("warc", path)
     assert (done.visits, done.bad) == (3, 0)
-    assert outcomes(collection, "a") == ["ok -", "ok 1", "ok 0"]
+    assert outcomes(collection, "warc") == ["ok -", "ok 1", "ok 0"]
     assert collection.check().is_sound
 
 
@@ -201,7 +202,56 @@ def test_a_folder_of_files_is_one_import(collection: OpenedCollection, tmp_path:
     write(folder / "b.warc.gz", [response(1)])
     write(folder / "deep" / "a.warc.gz", [response(2, OTHER)])
     assert collection.bring("warc", folder).visits == 2
-    assert outcomes(collection, "crawl") == ["ok -", "ok 1"]
+    assert outcomes(collection, "warc") == ["ok -", "ok 1"]
+
+
+def test_two_files_of_a_crawl_give_one_history_per_page(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    write(folder / "crawl-1.warc.gz", [response(1), response(4)])
+    write(folder / "crawl-2.warc.gz", [response(2, OTHER), revisit(3, IDENTICAL, OTHER)])
+    for number in (1, 2):
+        collection.bring("warc", folder / f"crawl-{number}.warc.gz")
+    assert outcomes(collection, "warc") == ["ok -", "ok 1", "ok 0", "ok 1"]
+    again = collection.bring("warc", folder)
+    assert (again.visits, again.already_there) == (0, 4)
+    assert len(list(collection.pages())) == 1
+
+
+def test_pages_that_were_imported_under_another_source_keep_it(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    write(tmp_path / "a.warc.gz", [response(1)])
+    collection.bring("warc", tmp_path / "a.warc.gz", source="a")
+    again = collection.bring("warc", tmp_path / "a.warc.gz")
+    assert (again.visits, again.already_there) == (0, 1)
+    assert [page.source for page in collection.pages()] == ["a"]
+
+
+@pytest.mark.parametrize("order", ["before", "after", "apart", "named by the response"])
+def test_an_answer_to_a_post_is_no_page(
+    collection: OpenedCollection, tmp_path: Path, order: str
+) -> None:
+    posted, asked = response(2, OTHER), request(12, of=2, method="POST")
+    page, get = response(1), request(11, of=1)
+    if order == "named by the response":
+        field = f"WARC-Concurrent-To: <{name(12)}>"
+        posted = raw("response", 2, http(OTHER), "Content-Type: application/http", field)
+        asked = request(12, of=2, named=False, method="POST")
+    records = {
+        "before": [get, page, asked, posted],
+        "after": [page, get, posted, asked],
+        "apart": [page, posted, get, asked],
+    }.get(order, [page, get, asked, posted])
+    write(tmp_path / "a.warc.gz", records)
+    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    assert (done.visits, done.bad) == (1, 0)
+    assert done.notes == [
+        "1 responses to other requests than GET (POST, HEAD and the like) were left out"
+    ]
+    assert collection.page(URL).snapshot(1).body == PAGE
 
 
 def test_a_capture_that_was_cut_when_it_was_made_is_no_look(

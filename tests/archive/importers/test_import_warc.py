@@ -43,7 +43,7 @@ def page(url: str = URL, body: bytes = b"<p>hi") -> Record:
 def test_a_response_arrives_with_body_and_headers_as_received(tmp_path: Path) -> None:
     record = page()
     (found,) = warc.read(write(tmp_path, record))
-    assert (found.url, found.source, found.time) == (URL, "a", NOON)
+    assert (found.url, found.source, found.time) == (URL, "warc", NOON)
     assert found.uid == uid(record.id)
     assert (found.outcome, found.status) == (None, 200)
     assert found.snapshot.body == b"<p>hi"

@@ -2,17 +2,19 @@
 
 Its gzip member is copied byte for byte where it has one to itself, with those of its request and
 metadata; in a file of ours, redirecting answers go with the visit that they led to. The body keeps
-its content coding. A capture that was cut when it was made is no look. The source is the name of
-the file or folder; an empty one joins the captures to the live pages.
+its content coding. A capture that was cut when it was made is no look; an answer to another request
+than GET is no page. Where no source is given, all captures have the source ``warc``, so that those
+of a URL are one history; an empty source joins them to the live pages.
 """
 
+import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from freshet.archive.importers.base import Arrival, Reader, part_of
+from freshet.archive.importers.base import Arrival, Reader
 from freshet.archive.warc.build import NOT_MODIFIED
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
@@ -30,11 +32,16 @@ from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome, Snapshot
 
 SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
+SOURCE = "warc"
 COMPANIONS = ("request", "metadata")
-WAITING = 8
-HOPS_WAITING = 64
+MOST_COMPANIONS = 8
+MOST_HOP_RECORDS = 64
+PENDING_CAPTURES = 4
+PENDING_BYTES = 33_554_432
 UNCHANGED = 304
 CUT = {"length": Outcome.TOO_LARGE, "time": Outcome.TIMEOUT}
+
+_METHOD = re.compile(rb"\s*([A-Za-z]{1,20})[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ def read(path: Path, *, source: str | None = None) -> "WarcReader":
         raise BadInput(
             f"{path}: there is no WARC file; give one ({', '.join(SUFFIXES)}) or a folder"
         )
-    return WarcReader(files, part_of(path) if source is None else source)
+    return WarcReader(files, SOURCE if source is None else source)
 
 
 class WarcReader(Reader):
@@ -63,6 +70,7 @@ class WarcReader(Reader):
         self._files = files
         self._done = 0
         self._other = 0
+        self._other_methods = 0
         self._captures = 0
         self._faults = 0
 
@@ -76,7 +84,7 @@ class WarcReader(Reader):
         for path in self._files:
             with path.open("rb") as file:
                 for found in captures(records(path)):
-                    self._done = before + _offset(found)
+                    self._done = max(self._done, before + _offset(found))
                     yield from self._items(found, file)
             before += path.stat().st_size
             self._done = before
@@ -91,6 +99,8 @@ class WarcReader(Reader):
         self._captures += 1
         if not _page(found.record.record).lower().startswith(("http://", "https://")):
             self._other += 1
+        elif _request_method(found) not in {"", "GET"}:
+            self._other_methods += 1
         else:
             yield self._item(found, file)
 
@@ -109,49 +119,105 @@ class WarcReader(Reader):
             )
         if self._other:
             self.notes.append(f"{self._other:,} records of other than http(s) pages were left out")
+        if self._other_methods:
+            left_out = f"{self._other_methods:,} responses to other requests than GET"
+            self.notes.append(f"{left_out} (POST, HEAD and the like) were left out")
+
+
+class _Companions:
+    """Requests, metadata and redirecting answers of one capture, or of none yet; bounded."""
+
+    def __init__(self) -> None:
+        self._beside: deque[Located] = deque(maxlen=MOST_COMPANIONS)
+        self._hops: deque[Located] = deque(maxlen=MOST_HOP_RECORDS)
+
+    def __iter__(self) -> Iterator[Located]:
+        yield from self._beside
+        yield from self._hops
+
+    def add(self, item: Located) -> None:
+        """Keep one more record; where there are too many, the oldest goes."""
+        (self._hops if item.record.visit else self._beside).append(item)
+
+    def move(self, to: "_Companions", chosen: Callable[[Record], bool]) -> None:
+        """Move some records to the companions of a capture."""
+        for item in list(self):
+            if chosen(item.record):
+                (self._hops if item.record.visit else self._beside).remove(item)
+                to.add(item)
+
+    @property
+    def has_request(self) -> bool:
+        """Whether the request of the capture is among them."""
+        return any(item.record.type == "request" for item in self._beside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A capture that waits for the records that belong to it."""
+
+    capture: Located
+    own: _Companions
+
+    def is_named_with(self, companion: Record) -> bool:
+        """Whether a record names the capture, or the capture names it."""
+        capture = self.capture.record
+        if companion.visit:
+            return companion.visit == capture.id
+        concurrent = _bare(capture.field("WARC-Concurrent-To"))
+        return capture.id in _named(companion) or concurrent == companion.id
+
+    def takes(self, companion: Record) -> bool:
+        """Whether a record that names no capture is of the same page, and the capture lacks it."""
+        capture = self.capture.record
+        if companion.visit or any(_named(companion)) or capture.field("WARC-Concurrent-To"):
+            return False
+        is_second = companion.type == "request" and self.own.has_request
+        return companion.target == capture.target and not is_second
 
 
 def captures(found: Iterator[Found]) -> Iterator[Capture | Fault]:
     """Yield each capture with its companions, which stand shortly before or after it."""
-    waiting: deque[Located] = deque(maxlen=WAITING)
-    hops: deque[Located] = deque(maxlen=HOPS_WAITING)
-    capture: Located | None = None
+    unclaimed = _Companions()
+    pending: deque[_Pending] = deque()
     for item in found:
         if isinstance(item, Fault):
             yield item
-        elif item.record.visit:
-            hops.append(item)
-        elif item.record.type in COMPANIONS:
-            waiting.append(item)
+        elif item.record.visit or item.record.type in COMPANIONS:
+            owners = (one.own for one in reversed(pending) if one.is_named_with(item.record))
+            next(owners, unclaimed).add(item)
         elif item.record.type in CAPTURES:
-            yield from _joined(capture, waiting, hops)
-            capture = item
-    yield from _joined(capture, waiting, hops)
+            _claim(unclaimed, pending, _Pending(item, _Companions()))
+            while _is_full(pending):
+                yield _joined(pending.popleft())
+    if pending:
+        unclaimed.move(pending[-1].own, pending[-1].takes)
+    yield from map(_joined, pending)
 
 
-def _joined(capture: Located | None, *waiting: deque[Located]) -> Iterator[Capture]:
-    """Yield a capture with those of the waiting records that belong to it."""
-    if capture is not None:
-        own = [item for some in waiting for item in _claimed(some, capture.record)]
-        yield Capture(capture, tuple(own))
+def _claim(unclaimed: _Companions, pending: deque[_Pending], new: _Pending) -> None:
+    """Share out what stands between the last capture and a new one, which joins the others."""
+    unclaimed.move(new.own, new.is_named_with)
+    if pending:
+        unclaimed.move(pending[-1].own, pending[-1].takes)
+    unclaimed.move(new.own, new.takes)
+    pending.append(new)
 
 
-def _claimed(waiting: deque[Located], capture: Record) -> list[Located]:
-    """Take those that belong to a capture out of the waiting records."""
-    own = [item for item in waiting if belongs(item.record, capture)]
-    for item in own:
-        waiting.remove(item)
-    return own
+def _is_full(pending: deque[_Pending]) -> bool:
+    """Whether the first capture has waited long enough for what belongs to it."""
+    size = sum(len(one.capture.record.block) for one in pending)
+    return len(pending) > 1 and (len(pending) > PENDING_CAPTURES or size > PENDING_BYTES)
 
 
-def belongs(companion: Record, capture: Record) -> bool:
-    """Whether a record names the capture, or else is of the same page."""
-    if companion.visit:
-        return companion.visit == capture.id
-    named = [_bare(companion.field(name)) for name in ("WARC-Concurrent-To", "WARC-Refers-To")]
-    if any(named) or capture.field("WARC-Concurrent-To"):
-        return capture.id in named or _bare(capture.field("WARC-Concurrent-To")) == companion.id
-    return companion.target == capture.target
+def _joined(pending: _Pending) -> Capture:
+    return Capture(pending.capture, tuple(pending.own))
+
+
+def _named(companion: Record) -> tuple[str, ...]:
+    """Return the ids of the records that a request or metadata record names."""
+    fields = (companion.field(name) for name in ("WARC-Concurrent-To", "WARC-Refers-To"))
+    return tuple(_bare(field) for field in fields if field)
 
 
 def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
@@ -181,6 +247,14 @@ def arrival(capture: Capture, source: str, file: BinaryIO) -> Arrival:
         why=_told(record)[1],
         place=_place(located),
     )
+
+
+def _request_method(capture: Capture) -> str:
+    """Return the method of the request that a capture answers; empty where it is not known."""
+    requests = (item.record for item in capture.companions if item.record.type == "request")
+    block = next((record.block for record in requests if not record.visit), b"")
+    method = _METHOD.match(block)
+    return method[1].decode("ascii").upper() if method else ""
 
 
 def member(located: Located, file: BinaryIO) -> bytes:
