@@ -62,6 +62,7 @@ for each in ("fsync", "ftruncate", "rename", "unlink"):
 from sqlalchemy import Engine, event  # noqa: E402
 
 from freshet.core.types import Outcome  # noqa: E402
+from freshet.flow.collection import SETTINGS_FILE  # noqa: E402
 from freshet.flow.opened import OpenedCollection  # noqa: E402
 from tests.flow.flow_samples import (  # noqa: E402
     CLOCK,
@@ -125,8 +126,10 @@ def damage(collection: OpenedCollection) -> None:
         path.write_bytes(content)
 
 
-def nothing(collection: OpenedCollection) -> None:
-    """Prepare nothing."""
+def small_files(collection: OpenedCollection) -> None:
+    """Let a file of the archive be full after about two records."""
+    with (collection.path / SETTINGS_FILE).open("a") as file:
+        file.write("archive.file_bytes = 1_000\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ class Verb:
 
 VERBS = {
     "take": Verb((), take),
+    "take-into-small-files": Verb((small_files,), take),
     "prune": Verb((take,), thin),
     "purge": Verb((take,), purge),
     "repair": Verb((take, damage), mend),
@@ -178,6 +182,14 @@ def killed(folder: Path, verb: Verb, point: int) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
 
 
+def called_damage(folder: Path) -> str:
+    """Return what a check calls damage right after a kill, before anything is mended."""
+    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+        return "; ".join(
+            f"{problem.place}: {problem.what}" for problem in collection.check().problems
+        )
+
+
 def go_on(folder: Path, verb: Verb, expected: list[Any]) -> str:
     """Complete a verb after a kill, and return what is wrong then."""
     with OpenedCollection.open(folder, clock=CLOCK) as collection:
@@ -205,8 +217,9 @@ def sweep(folder: Path, verb: Verb, step: int) -> list[str]:
     for point in range(1, POINTS, step):
         shutil.copytree(folder / "start", folder / str(point))
         died = killed(folder / str(point), verb, point)
+        wrong = "" if damage in verb.prepare else called_damage(folder / str(point))
         killed(folder / str(point), verb, 1 + point // 2)
-        wrong = go_on(folder / str(point), verb, expected)
+        wrong += go_on(folder / str(point), verb, expected)
         failures += [f"killed at write {point}: {wrong}"] if wrong else []
         if not died:
             return [*failures, f"{point - 1} points"]

@@ -19,7 +19,10 @@ SOURCES = os.pathsep.join([str(Path(freshet.__file__).parents[1]), str(HERE.pare
 ARRIVALS = [arrive(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
 
 
-@pytest.mark.parametrize(("verb", "step"), [("take", 3), ("prune", 5), ("purge", 5), ("repair", 6)])
+@pytest.mark.parametrize(
+    ("verb", "step"),
+    [("take", 5), ("take-into-small-files", 10), ("prune", 5), ("purge", 5), ("repair", 6)],
+)
 def test_a_kill_at_any_write_is_made_good(tmp_path: Path, verb: str, step: int) -> None:
     done = subprocess.run(
         [sys.executable, HERE / "crash_driver.py", tmp_path, verb, str(step)],
@@ -85,6 +88,21 @@ def test_records_of_a_closed_file_that_have_no_rows_are_adopted(tmp_path: Path) 
         record(collection, [])
         assert told(collection) == before
         assert [mended.adopted for mended in collection.mended] == [2]
+
+
+def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
+    tmp_path: Path,
+) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, ARRIVALS)
+        last = collection.page(URL).history()[-2:]
+        forget(collection, [row.visit.id for row in last])
+        report = collection.check()
+        assert report.is_sound
+        [said] = report.notes
+        assert "the next command that writes to the archive takes it in" in said
+        record(collection, [])
+        assert not collection.check().notes
 
 
 def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from freshet.flow.adopt import adopt
 from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.damage import cut_out_damage
 from freshet.flow.record import Recorder
-from freshet.flow.recover import Mended
+from freshet.flow.recover import Mended, is_unexamined, superseded_file
 
 Payload = tuple[bytes | None, int | None]
 REPAIR = "run 'freshet check --repair'"
@@ -56,6 +56,12 @@ class Problem:
 BEHIND = (
     "what stands behind its last row is being written, or was left by a crash: the next command"
     " that writes to the archive takes it in"
+)
+
+
+REPLACED = (
+    "it is being written anew, or a crash cut that short: the next command that writes to the"
+    " archive deletes it; nothing refers to it"
 )
 
 
@@ -105,6 +111,9 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
     faults = collection.catalog.faults()
     report = Report(problems=[Problem(CATALOG_FILE, what, RESTORE) for what in faults])
     paths = {_final(path): path for path in archive_files(collection.archive)}
+    replaced = "" if faults else superseded_file(collection.catalog, collection.archive)
+    if paths.pop(replaced, None):
+        report.notes.append(f"{replaced}: {REPLACED}")
     total = sum(path.stat().st_size for path in paths.values())
     seen: set[bytes] = set()
     payloads = Payloads()
@@ -137,8 +146,26 @@ def _check_file(
     for visit in rows:
         if visit.uid in found:
             payloads.note(visit, found[visit.uid].type)
+    if path.name == name and is_unexamined(catalog, path, _end(rows)):
+        found = _without_waiting(catalog, found, path, _end(rows), report)
     report.problems += _against_rows(catalog, rows, found) if rows else _foreign(catalog, found)
     report.rows += len(rows)
+
+
+def _without_waiting(
+    catalog: Catalog, found: Captures, path: Path, end: int, report: Report
+) -> Captures:
+    """Return the captures of a closed file that do not wait for a row, and note that some do.
+
+    Such are left by a crash while a batch was written into several files. A file without any row is
+    passed over as a whole where some of its captures wait.
+    """
+    behind = [identity for identity, capture in found.items() if capture.place.offset >= end]
+    waiting = set(behind) - catalog.known(behind)
+    if not waiting:
+        return found
+    report.notes.append(f"{path.name}: {BEHIND}")
+    return {key: found[key] for key in found.keys() - waiting} if end else {}
 
 
 def repair(collection: Collection, *, progress: Progress = silent) -> Report:

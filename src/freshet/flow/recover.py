@@ -38,11 +38,15 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A file and the one that takes its place, which counts only once it is whole."""
+    """A file and the one that takes its place, which counts only once it is whole.
+
+    ``new_bytes`` is the size of the new file then.
+    """
 
     old: str
     new: str
     is_whole: bool = False
+    new_bytes: int = 0
 
 
 def recover(catalog: Catalog, folder: Path, recorder: "Recorder") -> list[Mended]:
@@ -62,13 +66,36 @@ def begin_exchange(catalog: Catalog, exchange: Exchange) -> None:
 
 def settle_exchange(catalog: Catalog, folder: Path) -> None:
     """Delete the old file once no row points to it, or the new one where the old is needed yet."""
+    if name := superseded_file(catalog, folder):
+        _delete(folder, name)
+    if json.loads(catalog.note(EXCHANGING) or "[]"):
+        catalog.set_note(EXCHANGING, "[]")
+
+
+def superseded_file(catalog: Catalog, folder: Path) -> str:
+    """Return which file of an exchange that is under way is to be deleted; empty where none is.
+
+    Where the disk lost what was written of the new file, both stay: a repair finds the records.
+    """
     noted = json.loads(catalog.note(EXCHANGING) or "[]")
     if not noted:
-        return
+        return ""
     exchange = Exchange(*noted)
-    moved = exchange.is_whole and next(catalog.visits_in_file(exchange.old), None) is None
-    _delete(folder, exchange.old if moved else exchange.new)
-    catalog.set_note(EXCHANGING, "[]")
+    if not exchange.is_whole or next(catalog.visits_in_file(exchange.old), None) is not None:
+        return exchange.new
+    return exchange.old if file_size(folder / exchange.new) >= exchange.new_bytes else ""
+
+
+def file_size(path: Path) -> int:
+    """Return the size of a file, 0 where there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def is_unexamined(catalog: Catalog, path: Path, end: int) -> bool:
+    """Whether the next recovery adopts what stands behind the last row's record of a file."""
+    examined = json.loads(catalog.note(EXAMINED) or "{}")
+    size = path.stat().st_size
+    return size > end and examined.get(path.name) != [size, end]
 
 
 def _delete(folder: Path, name: str) -> None:

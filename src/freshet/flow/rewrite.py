@@ -21,7 +21,7 @@ from freshet.core.errors import Damaged
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import source_of
 from freshet.flow.collection import SOFTWARE, Collection
-from freshet.flow.recover import Exchange, begin_exchange, settle_exchange
+from freshet.flow.recover import Exchange, begin_exchange, file_size, settle_exchange
 
 WITHOUT_LIMIT = 1 << 62
 
@@ -60,12 +60,13 @@ def rewrite(collection: Collection, lock: ArchiveLock, name: str, choose: Choose
     before = path.stat().st_size
     rows = {visit.uid: visit.id for visit in catalog.visits_in_file(name)}
     exchange, places = _write_anew(collection, lock, path, choose)
-    begin_exchange(catalog, replace(exchange, is_whole=True))
+    after = file_size(collection.archive / exchange.new)
+    begin_exchange(catalog, replace(exchange, is_whole=True, new_bytes=after))
     catalog.set_locations({
         row: places.get(identity) for identity, row in rows.items() if row is not None
     })
     settle_exchange(catalog, collection.archive)
-    return before - _size(collection.archive / exchange.new)
+    return before - after
 
 
 def _write_anew(
@@ -120,7 +121,3 @@ def _sound(found: Found) -> Located:
         what = "; ".join(found.problems) or "record is no gzip member of its own"
         raise Damaged(f"{where}: {what}; run 'freshet check --repair' before records are dropped")
     return found
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
