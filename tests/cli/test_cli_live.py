@@ -33,6 +33,10 @@ SITE = Site(
             f"<title>{HOSTILE}</title>{WORDS}<a href=/a>a</a>",
             f"<title>{HOSTILE}</title>{WORDS}<p>more words</p><a href=/a>a</a><a href=/b>b</a>",
         )),
+        "/twice": ScriptedPage((
+            f"<title>Twice</title>{WORDS}",
+            f"<title>Twice</title>{WORDS}<p>a bridge was built</p>",
+        )),
         "/still": ScriptedPage((f"<title>Still</title>{WORDS}",)),
         "/app": ScriptedPage((NEEDS_SCRIPT,)),
         "/slow": ScriptedPage((f"<title>Slow</title>{WORDS}",), delay=1.0),
@@ -182,6 +186,32 @@ class TestWatch:
             assert opened.page(f"{place.url}/still").history() == []
             assert len(opened.page(f"{place.url}/").history()) == 1
             assert opened.catalog.leases() == []
+
+    def test_a_page_without_content_has_no_forecast_but_the_reason(
+        self, watched: tuple[Place, Any]
+    ) -> None:
+        place = watched[0]
+        ended = place.freshet("watch", f"{place.url}/closed")
+        assert ended.returncode == 1
+        assert "forecast" not in ended.stdout
+        assert "closes it; next check" in ended.stdout
+
+    def test_watched_again_a_page_is_compared_with_the_look_before(
+        self, server: Loopback, tmp_path: Path
+    ) -> None:
+        place = make_place(tmp_path / "c", server)
+        urls = [f"{place.url}/twice", f"{place.url}/still"]
+        assert "since" not in place.freshet("watch", *urls).stdout
+        spent = place.freshet("watch", *urls, "--budget", "1").stdout
+        assert spent.count("not visited yet") == 2
+        again = place.freshet("watch", *urls, "--budget", "10").stdout
+        assert re.search(
+            r"  changed since \S+ \S+ UTC: 4 words added, 0 removed, Dice 0\.\d+; new: .*bridge",
+            again,
+        )
+        assert re.search(r"  unchanged since \S+ \S+ UTC\n", again)
+        third = json.loads(place.freshet("watch", urls[0], "--json").stdout)
+        assert (third[0]["news"]["changed"], third[0]["news"]["removed"]) == (True, 4)
 
 
 class TestRun:

@@ -286,6 +286,22 @@ class TestTotals:
             Growth(date(2026, 11, 1), 1, 0), Growth(date(2026, 11, 2), 2, 90),
         ]  # fmt: skip
 
+    def test_failing_pages_are_those_whose_last_visit_showed_no_content(
+        self, catalog: Catalog
+    ) -> None:
+        a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
+        catalog.append(
+            [Entry(new_visit(a, 0)), Entry(new_visit(a, 1, Outcome.TIMEOUT)),
+             Entry(new_visit(b, 0, Outcome.GONE)), Entry(new_visit(b, 1)),
+             Entry(new_visit(c, 0, Outcome.ROBOTS))]
+        )  # fmt: skip
+        catalog.tag([c, d], "front")
+        assert [page.id for page in catalog.failing_pages()] == [a, c]
+        assert [page.id for page in catalog.failing_pages(limit=1)] == [a]
+        assert [page.tags for page in catalog.failing_pages(tag="front")] == [("front",)]
+        catalog.pause([a])
+        assert [page.id for page in catalog.failing_pages(source="")] == [c]
+
     def test_a_summary_follows_each_page(self, catalog: Catalog) -> None:
         a, _ = add(catalog, new_page("a"), new_page("b"))
         catalog.append(

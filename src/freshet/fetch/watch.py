@@ -8,6 +8,7 @@ from time import sleep
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import Budget, day_of
 from freshet.core.clock import stopwatch
+from freshet.core.errors import UsageError
 from freshet.core.types import Page
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
@@ -25,22 +26,27 @@ def watch(
     *,
     tags: tuple[str, ...] = (),
     seconds: float = WAIT_SECONDS,
+    budget: str = "",
     crawl: Callable[..., object] = crawl,
 ) -> list[Sighting]:
     """Add pages to a collection, have them fetched, and return what was found of each.
 
     What is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    ``budget`` holds for this call in place of the setting.
     ``crawl`` fetches them where no crawl is running: in this process, or in one of its own.
     """
     with Collection.open(path) as opened:
         writer = ArchiveLock(opened.archive).holder()
         refuse_a_second(path, beside_a_crawl=True)
+        if budget and is_crawl(writer):
+            raise UsageError("a crawl runs and spends its own budget; leave out --budget")
         since = opened.clock.now()
         pages = enlist(opened, urls, tags=tags)
         if is_crawl(writer):
             _wait(opened, pages, seconds)
-        elif _has_budget(opened, since):
-            crawl(path, pages=[page.id for page in pages], limits=Limits(seconds=seconds))
+        elif _has_budget(opened, since, budget or opened.settings.budget):
+            ids = [page.id for page in pages]
+            crawl(path, budget=budget, pages=ids, limits=Limits(seconds=seconds))
         return sightings(opened, pages, since=since)
 
 
@@ -52,8 +58,7 @@ def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
         sleep(POLL_SECONDS)
 
 
-def _has_budget(opened: Collection, now: datetime) -> bool:
+def _has_budget(opened: Collection, now: datetime, budget: str) -> bool:
     """Whether the day has requests left."""
     size = sum(item.pages for item in opened.catalog.last_outcomes())
-    budget = Budget.parse(opened.settings.budget).per_day(size)
-    return opened.catalog.spending(day_of(now)).requests < budget
+    return opened.catalog.spending(day_of(now)).requests < Budget.parse(budget).per_day(size)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from freshet.archive.catalog.rows import Summary
+from freshet.archive.catalog.rows import FailingPage, Summary
 from freshet.core.progress import Progress, silent
 from freshet.core.types import BadRow, Page, Plan
 from freshet.flow.add import Added, add_pages
@@ -18,7 +18,7 @@ from freshet.flow.doctor import examine
 from freshet.flow.doctor_crawl import Finding
 from freshet.flow.exports import export
 from freshet.flow.imports import Imported, bring
-from freshet.flow.listing import summaries
+from freshet.flow.listing import failing_pages, summaries
 from freshet.flow.masks import hide, mask_of_page, show
 from freshet.flow.measure import measure_again
 from freshet.flow.noise import keep_learnt
@@ -74,6 +74,12 @@ class OpenedCollection(Collection):
     ) -> list[Summary]:
         """Return pages with their totals; ``changed`` those that did, latest change first."""
         return summaries(self, tag=tag, source=source, changed=changed, limit=limit)
+
+    def failing_pages(
+        self, *, tag: str | None = None, source: str | None = None, limit: int | None = None
+    ) -> list[FailingPage]:
+        """Return pages whose last visit showed no content, with its outcome and the reason."""
+        return failing_pages(self, tag=tag, source=source, limit=limit)
 
     def show(
         self, page: CollectionPage, which: Which = -1, *, parts: Iterable[str] = ()

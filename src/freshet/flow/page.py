@@ -83,9 +83,15 @@ class CollectionPage(Page):
         )  # fmt: skip
         object.__setattr__(self, "_past", past)
 
-    def history(self, *, limit: int | None = None) -> list[HistoryRow]:
-        """Return the page's visits in time order, links named; ``limit`` keeps the latest."""
-        rows = self._past.catalog.history(self.id, limit=limit)
+    def history(self, *, limit: int | None = None, changed: bool = False) -> list[HistoryRow]:
+        """Return the page's visits in time order, links named; ``limit`` keeps the latest.
+
+        With ``changed`` only visits that found a change are returned.
+        """
+        rows = self._past.catalog.history(self.id, limit=None if changed else limit)
+        if changed:
+            rows = [row for row in rows if row.change is not None and row.change.changed]
+            rows = rows[-limit:] if limit is not None else rows
         since = rows[0].visit.time if rows else None
         deltas = self._past.catalog.link_deltas(self.id, since=since)
         return [_with_links(row, deltas.get(row.visit.id or 0)) for row in rows]

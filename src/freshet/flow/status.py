@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freshet.archive.catalog.rows import Counts, Growth, Import
+from freshet.archive.catalog.rows import Counts, FailingPage, Growth, Import
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
@@ -12,9 +12,11 @@ from freshet.core.settings import objective_of
 from freshet.core.types import BadRow
 from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.hosts import HostView, closed_hosts
+from freshet.flow.listing import failing_pages
 from freshet.flow.today import Today, budget_now, failing_of, today_of
 
 SHOWN_IMPORTS = 10
+SHOWN_FAILING = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,8 @@ class Status:
     """A collection at a glance; ``writer`` names who is appending to it now.
 
     ``growth`` goes by the day of the visits, not by that of an import which brought them.
-    ``failing`` counts the pages whose last visit showed no content, by its outcome.
+    ``failing`` counts the pages whose last visit showed no content, by its outcome;
+    ``failing_pages`` are the few that failed last.
     """
 
     path: str
@@ -38,6 +41,7 @@ class Status:
     today: Today
     closed_hosts: list[HostView]
     failing: dict[str, int]
+    failing_pages: list[FailingPage]
 
 
 def status_of(collection: Collection, *, days: int) -> Status:
@@ -58,6 +62,7 @@ def status_of(collection: Collection, *, days: int) -> Status:
         today=today_of(collection, outcomes, budget=budget_now(collection)),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_of(outcomes),
+        failing_pages=failing_pages(collection, source="", limit=SHOWN_FAILING),
     )
 
 

@@ -2,21 +2,41 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInput, NotFound
 from freshet.core.types import Page, Visit
 from freshet.flow.add import add_pages
 from freshet.flow.check_now import check_now
 from freshet.flow.collection import Collection, live_key
 from freshet.flow.forecast import PageForecast, forecasts
+from freshet.flow.page import CollectionPage, Difference
 from freshet.flow.why import Why, reasons
+from freshet.measure.wording import Fate
+
+
+@dataclass(frozen=True, slots=True)
+class SightingNews:
+    """What a visit found against the look before it, which was at ``since``.
+
+    ``added`` and ``removed`` count words, ``snippet`` tells the most telling part of what is new.
+    """
+
+    since: datetime
+    changed: bool
+    dice: float | None = None
+    added: int = 0
+    removed: int = 0
+    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a visit of a page showed, and what is expected of it; no visit where none was made."""
+    """What a visit of a page showed, and what is expected of it; no visit where none was made.
+
+    ``news`` tells what differs from the look before; None where there is none to compare with.
+    """
 
     page: Page
     visit: Visit | None
@@ -25,6 +45,7 @@ class Sighting:
     links: int | None
     forecast: PageForecast
     why: Why
+    news: SightingNews | None = None
 
     @property
     def is_look(self) -> bool:
@@ -34,33 +55,63 @@ class Sighting:
 
 def enlist(
     collection: Collection, urls: Sequence[str], *, tags: tuple[str, ...] = ()
-) -> list[Page]:  # fmt: skip
+) -> list[CollectionPage]:  # fmt: skip
     """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
     keys = list(dict.fromkeys(live_key(url) for url in urls))
     if not keys:
         raise BadInput("no page to watch; give a URL such as https://example.org/")
     add_pages(collection, [key.url for key in keys], tags=tags)
-    pages: list[Page] = [collection.page(key.url, source="") for key in keys]
+    pages = [collection.page(key.url, source="") for key in keys]
     check_now(collection, pages)
     return pages
 
 
 def sightings(
-    collection: Collection, pages: Sequence[Page], *, since: datetime
+    collection: Collection, pages: Sequence[CollectionPage], *, since: datetime
 ) -> list[Sighting]:  # fmt: skip
     """Return what visits since a time showed of pages, and what is expected of them."""
     ids = [page.id for page in pages]
     visits, looks = collection.catalog.last_visits(ids), collection.catalog.last_looks(ids)
     now = collection.clock.now()
     expected = forecasts(collection.catalog, collection.settings, pages, now)
+    recent = {page: row for page, row in visits.items() if row.visit.time >= since}
     return [
-        Sighting(page, _since(visits.get(page.id), since), *_shown(looks.get(page.id)), then, why)
+        Sighting(
+            page, _visit(recent.get(page.id)), *_shown(looks.get(page.id)), then, why,
+            _news(collection, page, recent.get(page.id)),
+        )
         for page, then, why in zip(pages, expected, reasons(collection, pages), strict=True)
-    ]
+    ]  # fmt: skip
 
 
-def _since(row: HistoryRow | None, moment: datetime) -> Visit | None:
-    return row.visit if row is not None and row.visit.time >= moment else None
+def _visit(row: HistoryRow | None) -> Visit | None:
+    return None if row is None else row.visit
+
+
+def _news(
+    collection: Collection, page: CollectionPage, row: HistoryRow | None
+) -> SightingNews | None:
+    """Compare a visit with the look before it; None where there is none, or nothing was seen."""
+    if row is None or not row.visit.outcome.is_look:
+        return None
+    just_before = {page.id: row.visit.time - timedelta(microseconds=1)}
+    earlier = collection.catalog.last_looks([page.id], just_before, content=False).get(page.id)
+    if earlier is None:
+        return None
+    if row.change is None or not row.change.changed:
+        return SightingNews(earlier.visit.time, changed=False)
+    try:
+        compared, news = page.difference(-2, -1), page.news(-2)
+    except NotFound:
+        return SightingNews(earlier.visit.time, changed=True, dice=row.change.dice)
+    return SightingNews(
+        earlier.visit.time, True, row.change.dice, _words(compared, Fate.ADDED),
+        _words(compared, Fate.REMOVED), news.text,
+    )  # fmt: skip
+
+
+def _words(compared: Difference, fate: Fate) -> int:
+    return sum(len(piece.text.split()) for piece in compared.words if piece.kind is fate)
 
 
 def _shown(look: HistoryRow | None) -> tuple[str, int | None, int | None]:

@@ -143,6 +143,15 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class FailingPage(Summary):
+    """A page whose last visit showed no content: when that was, how it ended and why."""
+
+    last_visit: datetime
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class KeptMask:
     """A page's mask as it is kept: plain values that the measuring part understands."""
 

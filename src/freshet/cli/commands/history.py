@@ -1,7 +1,8 @@
 """Every visit with its outcome; for looks, what changed since the look before. `v` numbers the
 versions that `freshet diff` and `freshet show` take; `links` counts those that came and went;
 `kept` says whether the bytes of a version are still there, `found at` where redirects led. Where
-the page had rounds, `round` marks the looks that were made for one.
+the page had rounds, `round` marks the looks that were made for one. `--changed` lists only visits
+that found a change.
 """
 
 from collections.abc import Mapping
@@ -28,6 +29,9 @@ app = new_app()
 @app.command()
 def history(
     url: PageUrl,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only visits that found a change.")
+    ] = False,
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="The latest so many; 0 for all.")
     ] = 0,
@@ -38,7 +42,7 @@ def history(
     """Show a page's visits in time order."""
     with Collection.open(collection) as opened:
         page = opened.page(url, source=source)
-        rows = page.history(limit=limit or None)
+        rows = page.history(limit=limit or None, changed=changed)
         numbers = {version.row.visit.uid: version.number for version in page.versions}
         others = [other.source for other in opened.catalog.pages_with_url(page.url)]
         samples: Samples = {sample.visit: sample for sample in opened.catalog.samples(page.id)}
@@ -50,6 +54,8 @@ def history(
         marks = [_mark(samples.get(row.visit.id)) for row in rows]
         both = [(*row, mark) if samples else row for row, mark in zip(cells, marks, strict=True)]
         print_table(columns, both)
+    elif changed:
+        say(f"No visit to {page.url} found a change yet; 'freshet history' lists all visits.")
     else:
         elsewhere = ", ".join(name for name in others if name != page.source)
         hint = f" It is also in source {elsewhere}: choose by --source." if elsewhere else ""

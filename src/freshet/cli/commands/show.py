@@ -1,7 +1,10 @@
 """What the last version shows (title, language, sizes, links), what is set for the page, and its
 totals. `--text`, `--links`, `--terms` and `--dom` print that part of a version instead, whole.
+`--html` writes the stored page itself, as it came but for content codings, into a file or a pipe:
+`freshet show URL --html > page.html`.
 """
 
+import sys
 from typing import Annotated
 
 import typer
@@ -9,6 +12,7 @@ import typer
 from freshet.cli.choice import version_named
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import cell, print_json, print_table, say
+from freshet.core.errors import UsageError
 from freshet.flow.collection import Collection
 from freshet.flow.show import Portrait, portrait
 
@@ -26,10 +30,20 @@ def show(
     links: Annotated[bool, typer.Option("--links", help="List the links.")] = False,
     terms: Annotated[bool, typer.Option("--terms", help="List the words by count.")] = False,
     dom: Annotated[bool, typer.Option("--dom", help="List the DOM rows.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write the stored page itself, into a file or a pipe.")
+    ] = False,
     collection: CollectionDir = DEFAULT_COLLECTION,
     as_json: AsJson = False,
 ) -> None:
     """Show one page: what is known of it."""
+    if html:
+        if text or links or terms or dom or as_json:
+            raise UsageError("--html writes the page alone; leave out the other parts and --json")
+        with Collection.open(collection) as opened:
+            page = opened.page(url, source=source)
+            write_page(page.snapshot(version_named(version)).body)
+        return
     wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
     parts = frozenset(name for name, asked in wanted.items() if asked)
     with Collection.open(collection) as opened:
@@ -38,6 +52,18 @@ def show(
         print_json(found)
     else:
         _print(found)
+
+
+def write_page(body: bytes) -> None:
+    """Write a stored page to standard output, unless that is a terminal, which it could steer."""
+    if sys.stdout.isatty():
+        raise UsageError(
+            "a terminal does not show a stored page; write it to a file: freshet show URL --html"
+            " > page.html"
+        )
+    sys.stdout.flush()
+    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.flush()
 
 
 def _print(found: Portrait) -> None:

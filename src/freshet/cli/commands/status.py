@@ -67,8 +67,7 @@ def _print(found: Status) -> None:
     say(f"being written by {found.writer}" if found.writer else "no crawl runs: 'freshet run'")
     _print_today(found.today)
     if found.failing:
-        failing = ", ".join(f"{number:,} {outcome}" for outcome, number in found.failing.items())
-        say(f"pages that failed when last visited: {failing}")
+        _print_failing(found)
     if found.closed_hosts:
         hosts = [(host.host, host.closed_until, host.failures or None, host.robots)
                  for host in found.closed_hosts[:SHOWN_HOSTS]]  # fmt: skip
@@ -80,6 +79,17 @@ def _print(found: Status) -> None:
     if found.imports:
         columns = ("no", "import", "path", "started", "visits", "bad", "state")
         print_table(columns, [_cells(row) for row in found.imports], title="imports")
+
+
+def _print_failing(found: Status) -> None:
+    """Print how many pages fail and how, and name the first few."""
+    failing = ", ".join(f"{number:,} {outcome}" for outcome, number in found.failing.items())
+    say(f"pages that failed when last visited: {failing}")
+    for row in found.failing_pages:
+        say(f"  {row.page.url}  {row.outcome}" + (f": {row.why}" if row.why else ""))
+    others = sum(found.failing.values()) - len(found.failing_pages)
+    if others > 0:
+        say(f"  {others:,} more: freshet list --failing")
 
 
 def _print_today(today: Today) -> None:

@@ -1,7 +1,7 @@
 """Fetches only these pages, as a crawl would, and shows what was found: title, words, links, or
 plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
-its next check would be at the collection's budget. Where a crawl already runs, it is asked to
-fetch them, and its visits are waited for.
+its next check would be at the collection's budget. Watched again, a page is also compared with the
+look before. Where a crawl already runs, it is asked to fetch them, and its visits are waited for.
 """
 
 from pathlib import Path
@@ -14,10 +14,11 @@ from freshet.cli.logs import logging_to
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, progress, say
 from freshet.core.errors import FreshetError
+from freshet.core.local_time import to_second
 from freshet.flow.writer import refuse_a_second
 
 if TYPE_CHECKING:
-    from freshet.flow.watch import Sighting
+    from freshet.flow.watch import Sighting, SightingNews
 
 WAIT_SECONDS = 60.0
 
@@ -33,6 +34,12 @@ def watch(
     wait: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for the visits.")
     ] = WAIT_SECONDS,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Requests a day for this call: 500, 20/hour or 5%; else the setting."
+        ),
+    ] = "",
     log_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
     ] = None,
@@ -47,7 +54,7 @@ def watch(
 
     announce_compiling()
     with logging_to(log_file), progress("fetching", quiet=as_json):
-        found = watch_pages(collection, urls, tags=tags, seconds=wait)
+        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget)
     if as_json:
         print_json(found)
     else:
@@ -60,6 +67,8 @@ def watch(
 def _print(found: "Sighting") -> None:
     say(found.page.url, "bold")
     say(f"  {_seen(found)}")
+    if found.news is not None:
+        say(f"  {_news(found.news)}")
     if found.visit is None:
         for obstacle in found.why.obstacles:
             say(f"  {obstacle}")
@@ -75,6 +84,17 @@ def _seen(found: "Sighting") -> str:
         return outcome
     shown = f"{counted(found.words, 'word')}, {counted(found.links, 'link')}"
     return f"{outcome}: {found.title or 'no title'}; {shown}"
+
+
+def _news(news: "SightingNews") -> str:
+    """Say whether the page changed since the look before, and what is new."""
+    since = to_second(news.since)
+    if not news.changed:
+        return f"unchanged since {since}"
+    words = f"{counted(news.added, 'word')} added, {news.removed:,} removed"
+    alike = "" if news.dice is None else f", Dice {news.dice:.3f}"
+    new = f"; new: {news.snippet}" if news.snippet else ""
+    return f"changed since {since}: {words}{alike}{new}"
 
 
 def _expected(found: "Sighting") -> str:

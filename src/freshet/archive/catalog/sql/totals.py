@@ -14,7 +14,7 @@ from sqlalchemy.sql.functions import GenericFunction
 from freshet.archive.catalog.rows import Counts, Growth, LastOutcome, Summary
 from freshet.archive.catalog.schema import changes, pages, visits
 from freshet.archive.catalog.sql.history import LOOK_NAMES
-from freshet.archive.catalog.sql.pages import live_pages
+from freshet.archive.catalog.sql.pages import PAGE, live_pages, to_pages
 from freshet.archive.catalog.sql.store import CHUNK, Store, moment
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.types import Outcome, Page
@@ -113,6 +113,16 @@ class TotalTables(Store):
             LastOutcome(host, Outcome(outcome) if outcome else None, number)
             for host, outcome, number in rows
         ]
+
+    def failing_pages(
+        self, *, tag: str | None = None, source: str | None = None, limit: int | None = None
+    ) -> list[Page]:
+        """Return pages whose last visit showed no content, by id; not paused ones."""
+        query = live_pages(PAGE, tag=tag, source=source)
+        query = query.where(~pages.c.paused, LAST_OUTCOME.not_in(LOOK_NAMES))
+        with self._engine.begin() as connection:
+            rows = connection.execute(query.order_by(pages.c.id).limit(limit)).all()
+            return to_pages(connection, rows)
 
     def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
         """Yield the totals of pages, in the order in which the pages come."""
