@@ -1,9 +1,12 @@
 """Spiders as people write them, each for a part of Scrapy; they know nothing of Freshet."""
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import scrapy
+from scrapy.crawler import Crawler
 from scrapy.http import FormRequest, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, CSVFeedSpider, Rule, SitemapSpider, XMLFeedSpider
@@ -18,6 +21,24 @@ class Upper:
         if item.get("drop"):
             raise scrapy.exceptions.DropItem("not wanted")
         return item | {"passed": True}
+
+
+class StopWhenWarned:
+    """An extension that closes the spider when a logger warns."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        handler = logging.Handler(logging.WARNING)
+        handler.emit = self._stop  # type: ignore[method-assign]
+        logging.getLogger(crawler.settings["STOPPING_LOGGER"]).addHandler(handler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _stop(self, _: logging.LogRecord) -> None:
+        closing = self._crawler.engine.close_spider_async(reason="warned")
+        self._task = asyncio.get_running_loop().create_task(closing)
 
 
 class Based:
@@ -231,6 +252,20 @@ class Files(Based, scrapy.Spider):
         return {"file_urls": [f"{self.base}/file.txt"]}
 
 
+class Refused(Based, scrapy.Spider):
+    """Asks for an address that nobody opened."""
+
+    name = "refused"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in ("/one", "/two"):
+            yield scrapy.Request(f"http://127.0.0.1:9{path}", errback=self.failed)
+
+    def failed(self, failure: Any) -> Item:
+        return {"failed": type(failure.value).__name__}
+
+
 SPIDERS: tuple[type[scrapy.Spider], ...] = (
     Follow, Rules, Mapped, Feed, Table, Forms, Failing, Redirected, Ordered, Waiting, Files,
+    Refused,
 )  # fmt: skip

@@ -25,35 +25,36 @@ BASE_SETTINGS = {
 }
 KINDS = {kind.name: kind for kind in sample_spiders.SPIDERS}
 
-Runs = dict[str, dict[str, Any]]
+Run = tuple[str, Mapping[str, Any]]
+Results = list[dict[str, Any]]
 
 
 def run_spiders(
-    names: Sequence[str], base: str, folder: Path, settings: Mapping[str, Any]
-) -> tuple[Runs, str]:
-    """Return each spider's items and statistics, and what was logged."""
+    runs: Sequence[Run], base: str, folder: Path, settings: Mapping[str, Any]
+) -> tuple[Results, str]:
+    """Run spiders by name, each with settings of its own; return what came of it, and the log."""
     folder.mkdir()
-    task = {"names": list(names), "base": base, "folder": str(folder), "settings": dict(settings)}
+    task = {"runs": list(runs), "base": base, "folder": str(folder), "settings": dict(settings)}
     command = [sys.executable, "-m", "tests.fetch.spider_runs", json.dumps(task)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    return json.loads((folder / "runs.json").read_text()), done.stderr
+    return json.loads((folder / "results.json").read_text()), done.stderr
 
 
-def _main(names: Sequence[str], base: str, folder: str, settings: dict[str, Any]) -> None:
+def _main(runs: Sequence[Run], base: str, folder: str, settings: dict[str, Any]) -> None:
     here = Path(folder)
     store = {"FILES_STORE": str(here / "files")}
     process = AsyncCrawlerProcess(BASE_SETTINGS | store | settings)
-    runs: Runs = {}
+    results: Results = []
 
     async def run_all() -> None:
         from twisted.internet import reactor  # noqa: PLC0415 (its import chooses a reactor)
 
-        for name in names:
-            runs[name] = await _run(process, name, base, here / f"{name}.jsonl")
-        (here / "runs.json").write_text(json.dumps(runs))
+        for number, run in enumerate(runs):
+            results.append(await _run(process, run, base, here / f"{number}.jsonl"))
+        (here / "results.json").write_text(json.dumps(results))
         reactor.stop()  # type: ignore[attr-defined]
 
     task = asyncio.get_event_loop().create_task(run_all())
@@ -61,12 +62,13 @@ def _main(names: Sequence[str], base: str, folder: str, settings: dict[str, Any]
     task.result()
 
 
-async def _run(process: AsyncCrawlerProcess, name: str, base: str, feed: Path) -> dict[str, Any]:
-    settings = {"FEEDS": {str(feed): {"format": "jsonlines", "overwrite": False}}}
-    kind = KINDS[name]
-    kind.custom_settings = {**(kind.custom_settings or {}), **settings}
+async def _run(process: AsyncCrawlerProcess, run: Run, base: str, feed: Path) -> dict[str, Any]:
+    name, own = run
+    feeds = {"FEEDS": {str(feed): {"format": "jsonlines"}}}
+    settings = {**(KINDS[name].custom_settings or {}), **own, **feeds}
+    kind = type(KINDS[name].__name__, (KINDS[name],), {"custom_settings": settings})
     crawler = process.create_crawler(kind)
-    await process.crawl(crawler, base=base)
+    await process.crawl(crawler, base=own.get("BASE_URL", base))
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
     stats = crawler.stats.get_stats() if crawler.stats else {}
     return {"items": items, "stats": {key: str(value) for key, value in stats.items()}}

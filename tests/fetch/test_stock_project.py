@@ -1,12 +1,16 @@
 """Anyone's Scrapy project gets Freshet by one ADDONS line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 
+from freshet.fetch.addon import Freshet
+from freshet.flow.collection import Collection
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
@@ -14,7 +18,7 @@ from tests.fetch.servers import Loopback, ScriptedPage, Site
 WORDS = "the river rose in spring and the fields along it were green again that year"
 ADDON = 'ADDONS = {"freshet.fetch.addon.Freshet": 500}\n'
 PARSE = 'FRESHET_PAGES = "parse"\n'
-SPIDER = """
+SPIDER = '''
 import scrapy
 
 class Titles(scrapy.Spider):
@@ -22,17 +26,27 @@ class Titles(scrapy.Spider):
     start_urls = [START]
 
     def parse(self, response):
+        """
+        @url START
+        @returns items 1 1
+        @scrapes title url
+        """
         yield {"title": response.css("title::text").get(), "url": response.url}
         yield from response.follow_all(css="a", meta=response.meta)
-"""
+'''
 
 
-def scrapy(folder: Path, *arguments: str) -> None:
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "scrapy", *arguments]
-    run = subprocess.run(
+    return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
-    assert run.returncode == 0, run.stderr
+
+
+def scrapy(folder: Path, *arguments: str) -> str:
+    done = run(folder, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -47,6 +61,47 @@ def page(title: str, *links: str) -> ScriptedPage:
     return ScriptedPage((f"<title>{title}</title><p>{WORDS} {title}</p>{anchors}",))
 
 
+def set_up(project: Path, folder: Path, start: str) -> None:
+    """Give a project the add-on, and a spider."""
+    settings = project / "shop" / "settings.py"
+    plain = settings.read_text().replace("DOWNLOAD_DELAY = 1", "DOWNLOAD_DELAY = 0")
+    settings.write_text(f"{plain}\n{ADDON}FRESHET_COLLECTION = {str(folder)!r}\n{PARSE}")
+    spider = SPIDER.replace("[START]", repr([start])).replace("START", start)
+    (project / "shop" / "spiders" / "titles.py").write_text(spider)
+
+
+def test_contracts_are_checked_and_nothing_else_is_fetched(project: Path, tmp_path: Path) -> None:
+    site = Site({"/": page("home", "/next"), "/kept": page("kept")})
+    with Loopback({"a": site}) as server:
+        start = f"{server.urls['a']}/"
+        folder = make_collection(tmp_path / "c", [f"{start}kept"], server.allow)
+        set_up(project, folder, start)
+        assert "Ran 2 contracts" in scrapy(project, "check", "titles")
+        asked = [entry.path for entry in server.log.entries("a")]
+    assert asked == ["/robots.txt", "/"]
+
+
+def test_a_collection_that_is_in_use_ends_scrapy_with_one_line(
+    project: Path, tmp_path: Path
+) -> None:
+    folder = make_collection(tmp_path / "c", (), ())
+    set_up(project, folder, "http://127.0.0.1:9/")
+    shell = ("shell", "-c", "6 * 7", "--loglevel", "ERROR")
+    with Collection.open(folder) as collection, collection.appending():
+        refused = run(project, *shell)
+        without = scrapy(project, *shell, "-s", "FRESHET_COLLECTION=")
+    assert refused.returncode == 1
+    assert f"process {os.getpid()}" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert "42" in without
+
+
+def test_a_collection_that_is_not_there_ends_scrapy_with_one_line(tmp_path: Path) -> None:
+    settings = Settings({"FRESHET_COLLECTION": str(tmp_path / "nowhere")})
+    with pytest.raises(SystemExit, match=r"^freshet: \S+ is no collection; make one with"):
+        Freshet.update_pre_crawler_settings(settings)
+
+
 def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: Path) -> None:
     site = Site(
         {"/": page("home", "/next", "/shut"), "/next": page("next"), "/shut": page("shut"),
@@ -56,11 +111,7 @@ def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: 
     with Loopback({"a": site}) as server:
         start = f"{server.urls['a']}/"
         folder = make_collection(tmp_path / "c", [f"{start}kept"], server.allow)
-        settings = project / "shop" / "settings.py"
-        plain = settings.read_text().replace("DOWNLOAD_DELAY = 1", "DOWNLOAD_DELAY = 0")
-        settings.write_text(f"{plain}\n{ADDON}FRESHET_COLLECTION = {str(folder)!r}\n{PARSE}")
-        spider = SPIDER.replace("START", repr(start))
-        (project / "shop" / "spiders" / "titles.py").write_text(spider)
+        set_up(project, folder, start)
         for name in ("first", "second"):
             scrapy(project, "crawl", "titles", "-O", str(tmp_path / f"{name}.json"))
         asked = [entry.path for entry in server.log.entries("a")]

@@ -9,8 +9,8 @@ What the project's own settings say about delays, cookies, retries or domains ho
 of its spiders; robots.txt is always obeyed, and special addresses are guarded.
 """
 
-import logging
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,13 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from freshet import __version__
-from freshet.core.errors import BadInput, Locked, SettingsError
-from freshet.core.settings import NetworkSettings, Settings, load
+from freshet.core.errors import FreshetError, Locked, SettingsError
+from freshet.core.settings import NetworkSettings, Settings
 from freshet.fetch.guard import ALLOW, RESOLVER
 from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
-from freshet.fetch.parts import COLLECTION, Parts, parts_of
+from freshet.fetch.parts import COLLECTION, parts_of
 from freshet.fetch.spider_requests import over_budget
-from freshet.flow.collection import SETTINGS_FILE
-
-log = logging.getLogger(__name__)
+from freshet.flow.collection import settings_of
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"
@@ -60,14 +58,19 @@ class Freshet:
         settings.set("TWISTED_DNS_RESOLVER", RESOLVER, PRIORITY)
         folder = settings.get(COLLECTION)
         if folder:
-            network = load(Path(folder) / SETTINGS_FILE, os.environ).network
+            with _one_line():
+                network = settings_of(Path(folder)).network
             for name, value in process_settings(network).items():
                 settings.set(name, value, PRIORITY)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Put Freshet's parts in place."""
-        parts = open_parts(self._crawler)
+        with _one_line():
+            self._update(settings)
+
+    def _update(self, settings: BaseSettings) -> None:
         over_budget(settings)
+        parts = parts_of(self._crawler)
         for name, value in scrapy_settings(parts.settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
@@ -82,13 +85,16 @@ class Freshet:
                 )
 
 
-def open_parts(crawler: Crawler) -> Parts:
-    """Return a crawler's parts; a collection that cannot be opened ends Scrapy with one line."""
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """End Scrapy with one line where a collection or a setting is not as it should be."""
     try:
-        return parts_of(crawler)
-    except (Locked, SettingsError, BadInput) as error:
-        log.error("Freshet: %s", error)
-        raise SystemExit(f"Freshet: {error}") from None
+        yield
+    except Locked as error:
+        without = f"with '-s {COLLECTION}=' Scrapy runs without it"
+        raise SystemExit(f"freshet: {error}; {without}") from None
+    except FreshetError as error:
+        raise SystemExit(f"freshet: {error}") from None
 
 
 def process_settings(network: NetworkSettings) -> dict[str, Any]:

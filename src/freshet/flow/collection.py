@@ -69,9 +69,7 @@ class Collection(Closing):
 
         ``anew`` makes an empty catalog where it is missing, to be filled from the archive.
         """
-        if not (path / SETTINGS_FILE).is_file():
-            raise NotFound(f"{path} is no collection; make one with 'freshet init {path}'")
-        settings = _located(load(path / SETTINGS_FILE, os.environ), path)
+        settings = _located(settings_of(path), path)
         catalog = open_catalog(path / CATALOG_FILE, create=anew)
         return cls(path, catalog, settings, clock or SystemClock())
 
@@ -186,6 +184,13 @@ class Collection(Closing):
             names = ", ".join(page.source for page in found)
             raise UsageError(f"{key.url} is in several sources ({names}); choose one with --source")
         return (wanted or found)[0]
+
+
+def settings_of(path: Path) -> Settings:
+    """Return the settings of the collection in a folder."""
+    if not (path / SETTINGS_FILE).is_file():
+        raise NotFound(f"{path} is no collection; make one with 'freshet init {path}'")
+    return load(path / SETTINGS_FILE, os.environ)
 
 
 def _located(settings: Settings, path: Path) -> Settings:
