@@ -1,10 +1,13 @@
-"""Settings of pages and tags, through ``freshet set``."""
+"""Settings of pages and tags, through ``freshet set``, and all of them by ``freshet settings``."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from freshet.cli.app import COMMANDS
+from freshet.core.settings import describe
 from tests.cli.cli_runs import NEWS, Run
 
 
@@ -90,3 +93,31 @@ def test_a_broken_settings_file_is_named(run: Run, collection: Path) -> None:
     ran = run("status")
     assert ran.code == 2
     assert "freshet.toml" in ran.err
+
+
+def test_every_setting_is_listed_with_value_default_and_meaning(run: Run, empty: Path) -> None:
+    rows = run("settings", "--json").json
+    assert [row["name"] for row in rows] == [name for name, _, _ in describe()]
+    assert all(row["meaning"] for row in rows)
+    contact = next(row for row in rows if row["name"] == "contact")
+    assert (contact["value"], contact["default"]) == ("you@example.org", "")
+    shown = run("settings", "budget").out
+    assert re.search(r'^budget +"500/day" +"500/day" +page requests a day', shown, re.M)
+    assert run("settings", "nonsense").code == 3
+
+
+def test_settings_show_defaults_outside_of_a_collection_and_no_secrets(
+    run: Run, empty: Path, tmp_path: Path
+) -> None:
+    assert run("settings", "delay", "-C", str(tmp_path)).code == 0
+    with (empty / "freshet.toml").open("a") as file:
+        file.write('[page.cookies]\nsession = "s3cret"\n')
+    assert "s3cret" not in run("settings").out + run("settings", "--json").out
+
+
+def test_a_new_collections_file_names_only_commands_that_exist(run: Run, empty: Path) -> None:
+    comments = (empty / "freshet.toml").read_text()
+    assert "docs/" not in comments
+    named = re.findall(r"'freshet ([a-z-]+)'", comments)
+    assert "settings" in named
+    assert set(named) <= COMMANDS.keys()

@@ -25,6 +25,7 @@ COMMANDS = {
     "resume": "Visit paused pages again.",
     "tag": "Give pages a tag, or take it away.",
     "set": "Set headers, cookies, proxy, hours, importance; or show them.",
+    "settings": "List every setting with its value, default and meaning.",
     "watch": "Add pages, fetch them now, and show what to expect.",
     "run": "Keep the pages fresh, within the budget, until stopped.",
     "check-now": "Ask for visits now, before all others.",

@@ -243,7 +243,10 @@ def _assigned(table: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]
 def _first_settings(settings: Settings) -> str:
     contact = settings.contact.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        "# A Freshet collection. docs/reference/settings.md lists every setting.\n"
+        "# A Freshet collection. 'freshet settings' lists every setting and what it does.\n"
+        "# Settings with a dot stand in a table: politeness.delay is delay below [politeness].\n"
+        "# Settings of single pages and tags are made with 'freshet set'.\n"
         f'contact = "{contact}"\n'
         f'objective = "{settings.objective}"\n'
+        f'# budget = "{settings.budget}"\n'
     )

@@ -26,7 +26,7 @@ from freshet.flow.page import CollectionPage, Which
 from freshet.flow.plan import plan
 from freshet.flow.prune import Thinning, prune
 from freshet.flow.remove import remove
-from freshet.flow.settings import Holding, holdings
+from freshet.flow.settings import Holding, SettingRow, holdings, setting_rows
 from freshet.flow.show import Portrait, portrait
 from freshet.flow.status import Status, bad_rows, status_of
 from freshet.flow.why import Why, why
@@ -63,6 +63,10 @@ class OpenedCollection(Collection):
     def holdings(self, target: Page | str) -> list[Holding]:
         """Return every setting of a page, or of the pages with a tag, and what gave it."""
         return holdings(self, target)
+
+    def setting_rows(self) -> list[SettingRow]:
+        """Return every setting of the collection with its value, default and meaning."""
+        return setting_rows(self.settings)
 
     def summaries(
         self,

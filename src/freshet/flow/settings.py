@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from freshet.core.settings import Settings
+from freshet.core.secrets import without_secrets
+from freshet.core.settings import Settings, describe
 from freshet.core.types import Page
 from freshet.flow.collection import Collection
 
@@ -16,6 +17,38 @@ class Holding:
     name: str
     value: Any
     origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting of a collection: the value that holds, the default, and what it does."""
+
+    name: str
+    value: Any
+    default: Any
+    meaning: str
+
+
+def setting_rows(settings: Settings) -> list[SettingRow]:
+    """Return every setting with its value; secrets among the values are blanked."""
+    shown = asdict(settings)
+    shown["page"] = without_secrets(shown["page"])
+    return [
+        SettingRow(name, _value(shown, name), default, meaning)
+        for name, default, meaning in describe()
+    ]
+
+
+def _value(tables: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a dotted name.
+
+    >>> _value({"rounds": {"fast": 8}}, "rounds.fast")
+    8
+    """
+    value: Any = tables
+    for key in name.split("."):
+        value = value[key]
+    return value
 
 
 def holdings(collection: Collection, target: Page | str) -> list[Holding]:
