@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.cli_runs import NEWS, Run
+from tests.flow.flow_samples import URL, arrive, html, make, record
 
 
 def test_a_page_without_a_mask_says_so(run: Run, collection: Path) -> None:
@@ -57,3 +58,13 @@ def test_what_cannot_be_a_rule_is_refused(
     ended = run("mask", NEWS, *words)
     assert (ended.code, said in ended.err) == (code, True)
     assert run("mask", NEWS, "--json").json["version"] == 0
+
+
+def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with make(tmp_path / "c") as made:
+        record(made, [arrive(0, html("one") + b" " * 2_000_000)])
+    monkeypatch.chdir(tmp_path / "c")
+    assert "not learnt, as it has 2,000," in run("mask", URL).out
+    assert "bytes, more than 2,000,000" in run("mask", URL, "--json").json["not_learnt"]

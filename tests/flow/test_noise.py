@@ -8,8 +8,18 @@ import pytest
 from freshet.core.errors import NotFound, SettingsError
 from freshet.core.types import Change, Outcome
 from freshet.flow.masks import hide, hides, keep, mask_of_page, show
-from freshet.flow.noise import NoiseWatch, Restlessness, _looks, keep_learnt, taught
+from freshet.flow.measure import measure_again
+from freshet.flow.noise import (
+    NoiseWatch,
+    Restlessness,
+    _looks,
+    _rows,
+    keep_learnt,
+    taught,
+    why_not_learnt,
+)
 from freshet.flow.opened import OpenedCollection
+from freshet.measure.noise import bounds
 from freshet.measure.noise.learn import learn
 from tests.flow.flow_samples import URL, arrive, make, record
 
@@ -191,7 +201,8 @@ def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path)
 def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, counted(0)), arrive(1, outcome=Outcome.NOT_MODIFIED)])
-        first, second = _looks(collection, collection.page(URL))
+        page = collection.page(URL)
+        first, second = _looks(page, _rows(collection, page, 0), {})
         assert (first.view.text, second.time - first.time) == (second.view.text, 86_400)
 
 
@@ -249,3 +260,35 @@ def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path
         watch_slots(collection, range(32), counted_until=30)
         watch_slots(collection, range(32, 44), counted_until=30)
         assert sum(changes(collection)[29:]) == 1
+
+
+def large(number: int) -> bytes:
+    """Return a page of more bytes than are learnt from."""
+    return counted(number, f"<!--{' ' * bounds.MOST_BYTES}-->")
+
+
+def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with make(tmp_path / "c") as collection:
+        watching = NoiseWatch(collection)
+        with collection.recording() as recorder, caplog.at_level("INFO"):
+            for number in range(5):
+                taken = recorder.take([arrive(number / 5, large(number))])
+                assert not watching.after(taken.learnt)
+        page = collection.page(URL)
+        assert mask_of_page(collection, page).rules == ()
+        assert "more than 2,000,000" in why_not_learnt(collection, page)
+    assert f"the noise of {URL} is not learnt: it has 2,000," in caplog.text
+
+
+def test_only_the_latest_visits_of_a_large_history_are_measured_again(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, *([arrive(day, counted(day))] for day in range(10)))
+        page = collection.page(URL)
+        hide(collection, page, ["visitor number #"])
+        size = len(counted(9))
+        assert measure_again(collection, [page], most_bytes=3 * size + size // 2) == 3
+        assert changes(collection) == [True] * 6 + [False] * 3
+        assert measure_again(collection, [page], most_bytes=100 * size) == 9
+        assert not any(changes(collection))

@@ -6,6 +6,7 @@ measured again under the new mask. A mask is held against what it hides every fe
 page comes to rest, so that it does not hide what has come to stay.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -23,8 +24,11 @@ from freshet.flow.measure import measure_again
 from freshet.flow.page import CollectionPage
 from freshet.flow.rounds import PageRound, rounds_of
 from freshet.measure.mask import Mask
+from freshet.measure.noise.bounds import too_large
 from freshet.measure.noise.learn import corrected, learn
 from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
+
+log = logging.getLogger(__name__)
 
 Visits = Sequence[tuple[Visit, Change | None]]
 Teacher = Callable[[Sequence[Look], Mask], Mask | None]
@@ -40,6 +44,8 @@ REMEMBERED = 100_000
 AT_ONCE, IN_A_ROUND = timedelta(minutes=1), timedelta(minutes=40)
 # Failures between looks are read over, but not without end.
 READ_BACK = 4 * MOST_LOOKS
+# How much of a page's history is measured again at once when a mask is learnt, latest visits first.
+MEASURED_AGAIN_BYTES = 32_000_000
 
 
 @dataclass(slots=True)
@@ -164,7 +170,7 @@ class NoiseWatch:
         with noted(self._collection.catalog, [found.key]):
             if keep(self._collection, known, mask, after=mask.version - 1) is None:
                 return False
-            measure_again(self._collection, [found])
+            measure_again(self._collection, [found], most_bytes=MEASURED_AGAIN_BYTES)
         return True
 
 
@@ -175,21 +181,42 @@ def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
 
 
 def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask | None:
-    """Return the mask that a page's last stored versions teach; None where its own serves."""
-    return teach(list(_looks(collection, page)), mask_of_page(collection, page))
+    """Return the mask that a page's last stored versions teach; None where its own serves.
+
+    Versions that are too large to learn from are not even read.
+    """
+    rounds = _rounds(collection, page)
+    kept = _rows(collection, page, max(rounds, default=0))
+    if why := _too_large(kept):
+        log.info("the noise of %s is not learnt: it has %s", page.url, why)
+        return None
+    return teach(list(_looks(page, kept, rounds)), mask_of_page(collection, page))
 
 
-def _looks(collection: Collection, page: CollectionPage) -> Iterator[Look]:
-    """Yield the last looks whose bytes are kept, each with how it followed the one before.
+def why_not_learnt(collection: Collection, page: CollectionPage) -> str:
+    """Say what of a page's last versions is too large for noise to be learnt; else nothing."""
+    rounds = _rounds(collection, page)
+    return _too_large(_rows(collection, page, max(rounds, default=0)))
+
+
+def _too_large(rows: Sequence[HistoryRow]) -> str:
+    facts = (row.view.facts for row in rows if row.view is not None)
+    return next((why for each in facts if (why := too_large(each))), "")
+
+
+def _rounds(collection: Collection, page: CollectionPage) -> dict[int, PageRound]:
+    """Return the rounds of a page by the visits that followed another one in them."""
+    found = rounds_of(collection.catalog, page.id)
+    return {visit: each for each in found for visit in each.visits[1:]}
+
+
+def _looks(
+    page: CollectionPage, kept: Sequence[HistoryRow], rounds: Mapping[int, PageRound]
+) -> Iterator[Look]:
+    """Yield the looks whose bytes are kept, each with how it followed the one before.
 
     A look that was answered with "not modified" showed what the one before it did.
     """
-    rounds = {
-        visit: found
-        for found in rounds_of(collection.catalog, page.id)
-        for visit in found.visits[1:]
-    }
-    kept = _rows(collection, page, max(rounds, default=0))
     follows: list[Since] = ["apart", *(_since(*pair, rounds) for pair in pairwise(kept))]
     view: View | None = None
     for row, since in zip(kept, follows, strict=False):

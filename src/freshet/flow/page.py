@@ -15,8 +15,9 @@ from freshet.flow.past import Past, blocks_of
 from freshet.flow.sight import decoded, see
 from freshet.flow.traits import curve_of
 from freshet.measure.curve.curve import Curve
-from freshet.measure.mask import HOLE, hidden, without
+from freshet.measure.mask import hidden, without
 from freshet.measure.news import LIMIT, snippet
+from freshet.measure.pattern import HOLE
 from freshet.measure.structure.blocks import Block
 from freshet.measure.terms.table import TermTable, term_table
 from freshet.measure.wording import Piece, difference, hunks

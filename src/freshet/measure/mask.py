@@ -5,7 +5,7 @@ A rule is a text pattern, or the path of elements whose text is left out.
 In a pattern ``#`` stands for a number, ``*`` for any characters up to the next part of the pattern
 (on one line, at most 200), a space for white space, and a backslash takes the next character as it
 is. Full regular expressions are refused on purpose: a careless one can take for ever on a long
-page, while these take time in proportion to the text.
+page, while these take time in proportion to the text (``pattern.py``).
 
 A path begins with a slash: ``/html[0]/body[0]/aside[1]`` is that one element, and a step without
 its place, as in ``/html/body/aside``, is any of that name.
@@ -24,19 +24,13 @@ import numpy as np
 
 from freshet.core.errors import SettingsError
 from freshet.core.types import DomRows, Indices, Kind, View
+from freshet.measure.pattern import HOLE, Span, compile_pattern, refuse_long, tries_for
 
-LONGEST_PATTERN = 500
-HOLE = "\x1a"
-_WILDCARD = r"[^\n\x1a]{0,200}"
-_NUMBER = r"[0-9]{1,40}+"
-_SPACE = r"\s{1,40}+"
-_TOKEN = re.compile(r"\\(?P<plain>.)|(?P<any>\*+)|(?P<number>#+)|(?P<space>\s+)|(?P<other>.)", re.S)
 _STEP = re.compile(r"/([A-Za-z][^/\[\]\s]*)(?:\[(\d{1,6})\])?")
 _WHOLE_PAGE = re.compile(r"/html(\[\d+\])?(/body(\[\d+\])?)?")
 
 By = Literal["hand", "learnt"]
 Step = tuple[str, int | None]
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +107,13 @@ def masked(text: str, mask: Mask) -> str:
     Patterns do not reach over a mark, so that masking a text again leaves it as it is.
     """
     lines = "\n".join(" ".join(line.split()) for line in text.splitlines())
-    cut = without(lines, [span for rule in mask.rules for span in _pattern_spans(rule, lines)])
+    cut = without(lines, list(_pattern_spans(mask, lines)))
     return "\n".join(" ".join(line.split()) for line in cut.splitlines())
 
 
 def hidden(view: View, mask: Mask) -> list[Span]:
     """Return where a view's text is hidden, in characters; the spans may overlap."""
-    spans = [span for rule in mask.rules for span in _pattern_spans(rule, view.text)]
+    spans = list(_pattern_spans(mask, view.text))
     if mask.reads_dom and view.kind is Kind.HTML:
         plain = [rule.what for rule in mask.rules if rule.is_path and not rule.but]
         spans += _element_spans(view, plain)
@@ -165,7 +159,7 @@ def steps_of(path: str) -> tuple[Step, ...]:
     >>> steps_of("/html[0]/body[0]/aside")
     (('html', 0), ('body', 0), ('aside', None))
     """
-    _refuse_long(path, "path")
+    refuse_long(path, "path")
     steps = _STEP.findall(path)
     if "".join(match[0] for match in _STEP.finditer(path)) != path:
         raise SettingsError(
@@ -177,27 +171,13 @@ def steps_of(path: str) -> tuple[Step, ...]:
     return tuple((name.lower(), int(place) if place else None) for name, place in steps)
 
 
-@lru_cache(maxsize=1024)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Turn a mask's pattern into an expression whose every part is tried once per place.
-
-    >>> bool(compile_pattern("rendered in * ms").search("rendered in 0.31 ms"))
-    True
-    """
-    _refuse_unusable(pattern)
-    first, *others = _segments(pattern.replace(HOLE, " ").strip())
-    if not others:
-        return re.compile(first)
-    *between, last = others
-    ending = _up_to(last) if last else f"{_WILDCARD}+"
-    return re.compile(first + "".join(map(_up_to, between)) + ending)
-
-
-def _pattern_spans(rule: Rule, text: str) -> Iterator[Span]:
-    if rule.is_path:
-        return iter(())
-    spans = (match.span() for match in compile_pattern(rule.what).finditer(text))
-    return _but(rule.but, text, spans) if rule.but else spans
+def _pattern_spans(mask: Mask, text: str) -> Iterator[Span]:
+    """Yield where the patterns of a mask hit a text."""
+    patterns = [rule for rule in mask.rules if not rule.is_path]
+    tries = tries_for(len(patterns))
+    for rule in patterns:
+        spans = compile_pattern(rule.what).spans(text, tries)
+        yield from _but(rule.but, text, spans) if rule.but else spans
 
 
 def _but(lines: tuple[str, ...], text: str, spans: Iterable[Span]) -> Iterator[Span]:
@@ -227,43 +207,3 @@ def _element_spans(view: View, paths: list[str]) -> list[Span]:
 
 def _on_a_line(text: str) -> str:
     return " ".join(text.replace(HOLE, " ").split())
-
-
-def _refuse_unusable(pattern: str) -> None:
-    if not pattern.strip(f"* \t\r\n{HOLE}"):
-        raise SettingsError(
-            f"mask pattern {pattern!r} hides every page whole; give it text besides * and spaces"
-        )
-    _refuse_long(pattern, "pattern", ", with * for what lies between")
-
-
-def _refuse_long(text: str, kind: str, advice: str = "") -> None:
-    if len(text) > LONGEST_PATTERN:
-        raise SettingsError(
-            f"mask {kind} {text[:40]!r}… has {len(text)} characters; "
-            f"use at most {LONGEST_PATTERN}{advice}"
-        )
-
-
-def _segments(pattern: str) -> list[str]:
-    """Return the expressions of what stands between the wildcards."""
-    segments = [""]
-    for token in _TOKEN.finditer(pattern):
-        if token.lastgroup == "any":
-            segments.append("")
-        else:
-            segments[-1] += _expression(token)
-    return segments
-
-
-def _expression(token: re.Match[str]) -> str:
-    if token.lastgroup == "number":
-        return _NUMBER
-    if token.lastgroup == "space":
-        return _SPACE
-    return re.escape(token["plain"] or token["other"])
-
-
-def _up_to(segment: str) -> str:
-    """Run to the nearest place where a segment fits, and never try a later one instead."""
-    return f"(?>{_WILDCARD}?{segment})"

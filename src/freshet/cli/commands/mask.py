@@ -14,7 +14,7 @@ from freshet.cli.output import counted, print_json, print_table, say
 from freshet.flow.collection import Collection
 from freshet.flow.masks import Hidden, hide, hides, mask_of_page, show
 from freshet.flow.measure import measure_again
-from freshet.flow.noise import keep_learnt
+from freshet.flow.noise import keep_learnt, why_not_learnt
 from freshet.measure.mask import Mask
 
 app = new_app()
@@ -50,15 +50,18 @@ def mask(
         measured = measure_again(opened, [page]) if again else None
         found = mask_of_page(opened, page)
         rows = hides(page, found)
+        not_learnt = why_not_learnt(opened, page)
     if as_json:
         print_json({
             "page": url, "version": found.version, "rules": rows, "never": found.never,
-            "measured": measured,
+            "measured": measured, "not_learnt": not_learnt,
         })  # fmt: skip
         return
     if learn and learnt is None:
         say("Nothing new was learnt from the stored versions.")
     _print(url, found, rows)
+    if not_learnt:
+        say(f"The noise of this page is not learnt, as it has {not_learnt}.")
     if measured is not None:
         say(f"Measured {counted(measured, 'visit')} again.")
     elif shown or hidden or learnt:

@@ -23,12 +23,13 @@ class Blocks:
         self.pages = pages
 
     @cached_property
-    def _lines(self) -> dict[str, list[list[Line]]]:
-        found: dict[str, list[list[Line]]] = {}
+    def _lines(self) -> dict[str, dict[int, list[Line]]]:
+        """Return the lines of every block by the look that shows them."""
+        found: dict[str, dict[int, list[Line]]] = {}
         for place, page in enumerate(self.pages):
             for line in page:
                 for key in (line.shape, line.place):
-                    found.setdefault(key, [[] for _ in self.pages])[place].append(line)
+                    found.setdefault(key, {}).setdefault(place, []).append(line)
         found.pop("", None)
         return found
 
@@ -38,24 +39,25 @@ class Blocks:
 
     def texts(self, key: str) -> Texts:
         """Return what a block showed at each look."""
-        lines = self._lines.get(key) or [[] for _ in self.pages]
-        return [tuple(line.text for line in each) for each in lines]
+        lines = self._lines.get(key, {})
+        places = range(len(self.pages))
+        return [tuple(line.text for line in lines.get(place, ())) for place in places]
 
     def path(self, key: str) -> str:
         """Return the path of the element that always held a block; empty where none did."""
-        paths = {line.path for lines in self._lines.get(key, ()) for line in lines}
+        paths = {line.path for lines in self._lines.get(key, {}).values() for line in lines}
         return next(iter(paths)) if len(paths) == 1 else ""
 
     def kinds(self, key: str) -> set[str]:
         """Return the paths without places at which a block was."""
-        return {kind_of(line.path) for lines in self._lines.get(key, ()) for line in lines}
+        return {kind_of(line.path) for lines in self._lines.get(key, {}).values() for line in lines}
 
     def counters(self, most: int) -> list[str]:
         """Return the shapes with numbers that at most so many lines of a look have."""
         return [
             key
             for key, lines in self._lines.items()
-            if is_open(key) and is_shape(key) and max(map(len, lines)) <= most
+            if is_open(key) and is_shape(key) and max(map(len, lines.values())) <= most
         ]
 
     def places(self, *, but: set[str]) -> list[str]:
@@ -63,7 +65,8 @@ class Blocks:
         return [
             key
             for key, lines in self._lines.items()
-            if not is_shape(key) and not any(line.shape in but for each in lines for line in each)
+            if not is_shape(key)
+            and not any(line.shape in but for each in lines.values() for line in each)
         ]
 
     def rotates(self, key: str) -> bool:

@@ -23,5 +23,11 @@ def are_drawn(texts: Sequence[str]) -> bool:
         return False
     if not all(part.isdigit() for part in parts):
         return True
-    rises = [int(new) > int(old) for old, new in pairwise(parts)]
+    rises = [_size(new) > _size(old) for old, new in pairwise(parts)]
     return any(rises) and not all(rises)
+
+
+def _size(digits: str) -> tuple[int, str]:
+    """Return what orders numbers of any length as their values do."""
+    plain = digits.lstrip("0")
+    return len(plain), plain

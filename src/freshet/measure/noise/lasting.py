@@ -1,6 +1,7 @@
 """Which texts stay: what was there at several rounds of looks on end is no noise."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, log
 
 LASTS = 3
@@ -43,19 +44,28 @@ def lasting(
     """
     runs = {text: runs_of(text, shown) for text in sorted(texts)}
     rotating = sum(len(each) > 1 for each in runs.values()) >= FEWEST_RETURNS
-    every = list(runs.values())
-    return [
-        text
-        for text, each in runs.items()
-        if any(
-            length >= max(least, _too_long(each, every, rotating=rotating))
-            and (start > 0 or not new)
-            for start, length in each
-        )
-    ]
+    every = _Stays.of([length for each in runs.values() for _, length in each])
+
+    def stayed(runs: Runs) -> bool:
+        needed = max(least, _too_long(runs, every, rotating=rotating))
+        return any(length >= needed and (start > 0 or not new) for start, length in runs)
+
+    return [text for text, each in runs.items() if stayed(each)]
 
 
-def _too_long(runs: Runs, all_runs: Sequence[Runs], *, rotating: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Stays:
+    """How many runs there are, and how many rounds they last together."""
+
+    runs: int
+    rounds: int
+
+    @staticmethod
+    def of(lengths: Sequence[int]) -> "_Stays":
+        return _Stays(len(lengths), sum(lengths))
+
+
+def _too_long(runs: Runs, every: _Stays, *, rotating: bool) -> int:
     """Return how many rounds a text must be there on end to be one that stays.
 
     Of a rotating choice some text stays for a while by chance, as does one that comes and goes: so
@@ -63,7 +73,8 @@ def _too_long(runs: Runs, all_runs: Sequence[Runs], *, rotating: bool) -> int:
     """
     if not rotating:
         return LASTS if len(runs) == 1 else LASTS_IN_ROTATION
-    others = [length for each in all_runs if each is not runs for _, length in each]
-    again = sum(length - 1 for length in others) / max(sum(others), 1)
-    by_chance = log(UNLIKELY / len(others)) / log(again) if 0 < again < 1 and others else 0.0
+    own = _Stays.of([length for _, length in runs])
+    others, rounds = every.runs - own.runs, every.rounds - own.rounds
+    again = (rounds - others) / max(rounds, 1)
+    by_chance = log(UNLIKELY / others) / log(again) if 0 < again < 1 and others else 0.0
     return min(max(LASTS_IN_ROTATION, ceil(by_chance) + 1), LONGEST_BY_CHANCE)

@@ -4,12 +4,13 @@ Nothing is hidden that stays: every rule is tried on all looks at hand. Where on
 comes to hide text that lasts, that text is shown again, and where this happens often the rule goes.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from freshet.core.errors import SettingsError
 from freshet.measure.mask import Mask, Rule, hidden, rows_at, visible_text
+from freshet.measure.noise.bounds import MOST_SUSPECTS as MOST_SUSPECTS_AT_ALL
+from freshet.measure.noise.bounds import too_long
 from freshet.measure.noise.lasting import LASTS_IN_ROTATION, runs_of
 from freshet.measure.noise.lines import Page, above, kind_of, left_of, pages_of
 from freshet.measure.noise.looks import MOST_LOOKS, Look
@@ -21,6 +22,7 @@ FEWEST_ROUNDS = 3
 FEWEST_ROUNDS_FOR_ELEMENTS = 5
 FEWEST_TOGETHER = 3
 MOST_SUSPECTS = 20
+PASSES_OF_A_TRIAL = 3
 MOST_RULES = 30
 MOST_EXCEPTIONS = 3
 _GENERIC = frozenset({"p", "li", "div", "a", "span", "td", "tr", "ul", "section", "article", "b"})
@@ -30,7 +32,10 @@ def learn(looks: Sequence[Look], mask: Mask) -> Mask | None:
     """Return a better mask for a page, its version one higher; None where this one serves.
 
     Only the last few looks count. Rules made by hand stay, and what a user took out stays out.
+    Nothing is learnt of a page that is too large.
     """
+    if refusal(looks):
+        return None
     past = Past(looks[-MOST_LOOKS:])
     better = _without_news(mask, past)
     if len(past.rounds) >= FEWEST_ROUNDS:
@@ -42,9 +47,19 @@ def learn(looks: Sequence[Look], mask: Mask) -> Mask | None:
 
 
 def corrected(looks: Sequence[Look], mask: Mask) -> Mask | None:
-    """Return the mask that shows again what came and stayed; None where it hides no such text."""
+    """Return the mask that shows again what came and stayed; None where it hides no such text.
+
+    Of a page that is too large the mask stays as it is.
+    """
+    if refusal(looks):
+        return None
     better = _without_news(mask, Past(looks[-MOST_LOOKS:]))
     return replace(better, version=mask.version + 1) if better.rules != mask.rules else None
+
+
+def refusal(looks: Sequence[Look]) -> str:
+    """Say why nothing can be learnt from looks at a page; nothing where it can."""
+    return next((why for look in looks[-MOST_LOOKS:] if (why := too_long(look.view))), "")
 
 
 def _without_news(mask: Mask, past: Past) -> Mask:
@@ -59,8 +74,9 @@ def _corrected(rule: Rule, past: Past) -> Rule | None:
     What was there all along a few looks may be what the rule was learnt beside; all along many, it
     is what the rule has come to hide.
     """
-    if rule.by == "hand":
+    if rule.by == "hand" or past.is_done:
         return rule
+    past.spend()
     is_short = len(past.rounds) <= LASTS_IN_ROTATION
     news = past.lasting(Mask(0, (rule,)), new=is_short, least=LASTS_IN_ROTATION)
     but = (*rule.but, *news)
@@ -78,28 +94,32 @@ def _with_rules(mask: Mask, suspects: Sequence[Suspect], past: Past) -> Mask:
 
     Where very many are left, no block stands out.
     """
-    for path in _common_elements(suspects, past):
-        mask = _with_element(mask, path, suspects, past)
+    if len(suspects) > MOST_SUSPECTS_AT_ALL:
+        return mask
+    for path, inside in _common_elements(suspects, past).items():
+        mask = _with_element(mask, path, inside, past)
     rest = [suspect for suspect in suspects if not _is_hidden(suspect, mask, past)]
     for suspect in rest if len(rest) <= MOST_SUSPECTS else ():
         mask = _with_rule(mask, suspect, past)
     return mask
 
 
-def _common_elements(suspects: Sequence[Suspect], past: Past) -> list[str]:
-    """Return the paths of elements that hold several suspects, the outermost first.
+def _common_elements(suspects: Sequence[Suspect], past: Past) -> dict[str, list[Suspect]]:
+    """Return the paths of elements that hold several suspects with these, the outermost first.
 
     Few looks cannot show that nothing in a whole element stays.
     """
     if len(past.rounds) < FEWEST_ROUNDS_FOR_ELEMENTS:
-        return []
-    around = Counter(path for suspect in suspects for path in above(suspect.path))
-    return [path for path, count in around.items() if count >= FEWEST_TOGETHER]
+        return {}
+    around: dict[str, list[Suspect]] = {}
+    for suspect in suspects:
+        for path in above(suspect.path):
+            around.setdefault(path, []).append(suspect)
+    return {path: inside for path, inside in around.items() if len(inside) >= FEWEST_TOGETHER}
 
 
-def _with_element(mask: Mask, path: str, suspects: Sequence[Suspect], past: Past) -> Mask:
+def _with_element(mask: Mask, path: str, inside: Sequence[Suspect], past: Past) -> Mask:
     """Return the mask with a whole element, if nothing in it ever stays."""
-    inside = [suspect for suspect in suspects if suspect.path.startswith(f"{path}/")]
     if all(_is_hidden(suspect, mask, past) for suspect in inside):
         return mask
     return _added(mask, path, inside[0].why) if _is_harmless(path, mask, past) else mask
@@ -122,7 +142,13 @@ def _added(mask: Mask, what: str, why: str) -> Mask:
 
 
 def _is_hidden(suspect: Suspect, mask: Mask, past: Past) -> bool:
-    """Say whether the mask's patterns leave nothing of a block that differs, or its path is in."""
+    """Say whether the mask's patterns leave nothing of a block that differs, or its path is in.
+
+    It counts as hidden where no work is left, so that nothing more is added.
+    """
+    past.spend(len(suspect.path) ** 2 // 8 + (1 + len(mask.rules)) * suspect.chars)
+    if past.is_done:
+        return True
     full = (*above(suspect.path), suspect.path)
     paths = {*full, *map(kind_of, full)}
     if any(rule.is_path and rule.what in paths for rule in mask.rules):
@@ -159,6 +185,9 @@ def _is_harmless(what: str, mask: Mask, past: Past) -> bool:
         alone = Mask(0, (Rule(what),))
     except SettingsError:
         return False
+    if past.is_done:
+        return False
+    past.spend(passes=PASSES_OF_A_TRIAL)
     taken_out = Mask(0, tuple(Rule(never) for never in mask.never))
     return not (past.overlap(alone, taken_out) or past.is_most(alone) or past.stays(alone))
 

@@ -1,14 +1,16 @@
 """A page as lines of text, each with the element that holds just that line."""
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from freshet.core.types import DomRows, View
-from freshet.measure.mask import HOLE, Mask, Span, hidden, without
+from freshet.measure.mask import Mask, hidden, without
 from freshet.measure.noise.template import shape_of
+from freshet.measure.pattern import HOLE, Span
 
 _BELOW_BODY = 4
 _LABEL = re.compile(r"[^\W\d_][^:\n]{4,40}:")
@@ -48,13 +50,13 @@ def pages_of(views: Sequence[View]) -> list[Page]:
 
 def _page(view: View, standing: frozenset[str]) -> Page:
     lines, start = [], 0
-    rows = _rows(view)
+    rows, paths = _rows(view), {-1: ""}
     for text, row in zip(view.text.split("\n"), rows, strict=True):
         span = start, start + len(text)
         if text in standing and text.strip():
             lines.append(Line(text, "", "", span))
         elif text.strip():
-            path = path_of(view.dom, row) if view.dom is not None and row >= 0 else ""
+            path = path_of(view.dom, row, paths) if view.dom is not None else ""
             lines.append(Line(text, f" {shape_of(text)}", path, span))
         start = span[1] + 1
     return tuple(lines)
@@ -65,9 +67,13 @@ def left_of(page: Page, spans: Sequence[Span]) -> Page:
     if not spans:
         return page
     found = []
+    ahead, open_spans = deque(sorted(spans)), list[Span]()
     for line in page:
         start, end = line.span
-        within = [span for span in spans if span[0] < end and span[1] > start]
+        while ahead and ahead[0][0] < end:
+            open_spans.append(ahead.popleft())
+        open_spans = [span for span in open_spans if span[1] > start]
+        within = [span for span in open_spans if span[0] < end]
         text = _left(line, within) if within else line.text
         if text:
             shape = f" {shape_of(text)}" if within and line.shape else line.shape
@@ -100,12 +106,16 @@ def above(path: str) -> list[str]:
     return ["/".join(steps[:end]) for end in range(_BELOW_BODY, len(steps))]
 
 
-def path_of(dom: DomRows, row: int) -> str:
-    """Return the path of a row, with places."""
-    path, at = "", row
-    while at >= 0:
-        path = f"/{dom.names[dom.tag[at]]}[{dom.index[at]}]{path}"
+def path_of(dom: DomRows, row: int, paths: dict[int, str]) -> str:
+    """Return the path of a row, with places; ``paths`` holds those that are known already."""
+    unknown = []
+    at = row
+    while at not in paths:
+        unknown.append(at)
         at = int(dom.parent[at])
+    path = paths[at]
+    for at in reversed(unknown):
+        path = paths[at] = f"{path}/{dom.names[dom.tag[at]]}[{dom.index[at]}]"
     return path
 
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from freshet.core.types import DomRows
 from freshet.measure.mask import Mask, hidden
+from freshet.measure.noise.bounds import Work
 from freshet.measure.noise.lasting import LASTS, lasting
 from freshet.measure.noise.lines import hidden_lines
 from freshet.measure.noise.looks import Look, rounds_of
+from freshet.measure.pattern import Span
 
 LARGEST_HIDDEN = 0.5
 
@@ -17,7 +19,11 @@ class Past:
     def __init__(self, looks: Sequence[Look]) -> None:
         self.looks = looks
         self.rounds = rounds_of(looks)
-        self._lines = [_lines(looks[places[0]]) for places in self.rounds]
+        self._texts = [_lines(look) for look in looks]
+        self._lines = [self._texts[places[0]] for places in self.rounds]
+        self._chars = sum(len(look.view.text) for look in looks)
+        self._work = Work()
+        self._hidden: dict[Mask, list[frozenset[str]]] = {}
 
     @property
     def doms(self) -> list[DomRows]:
@@ -43,10 +49,28 @@ class Past:
 
     def shows(self, text: str, mask: Mask) -> bool:
         """Say whether a mask leaves a line at any look that has it."""
+        hidden_texts = self._hidden_texts(mask)
         return any(
-            text in _lines(look) and text not in self.hidden_lines(mask, place)
-            for place, look in enumerate(self.looks)
+            text in texts and text not in hidden_texts[place]
+            for place, texts in enumerate(self._texts)
         )
+
+    def _hidden_texts(self, mask: Mask) -> list[frozenset[str]]:
+        """Return what a mask hides of every look; only that of the last mask is remembered."""
+        if mask not in self._hidden:
+            self.spend()
+            places = range(len(self.looks))
+            self._hidden = {mask: [frozenset(self.hidden_lines(mask, place)) for place in places]}
+        return self._hidden[mask]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all the work is spent that learning one mask may take."""
+        return self._work.is_done
+
+    def spend(self, chars: int | None = None, *, passes: int = 1) -> None:
+        """Take off the work of going over some characters; over all looks unless said."""
+        self._work.spend(passes * (self._chars if chars is None else chars))
 
     def is_most(self, mask: Mask) -> bool:
         """Say whether a mask hides most of what any look showed."""
@@ -59,11 +83,22 @@ class Past:
     def overlap(self, one: Mask, other: Mask) -> bool:
         """Say whether two masks hide any of the same text."""
         return bool(one.rules and other.rules) and any(
-            start < last and first < end
-            for look in self.looks
-            for start, end in hidden(look.view, one)
-            for first, last in hidden(look.view, other)
+            _overlap(hidden(look.view, one), hidden(look.view, other)) for look in self.looks
         )
+
+
+def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
+    """Say whether any span of one kind shares characters with one of the other kind."""
+    edges = sorted([
+        *((start, end, 0) for start, end in some),
+        *((start, end, 1) for start, end in others),
+    ])
+    reach = [-1, -1]
+    for start, end, kind in edges:
+        if start < reach[1 - kind]:
+            return True
+        reach[kind] = max(reach[kind], end)
+    return False
 
 
 def _lines(look: Look) -> frozenset[str]:

@@ -39,6 +39,11 @@ class Suspect:
         """Return its different texts, in the order in which they came."""
         return list(dict.fromkeys(text for texts in self.texts for text in texts))
 
+    @property
+    def chars(self) -> int:
+        """Return how long its texts are together."""
+        return sum(len(text) for texts in self.texts for text in texts)
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:

@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from freshet.measure.mask import LONGEST_PATTERN
 from freshet.measure.noise.calendar import CALENDAR, UNITS
+from freshet.measure.pattern import LONGEST_PATTERN
 
 NUMBER, ANY = "#", "*"
 MOST_WORDS = 6
 FEWEST_LETTERS = 3
 LETTERS_BEFORE_WORDS = 5
 LETTERS_AFTER_WORDS = 8
+LONGEST_REMEMBERED = 500
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
+_WORD_OR_NUMBER = re.compile(r"\d+|[^\W\d_]+")
+_TIMELY = CALENDAR | UNITS
 _ENDS_A_SENTENCE = frozenset(".!?")
 _SPECIAL = frozenset("\\*#")
 _MANY = re.compile(r"(?<!\\)\*(?: ?\*)+")
@@ -32,14 +35,20 @@ def tokens_of(text: str) -> Tokens:
     return _TOKEN.findall(text)
 
 
-@lru_cache(maxsize=20_000)
 def shape_of(text: str) -> str:
     """Return a line with numbers, names of the calendar and units of time left open.
 
     >>> shape_of("made on 3 May 2026 in 0.12 seconds")
     'made on # * # in #.# *'
     """
-    return "".join(_open(token) for token in tokens_of(text))
+    return _remembered_shape(text) if len(text) <= LONGEST_REMEMBERED else _shape(text)
+
+
+def _shape(text: str) -> str:
+    return _WORD_OR_NUMBER.sub(_open, text)
+
+
+_remembered_shape = lru_cache(maxsize=20_000)(_shape)
 
 
 def is_open(shape: str) -> bool:
@@ -104,10 +113,11 @@ def literal_of(text: str) -> str | None:
     return pattern if enough and len(pattern) <= LONGEST_PATTERN else None
 
 
-def _open(token: str) -> str:
+def _open(match: re.Match[str]) -> str:
+    token = match[0]
     if token.isdigit():
         return NUMBER
-    return ANY if token.casefold() in CALENDAR or token.casefold() in UNITS else token
+    return ANY if token.casefold() in _TIMELY else token
 
 
 def _common(lines: Sequence[Tokens]) -> Tokens:
@@ -160,20 +170,23 @@ def _between_numbers(tokens: Tokens, at: int) -> bool:
     """Say whether a word stands between two numbers, as the name of a month does."""
     if not tokens[at].isalpha():
         return False
-    around = [*reversed(tokens[:at])], tokens[at + 1 :]
-    near = [next((token for token in side if not token.isspace()), "") for side in around]
-    return near == [NUMBER, NUMBER]
+    before = (tokens[place] for place in range(at - 1, -1, -1))
+    after = (tokens[place] for place in range(at + 1, len(tokens)))
+    sides = (next((token for token in side if not token.isspace()), "") for side in (before, after))
+    return all(token == NUMBER for token in sides)
 
 
 def _nearest(tokens: Tokens) -> Tokens:
     """Return the few words next to what differs, within their sentence."""
     kept: Tokens = []
+    words = 0
     for at, token in enumerate(tokens):
         around = ("".join(tokens[max(at - 1, 0) : at]), "".join(tokens[at + 1 : at + 2]))
         ends = token in _ENDS_A_SENTENCE and any(not near or near.isspace() for near in around)
-        if (ends and at > 0) or sum(word.isalpha() for word in kept) >= MOST_WORDS:
+        if (ends and at > 0) or words >= MOST_WORDS:
             break
         kept.append(token)
+        words += token.isalpha()
     return kept
 
 
