@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from freshet import __version__
-from freshet.cli.terminal import safe
+from freshet.cli.terminal import safe, safe_warnings, show_trace
 from freshet.core.errors import FreshetError, Interrupted, NoSpace
 from freshet.core.local_time import use_utc
 
@@ -119,6 +119,7 @@ def root(
         use_utc()
 
 
+@safe_warnings()
 def main() -> None:
     """Run the command line: whatever goes wrong becomes one line and an exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -197,5 +198,6 @@ def _say(message: str) -> None:
 
 
 def _show_trace() -> None:
-    if os.environ.get("FRESHET_DEBUG") and sys.exc_info()[1] is not None:
-        sys.excepthook(*sys.exc_info())
+    error = sys.exc_info()[1]
+    if os.environ.get("FRESHET_DEBUG") and error is not None:
+        show_trace(error)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.cli.output import plain
-from freshet.cli.terminal import safe
+from freshet.cli.terminal import TerminalHandler
 from freshet.core.clock import from_epoch
 
 OURS = "freshet"
@@ -52,14 +52,6 @@ class JsonLine(logging.Formatter):
         return line(document)
 
 
-class PlainLine(logging.Formatter):
-    """Writes an event as a line for people."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of an event."""
-        return f"freshet: {safe(record.getMessage())}"
-
-
 class LogFile(WatchedFileHandler):
     """A file that may be moved away while it is written; one that cannot be stops nothing."""
 
@@ -70,20 +62,19 @@ class LogFile(WatchedFileHandler):
 @contextmanager
 def logging_to(file: Path | None) -> Iterator[None]:
     """Keep events in a file, or on standard error where it is ``-``; warnings are always shown."""
-    handlers = [_shown()] if file is None else [_kept(file)]
-    if file not in (None, STANDARD_ERROR):
-        handlers.append(_shown())
+    handlers = [] if file is None else [_kept(file)]
+    if file != STANDARD_ERROR:
+        handlers.append(TerminalHandler())
     root, ours = logging.getLogger(), logging.getLogger(OURS)
-    before = ours.level
+    level, before = ours.level, root.handlers[:]
     ours.setLevel(logging.INFO)
-    for handler in handlers:
-        root.addHandler(handler)
+    root.handlers = [item for item in before if not isinstance(item, TerminalHandler)] + handlers
     try:
         yield
     finally:
-        ours.setLevel(before)
+        ours.setLevel(level)
+        root.handlers = before
         for handler in handlers:
-            root.removeHandler(handler)
             handler.close()
 
 
@@ -93,13 +84,6 @@ def _kept(file: Path) -> logging.Handler:
         handler = LogFile(file, encoding="ascii")
     handler.setFormatter(JsonLine())
     handler.addFilter(_matters)
-    return handler
-
-
-def _shown() -> logging.Handler:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.WARNING)
-    handler.setFormatter(PlainLine())
     return handler
 
 

@@ -66,7 +66,7 @@ def _scalar(value: Any) -> Any:
 
 def print_json(document: Any) -> None:
     """Print one JSON document, in ASCII so that no terminal is steered by it."""
-    sys.stdout.write(json.dumps(plain(document), indent=1) + "\n")
+    sys.stdout.write(json.dumps(plain(document), indent=1).replace("\x7f", "\\u007f") + "\n")
 
 
 def say(text: str, style: str = "") -> None:

@@ -1,4 +1,11 @@
-"""What may reach a terminal: text that cannot steer it."""
+"""What may reach a terminal: text that cannot steer it, also in the messages of libraries."""
+
+import logging
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 KEPT = frozenset("\u200c\u200d")
 
@@ -20,3 +27,44 @@ def _safe(char: str) -> str:
     if char.isprintable() or char in KEPT:
         return char
     return " " if char.isspace() else "?"
+
+
+class PlainLine(logging.Formatter):
+    """Writes an event as a line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of an event."""
+        return f"freshet: {safe(record.getMessage())}"
+
+
+class TerminalHandler(logging.StreamHandler[Any]):
+    """Shows warnings of every library on standard error, as it is at that moment."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self, logging.WARNING)
+        self.setFormatter(PlainLine())
+
+    @property
+    def stream(self) -> Any:
+        """Return where lines go."""
+        return sys.stderr
+
+
+@contextmanager
+def safe_warnings() -> Iterator[None]:
+    """Let no library print warnings by itself: they go through one handler that makes them safe."""
+    root, handler = logging.getLogger(), TerminalHandler()
+    root.addHandler(handler)
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        root.removeHandler(handler)
+
+
+def show_trace(error: BaseException) -> None:
+    """Print where an error came from, line by line, on standard error."""
+    for part in traceback.format_exception(error):
+        for line in part.splitlines():
+            sys.stderr.write(safe(line).rstrip() + "\n")

@@ -22,10 +22,16 @@ _ALL = sys.maxsize
 _KEPT_FIELDS = frozenset({"warc-ip-address", "warc-filename", "content-type"})
 
 
+class _QuietIterator(ArchiveIterator):  # type: ignore[misc]
+    """Writes nothing to standard error, where a file's bytes could steer a terminal."""
+
+    INC_RECORD = ""
+
+
 def arc_records(path: Path, file: BinaryIO, keep: int) -> Iterator[Found]:
     """Yield the records of an ARC file as WARC records."""
     file.seek(0)
-    walk = ArchiveIterator(file, no_record_parse=True, arc2warc=True)
+    walk = _QuietIterator(file, no_record_parse=True, arc2warc=True)
     try:
         for entry in walk:
             # Asking warcio for the offset reads past the block: the block comes first.
