@@ -123,3 +123,27 @@ def test_a_compressed_list_that_is_cut_keeps_what_came_before(run: Run, empty: P
     ran = run("import", "csv", "seen.csv.gz")
     assert ran.code == 4
     assert "cannot be read to its end" in ran.err
+
+
+def test_a_collection_leaves_and_comes_back_as_a_wacz_file(
+    run: Run, collection: Path, tmp_path: Path
+) -> None:
+    ran = run("export", "wacz", "../news.wacz")
+    assert (ran.code, ran.out) == (0, "Wrote 168 rows to ../news.wacz.\n")
+    run("init", str(tmp_path / "again"), "--contact", "you@example.org")
+    ran = run("import", "wacz", "../news.wacz", "-C", str(tmp_path / "again"), "--json")
+    assert (ran.code, ran.json["visits"], ran.json["bad"]) == (0, 168, 0)
+
+
+def test_a_wacz_file_with_another_digest_is_told_and_ends_with_4(
+    run: Run, collection: Path, tmp_path: Path
+) -> None:
+    run("export", "wacz", "../news.wacz")
+    path = tmp_path / "news.wacz"
+    whole = bytearray(path.read_bytes())
+    whole[2000] ^= 0xFF
+    path.write_bytes(whole)
+    ran = run("import", "wacz", "../news.wacz", "--source", "other")
+    assert ran.code == 4
+    assert "archive/freshet-" in ran.err
+    assert "get the file again" in ran.err

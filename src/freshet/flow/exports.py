@@ -1,11 +1,12 @@
-"""Take tables out: visits and changes as Parquet, CSV or a CDXJ index."""
+"""Take tables out: visits and changes as Parquet or CSV, a CDXJ index, or all in a WACZ file."""
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-from freshet.archive.exporters import cdxj, csv, parquet
+from freshet.archive.exporters import cdxj, csv, parquet, wacz
 from freshet.archive.exporters.base import ChangeRow, VisitRow
 from freshet.archive.importers.warc import Capture, captures
 from freshet.archive.warc.located import Located
@@ -13,14 +14,16 @@ from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
 from freshet.archive.warc.record import uid
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Visit
-from freshet.flow.collection import Collection
+from freshet.flow.collection import SOFTWARE, Collection
 
 WRITERS: Mapping[str, Callable[[Path, Collection, str | None], int]] = {
     "parquet": lambda path, source, part: parquet.write_visits(path, visit_rows(source, part)),
     "changes": lambda path, source, part: parquet.write_changes(path, change_rows(source, part)),
     "csv": lambda path, source, part: csv.write(path, change_rows(source, part)),
     "cdxj": lambda path, source, part: cdxj.write(path, indexed_records(source, part)),
+    "wacz": lambda path, source, part: wacz.write(path, wacz_package(source, part)),
 }
+PAGES_AT_ONCE = 1_000
 
 
 def export(collection: Collection, kind: str, path: Path, *, source: str | None = None) -> int:
@@ -60,6 +63,31 @@ def visit_captures(collection: Collection, source: str | None) -> Iterator[Captu
         for found in captures(records(path)) if wanted else ():
             if isinstance(found, Capture) and uid(found.record.record.id) in wanted:
                 yield found
+
+
+def wacz_package(collection: Collection, source: str | None) -> wacz.Package:
+    """Return what a WACZ file of the collection holds."""
+    captures = visit_captures(collection, source)
+    return wacz.Package(
+        title=source or collection.path.resolve().name,
+        software=SOFTWARE,
+        created=collection.clock.now(),
+        captures=((capture.record, *capture.companions) for capture in captures),
+        pages=listed_pages(collection, source),
+    )
+
+
+def listed_pages(collection: Collection, source: str | None) -> Iterator[wacz.ListedPage]:
+    """Yield each page of which bytes are kept, at the time of its newest version."""
+    pages = collection.pages(source=source)
+    while batch := list(islice(pages, PAGES_AT_ONCE)):
+        looks = collection.catalog.last_looks([page.id for page in batch])
+        for page in batch:
+            row = looks.get(page.id)
+            if row is not None and row.visit.location is not None:
+                title = row.view.title if row.view else ""
+                time = f"{row.visit.time:%Y-%m-%dT%H:%M:%SZ}"
+                yield wacz.ListedPage(row.visit.uid.hex(), page.url, time, title)
 
 
 def _is_among(pages: Sequence[int], page: int) -> bool:

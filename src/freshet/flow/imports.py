@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from freshet.archive.importers import bing, csv, git, parquet, warc
+from freshet.archive.importers import bing, csv, git, parquet, wacz, warc
 from freshet.archive.importers.base import Arrival, Reader
 from freshet.core.clock import implausible_visit_time
 from freshet.core.errors import BadInput, UsageError
@@ -21,6 +21,7 @@ from freshet.view.url import web_page
 
 READERS: Mapping[str, Callable[..., Reader]] = {
     "warc": warc.read,
+    "wacz": wacz.read,
     "git": git.read,
     "csv": csv.read,
     "bing": bing.read,

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from freshet.archive.importers.base import Arrival, Reader
 from freshet.archive.warc.build import NOT_MODIFIED
 from freshet.archive.warc.http import payload
-from freshet.archive.warc.located import Fault, Found, Located
+from freshet.archive.warc.located import Fault, Found, Located, member
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import (
     CAPTURES,
@@ -25,7 +25,6 @@ from freshet.archive.warc.record import (
     OUTCOME_FIELD,
     PAGE_FIELD,
     Record,
-    encode,
     uid,
 )
 from freshet.core.errors import BadInput
@@ -255,14 +254,6 @@ def _request_method(capture: Capture) -> str:
     block = next((record.block for record in requests if not record.visit), b"")
     method = _METHOD.match(block)
     return method[1].decode("ascii").upper() if method else ""
-
-
-def member(located: Located, file: BinaryIO) -> bytes:
-    """Return a record as one gzip member: its own where it has one, else a new one."""
-    if not located.copyable:
-        return encode(located.record)
-    file.seek(located.offset)
-    return file.read(located.length)
 
 
 def _outcome(record: Record, status: int | None) -> Outcome | None:

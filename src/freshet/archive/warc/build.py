@@ -1,7 +1,7 @@
 """Records as Freshet writes them (WARC 1.1, ISO 28500:2017)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote_from_bytes
 
@@ -134,6 +134,12 @@ def _refers_to(original: Original, profile: str) -> Fields:
         ("WARC-Refers-To-Target-URI", original.target),
         ("WARC-Refers-To-Date", format_date(original.date)),
     )
+
+
+def with_block(record: Record, block: bytes) -> Record:
+    """Return a record with another block, and with that block's digest."""
+    kept = tuple(pair for pair in record.headers if pair[0].lower() != "warc-block-digest")
+    return _sealed(replace(record, headers=kept, block=block))
 
 
 def _sealed(record: Record) -> Record:

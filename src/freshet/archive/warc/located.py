@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from freshet.archive.warc.record import Record
+from freshet.archive.warc.record import Record, encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,11 @@ class Fault:
 
 
 Found = Located | Fault
+
+
+def member(located: Located, file: BinaryIO) -> bytes:
+    """Return a record as one gzip member: its own where it has one, else a new one."""
+    if not located.copyable:
+        return encode(located.record)
+    file.seek(located.offset)
+    return file.read(located.length)

@@ -1,6 +1,7 @@
 """The file appears when it is whole. `parquet` uses Common Crawl's column names where they exist;
-`csv` has the columns that `freshet import csv` reads; `cdxj` is an index that pywb reads; `trace`
-is a folder that `freshet simulate` and `freshet evolve` open at once, however large it is.
+`csv` has the columns that `freshet import csv` reads; `cdxj` is an index that pywb reads; `wacz` is
+the archive with its index and its pages in one file; `trace` is a folder that `freshet simulate`
+and `freshet evolve` open at once, however large it is.
 """
 
 from enum import StrEnum
@@ -62,6 +63,15 @@ def export_cdxj(
 ) -> None:  # fmt: skip
     """Write an index of the archive's records as CDXJ."""
     _export("cdxj", path, source, collection, as_json)
+
+
+@app.command("wacz")
+def export_wacz(
+    path: To, source: Part = None,
+    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Write the archive, its index and its pages as one WACZ file."""
+    _export("wacz", path, source, collection, as_json)
 
 
 @app.command("trace")

@@ -35,6 +35,15 @@ def import_warc(
     _bring("warc", path, collection, as_json, source=source)
 
 
+@app.command("wacz")
+def import_wacz(
+    path: From, source: Part = None,
+    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Import a WACZ file: the WARC files in it, after their digests are checked."""
+    _bring("wacz", path, collection, as_json, source=source)
+
+
 @app.command("git")
 def import_git(
     path: From,

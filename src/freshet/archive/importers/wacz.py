@@ -1,0 +1,227 @@
+"""WACZ files: the WARC files inside them, unpacked one at a time and read as such.
+
+A file inside is taken only where it has the digest that datapackage.json declares. What is no
+honest zip is refused as a whole: encrypted or overlapping entries, doubled names, paths that lead
+elsewhere, and entries that unpack to far more than they are.
+"""
+
+import hashlib
+import json
+import stat
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from freshet.archive.importers import warc
+from freshet.archive.importers.base import Arrival, Reader
+from freshet.core.errors import BadInput
+from freshet.core.types import BadRow
+
+ARCHIVE_FOLDER = "archive"
+PACKAGE, PACKAGE_DIGEST = "datapackage.json", "datapackage-digest.json"
+DIRECTORY_BYTES = 33_554_432
+PACKAGE_BYTES = 33_554_432
+SMALL_BYTES = 67_108_864
+MOST_UNPACKED = 100
+CHUNK_BYTES = 1_048_576
+ENCRYPTED = 0x1
+LOCAL_HEADER_BYTES = 30
+HASHES = frozenset({"md5", "sha256", "sha384", "sha512"})
+
+_END = b"PK\x05\x06"
+_END64_PLACE = b"PK\x06\x07"
+_END_BYTES = 22 + 65_535
+_UNKNOWN_SIZE = 0xFFFFFFFF
+_UNPACKING_ERRORS = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
+def read(path: Path, *, source: str | None = None) -> "WaczReader":
+    """Read a WACZ file."""
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such file; give a WACZ file")
+    try:
+        return WaczReader(path, warc.SOURCE if source is None else source)
+    except _UNPACKING_ERRORS as error:
+        raise BadInput(f"{path} is no whole WACZ file ({error}); get it again") from error
+
+
+class WaczReader(Reader):
+    """The captures of a WACZ file, counted in bytes of its WARC files."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        with path.open("rb") as file:
+            _refuse_large_directory(path, file)
+        with ZipFile(path) as file:
+            _refuse_tricks(path, file.infolist())
+            self._files = [entry for entry in file.infolist() if _is_warc(entry.filename)]
+            self._digests = _declared_digests(path, file)
+        if not self._files:
+            raise BadInput(f"{path}: there is no WARC file in its folder {ARCHIVE_FOLDER}/")
+        super().__init__(sum(entry.file_size for entry in self._files), source)
+        self._path = path
+        self._done = 0
+
+    @property
+    def done(self) -> int:
+        """Return how many bytes of the WARC files were read."""
+        return self._done
+
+    def __iter__(self) -> Iterator[Arrival | BadRow]:
+        before = 0
+        with ZipFile(self._path) as file, TemporaryDirectory(prefix="freshet-wacz-") as folder:
+            for entry in self._files:
+                unpacked = Path(folder) / PurePosixPath(entry.filename).name
+                problem = self._unpack(file, entry, unpacked)
+                if problem:
+                    yield BadRow(entry.filename, problem)
+                else:
+                    yield from self._items(unpacked, entry.filename, before)
+                unpacked.unlink(missing_ok=True)
+                before += entry.file_size
+                self._done = before
+        yield from (BadRow(name, "file is missing") for name in self._missing())
+
+    def _unpack(self, file: ZipFile, entry: ZipInfo, to: Path) -> str:
+        """Unpack a WARC file; return what is wrong with it, or nothing."""
+        declared = self._digests.get(entry.filename)
+        if declared is None:
+            return f"{PACKAGE} does not list it; it was left out"
+        kind, _, digest = declared.partition(":")
+        if kind not in HASHES:
+            return f"its digest {declared[:80]!r} is of no known kind; it was left out"
+        hashed = hashlib.new(kind, usedforsecurity=False)
+        try:
+            with file.open(entry) as packed, to.open("wb") as unpacked:
+                while chunk := packed.read(CHUNK_BYTES):
+                    hashed.update(chunk)
+                    unpacked.write(chunk)
+        except _UNPACKING_ERRORS as error:
+            return f"cannot be unpacked ({error}); get the file again"
+        if hashed.hexdigest() != digest.lower():
+            return f"does not have the digest in {PACKAGE}; get the file again"
+        return ""
+
+    def _items(self, unpacked: Path, name: str, before: int) -> Iterator[Arrival | BadRow]:
+        """Yield what a WARC file holds."""
+        reader = warc.read(unpacked, source=self.source)
+        try:
+            for item in reader:
+                self._done = before + reader.done
+                yield item
+        except BadInput:
+            yield BadRow(name, "no record of it can be read")
+        self.notes += [f"{name}: {note}" for note in reader.notes]
+
+    def _missing(self) -> list[str]:
+        there = {entry.filename for entry in self._files}
+        return sorted(name for name in self._digests if _is_warc(name) and name not in there)
+
+
+def _is_warc(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return len(parts) > 1 and parts[0] == ARCHIVE_FOLDER and name.endswith(warc.SUFFIXES)
+
+
+def _refuse_large_directory(path: Path, file: BinaryIO) -> None:
+    """Refuse a zip whose list of entries is too long to be held in memory."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - _END_BYTES))
+    tail = file.read()
+    at = tail.rfind(_END)
+    if at < 0:
+        raise BadInput(f"{path} is no zip file, so no WACZ file; get it again")
+    size = int.from_bytes(tail[at + 12 : at + 16], "little")
+    if size == _UNKNOWN_SIZE:
+        size = _large_directory_size(file, tail[max(0, at - 20) : at])
+    if size > DIRECTORY_BYTES:
+        raise BadInput(f"{path}: its list of files is too long ({size:,} bytes)")
+
+
+def _large_directory_size(file: BinaryIO, locator: bytes) -> int:
+    """Return the size of the list of entries as a large zip declares it."""
+    if not locator.startswith(_END64_PLACE) or len(locator) != struct.calcsize("<4sIQI"):
+        return _UNKNOWN_SIZE
+    file.seek(min(struct.unpack("<4sIQI", locator)[2], 1 << 62))
+    return int.from_bytes(file.read(56)[40:48], "little")
+
+
+def _refuse_tricks(path: Path, entries: Sequence[ZipInfo]) -> None:
+    """Refuse a zip file that is made to mislead or to overwhelm whoever unpacks it."""
+    names: set[str] = set()
+    for entry in entries:
+        problem = _trick(entry)
+        if entry.filename in names:
+            problem = "is there twice"
+        if problem:
+            raise BadInput(f"{path}: its entry {entry.filename[:200]!r} {problem}; it is refused")
+        names.add(entry.filename)
+    for first, second in pairwise(sorted(entries, key=lambda entry: entry.header_offset)):
+        if first.header_offset + LOCAL_HEADER_BYTES + first.compress_size > second.header_offset:
+            raise BadInput(f"{path}: its entries overlap; it is refused")
+
+
+def _trick(entry: ZipInfo) -> str:
+    """Return what is wrong with an entry of a zip file, or nothing."""
+    name = entry.filename
+    parts = PurePosixPath(name).parts
+    if not name.isprintable() or "\\" in name or name.startswith("/") or ".." in parts:
+        return "has a path that leads elsewhere"
+    if entry.flag_bits & ENCRYPTED:
+        return "is encrypted"
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        return "is a link"
+    if entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+        return "is compressed in an unknown way"
+    if entry.file_size > max(SMALL_BYTES, MOST_UNPACKED * entry.compress_size):
+        return f"unpacks from {entry.compress_size:,} to {entry.file_size:,} bytes"
+    return ""
+
+
+def _declared_digests(path: Path, file: ZipFile) -> Mapping[str, str]:
+    """Return the digest that the package declares for each of its files."""
+    content = _small_entry(path, file, PACKAGE)
+    if content is None:
+        raise BadInput(f"{path}: {PACKAGE} is missing, so it is no WACZ file")
+    _verify_package(path, file, content)
+    package = _json_object(path, PACKAGE, content)
+    resources = package.get("resources")
+    if not isinstance(resources, list):
+        raise BadInput(f"{path}: {PACKAGE} lists no files; get the file again")
+    listed = [item for item in resources if isinstance(item, dict)]
+    return {str(item.get("path", "")): str(item.get("hash", "")) for item in listed}
+
+
+def _verify_package(path: Path, file: ZipFile, content: bytes) -> None:
+    """Hold the list of files against its own digest, where there is one."""
+    declared = _small_entry(path, file, PACKAGE_DIGEST)
+    if declared is None:
+        return
+    digest = _json_object(path, PACKAGE_DIGEST, declared).get("hash")
+    if digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
+        raise BadInput(
+            f"{path}: {PACKAGE} does not have the digest in {PACKAGE_DIGEST}; get the file again"
+        )
+
+
+def _small_entry(path: Path, file: ZipFile, name: str) -> bytes | None:
+    """Return the content of an entry that must fit into memory; None where there is none."""
+    if name not in file.namelist():
+        return None
+    if file.getinfo(name).file_size > PACKAGE_BYTES:
+        raise BadInput(f"{path}: {name} is too large")
+    return file.read(name)
+
+
+def _json_object(path: Path, name: str, content: bytes) -> dict[str, object]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: {name} cannot be read as JSON; get the file again") from error
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: {name} is no JSON object; get the file again")
+    return found

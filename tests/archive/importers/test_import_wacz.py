@@ -1,0 +1,211 @@
+"""WACZ files: their digests are checked, and zip files made to mislead are refused."""
+
+import gzip
+import io
+import json
+import stat
+import zipfile
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
+
+import pytest
+
+from freshet.archive.importers import wacz
+from freshet.archive.importers.base import Arrival
+from freshet.core.errors import BadInput
+from freshet.core.types import BadRow
+from tests.archive.importers.samples import warc as warc_sample
+from tests.archive.importers.samples.wacz import sample, write
+
+NAME = "archive/a.warc.gz"
+CONTENT = gzip.compress(warc_sample.WARC, mtime=0)
+OTHER = gzip.compress(warc_sample.WARC.replace(b"00ff>", b"00ee>"), mtime=0)
+
+
+def package(*names: str) -> str:
+    return json.dumps({"resources": [{"path": name, "hash": "sha256:0"} for name in names]})
+
+
+def zipped(path: Path, *entries: tuple[ZipInfo, bytes]) -> Path:
+    with ZipFile(path, "w") as file:
+        for info, content in entries:
+            file.writestr(info, content)
+        file.writestr("datapackage.json", package(NAME))
+    return path
+
+
+def test_the_captures_of_all_warc_files_arrive_in_one_source(tmp_path: Path) -> None:
+    path = write(tmp_path / "crawl.wacz", {NAME: CONTENT, "archive/b.warc.gz": OTHER})
+    found = list(wacz.read(path))
+    assert [(item.url, item.source) for item in found] == [("https://a.org/", "warc")] * 2
+    assert found[0].raw == CONTENT
+
+
+def test_files_outside_the_archive_folder_are_left_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "crawl.wacz", {NAME: CONTENT, "fuzzy/x.warc.gz": OTHER})
+    assert len(list(wacz.read(path))) == 1
+
+
+def test_a_file_without_its_digest_is_a_bad_row_and_the_others_come_in(tmp_path: Path) -> None:
+    files = {NAME: CONTENT, "archive/b.warc.gz": OTHER}
+    good = f"sha256:{wacz.hashlib.sha256(OTHER).hexdigest()}"
+    listed = {NAME: good, "archive/b.warc.gz": good}
+    bad, taken = wacz.read(write(tmp_path / "crawl.wacz", files, listed=listed))
+    assert bad == BadRow(NAME, "does not have the digest in datapackage.json; get the file again")
+    assert isinstance(taken, Arrival)
+
+
+@pytest.mark.parametrize(
+    ("listed", "place", "why"),
+    [
+        ({}, NAME, "does not list it"),
+        ({NAME: "crc:1"}, NAME, "no known kind"),
+        ({NAME: ""}, NAME, "no known kind"),
+    ],
+)
+def test_a_file_that_nobody_vouches_for_is_a_bad_row(
+    tmp_path: Path, listed: dict[str, str], place: str, why: str
+) -> None:
+    (bad,) = wacz.read(write(tmp_path / "crawl.wacz", {NAME: CONTENT}, listed=listed))
+    assert bad.place == place
+    assert why in bad.why
+
+
+def test_a_listed_file_that_is_missing_is_a_bad_row(tmp_path: Path) -> None:
+    digest = f"sha256:{wacz.hashlib.sha256(CONTENT).hexdigest()}"
+    listed = {NAME: digest, "archive/b.warc.gz": digest}
+    found = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: CONTENT}, listed=listed)))
+    assert found[1:] == [BadRow("archive/b.warc.gz", "file is missing")]
+
+
+def test_a_warc_file_that_is_none_is_a_bad_row(tmp_path: Path) -> None:
+    found = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: b"no archive at all\n" * 9})))
+    assert found[-1] == BadRow(NAME, "no record of it can be read")
+
+
+def test_a_list_of_files_without_its_own_digest_is_refused(tmp_path: Path) -> None:
+    path = sample(tmp_path)
+    with ZipFile(path, "a") as file:
+        file.writestr("datapackage-digest.json", '{"path": "datapackage.json", "hash": "sha256:0"}')
+    with pytest.raises(BadInput, match=r"datapackage.json does not have the digest"):
+        wacz.read(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../a.warc.gz", "/etc/a", "archive/../../a.warc.gz", "archive\\..\\a", "archive/\x1b[2J"],
+)
+def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    info = ZipInfo("x")
+    info.filename = name
+    with pytest.raises(BadInput, match="leads elsewhere"):
+        wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.wacz"]
+
+
+def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
+    path = sample(tmp_path)
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(b"PK\x01\x02") + 8] |= 0x1
+    path.write_bytes(whole)
+    with pytest.raises(BadInput, match="is encrypted"):
+        wacz.read(path)
+
+
+def test_a_link_is_refused(tmp_path: Path) -> None:
+    info = ZipInfo(NAME)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with pytest.raises(BadInput, match="is a link"):
+        wacz.read(zipped(tmp_path / "a.wacz", (info, b"/etc/passwd")))
+
+
+def test_an_entry_that_unpacks_to_very_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wacz, "SMALL_BYTES", 1000)
+    info = ZipInfo(NAME)
+    info.compress_type = ZIP_DEFLATED
+    with pytest.raises(BadInput, match="unpacks from"):
+        wacz.read(zipped(tmp_path / "a.wacz", (info, bytes(1_000_000))))
+
+
+def test_an_entry_cannot_unpack_to_more_than_it_declares(tmp_path: Path) -> None:
+    info = ZipInfo(NAME)
+    info.compress_type = ZIP_DEFLATED
+    path = zipped(tmp_path / "a.wacz", (info, bytes(1_000_000)))
+    whole = path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
+    path.write_bytes(whole)
+    (bad,) = wacz.read(path)
+    assert isinstance(bad, BadRow)
+
+
+def test_an_unknown_compression_is_refused(tmp_path: Path) -> None:
+    info = ZipInfo(NAME)
+    info.compress_type = ZIP_LZMA
+    with pytest.raises(BadInput, match="unknown way"):
+        wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
+
+
+def test_a_name_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        path = zipped(tmp_path / "a.wacz", (ZipInfo(NAME), CONTENT), (ZipInfo(NAME), OTHER))
+    with pytest.raises(BadInput, match="is there twice"):
+        wacz.read(path)
+
+
+def test_entries_that_overlap_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.wacz", {NAME: CONTENT, "archive/b.warc.gz": OTHER})
+    whole = bytearray(path.read_bytes())
+    second = whole.index(b"PK\x01\x02", whole.index(b"PK\x01\x02") + 4)
+    whole[second + 42 : second + 46] = bytes(4)
+    path.write_bytes(whole)
+    with pytest.raises(BadInput, match="overlap"):
+        wacz.read(path)
+
+
+def test_a_list_of_entries_too_long_for_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wacz, "DIRECTORY_BYTES", 10)
+    with pytest.raises(BadInput, match="list of files is too long"):
+        wacz.read(sample(tmp_path))
+
+
+def test_a_large_zip_says_elsewhere_how_long_its_list_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
+    path = sample(tmp_path)
+    whole = bytearray(path.read_bytes())
+    end = whole.rindex(b"PK\x05\x06")
+    whole[end + 12 : end + 20] = b"\xff" * 8
+    path.write_bytes(whole)
+    assert len(list(wacz.read(path))) == 1
+    monkeypatch.setattr(wacz, "DIRECTORY_BYTES", 10)
+    with pytest.raises(BadInput, match="list of files is too long"):
+        wacz.read(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"[" * 100_000])
+def test_a_package_that_says_nothing_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.wacz"
+    with ZipFile(path, "w") as file:
+        file.writestr(NAME, CONTENT)
+        file.writestr("datapackage.json", content)
+    with pytest.raises(BadInput, match=r"datapackage\.json"):
+        wacz.read(path)
+
+
+def test_what_is_no_wacz_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.wacz"
+    path.write_bytes(b"no zip")
+    with pytest.raises(BadInput, match="is no zip file"):
+        wacz.read(path)
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as file:
+        file.writestr(NAME, CONTENT)
+    path.write_bytes(buffer.getvalue())
+    with pytest.raises(BadInput, match=r"datapackage\.json is missing"):
+        wacz.read(path)
+    with pytest.raises(BadInput, match="there is no WARC file"):
+        wacz.read(write(path, {"pages/pages.jsonl": b"{}"}))
