@@ -42,6 +42,7 @@ def wrapped(reason: Exception) -> DownloadFailedError:
         (ConnectionResetError(), Outcome.UNREACHABLE),
         (RuntimeError("what is this"), Outcome.REFUSED),
         (UnicodeError("label empty or too long"), Outcome.REFUSED),
+        (KeyError("a mistake in code"), Outcome.REFUSED),
     ],
 )
 def test_an_error_has_an_outcome(error: Exception, outcome: Outcome) -> None:

@@ -248,6 +248,7 @@ class Desk:
         if claims := self._outlook.claims():
             await self._insist(partial(crawl.claim, claims))
         drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
+        self._finished.extend(drawn.failed)
         if self._is_closing:
             await self.give_back(drawn.errands)
             return 0.0

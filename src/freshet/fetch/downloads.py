@@ -1,5 +1,6 @@
 """Scrapy's downloader: every request has its host's turn, and its end is noticed."""
 
+import logging
 from typing import Any
 
 from scrapy import Request
@@ -12,6 +13,8 @@ from twisted.python.failure import Failure
 from freshet.fetch.parts import parts_of
 from freshet.fetch.record import Record
 from freshet.fetch.requests import trip_of
+
+log = logging.getLogger(__name__)
 
 
 class Downloads(Downloader):
@@ -46,6 +49,9 @@ class Downloads(Downloader):
         try:
             if isinstance(result, Failure) and result.value is not None:
                 self._record.process_exception(request, result.value)
+        except Exception as error:
+            log.exception("%s: recording how its request ended failed", request.url)
+            self._parts.fail(request, error)
         finally:
             self._parts.leave(request)
         return result

@@ -49,6 +49,10 @@ class ProxyFailed(Exception):
     """A proxy could not be reached, or did not pass a request on."""
 
 
+class DayOver(IgnoreRequest):
+    """The day whose budget was to pay for a request has ended before it went out."""
+
+
 class HeadTooLarge(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 

@@ -35,6 +35,7 @@ from freshet.fetch.wire import (
     HEAD,
     LARGEST_HEAD,
     SENT,
+    CheckedPool,
     Connections,
     ProxyAgent,
     Reach,
@@ -98,7 +99,7 @@ class Handler(HTTP11DownloadHandler):
             raise Refused(why)
         if proxy is None:
             request.headers.pop(PROXY_AUTHORIZATION, None)
-        agent = self._agent(verify)
+        agent = self._agent(request, verify)
         try:
             with wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
@@ -115,11 +116,16 @@ class Handler(HTTP11DownloadHandler):
             raise ProxyFailed(f"{_named(proxy)} answered {PROXY_DENIES}: {WANTS_PASSWORD}")
         return response
 
-    def _agent(self, verify: bool) -> "_Agent":
+    def _checked(self, pool: Any, request: Request) -> Any:
+        """Have the day that pays for a request checked when its connection is there."""
+        parts = getattr(self._crawler, "freshet", None)
+        return pool if parts is None else CheckedPool(pool, partial(parts.require_day, request))
+
+    def _agent(self, request: Request, verify: bool) -> "_Agent":
         return _Agent(
             contextFactory=self._policies[verify],
             bindAddress=self._bind_address,
-            pool=self._pools[verify],
+            pool=self._checked(self._pools[verify], request),
             maxsize=self._default_maxsize,
             warnsize=self._default_warnsize,
             crawler=self._crawler,

@@ -1,6 +1,7 @@
 """The parts of one crawl, put together once for each Scrapy crawler and found by it."""
 
 import asyncio
+import logging
 import os
 from collections import deque
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
@@ -19,15 +20,17 @@ from freshet.core.clock import from_epoch, stopwatch, to_epoch
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
 from freshet.fetch.desk import FOR_EVER, Desk, Limits, Outlook
-from freshet.fetch.failures import CrawlEnded, Disallowed
+from freshet.fetch.failures import CrawlEnded, DayOver, Disallowed
 from freshet.fetch.herald import Herald, Listener
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
-from freshet.fetch.requests import host_of, request_of, trip_of, unanswered
+from freshet.fetch.requests import host_of, repeated, request_of, trip_of, unanswered
 from freshet.fetch.robots import ROBOTS
 from freshet.fetch.spider_requests import SpiderRequests, nudge
 from freshet.fetch.worker import Worker
-from freshet.flow.errands import Errand, Fetched
+from freshet.flow.errands import Errand, Fetched, unfetched
+from freshet.flow.isolation import fault_text
+from freshet.view.url import web_page
 
 COLLECTION = "FRESHET_COLLECTION"
 BUDGET = "FRESHET_BUDGET"
@@ -38,6 +41,8 @@ PAGES = "FRESHET_PAGES"
 PAGES_CHOICES = ("record", "parse", "off")
 # In a project pages are drawn when the spider's start requests are known, or after some seconds.
 START_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
 
 
 def parts_of(crawler: Crawler) -> "Parts":
@@ -127,10 +132,32 @@ class Parts:
         return self.spider_requests.open(spider)
 
     def run(self, errand: Errand) -> None:
-        """Send an errand on its way."""
+        """Send an errand on its way; where that is impossible, its page gets an outcome."""
         self.hosts.add_page(errand.host)
         callback = None if self._pages == "parse" else _unheard
-        self.pacing.wait(request_of(errand, _unheard, callback), errand.host, errand.start)
+        try:
+            web_page(errand.url)
+        except ValueError as error:
+            self._fail(errand, errand.day, f"its URL {error}")
+            return
+        try:
+            request = request_of(errand, _unheard, callback)
+        except Exception as error:
+            log.exception("%s: building its request failed", errand.url)
+            self._fail(errand, errand.day, fault_text(error, "while its request was built"))
+            return
+        self.pacing.wait(request, errand.host, errand.start)
+
+    def fail(self, request: Request, error: Exception) -> None:
+        """Let a visit fail whose end could not be recorded."""
+        trip = trip_of(request)
+        if trip.errand is not None and not trip.is_told:
+            trip.is_told = True
+            self._fail(trip.errand, trip.day, fault_text(error, "with its request"))
+
+    def _fail(self, errand: Errand, day: str, why: str) -> None:
+        """Let a visit fail that could not be begun."""
+        self.desk.finished(unfetched(errand, day, why, self.clock.now()))
 
     def wait(self, request: Request) -> None:
         """Let a request wait for its host."""
@@ -274,12 +301,9 @@ class Parts:
         """Let a request that has waited go, unless yesterday's budget was to pay for it."""
         trip = trip_of(request)
         trip.is_ready = True
-        if trip.day and trip.day != day_of(self.clock.now()):
+        if self._is_of_another_day(request):
             self.leave(request, was_sent=False)
-            if trip.errand:
-                self.later(self._pay_anew(request, trip.errand))
-            else:
-                self.spider_requests.pay(request)
+            self.pay_anew(request)
             return False
         if not trip.hops:
             trip.sent = self.clock.now()
@@ -291,18 +315,37 @@ class Parts:
             engine.crawl(request)
         return True
 
-    async def _pay_anew(self, request: Request, errand: Errand) -> None:
-        """See to a request that yesterday's budget was to pay for.
+    def require_day(self, request: Request) -> None:
+        """Raise DayOver where the day that was to pay for a request has ended.
+
+        This stands where a request goes out, when its connection is there: it may have waited since
+        it was let go, for a place among the concurrent requests, a robots.txt or the connection.
+        """
+        if self._is_of_another_day(request):
+            raise DayOver("the day that was to pay for it has ended")
+
+    def _is_of_another_day(self, request: Request) -> bool:
+        day = trip_of(request).day
+        return bool(day) and day != day_of(self.clock.now())
+
+    def pay_anew(self, request: Request) -> None:
+        """See to a request that yesterday's budget was to pay for, and that did not go out.
 
         One that is its errand's first is given back; one that follows a redirect is paid for today,
-        and where nothing is left for it the redirect is the end of the visit.
+        and where nothing is left for it the redirect is the end of the visit. A spider's own waits
+        until a budget pays for it.
         """
-        trip, now = trip_of(request), self.clock.now()
-        if not trip.hops:
+        errand = trip_of(request).errand
+        if errand is not None:
+            self.later(self._pay_anew(request, errand))
+        else:
+            self.spider_requests.pay(request)
+
+    async def _pay_anew(self, request: Request, errand: Errand) -> None:
+        if not trip_of(request).hops:
             await self.desk.give_back([errand])
         elif await self.desk.book(1):
-            trip.day = day_of(now)
-            self.wait(request)
+            self.wait(repeated(request, day_of(self.clock.now())))
         else:
             self.leave_unfollowed(request, "the day's budget has nothing left to follow it")
 

@@ -15,13 +15,15 @@ from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
-from freshet.fetch.failures import CrawlEnded, Refused, is_known, outcome_of
+from freshet.fetch.failures import CrawlEnded, DayOver, Refused, is_known, outcome_of
 from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
-from freshet.fetch.requests import final_url, host_of, trip_of, unanswered
+from freshet.fetch.requests import final_url, host_of, repeated, trip_of, unanswered
 from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Fetched
+
+log = logging.getLogger(__name__)
 
 NOT_MODIFIED = 304
 SERVER_ERROR = 500
@@ -57,18 +59,39 @@ class Record:
         self._hear(request, _rough_outcome(response), response)
         return response
 
-    def process_exception(self, request: Request, exception: BaseException) -> None:
-        """Hand a failure over, unless an answer was; whoever made the request still hears of it."""
+    def process_exception(self, request: Request, exception: BaseException) -> Request | None:
+        """Hand a failure over, unless an answer was; whoever made the request still hears of it.
+
+        A request of a spider that a day's end has overtaken is queued again.
+        """
         trip = trip_of(request)
         if trip.is_told or isinstance(exception, StorageError):
-            return
+            return None
         if isinstance(exception, CrawlEnded):
             trip.is_told = True
             self._parts.give_up(request)
-            return
+            return None
+        if isinstance(exception, DayOver):
+            return self._put_off(request)
+        self._fail(request, exception)
+        return None
+
+    def _put_off(self, request: Request) -> Request | None:
+        """See to a request that did not go out before its day had ended."""
+        trip = trip_of(request)
+        trip.is_told = True
+        self._parts.leave(request, was_sent=False)
+        if trip.errand is None:
+            return repeated(request, "")
+        self._parts.pay_anew(request)
+        return None
+
+    def _fail(self, request: Request, exception: BaseException) -> None:
+        trip = trip_of(request)
         outcome, why = outcome_of(exception)
         if not is_known(exception):
             log.warning("%s: %s", request.url, why, exc_info=exception)
+            outcome = Outcome.UNREADABLE if SENT in request.meta else outcome
         was_answered = bool(trip.hops) or SENT in request.meta
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
         if isinstance(exception, Refused) and self._parts.is_guest:

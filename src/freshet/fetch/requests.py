@@ -17,6 +17,7 @@ from freshet.flow.errands import Errand
 from freshet.view.url import canonical, place
 
 TRIP = "freshet_trip"
+OF_ONE_DOWNLOAD = (HEAD, SENT, "download_slot", "download_latency")
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ def onward(request: Request, url: str, answer: Response, http: Http, day: str) -
             headers.pop(name, None)
         headers.pop("Authorization", None)
         headers.update(route.headers)
-    for name in (HEAD, SENT, "download_slot", "download_latency"):
+    for name in OF_ONE_DOWNLOAD:
         meta.pop(name, None)
     next_one = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
     following.at = next_one.url
@@ -181,6 +182,15 @@ def carry_on(request: Request, following: Request, answer: Response, http: Http)
         at=following.url,
     )
     return following
+
+
+def repeated(request: Request, day: str) -> Request:
+    """Return a request that did not go out once more, paid for by another day's budget."""
+    trip = replace(trip_of(request), day=day, is_ready=False, is_told=False)
+    meta = {name: value for name, value in request.meta.items() if name not in OF_ONE_DOWNLOAD}
+    again = request.replace(meta=meta, dont_filter=True)
+    again.meta[TRIP] = trip
+    return again
 
 
 def _is_laid_open(before: str, after: str) -> bool:

@@ -158,6 +158,29 @@ class WatchedEndpoint:
         return self._reach.watch(self._endpoint.connect(protocolFactory))
 
 
+class CheckedPool:
+    """A pool for one request, whose connections are handed out only when a check allows it."""
+
+    def __init__(self, pool: Any, check: Callable[[], None]) -> None:
+        self.persistent = pool.persistent
+        self._pool = pool
+        self._check = check
+
+    def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
+        """Return a connection on which the request goes out at once."""
+        connected: Deferred[Any] = self._pool.getConnection(key, endpoint)
+        return connected.addCallback(self._checked, key)
+
+    def _checked(self, connection: Any, key: Any) -> Any:
+        """Return the connection; where the check raises an error, it goes back unused."""
+        try:
+            self._check()
+        except BaseException:
+            self._pool._putConnection(key, connection)
+            raise
+        return connection
+
+
 class Tunnel(_TunnelingTCP4ClientEndpoint):
     """A way through a proxy; the proxy's own address is resolved by the guard as any other."""
 

@@ -5,24 +5,46 @@ budget. Pages that are out being fetched are leased; recording a visit ends its 
 this runs in one thread, beside the one that fetches; the two exchange only values.
 """
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 
 from freshet.archive.catalog.rows import Conditions, HostState, Lease
-from freshet.core.budget import Budget, Pace, day_of, next_midnight
+from freshet.core.budget import Budget, day_of, next_midnight
 from freshet.core.errors import StorageError
-from freshet.core.settings import PageSettings
 from freshet.core.tables import UNBOUNDED, Caps
 from freshet.core.types import Choice, Page, PageKey
 from freshet.flow.collection import Collection
-from freshet.flow.errands import Begun, DaySpending, Drawn, Errand, Fetched
+from freshet.flow.day_budget import DayBudget
+from freshet.flow.errands import (
+    Begun,
+    DaySpending,
+    Drawn,
+    Errand,
+    Fetched,
+    asked_for,
+    conditional,
+    errand_for,
+    unfetched,
+)
 from freshet.flow.hosts import welcome
+from freshet.flow.isolation import SYSTEM_ERRORS, fault_text
 from freshet.flow.noise import NoiseWatch
-from freshet.flow.planning import ids_of, informed_policy, visit_table
-from freshet.flow.record import Learnt, Recorder
+from freshet.flow.planning import (
+    PageLookup,
+    histories,
+    ids_of,
+    informed_policy,
+    learn,
+    learn_anew,
+    visit_table,
+)
+from freshet.flow.record import Learnt, Recorder, Taken
 from freshet.flow.roll import Roll
 from freshet.flow.sampling import Moment, Rounds, reason
 from freshet.flow.today import note_lost
@@ -34,6 +56,8 @@ WORKER = "crawl"
 MORE_ASKED = 64
 DIED = "crawl found dead"
 NOTHING = Conditions(None, None)
+
+log = logging.getLogger(__name__)
 
 
 class Crawl:
@@ -56,7 +80,6 @@ class Crawl:
         self._catalog = collection.catalog
         self._recorder = recorder
         self._settings = collection.settings
-        self._budget = Budget.parse(budget or collection.settings.budget)
         self._catch_up = catch_up
         self._only = frozenset(only)
         self._latest = self._clock.now()
@@ -66,11 +89,16 @@ class Crawl:
         )
         self._roll = Roll(collection.catalog, collection.settings)
         self._noise = NoiseWatch(collection)
-        self._pace: Pace | None = None
-        self._day = ""
-        self._spent = 0
+        self._today = DayBudget(
+            self._catalog,
+            Budget.parse(budget or collection.settings.budget),
+            lambda: self._roll.size,
+            catch_up=catch_up,
+        )
         self._learnt: list[Learnt] = []
         self._ready: list[Errand] = []
+        self._failed: list[Fetched] = []
+        self._lookup = PageLookup(self._roll.table_of, partial(histories, self._catalog))
 
     def begin(self) -> Begun:
         """Take back what a dead crawl held, and return what is kept of hosts.
@@ -101,10 +129,8 @@ class Crawl:
         now = self._clock.now()
         self._keep_time(now)
         caps = self._sample(now, until, room, caps)
-        pace = self._paced(now)
-        room = max(0, min(room - len(self._ready), pace.total - self._spent))
-        allowed = pace.count_by(min(until, next_midnight(now))) - self._spent
-        paced = max(0, min(room, allowed))
+        room = max(0, min(room - len(self._ready), self._today.left(now)))
+        paced = min(room, self._today.allowed_by(until, now))
         eager = min(room, self._roll.eager())
         chosen = self._choose(now, paced, eager, caps)
         try:
@@ -117,34 +143,24 @@ class Crawl:
         is_full = bool(errands) and len(errands) == room
         again = now if is_full else self._again(now, until, len(errands) < max(paced, eager))
         drawn, self._ready = (*self._ready, *errands), []
-        return Drawn(drawn, again)
+        failed, self._failed = tuple(self._failed), []
+        return Drawn(drawn, again, failed)
 
     def book(self, requests: int, hosts: Sequence[HostState] = ()) -> bool:
         """Book further requests of errands that are out; False where the day has none left."""
         self._keep(hosts)
-        pace = self._paced(self._clock.now())
-        if self._spent + requests > pace.total:
-            return False
-        self._catalog.book(self._day, requests)
-        self._spent += requests
-        return True
+        now = self._clock.now()
+        return requests <= self._today.left(now) and bool(self._today.book(requests, now))
 
     def book_some(self, requests: int, hosts: Sequence[HostState] = ()) -> int:
         """Book requests of others' spiders, as many as the day has left; return how many."""
         self._keep(hosts)
-        pace = self._paced(self._clock.now())
-        granted = max(0, min(requests, pace.total - self._spent))
-        if granted:
-            self._catalog.book(self._day, granted)
-            self._spent += granted
-        return granted
+        return self._today.book(requests, self._clock.now())
 
     def return_requests(self, requests: int, hosts: Sequence[HostState] = ()) -> None:
         """Take back bookings of today whose requests did not go out."""
         self._keep(hosts)
-        self._paced(self._clock.now())
-        self._catalog.book(self._day, -requests)
-        self._spent -= requests
+        self._today.add(-requests, self._clock.now())
 
     def claim(self, urls: Sequence[str], hosts: Sequence[HostState] = ()) -> None:
         """Draw no pages that others' spiders are about to fetch themselves."""
@@ -175,10 +191,21 @@ class Crawl:
         self._rounds.take_over(rounds, self._learnt, self._clock.now())
         back = [*visited, *(item.page for item in fetched)]
         self._roll.back([p for p in back if not self._rounds.is_out(p)], visited=True)
-        self.policy.learn(visit_table([item for item in self._learnt if item[0].page not in anew]))
-        self._learn_anew(anew)
+        self._return_unrecorded(fetched, taken)
+        found = [item for item in self._learnt if item[0].page not in anew]
+        learn(self.policy, visit_table(found), self._lookup)
+        learn_anew(self.policy, ids_of(sorted(filter(self._roll.knows, anew))), self._lookup)
         learnt, self._learnt = self._learnt, []
         return learnt
+
+    def _return_unrecorded(self, fetched: Sequence[Fetched], taken: Taken) -> None:
+        """End the leases of pages of which not even a failed visit could be recorded.
+
+        To the policy they stay out, so that this crawl leaves them alone.
+        """
+        lost = {arrival.uid for arrival in taken.unusable}
+        if lost:
+            self._catalog.release(WORKER, [i.page for i in fetched if i.arrival.uid in lost])
 
     def _look_for_noise(self, visited: Sequence[int]) -> frozenset[int]:
         """Learn masks from what visits brought; return the pages that are measured anew by them."""
@@ -189,17 +216,6 @@ class Crawl:
             self._learnt = self._noise.told_anew(self._learnt, anew)
         return anew
 
-    def _learn_anew(self, pages: frozenset[int]) -> None:
-        """Let the policy forget what it knows of pages, and learn their pasts as they are now."""
-        known = ids_of(sorted(filter(self._roll.knows, pages)))
-        if not len(known):
-            return
-        self.policy.forget(known)
-        self.policy.add(self._roll.table_of(known.tolist()))
-        for page in known.tolist():
-            past = self._catalog.history(page)
-            self.policy.learn(visit_table([(row.visit, row.change) for row in past]))
-
     def give_back(self, errands: Sequence[Errand], hosts: Sequence[HostState] = ()) -> None:
         """Take back errands whose requests never went out."""
         self._keep(hosts)
@@ -208,17 +224,17 @@ class Crawl:
             samples = [e.page for e in errands if e.day == day and e.is_sample]
             self._catalog.release(WORKER, pages, day=day)
             self._rounds.recall(WORKER, samples, day)
-            if day == self._day:
-                self._spent = self._catalog.spending(day).requests
+            if day == self._today.day:
+                self._today.read()
             back = [*pages, *(page for page in samples if not self._rounds.is_out(page))]
             self._roll.back(back, visited=False)
             self.policy.release(ids_of(pages))
 
     def spending(self) -> DaySpending:
         """Return the day's budget and what is spent of it."""
-        pace = self._paced(self._clock.now())
-        apart = self._catalog.spending(self._day).apart
-        return DaySpending(self._day, self._spent, pace.total, apart, self._roll.size)
+        today, total = self._today, self._today.pace(self._clock.now()).total
+        apart = self._catalog.spending(today.day).apart
+        return DaySpending(today.day, today.spent, total, apart, self._roll.size)
 
     def end(self) -> None:
         """Give back every page that is still held."""
@@ -249,32 +265,18 @@ class Crawl:
         for pages in change.came:
             self.policy.add(pages)
         self.policy.forget(change.went)
-        for page in sorted(change.restored):
-            past = self._catalog.history(page)
-            self.policy.learn(visit_table([(row.visit, row.change) for row in past]))
+        learn_anew(self.policy, ids_of(sorted(change.restored)), self._lookup)
 
     def _settle(self, fetched: Sequence[Fetched]) -> None:
         """Book requests of others' spiders, and give back those that never went out."""
-        self._paced(self._clock.now())
-        unasked = [item.page for item in fetched if not item.asked and item.day == self._day]
+        now = self._clock.now()
+        today = day_of(now)
+        unasked = [item.page for item in fetched if not item.asked and item.day == today]
         others = sum(item.asked and not item.day for item in fetched)
         samples = sum(map(self._rounds.is_out, unasked))
         if unasked or others:
-            self._catalog.book(self._day, others - len(unasked), samples=-samples)
-            self._spent += others - len(unasked)
+            self._today.add(others - len(unasked), now, samples=-samples)
             self._rounds.give_back(samples)
-
-    def _paced(self, now: datetime) -> Pace:
-        """Return the pace of the day, begun anew with the day and when the budget changes."""
-        total = self._budget.per_day(self._roll.size)
-        if self._pace is None or day_of(now) != self._day:
-            start = next_midnight(now) - timedelta(days=1) if self._catch_up else now
-            self._day = day_of(now)
-            self._spent = self._catalog.spending(self._day).requests
-            self._pace = Pace(start, 0 if self._catch_up else self._spent, total)
-        elif total != self._pace.total:
-            self._pace = Pace(now, self._spent, total)
-        return self._pace
 
     def _choose(self, now: datetime, paced: int, eager: int, caps: Caps) -> list[Choice]:
         """Choose the pages that someone asked for, those never seen, then those worth most.
@@ -285,7 +287,7 @@ class Crawl:
         k = max(paced, eager)
         asked, caps = self._welcome(self._roll.asked(MORE_ASKED * k), k, caps)
         if self._only:
-            return [_asked(page) for page in asked if page in self._only]
+            return [asked_for(page) for page in asked if page in self._only]
         if k <= 0:
             return []
         away = [*self._roll.asked(UNBOUNDED), *self._roll.out]
@@ -295,7 +297,7 @@ class Crawl:
         rest = [choice for choice in found if not self._roll.is_eager(choice.page)]
         room = max(0, paced - len(asked) - len(first))
         self.policy.release(ids_of(choice.page for choice in rest[room:]))
-        return [*map(_asked, asked), *first, *rest[:room]]
+        return [*map(asked_for, asked), *first, *rest[:room]]
 
     def _welcome(self, asked: Sequence[int], k: int, caps: Caps) -> tuple[list[int], Caps]:
         """Return k pages asked for whose hosts have room, and the room that they leave."""
@@ -308,8 +310,8 @@ class Crawl:
         Return the room that they leave at hosts. Where the rest cannot be drawn they stay ready.
         A crawl that ends when it has caught up would leave rounds unfinished, so it begins none.
         """
-        pace = self._paced(now)
-        room = max(0, min(room, pace.total - self._spent))
+        pace = self._today.pace(now)
+        room = min(room, self._today.left(now))
         if self._only or self._catch_up:
             return caps
         moment = Moment(now, until, pace.total)
@@ -318,62 +320,63 @@ class Crawl:
             return caps
         chosen, caps = self._welcome([sampling.page for sampling in due], room, caps)
         lease = Lease(0, WORKER, now, now + LEASE)
-        sent = self._rounds.send([s for s in due if s.page in chosen], lease, self._day)
+        sent = self._rounds.send([s for s in due if s.page in chosen], lease, self._today.day)
         held = [sampling.page for sampling in sent]
         pages, overrides = self._catalog.pages_by_id(held), self._catalog.overrides(held)
-        for sampling in sent:
-            settings = self._settings.for_page(*overrides.get(sampling.page, ()))
-            start = self._rounds.start(sampling, now)
-            errand = _errand(pages[sampling.page], start, self._day, settings, reason(sampling))
-            self._ready += [replace(errand, is_sample=True)] * sampling.times
-            self._spent += sampling.times
+        requests = sum(sampling.times for sampling in sent)
+        self._today.spent += requests
+        for sampling in (sampling for sampling in sent if sampling.page in pages):
+            with self._failing(pages[sampling.page], now, sampling.times):
+                settings = self._settings.for_page(*overrides.get(sampling.page, ()))
+                start = self._rounds.start(sampling, now)
+                errand = errand_for(
+                    pages[sampling.page], start, self._today.day, settings, reason(sampling)
+                )
+                self._ready += [replace(errand, is_sample=True)] * sampling.times
         self._roll.send(held)
-        self._pace = self._paced(now).beside(sum(sampling.times for sampling in sent))
+        self._today.go_beside(requests, now)
         return caps
 
     def _errands(self, now: datetime, chosen: Sequence[Choice]) -> list[Errand]:
         """Lease and book chosen pages; each is due when the pace comes to it."""
         reasons = {choice.page: choice.reason for choice in chosen}
-        held = self._catalog.lease(WORKER, list(reasons), now, now + LEASE, day=self._day)
+        held = self._catalog.lease(WORKER, list(reasons), now, now + LEASE, day=self._today.day)
         self.policy.release(ids_of(reasons.keys() - set(held)))
         self._roll.send(held)
         pages, overrides = self._catalog.pages_by_id(held), self._catalog.overrides(held)
         conditions = self._catalog.conditions(held)
         errands = []
-        for page in held:
-            settings = self._settings.for_page(*overrides.get(page, ()))
-            start = now if self._roll.is_eager(page) else self._paced(now).due(self._spent)
-            errand = _errand(pages[page], start, self._day, settings, reasons[page])
-            errands.append(self._conditional(errand, conditions.get(page, NOTHING)))
-            self._spent += 1
+        for number, page in enumerate(held, self._today.spent):
+            if page not in pages:
+                continue
+            with self._failing(pages[page], now):
+                settings = self._settings.for_page(*overrides.get(page, ()))
+                start = now if self._roll.is_eager(page) else self._today.pace(now).due(number)
+                errand = errand_for(pages[page], start, self._today.day, settings, reasons[page])
+                known = conditions.get(page, NOTHING)
+                errands.append(conditional(errand, known, self._settings.network.audit_every))
+        self._today.spent += len(held)
         if any(map(self._roll.is_eager, held)):
-            self._pace = self._paced(now).resumed(now, self._spent)
+            self._today.resume(now)
         return errands
 
-    def _conditional(self, errand: Errand, conditions: Conditions) -> Errand:
-        """Make an errand conditional, but for the audit that is due now and then."""
-        if conditions.unchanged >= self._settings.network.audit_every:
-            return errand
-        return replace(
-            errand, etag=conditions.etag, last_modified=conditions.last_modified,
-            final_url=conditions.url,
-        )  # fmt: skip
+    @contextmanager
+    def _failing(self, page: Page, now: datetime, times: int = 1) -> Iterator[None]:
+        """Let a page of which no errand can be made fail; its requests are given back."""
+        try:
+            yield
+        except SYSTEM_ERRORS:
+            raise
+        except Exception as error:
+            log.exception("%s: preparing its request failed", page.url)
+            why = fault_text(error, "while its request was prepared")
+            self._failed += [unfetched(page, self._today.day, why, now) for _ in range(times)]
 
     def _again(self, now: datetime, until: datetime, is_short: bool) -> datetime | None:
         """Return when to draw again by pace and rounds; None where hosts kept pages back."""
-        pace = self._paced(now)
-        if self._spent >= pace.total:
+        pace = self._today.pace(now)
+        if self._today.spent >= pace.total:
             return next_midnight(now)
         sample = self._rounds.next_due(Moment(now, until, pace.total))
-        due = pace.due(self._spent)
+        due = pace.due(self._today.spent)
         return None if is_short else min(due, sample or due)
-
-
-def _asked(page: int) -> Choice:
-    return Choice(page, np.inf, "asked for")
-
-
-def _errand(
-    page: Page, start: datetime, day: str, settings: PageSettings, reason: str
-) -> Errand:  # fmt: skip
-    return Errand(page.id, page.url, page.host, start, day, settings, reason)

@@ -1,11 +1,14 @@
 """What a crawl and the side that fetches hand each other: plain values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
+from uuid import uuid4
 
-from freshet.archive.catalog.rows import HostState
+from freshet.archive.catalog.rows import Conditions, HostState
 from freshet.archive.importers.base import Arrival
 from freshet.core.settings import PageSettings
+from freshet.core.types import Choice, Outcome, Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,13 @@ class Fetched:
 class Drawn:
     """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
 
-    Where there was room for no more, that is at once.
+    Where there was room for no more, that is at once. ``failed`` are pages that were leased and
+    booked, and of which no errand could be made.
     """
 
     errands: tuple[Errand, ...]
     again: datetime | None
+    failed: tuple["Fetched", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +83,30 @@ class DaySpending:
     budget: int
     apart: int = 0
     pages: int = 0
+
+
+def unfetched(page: Page | Errand, day: str, why: str, now: datetime) -> Fetched:
+    """Return the failed visit of a page that was leased and booked, and could not be asked for."""
+    number = page.id if isinstance(page, Page) else page.page
+    arrival = Arrival(page.url, "", now, uuid4().bytes, outcome=Outcome.REFUSED, why=why)
+    return Fetched(arrival, number, day, asked=False)
+
+
+def asked_for(page: int) -> Choice:
+    """Return the choice of a page that someone asked for."""
+    return Choice(page, inf, "asked for")
+
+
+def errand_for(page: Page, start: datetime, day: str, settings: PageSettings, why: str) -> Errand:
+    """Return the errand that fetches a page."""
+    return Errand(page.id, page.url, page.host, start, day, settings, why)
+
+
+def conditional(errand: Errand, conditions: Conditions, audit_every: int) -> Errand:
+    """Return an errand that is conditional, but for the audit that is due now and then."""
+    if conditions.unchanged >= audit_every:
+        return errand
+    return replace(
+        errand, etag=conditions.etag, last_modified=conditions.last_modified,
+        final_url=conditions.url,
+    )  # fmt: skip

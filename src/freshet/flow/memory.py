@@ -13,6 +13,7 @@ from freshet.archive.snapshots import Snapshots
 from freshet.core.settings import Settings
 from freshet.core.types import Outcome, View
 from freshet.flow.gauge import Gauge, gauges
+from freshet.flow.isolation import isolated
 from freshet.flow.sight import see
 from freshet.flow.state import PageState, gone_after
 from freshet.measure.change import Masked
@@ -58,11 +59,16 @@ class Memory:
         self.forget(list(self._pages))
 
     def view_of(self, row: HistoryRow, url: str, *, dom: bool) -> View | None:
-        """Make the view of a stored visit again, with DOM rows where a mask needs them."""
+        """Make the view of a stored visit again, with DOM rows where a mask needs them.
+
+        None where its bytes are not kept, or cannot be read any more.
+        """
         snapshot = self._snapshots.of(row.visit, url)
         if snapshot is None:
             return None
-        return see(snapshot, self._settings.limits, dom=dom).view
+        with isolated("reading a stored version", url):
+            return see(snapshot, self._settings.limits, dom=dom).view
+        return None
 
     def _read_back(self, urls: Mapping[int, str]) -> dict[int, PageState]:
         if not urls:
@@ -86,7 +92,9 @@ class Memory:
 
     def _content(self, look: HistoryRow, url: str, gauge: Gauge) -> Masked | None:
         view = self.view_of(look, url, dom=gauge.reads_dom)
-        return gauge.under(view) if view else None
+        with isolated("masking a stored version", url):
+            return gauge.under(view) if view else None
+        return None
 
     def _is_gone(self, last: HistoryRow) -> bool:
         """Whether a page was missing when its content was last asked for.

@@ -18,6 +18,7 @@ from freshet.core.clock import to_epoch
 from freshet.core.rounds import RoundKind
 from freshet.core.types import Change, Outcome, View, Visit
 from freshet.flow.collection import Collection
+from freshet.flow.isolation import isolated
 from freshet.flow.late import noted
 from freshet.flow.masks import keep, mask_of_page
 from freshet.flow.measure import measure_again
@@ -111,12 +112,13 @@ class NoiseWatch:
         learning = {page for page in changed & sampled if self._ends_instant_round(page)}
         checking: set[int] = set()
         for page, change in looks:
-            known = self._known(page)
-            known.note(change)
-            if known.is_due():
-                learning.add(page)
-            elif change.mask and known.is_to_be_checked():
-                checking.add(page)
+            with isolated("watching its noise", f"page {page}"):
+                known = self._known(page)
+                known.note(change)
+                if known.is_due():
+                    learning.add(page)
+                elif change.mask and known.is_to_be_checked():
+                    checking.add(page)
         new = filter(self._learns, sorted(learning))
         better = filter(self._corrects, sorted(checking - learning))
         anew = frozenset((*new, *better))
@@ -148,11 +150,13 @@ class NoiseWatch:
 
     def _ends_instant_round(self, page: int) -> bool:
         """Whether the page's last look was the second one of an instant round."""
-        rounds = rounds_of(self._collection.catalog, page)
-        if not rounds or rounds[-1].kind is not RoundKind.INSTANT or len(rounds[-1].visits) < 2:
-            return False
-        last = self._collection.catalog.last_visits([page])
-        return last[page].visit.id == rounds[-1].visits[-1]
+        with isolated("looking for its instant round", f"page {page}"):
+            rounds = rounds_of(self._collection.catalog, page)
+            if not rounds or rounds[-1].kind is not RoundKind.INSTANT or len(rounds[-1].visits) < 2:
+                return False
+            last = self._collection.catalog.last_visits([page])
+            return last[page].visit.id == rounds[-1].visits[-1]
+        return False
 
     def _learns(self, page: int) -> bool:
         return self._adopts(page, learn)
@@ -162,6 +166,11 @@ class NoiseWatch:
 
     def _adopts(self, page: int, teach: Teacher) -> bool:
         """Give a page the mask that its looks teach, if that is another one, and measure it so."""
+        with isolated("learning its noise", f"page {page}"):
+            return self._adopts_whole(page, teach)
+        return False
+
+    def _adopts_whole(self, page: int, teach: Teacher) -> bool:
         found = self._collection.catalog.pages_by_id([page])[page]
         known = self._collection.page(found.url, source=found.source, removed=True)
         mask = taught(self._collection, known, teach)
@@ -170,7 +179,8 @@ class NoiseWatch:
         with noted(self._collection.catalog, [found.key]):
             if keep(self._collection, known, mask, after=mask.version - 1) is None:
                 return False
-            measure_again(self._collection, [found], most_bytes=MEASURED_AGAIN_BYTES)
+            with isolated("measuring it under its new mask", found.url):
+                measure_again(self._collection, [found], most_bytes=MEASURED_AGAIN_BYTES)
         return True
 
 

@@ -1,8 +1,9 @@
 """A policy that knows a collection: its live pages, and everything that visits have shown."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
@@ -12,8 +13,16 @@ from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError, UsageError
 from freshet.core.policy import Policy
 from freshet.core.settings import Settings
-from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable, keys_of
-from freshet.core.types import Change, Visit
+from freshet.core.tables import (
+    DAY_SECONDS,
+    Caps,
+    PageIds,
+    PageTable,
+    VisitTable,
+    keys_of,
+)
+from freshet.core.types import Change, Page, Visit
+from freshet.flow.isolation import isolated
 from freshet.flow.models import resolved
 from freshet.schedule.policies import Ranking, make
 
@@ -70,13 +79,81 @@ def informed_policy(
         longest_backoff_days=settings.politeness.longest_backoff,
     )
     weights = catalog.weights()
+
+    def pages(ids: Sequence[int]) -> PageTable:
+        found = columns_of(catalog.pages_by_id(ids).values())
+        return page_table(found, weights, settings.page.importance)
+
     for batch in catalog.page_columns():
         policy.add(page_table(batch, weights, settings.page.importance))
     for visits in catalog.visit_columns():
-        policy.learn(visits if now is None else _until(visits, to_epoch(now)))
+        known = visits if now is None else _until(visits, to_epoch(now))
+        learn(policy, known, PageLookup(pages, partial(_visits_of, known)))
         if beside is not None:
-            beside(visits)
+            with isolated("learning which pages change at every visit", "plan"):
+                beside(visits)
     return policy
+
+
+@dataclass(frozen=True, slots=True)
+class PageLookup:
+    """Where a policy's pages and their whole histories are found, by ids."""
+
+    pages: Callable[[Sequence[int]], PageTable]
+    history: Callable[[Sequence[int]], VisitTable]
+
+
+def histories(catalog: Catalog, pages: Sequence[int]) -> VisitTable:
+    """Return all visits of pages."""
+    past = (row for page in pages for row in catalog.history(page))
+    return visit_table([(row.visit, row.change) for row in past])
+
+
+def learn(policy: Policy, visits: VisitTable, lookup: PageLookup) -> None:
+    """Let a policy learn visits; where that fails, its pages' whole histories, apart."""
+    with isolated("learning them", f"{len(visits):,} visits"):
+        policy.learn(visits)
+        return
+    learn_anew(policy, np.unique(visits.pages), lookup)
+
+
+def learn_anew(policy: Policy, pages: PageIds, lookup: PageLookup) -> None:
+    """Let a policy forget pages and learn their histories; those that raise errors are parted.
+
+    A page whose visits cannot be learnt counts as one that failed at each of them.
+    """
+    if not len(pages):
+        return
+    policy.forget(pages)
+    policy.add(lookup.pages(pages.tolist()))
+    with isolated("learning their visits", f"pages {pages[0]} to {pages[-1]}"):
+        policy.learn(lookup.history(pages.tolist()))
+        return
+    if len(pages) == 1:
+        _learn_as_failing(policy, pages, lookup)
+        return
+    for half in np.array_split(pages, 2):
+        learn_anew(policy, half, lookup)
+
+
+def _learn_as_failing(policy: Policy, page: PageIds, lookup: PageLookup) -> None:
+    """Let a policy back a page off; one that it cannot learn at all it leaves out."""
+    policy.forget(page)
+    with isolated("backing it off", f"page {page[0]}"):
+        policy.add(lookup.pages(page.tolist()))
+        visits = lookup.history(page.tolist())
+        none = np.zeros(len(visits), np.bool_)
+        policy.learn(replace(visits, looks=none, measured=none, changed=none))
+        return
+    policy.forget(page)
+
+
+def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
+    kept = np.isin(visits.pages, pages)
+    return VisitTable(
+        visits.pages[kept], visits.times[kept], visits.looks[kept], visits.measured[kept],
+        visits.changed[kept], visits.new_links[kept],
+    )  # fmt: skip
 
 
 def _until(visits: VisitTable, now: float) -> VisitTable:
@@ -95,6 +172,12 @@ def rehearse(settings: Settings, now: datetime) -> None:
         links = np.full(REHEARSED, -1, np.int32)
         policy.learn(VisitTable(ids, times, yes, yes, yes, links))
     policy.choose(now, 1, Caps())
+
+
+def columns_of(pages: Iterable[Page]) -> PageColumns:
+    """Return pages as columns."""
+    rows = [(page.id, page.host, page.site, page.directory, page.paused) for page in pages]
+    return PageColumns(*zip(*rows, strict=True)) if rows else PageColumns((), (), (), (), ())
 
 
 def page_table(pages: PageColumns, weights: Mapping[int, float], usual: float) -> PageTable:

@@ -4,6 +4,7 @@ The order of writes is what makes a crash harmless: whole records first, made du
 transaction of the catalog. A record without a row is adopted when the collection is next opened.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,11 +12,13 @@ from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import Entry, LinkDelta, NewPage, ViewFacts
 from freshet.archive.importers.base import Arrival
 from freshet.archive.snapshots import Snapshots
-from freshet.archive.warc.digest import sha1, sha1_of
+from freshet.archive.warc.digest import sha1_of
 from freshet.core.clock import Clock
 from freshet.core.settings import Settings
 from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
+from freshet.flow.drafts import Draft, is_told, told_entry, visit_of, with_payload
 from freshet.flow.gauge import Gauge
+from freshet.flow.isolation import SYSTEM_ERRORS, fault_text, isolated
 from freshet.flow.late import Remeasurement, Views, left_unmeasured, noted, write_anew
 from freshet.flow.memory import Memory
 from freshet.flow.redirects import with_answer
@@ -33,12 +36,13 @@ from freshet.measure.change import Masked
 from freshet.view.url import canonical, place
 
 REMEMBERED_PAGES = 20_000
-LONGEST_WHY = 200
 
 Item = tuple[int, str, Arrival]
 
 
 Learnt = tuple[Visit, Change | None]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +57,6 @@ class Taken:
     unusable: tuple[Arrival, ...] = ()
     doubled: tuple[Arrival, ...] = ()
     learnt: tuple[Learnt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An arrival on its way to a row."""
-
-    arrival: Arrival
-    page: int
-    url: str
-    seen: Seen
-    stored: Stored
-    snapshot: Snapshot | None
-    why: str = ""
 
 
 class Recorder:
@@ -83,6 +74,8 @@ class Recorder:
         self._links = SeenLinks(catalog.seen_links)
         self._pages: dict[tuple[str, str], tuple[int, str]] = {}
         self._bare: set[int] = set()
+        # Visits that were written, but not returned yet because an error came after them.
+        self._unreported: list[Learnt] = []
 
     def take(self, arrivals: Sequence[Arrival]) -> Taken:
         """Record a batch; what the collection already has is left as it is."""
@@ -90,8 +83,33 @@ class Recorder:
         first: dict[bytes, Arrival] = {}
         for arrival in arrivals:
             first.setdefault(arrival.uid, arrival)
-        fresh = [with_answer(arrival) for uid, arrival in first.items() if uid not in known]
+        fresh = [arrival for uid, arrival in first.items() if uid not in known]
         fresh.sort(key=lambda arrival: (arrival.source, arrival.time))
+        unusable = self._record(fresh)
+        learnt, self._unreported = tuple(self._unreported), []
+        doubled = tuple(arrival for arrival in arrivals if _differs(arrival, first[arrival.uid]))
+        known_already = len(arrivals) - len(fresh) - len(doubled)
+        return Taken(len(learnt), known_already, unusable, doubled, learnt)
+
+    def _record(self, arrivals: Sequence[Arrival]) -> tuple[Arrival, ...]:
+        """Record arrivals and return those that no page can have.
+
+        Where one of them raises an error, they are halved until it is alone.
+        """
+        try:
+            return self._record_together(arrivals)
+        except SYSTEM_ERRORS:
+            raise
+        except Exception as error:
+            if len(arrivals) == 1:
+                log.exception("%s: recording failed, a fault of Freshet", arrivals[0].url)
+                return self._record_unread(arrivals[0], error)
+        middle = len(arrivals) // 2
+        return (*self._record(arrivals[:middle]), *self._record(arrivals[middle:]))
+
+    def _record_together(self, arrivals: Sequence[Arrival]) -> tuple[Arrival, ...]:
+        """Record arrivals in one transaction; return those that no page can have."""
+        fresh = [with_answer(arrival) for arrival in arrivals]
         self._find_pages(fresh)
         items = [(*self._pages[arrival.url, arrival.source], arrival) for arrival in fresh]
         told, plain = self._parted([item for item in items if item[0]])
@@ -99,17 +117,35 @@ class Recorder:
         drafts = self._drafts(plain, states)
         self._shelf.sync()
         self._weigh(items)
-        reports = [_told(page, arrival) for page, _, arrival in told]
-        learnt = self._write(drafts, reports, states)
-        self._shelf.acknowledge()
-        unusable = tuple(arrival for page, _, arrival in items if not page)
-        doubled = tuple(arrival for arrival in arrivals if _differs(arrival, first[arrival.uid]))
-        known_already = len(arrivals) - len(fresh) - len(doubled)
-        return Taken(len(learnt), known_already, unusable, doubled, learnt)
+        reports = [told_entry(page, arrival) for page, _, arrival in told]
+        self._unreported += self._write(drafts, reports, states)
+        self._shelf.acknowledge(arrival.uid for arrival in fresh)
+        return tuple(arrival for page, _, arrival in items if not page)
+
+    def _record_unread(self, arrival: Arrival, error: Exception) -> tuple[Arrival, ...]:
+        """Record an arrival that cannot be read or measured: its bytes, and that it failed."""
+        with isolated("recording it without its content", arrival.url):
+            self._find_pages([arrival])
+            page, url = self._pages[arrival.url, arrival.source]
+            if not page:
+                return (arrival,)
+            stored = Stored()
+            with isolated("storing its bytes", url):
+                stored = self._shelf.put(with_answer(arrival), page, url)
+                self._shelf.sync()
+            seen = Seen(arrival.uid, arrival.time, Outcome.UNREADABLE, None)
+            why = fault_text(error, "while it was read")
+            visit = visit_of(Draft(arrival, page, url, seen, stored, arrival.snapshot, why))
+            self._memory.forget([page])
+            self._catalog.append([Entry(visit)], unknown=True)
+            self._unreported.append((visit, None))
+            self._shelf.acknowledge([arrival.uid])
+            return ()
+        return (arrival,)
 
     def _parted(self, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
         """Part what can be written as it is told from what is compared with other visits."""
-        with_bytes = {page for page, _, arrival in items if not _is_told(arrival)}
+        with_bytes = {page for page, _, arrival in items if not is_told(arrival)}
         pages = list({page for page, _, _ in items} - with_bytes - self._bare)
         self._bare.update(set(pages) - self._catalog.last_looks(pages).keys() if pages else ())
         self._bare -= with_bytes
@@ -137,7 +173,7 @@ class Recorder:
             stored = self._shelf.put(arrival, page, url)
             snapshot = arrival.snapshot or self._repeated(arrival, url, payloads)
             if snapshot is not None:
-                stored = _with_payload(stored, snapshot)
+                stored = with_payload(stored, snapshot)
                 payloads[stored.digest or b""] = snapshot
             gauge = states[page].gauge
             sight = self._sight(arrival, url, snapshot, dom=gauge.reads_dom)
@@ -192,7 +228,8 @@ class Recorder:
         with noted(self._catalog, [_key(of_page[0]) for of_page in late.values()]):
             self._catalog.append(entries, unknown=True)
             for page, of_page in late.items():
-                self._settle(page, of_page, states.pop(page))
+                with isolated("measuring its late visits", of_page[0].url):
+                    self._settle(page, of_page, states.pop(page))
         self._memory.keep(states)
         anew = self._remeasured(late)
         return tuple((entry.visit, anew.get(entry.visit.uid, entry.change)) for entry in entries)
@@ -221,7 +258,7 @@ class Recorder:
         links = self._delta(draft, before, change)
         self._links.note(draft.page, links)
         return Entry(
-            visit=_visit(draft),
+            visit=visit_of(draft),
             change=change,
             since=before.uid if change is not None and told is None else None,
             view=ViewFacts.of(seen.content.view) if seen.content else None,
@@ -263,10 +300,11 @@ class Recorder:
 
     def _measure_all(self, keys: Sequence[PageKey]) -> None:
         for key in keys:
-            page = self._catalog.page(key).id
-            state = self._memory.recall({page: key.url})[page]
-            write_anew(self._catalog, page, self._remeasurement(key.url, state.gauge, None))
-            self._memory.forget([page])
+            with isolated("measuring it anew", key.url):
+                page = self._catalog.page(key).id
+                state = self._memory.recall({page: key.url})[page]
+                write_anew(self._catalog, page, self._remeasurement(key.url, state.gauge, None))
+                self._memory.forget([page])
 
     def _settle(self, page: int, late: Sequence[Draft], state: PageState) -> None:
         """Measure late visits and whatever comes after them in their page's history."""
@@ -312,49 +350,5 @@ def _differs(arrival: Arrival, first: Arrival) -> bool:
     return (arrival.url, arrival.time) != (first.url, first.time)
 
 
-def _is_told(arrival: Arrival) -> bool:
-    """Whether an arrival only says what somebody else observed."""
-    has_bytes = arrival.snapshot or arrival.raw or arrival.location or arrival.earlier
-    return arrival.outcome is Outcome.REPORTED and not has_bytes
-
-
-def _told(page: int, arrival: Arrival) -> Entry:
-    """Return the row of an observation without bytes, on a page of which no bytes are kept."""
-    visit = Visit(
-        arrival.uid, page, arrival.time, Outcome.REPORTED, arrival.status,
-        final_url=arrival.final_url,
-    )  # fmt: skip
-    return Entry(visit, arrival.change)
-
-
 def _key(draft: Draft) -> PageKey:
     return PageKey(draft.url, draft.arrival.source)
-
-
-def _with_payload(stored: Stored, snapshot: Snapshot) -> Stored:
-    if stored.digest is not None:
-        return stored
-    return replace(stored, digest=sha1(snapshot.body), size=len(snapshot.body))
-
-
-def _visit(draft: Draft) -> Visit:
-    arrival, stored, snapshot = draft.arrival, draft.stored, draft.snapshot
-    return Visit(
-        uid=arrival.uid,
-        page=draft.page,
-        time=arrival.time,
-        outcome=draft.seen.outcome,
-        status=arrival.status or (snapshot.status if snapshot else None),
-        size=stored.size,
-        digest=stored.digest,
-        media_type=snapshot.media_type if snapshot else "",
-        location=stored.location,
-        final_url=_final_url(draft),
-        why="" if draft.seen.outcome.is_look else draft.why[:LONGEST_WHY],
-    )
-
-
-def _final_url(draft: Draft) -> str | None:
-    """Return where a visit ended, if that is elsewhere than at its page."""
-    final = draft.arrival.final_url or draft.arrival.answered_by
-    return None if final == draft.url else final

@@ -12,8 +12,8 @@ from freshet.archive.catalog.rows import PageColumns
 from freshet.core.hours import ActiveHours
 from freshet.core.settings import Settings
 from freshet.core.tables import PageIds, PageTable
-from freshet.core.types import Page
-from freshet.flow.planning import ids_of, page_table
+from freshet.flow.isolation import isolated
+from freshet.flow.planning import columns_of, ids_of, page_table
 
 NOBODY = np.empty(0, np.int64)
 
@@ -81,7 +81,7 @@ class Roll:
     def table_of(self, pages: Sequence[int]) -> PageTable:
         """Return pages of the list as a policy takes them."""
         found = self.catalog.pages_by_id(pages).values()
-        return self._table(_columns(found), self._weights)
+        return self._table(columns_of(found), self._weights)
 
     def knows(self, page: int) -> bool:
         """Whether a page is on the list."""
@@ -152,11 +152,10 @@ def _ids(pages: Iterable[PageTable]) -> set[int]:
     return {page for table in pages for page in table.ids.tolist()}
 
 
-def _columns(pages: Iterable[Page]) -> PageColumns:
-    rows = [(page.id, page.host, page.site, page.directory, page.paused) for page in pages]
-    return PageColumns(*zip(*rows, strict=True)) if rows else PageColumns((), (), (), (), ())
-
-
 def _hours(texts: Mapping[int, str]) -> dict[int, ActiveHours]:
-    parsed = ((page, ActiveHours.parse(text)) for page, text in texts.items())
-    return {page: hours for page, hours in parsed if hours is not None}
+    found: dict[int, ActiveHours] = {}
+    for page, text in texts.items():
+        with isolated(f"reading its active hours {text!r}", f"page {page}"):
+            hours = ActiveHours.parse(text)
+            found |= {page: hours} if hours is not None else {}
+    return found

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 from math import inf
 
 from freshet.archive.catalog.base import Catalog
@@ -16,6 +16,7 @@ from freshet.core.spans import span
 from freshet.core.tables import DAY_SECONDS, VisitTable
 from freshet.core.types import Change, Outcome, Visit
 from freshet.flow.hosts import delay_of
+from freshet.flow.isolation import isolated
 from freshet.schedule.agenda import Agenda, Learnt
 from freshet.schedule.rounds import (
     CHANGED_LOOKS,
@@ -73,13 +74,13 @@ class Rounds:
         """Go on where a crawl left off; return how many requests a dead one had out, by page."""
         out = self._catalog.return_samples()
         self._courses = self._catalog.courses()
-        heeded = {
-            row.visit.page: after_sample(
-                self._courses[row.visit.page], self._glance_back(row), self._agenda.most
-            )
-            for row in self._catalog.unheeded_samples()
-            if row.visit.page in self._courses
-        }
+        heeded: dict[int, Course] = {}
+        for row in self._catalog.unheeded_samples():
+            course = self._courses.get(row.visit.page)
+            with isolated("going on with its round", f"page {row.visit.page}"):
+                if course is not None:
+                    glance = self._glance_back(row)
+                    heeded[row.visit.page] = after_sample(course, glance, self._agenda.most)
         if heeded:
             self._catalog.set_courses(heeded)
         if self.are_wanted:
@@ -102,8 +103,12 @@ class Rounds:
 
         found: list[Sampling] = []
         for page, course in self._agenda.due(now, until, begin, is_free):
-            sampling = self._sampling(page, course)
-            if sampling.times <= left:
+            sampling = None
+            with isolated("preparing its next sample", f"page {page}"):
+                sampling = self._sampling(page, course)
+            if sampling is None:
+                self._agenda.leave_out(page)
+            elif sampling.times <= left:
                 found.append(sampling)
                 left -= sampling.times
         return found
@@ -155,11 +160,27 @@ class Rounds:
         """
         if not self.are_wanted:
             return Learnt()
-        learnt = self._agenda.learnt(self._glances(visits), self._seeming(masked))
+        learnt = self._learnt_apart(list(self._glances(visits)), self._seeming(masked))
         kept = {p: c for p, c in learnt.courses.items() if p in learnt.samples or p in self._rows}
         if kept:
             self._catalog.set_courses(kept)
         return learnt
+
+    def _learnt_apart(
+        self, glances: Sequence[tuple[int, Glance]], seeming: Set[int]
+    ) -> Learnt:  # fmt: skip
+        """Return what visits make of rounds, page by page; a fault ends only its page's sample."""
+        found = Learnt()
+        for page, of_page in groupby(glances, key=lambda item: item[0]):
+            seen = list(of_page)
+            learnt = Learnt(samples={page: len(seen)} if self.is_out(page) else {})
+            with isolated("going on with its round", f"page {page}"):
+                learnt = self._agenda.learnt(seen, seeming)
+            found.courses.update(learnt.courses)
+            found.runs.update(learnt.runs)
+            found.samples.update(learnt.samples)
+            found.denied.update(learnt.denied)
+        return found
 
     def take_over(self, learnt: Learnt, visits: Visits, now: datetime) -> None:
         """Go on from what was learnt."""

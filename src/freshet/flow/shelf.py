@@ -1,7 +1,7 @@
 """Where arrivals' bytes are put: one open WARC file at a time, each payload kept once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -90,9 +90,10 @@ class Shelf:
                 self._waiting[arrival.uid] = self._store(arrival, page, url)
         return self._waiting[arrival.uid]
 
-    def acknowledge(self) -> None:
-        """Take note that all that was put has its rows."""
-        self._waiting.clear()
+    def acknowledge(self, uids: Iterable[bytes]) -> None:
+        """Take note that what was put of these visits has its rows."""
+        for uid in uids:
+            self._waiting.pop(uid, None)
         self._latest.clear()
 
     def _store(self, arrival: Arrival, page: int, url: str) -> Stored:

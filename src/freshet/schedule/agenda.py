@@ -149,6 +149,12 @@ class Agenda:
         elif page in self.courses:
             self._put(page, self.courses[page])
 
+    def leave_out(self, page: int) -> None:
+        """Forget a page's rounds until they are read anew."""
+        self.courses.pop(page, None)
+        self._runs.pop(page, None)
+        self._under_way.discard(page)
+
     def is_out(self, page: int) -> bool:
         """Whether requests for a sample of a page are out."""
         return page in self._out

@@ -1,0 +1,99 @@
+"""A real crawl in which single pages cause faults, each at another stage, for tests.
+
+A page's path names the stage that fails for it: ``/parse`` cannot be parsed, and so on. Errors are
+raised where the stages begin, in a process of its own, whose log goes to standard error.
+"""
+
+import functools
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import freshet.fetch.parts
+import freshet.flow.noise
+import freshet.flow.record
+import freshet.flow.sight
+from freshet.core.settings import Settings
+from freshet.fetch.crawl import crawl as run
+from freshet.fetch.desk import Limits
+from freshet.fetch.redirects import Redirects
+from freshet.fetch.robots import Robots
+from freshet.flow.opened import OpenedCollection
+from freshet.schedule.agenda import Agenda
+from freshet.schedule.states import PageStates
+
+ROOT = Path(__file__).parents[2]
+LONGEST = 40.0
+STAGES = (
+    "settings", "request", "middleware", "redirect", "parse", "measure", "noise", "rounds",
+    "learn", "unlearnable",
+)  # fmt: skip
+
+
+class InjectedFault(ValueError):
+    """The fault of a test."""
+
+
+def faulty_crawl(
+    folder: Path, *, visits: int | None = None, seconds: float | None = None, budget: str
+) -> subprocess.CompletedProcess[str]:
+    """Crawl a collection in a child process in which its pages cause faults."""
+    options = json.dumps({"visits": visits, "seconds": seconds, "budget": budget})
+    command = [sys.executable, "-m", "tests.fetch.faults", str(folder), options]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def _fail_when(place: Any, name: str, is_faulty: Callable[..., bool]) -> None:
+    """Let a function raise the fault where its arguments are those of the stage's page."""
+    whole = getattr(place, name)
+
+    @functools.wraps(whole)
+    def failing(*arguments: Any, **options: Any) -> Any:
+        if is_faulty(*arguments, **options):
+            raise InjectedFault(f"{place.__name__}.{name}")
+        return whole(*arguments, **options)
+
+    setattr(place, name, failing)
+
+
+def _inject(ids: dict[str, int]) -> None:
+    """Let every stage fail for the page that bears its name."""
+    rounds, learn, unlearnable = (ids[stage] for stage in ("rounds", "learn", "unlearnable"))
+    _fail_when(Settings, "for_page", lambda _, *tables: any("accept" in str(t) for t in tables))
+    _fail_when(freshet.fetch.parts, "request_of", lambda errand, *_, **__: "/request" in errand.url)
+    _fail_when(Robots, "process_request", lambda _, request, **__: "/middleware" in request.url)
+    _fail_when(Redirects, "process_response", lambda _, request, **__: "/redirect" in request.url)
+    _fail_when(freshet.flow.sight, "look", lambda snapshot, *_, **__: "/parse" in snapshot.url)
+    _fail_when(freshet.flow.record, "change_since", _is_measured)
+    _fail_when(freshet.flow.noise, "taught", lambda _, page, *__: "/noise" in page.url)
+    _fail_when(Agenda, "learnt", lambda _, seen, *__: any(page == rounds for page, _ in seen))
+    _fail_when(
+        PageStates, "learn",
+        lambda _, visits: bool(
+            (visits.looks & (visits.pages == learn)).any() or (visits.pages == unlearnable).any()
+        ),
+    )  # fmt: skip
+
+
+def _is_measured(before: Any, seen: Any) -> bool:
+    both = before.content is not None and seen.content is not None
+    return both and "measure" in seen.content.view.title
+
+
+def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -> None:
+    """Crawl in this process."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    with OpenedCollection.open(folder) as collection:
+        ids = {page.url.rpartition("/")[2]: page.id for page in collection.pages()}
+    _inject(ids)
+    run(folder, budget=budget, limits=Limits(visits=visits, seconds=seconds or LONGEST))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), **json.loads(sys.argv[2]))
