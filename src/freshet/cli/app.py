@@ -16,6 +16,7 @@ from freshet import __version__
 from freshet.cli.terminal import safe, safe_warnings, show_trace
 from freshet.core.errors import FreshetError, Interrupted, NoSpace
 from freshet.core.local_time import use_utc
+from freshet.core.secrets import without_user_info
 
 COMMANDS = {
     "init": "Make a collection.",
@@ -194,7 +195,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _say(message: str) -> None:
-    typer.echo(f"freshet: {safe(message)}", err=True)
+    typer.echo(f"freshet: {safe(without_user_info(message))}", err=True)
 
 
 def _show_trace() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from freshet.cli.output import plain
 from freshet.cli.terminal import TerminalHandler
 from freshet.core.clock import from_epoch
+from freshet.core.secrets import without_user_info
 
 OURS = "freshet"
 STANDARD_ERROR = Path("-")
@@ -49,7 +50,7 @@ class JsonLine(logging.Formatter):
         }
         if record.exc_info:
             document["trace"] = self.formatException(record.exc_info)
-        return line(document)
+        return without_user_info(line(document))
 
 
 class LogFile(WatchedFileHandler):

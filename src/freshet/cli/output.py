@@ -28,6 +28,7 @@ from rich.text import Text
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
 from freshet.core.local_time import to_second
+from freshet.core.secrets import without_user_info
 
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 25
@@ -77,7 +78,7 @@ def say(text: str, style: str = "") -> None:
 
 def warn(text: str) -> None:
     """Print a line on standard error."""
-    errors.print(Text(safe(text)), style="yellow")
+    errors.print(Text(safe(without_user_info(text))), style="yellow")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from freshet.core.secrets import without_user_info
+
 KEPT = frozenset("\u200c\u200d")
 
 
@@ -34,7 +36,7 @@ class PlainLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an event."""
-        return f"freshet: {safe(record.getMessage())}"
+        return f"freshet: {safe(without_user_info(record.getMessage()))}"
 
 
 class TerminalHandler(logging.StreamHandler[Any]):

@@ -10,7 +10,7 @@ _SECRET_ENDINGS = (
     "auth", "authorization", "authentication", "cookie", "credential", "credentials", "jwt", "key",
     "passwd", "password", "secret", "session", "signature", "token",
 )  # fmt: skip
-_USER_INFO = re.compile(r"(?i)\b(https?:[/\\]{2,})[^\s/\\?#\"'<>]+@(?=[^\s@])")
+_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:[/\\]{2,})[^\s/\\?#\"'<>]+@(?=[^\s@])")
 
 
 def is_secret(header: str) -> bool:
@@ -52,6 +52,8 @@ def shown(name: str, value: Any) -> Any:
         return dict.fromkeys(value, BLANKED)
     if name == "headers" and isinstance(value, Mapping):
         return {key: BLANKED if is_secret(key) else item for key, item in value.items()}
+    if name == "proxy" and isinstance(value, str) and "://" not in value and "@" in value:
+        return f"{BLANKED}@{value.rpartition('@')[2]}"
     return without_user_info(value) if isinstance(value, str) else value
 
 

@@ -20,6 +20,7 @@ from freshet.core.counting import ALLOWED, parse_counts_as
 from freshet.core.errors import SettingsError
 from freshet.core.headers import cookie_table, header_table, one_line
 from freshet.core.hours import ActiveHours
+from freshet.core.secrets import shown
 
 Table = Mapping[str, Any]
 Check = Callable[[Any], str]
@@ -345,8 +346,8 @@ def _check(item: Field[Any], converted: Any, value: Any, where: str) -> None:
     problem = check(converted) if check else ""
     if problem:
         # Values of a table may be secrets, and are not shown.
-        shown = "" if isinstance(value, Mapping) else f", not {value!r}"
-        raise SettingsError(f"{where} {problem}{shown}")
+        told = "" if isinstance(value, Mapping) else f", not {shown(item.name, value)!r}"
+        raise SettingsError(f"{where} {problem}{told}")
 
 
 def _converted(kind: Any, value: Any, where: str) -> Any:
@@ -377,7 +378,7 @@ def _parsed(kind: Any, text: str, where: str, words: str) -> Any:
 
 def _text_table(value: Any, where: str) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
-        raise SettingsError(f"{where} must be a table of texts, not {value!r}")
+        raise SettingsError(f"{where} must be a table of texts")
     return dict(value)
 
 

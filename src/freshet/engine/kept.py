@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.errors import NoSpace
+from freshet.core.private import make_folder, private
 
 Columns = Mapping[str, NDArray[Any]]
 """A batch or a result: columns by name, of numbers, truths or texts, never of objects."""
@@ -45,8 +46,8 @@ class Kept:
         path = self.path(batch)
         begun = path.with_suffix(f".begun-{os.getpid()}")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with begun.open("wb") as file:
+            make_folder(self.folder)
+            with open(begun, "wb", opener=private) as file:
                 np.savez_compressed(file, allow_pickle=False, **result)
             begun.replace(path)
         except OSError as error:

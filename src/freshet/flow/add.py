@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from freshet.core.errors import BadInput
+from freshet.core.secrets import without_user_info
 from freshet.core.types import BadRow, PageKey
 from freshet.flow.collection import Collection
 from freshet.view import opml, sitemap
@@ -15,19 +16,24 @@ COMMENT = "#"
 
 @dataclass(frozen=True, slots=True)
 class ListedUrl:
-    """A URL to be added, and where it was written: a file and a line, empty where in none."""
+    """A URL to be added, and where it was written: a file and a line, empty where in none.
+
+    One that someone else wrote, as in a sitemap, is ``foreign``: a password in it is not ours.
+    """
 
     url: str
     place: str = ""
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of the URLs that were to be added."""
+    """What became of the URLs that were to be added; notes are for whoever added them."""
 
     new: int
     known: int
     refused: tuple[BadRow, ...]
+    notes: tuple[str, ...] = ()
 
 
 def add_pages(
@@ -35,19 +41,22 @@ def add_pages(
 ) -> Added:
     """Add live pages; those that are there keep their history, and get the tags too.
 
-    What is no http(s) URL is refused with its place and the reason; the others are added.
+    What is no http(s) URL is refused with its place and the reason; the others are added. A user
+    name and password in a URL become settings of the page.
     """
-    keys: dict[PageKey, None] = {}
+    keys: dict[PageKey, str] = {}
     refused: list[BadRow] = []
     for item in urls:
         listed = item if isinstance(item, ListedUrl) else ListedUrl(item)
         try:
-            keys[PageKey(web_page(listed.url))] = None
+            keys[PageKey(web_page(listed.url))] = "" if listed.foreign else listed.url
         except ValueError as error:
-            place = f"{listed.place}: {listed.url}" if listed.place else listed.url
+            url = without_user_info(listed.url)
+            place = f"{listed.place}: {url}" if listed.place else url
             refused.append(BadRow(place, str(error)))
     new = collection.introduce(list(keys), tags)
-    return Added(new, len(keys) - new, tuple(refused))
+    notes = [collection.keep_credentials(key, url) for key, url in keys.items()]
+    return Added(new, len(keys) - new, tuple(refused), tuple(filter(None, notes)))
 
 
 def urls_of_lines(text: str, *, name: str) -> list[ListedUrl]:
@@ -90,8 +99,8 @@ def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
         places = [text.find(spelling, position) for spelling in spellings]
         start = min((place for place in places if place >= 0), default=-1)
         if start < 0:
-            yield ListedUrl(url, name)
+            yield ListedUrl(url, name, foreign=True)
             continue
         line += text.count("\n", position, start)
         position = start
-        yield ListedUrl(url, f"{name}, line {line}")
+        yield ListedUrl(url, f"{name}, line {line}", foreign=True)

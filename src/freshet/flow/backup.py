@@ -29,6 +29,7 @@ from freshet.archive.warc.disk import storage_error, stretch, sync_folder
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import Clock
 from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
+from freshet.core.private import PRIVATE_FILE, PRIVATE_FOLDER
 from freshet.core.progress import Progress, silent
 from freshet.flow.collection import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, Collection
 from freshet.flow.recover import Mended
@@ -39,7 +40,6 @@ LAST_BACKUP = "last backup"
 FORMAT = 1
 TRIES = 3
 MOMENT = re.compile(r"\d{8}T\d{12}(-\d+)?")
-PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 @dataclass(frozen=True, slots=True)

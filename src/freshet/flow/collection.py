@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,14 +15,16 @@ from freshet.archive.snapshots import Snapshots
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.closing import Closing
-from freshet.core.errors import BadInput, NoSpace, NotFound, UsageError
+from freshet.core.errors import BadInput, NoSpace, NotFound, StorageError, UsageError
+from freshet.core.private import make_folder, write_text
+from freshet.core.secrets import without_user_info
 from freshet.core.settings import MODEL_SUFFIX, PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.flow.writer import ARCHIVE_FOLDER
-from freshet.view.url import canonical, place, web_page
+from freshet.view.url import authorization_of, canonical, place, web_page
 
 if TYPE_CHECKING:
     from freshet.flow.page import CollectionPage
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
 MODELS_FOLDER = "models"
+URLS_CLEANED = "urls_cleaned"
 SOFTWARE = f"Freshet/{__version__}"
 
 
@@ -54,9 +57,9 @@ class Collection(Closing):
             raise UsageError(f"{path} is a collection already; use it, or choose another folder")
         try:
             for folder in (path, path / ARCHIVE_FOLDER, path / MODELS_FOLDER):
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
             open_catalog(path / CATALOG_FILE, create=True).close()
-            (path / SETTINGS_FILE).write_text(_first_settings(settings), "utf-8")
+            write_text(path / SETTINGS_FILE, _first_settings(settings))
         except OSError as error:
             raise NoSpace(
                 f"{path} cannot be written: {error.strerror}; choose another folder"
@@ -71,7 +74,10 @@ class Collection(Closing):
         """
         settings = _located(settings_of(path), path)
         catalog = open_catalog(path / CATALOG_FILE, create=anew)
-        return cls(path, catalog, settings, clock or SystemClock())
+        collection = cls(path, catalog, settings, clock or SystemClock())
+        with suppress(StorageError):  # a collection that cannot be written can still be read
+            collection._clean_urls()
+        return collection
 
     @contextmanager
     def recording(self) -> Iterator["Recorder"]:
@@ -94,6 +100,21 @@ class Collection(Closing):
             self.mended = recover(self.catalog, self.archive, self._recorder(shelf))
             yield lock
 
+    def _clean_urls(self) -> None:
+        """Take passwords out of the URLs of live pages, where an earlier Freshet put them, once.
+
+        A page whose clean URL is there already is removed; its history is kept.
+        """
+        if self.catalog.note(URLS_CLEANED):
+            return
+        for page in self.catalog.pages_with_user_info():
+            key = live_key(page.url)
+            if self.catalog.rename(page.id, key.url):
+                self.keep_credentials(key, page.url)
+            else:
+                self.catalog.remove([page.id], self.clock.now())
+        self.catalog.set_note(URLS_CLEANED, self.clock.now().isoformat())
+
     def _recorder(self, shelf: Shelf) -> "Recorder":
         return recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
 
@@ -104,7 +125,27 @@ class Collection(Closing):
         """
         key = self.key(url, source) if source else live_key(url)
         self.introduce([key], tags)
+        if not source:
+            self.keep_credentials(key, url)
         return self.page(key.url, source=source)
+
+    def keep_credentials(self, key: PageKey, url: str) -> str:
+        """Make the user name and password in a live page's URL its settings; say so in words.
+
+        Who writes them into an ``http://`` URL has asked for a connection that others can read.
+        """
+        authorization = authorization_of(url.strip()) if "@" in url else None
+        if authorization is None:
+            return ""
+        is_plain = key.url.startswith("http://")
+        changes = [("headers.Authorization", authorization)]
+        changes += [("insecure_secrets", "true")] if is_plain else []
+        self.change_settings(self.catalog.page(key), changes)
+        how = " and, as the URL asks, are sent unencrypted (insecure_secrets = true)"
+        return (
+            f"{key.url}: its user name and password are kept as the page's Authorization header"
+            f"{how if is_plain else ''}"
+        )
 
     def introduce(self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()) -> int:
         """Add pages, put removed ones back, give all of them tags; return how many were new.
@@ -209,7 +250,7 @@ def live_key(url: str) -> PageKey:
     try:
         return PageKey(web_page(url))
     except ValueError as error:
-        raise BadInput(f"{url}: {error}") from error
+        raise BadInput(f"{without_user_info(url)}: {error}") from error
 
 
 def _new_page(key: PageKey) -> NewPage:

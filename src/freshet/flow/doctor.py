@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
+from freshet.core.private import readable_by_others
 from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
 from freshet.flow.doctor_crawl import Finding, crawl_findings, trust_store
 from freshet.flow.planning import policy_name
@@ -19,6 +21,7 @@ from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
 NOT_BEFORE_YEAR = 2026
+NAMES_TOLD = 3
 
 
 def examine(path: Path) -> list[Finding]:
@@ -70,6 +73,7 @@ def _collection(path: Path) -> Iterator[Finding]:
         yield Finding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
         return
     yield _permissions(path)
+    yield _privacy(path)
     try:
         with Collection.open(path) as collection:
             yield from _inside(collection)
@@ -83,6 +87,15 @@ def _permissions(path: Path) -> Finding:
     closed = [item.name for item in places if not os.access(item, os.R_OK | os.W_OK)]
     found = "not writable: " + ", ".join(closed) if closed else "writable"
     return Finding("permissions", found, not closed, "give yourself the right to write there")
+
+
+def _privacy(path: Path) -> Finding:
+    """Say which of a collection's files others can read; they hold secrets of its pages."""
+    found = readable_by_others(path)
+    names = ", ".join(str(item.relative_to(path)) for item in found[:NAMES_TOLD])
+    more = f" and {len(found) - NAMES_TOLD:,} more" if len(found) > NAMES_TOLD else ""
+    return Finding("privacy", f"open to others: {names}{more}" if found else "yours alone",
+                   not found, f"chmod -R go= {shlex.quote(str(path))}")  # fmt: skip
 
 
 def _inside(collection: Collection) -> Iterator[Finding]:

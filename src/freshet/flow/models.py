@@ -16,6 +16,7 @@ from freshet import __version__
 from freshet.archive.exporters.base import replacing
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.formula import Formula, parse
+from freshet.core.private import PRIVATE_FILE
 from freshet.core.ranking.known import Clock
 from freshet.core.settings import MODEL_SUFFIX
 from freshet.schedule import policies
@@ -73,7 +74,7 @@ class Model:
             raise UsageError(f"{path}: the name of a model file ends in {MODEL_SUFFIX}; call it so")
         told = asdict(self) | {"formula": str(self.formula)}
         document = _measured({"format": FORMAT, "version": VERSION} | told)
-        with replacing(path) as part:
+        with replacing(path, mode=PRIVATE_FILE) as part:
             part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
 
     @classmethod

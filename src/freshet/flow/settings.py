@@ -1,11 +1,11 @@
 """What holds for a page or a tag, and where it was set."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from freshet.core.secrets import without_secrets
-from freshet.core.settings import Settings, describe
+from freshet.core.secrets import shown, without_secrets
+from freshet.core.settings import PageSettings, Settings, describe
 from freshet.core.types import Page
 from freshet.flow.collection import Collection
 
@@ -31,10 +31,10 @@ class SettingRow:
 
 def setting_rows(settings: Settings) -> list[SettingRow]:
     """Return every setting with its value; secrets among the values are blanked."""
-    shown = asdict(settings)
-    shown["page"] = without_secrets(shown["page"])
+    tables = asdict(settings)
+    tables["page"] = without_secrets(tables["page"])
     return [
-        SettingRow(name, _value(shown, name), default, meaning)
+        SettingRow(name, _value(tables, name), default, meaning)
         for name, default, meaning in describe()
     ]
 
@@ -52,14 +52,24 @@ def _value(tables: Mapping[str, Any], name: str) -> Any:
 
 
 def holdings(collection: Collection, target: Page | str) -> list[Holding]:
-    """Return every setting of a page, or of the pages with a tag, as it is resolved."""
+    """Return every setting of a page, or of the pages with a tag, as it is resolved.
+
+    The values of secrets are blanked.
+    """
     layers = list(_layers(collection, target))
     resolved = asdict(collection.settings.for_page(*(table for _, table in layers)))
     common = asdict(collection.settings.for_page())
     return [
-        Holding(name, value, _origin(name, layers) or _common_origin(name, common[name]))
+        Holding(
+            name, shown(name, value), _origin(name, layers) or _common_origin(name, common[name])
+        )
         for name, value in resolved.items()
     ]
+
+
+def shown_settings(settings: PageSettings) -> PageSettings:
+    """Return page settings as they may be shown, with the values of secrets blanked."""
+    return replace(settings, **without_secrets(asdict(settings)))
 
 
 def _layers(collection: Collection, target: Page | str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -8,6 +8,7 @@ from freshet.core.settings import PageSettings
 from freshet.core.types import Facts, Link, Page, View, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.page import CollectionPage, Version, Which
+from freshet.flow.settings import shown_settings
 from freshet.flow.why import NOT_VERIFIED
 from freshet.view.dom import spelled
 from freshet.view.words import vocabulary
@@ -62,7 +63,7 @@ def portrait(
 ) -> Portrait:
     """Gather what is known of a page, with those parts of a version that are asked for."""
     totals = next(iter(collection.catalog.summaries([page])))
-    settings = collection.settings_for(page)
+    settings = shown_settings(collection.settings_for(page))
     last = collection.catalog.last_visits([page.id]).get(page.id)
     base = Portrait(
         page, totals.visits, totals.looks, totals.changes, len(page.versions), settings,

@@ -1,5 +1,6 @@
 """Begin to watch pages: what a first visit showed, and what is expected from here on."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ from freshet.flow.forecast import PageForecast, forecasts
 from freshet.flow.page import CollectionPage, Difference
 from freshet.flow.why import Why, reasons
 from freshet.measure.wording import Fate
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,11 @@ def enlist(
     collection: Collection, urls: Sequence[str], *, tags: tuple[str, ...] = ()
 ) -> list[CollectionPage]:  # fmt: skip
     """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
-    keys = list(dict.fromkeys(live_key(url) for url in urls))
+    keys = list(dict.fromkeys(map(live_key, urls)))
     if not keys:
         raise BadInput("no page to watch; give a URL such as https://example.org/")
-    add_pages(collection, [key.url for key in keys], tags=tags)
+    for note in add_pages(collection, urls, tags=tags).notes:
+        log.warning("%s", note)
     pages = [collection.page(key.url, source="") for key in keys]
     check_now(collection, pages)
     return pages

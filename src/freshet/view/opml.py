@@ -1,6 +1,5 @@
 """OPML: lists of feeds and pages as feed readers exchange them."""
 
-from freshet.view.url import canonical
 from freshet.view.xml import parse
 
 ADDRESSES = ("htmlurl", "xmlurl", "url")
@@ -9,12 +8,9 @@ ADDRESSES = ("htmlurl", "xmlurl", "url")
 def urls(text: str) -> list[str]:
     """Return the address of every outline: its page where it names one, else its feed.
 
-    One that holds a password comes without: a list of others' pages says nothing of ours.
-
     >>> urls('<opml><body><outline text="a" xmlUrl="https://a.org/feed"/></body></opml>')
     ['https://a.org/feed']
     """
     outlines = (element for element in parse(text).walk() if element.name == "outline")
     named = ([item.attributes.get(name) for name in ADDRESSES] for item in outlines)
-    first = (next(filter(None, found)) for found in named if any(found))
-    return [canonical(url) or url if "@" in url else url for url in first]
+    return [next(filter(None, found)) for found in named if any(found)]

@@ -62,6 +62,14 @@ class PageCatalog(Protocol):
         """Return the pages of that URL, one for each source, removed ones left out."""
         ...
 
+    def pages_with_user_info(self) -> list[Page]:
+        """Return the live pages whose URL holds a user name or password, removed ones left out."""
+        ...
+
+    def rename(self, page_id: int, url: str) -> bool:
+        """Give a page another URL; False where a page of its source has that one already."""
+        ...
+
     def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
         """Take pages off the live list; with ``purge`` delete everything known of them too."""
         ...

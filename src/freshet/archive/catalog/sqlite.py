@@ -22,6 +22,7 @@ from freshet.core.errors import (
     StorageError,
     TooNew,
 )
+from freshet.core.private import PRIVATE_FILE, private
 
 BUSY_SECONDS = 30
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768")
@@ -83,6 +84,8 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
         raise NotFound(
             f"{path} is missing; restore a copy, or make it anew with 'freshet check --repair'"
         )
+    if create:
+        os.close(private(str(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
     engine = connect(path)
     try:
         _bring_up_to_date(engine, path)
@@ -94,7 +97,7 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
 
 def copy_catalog(path: Path, target: Path) -> None:
     """Copy a catalog as it is at one moment into a new file; others may write to it meanwhile."""
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE))
     source, copy = sqlite3.connect(path, timeout=BUSY_SECONDS), sqlite3.connect(target)
     try:
         source.backup(copy)

@@ -35,11 +35,14 @@ class ChangeRow:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a file to write that takes the place of ``path`` once all went well, and only then."""
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
+    """Give a file to write that takes the place of ``path`` once all went well, and only then.
+
+    ``mode`` is who may read and write it, less what the umask takes away.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.touch(exist_ok=True)
+        part.touch(mode, exist_ok=True)
         yield part
         _sync(part)
         part.replace(path)

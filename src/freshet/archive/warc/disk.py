@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from freshet.core.errors import NoSpace, StorageError
+from freshet.core.private import private
 
 COPY_BYTES = 1_048_576
 
@@ -50,7 +51,7 @@ def stretch(path: Path, start: int, end: int) -> Iterator[bytes]:
 def set_aside(path: Path, start: int, end: int, aside: Path) -> None:
     """Copy a stretch of a file into a file of its own, durably."""
     try:
-        with aside.open("wb") as file:
+        with open(aside, "wb", opener=private) as file:
             file.writelines(stretch(path, start, end))
             file.flush()
             os.fsync(file.fileno())

@@ -11,6 +11,7 @@ from typing import Self
 
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.errors import Locked, NoSpace
+from freshet.core.private import PRIVATE_FILE, make_folder
 
 LOCK_NAME = "writer.lock"
 TRIES = 5
@@ -83,8 +84,8 @@ def _own_command() -> str:
 
 def _open(folder: Path) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        make_folder(folder)
+        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
         raise NoSpace(
             f"{folder} cannot be written: {error.strerror}; check its permissions and its disk"

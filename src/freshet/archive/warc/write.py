@@ -13,6 +13,7 @@ from freshet.archive.warc.record import Record, encode
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, StorageError
+from freshet.core.private import PRIVATE_FILE
 from freshet.core.types import Location
 
 MAX_BYTES = 1_000_000_000
@@ -159,7 +160,7 @@ class Writer(Closing):
 
     def _create(self) -> int:
         self._name, self._next_name = self.next_name(), ""
-        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
 
     def _free_name(self, prefix: str) -> str:
         """Return a name that no file has; the lock keeps others from taking it."""

@@ -1,7 +1,7 @@
 """Pages come as URLs, from a file with one URL a line (`-` reads standard input; blank lines and
 comments, `# …`, are passed over), from a stored sitemap or from an OPML file. A removed page comes
 back with its history. What is no http(s) URL is refused, with its line and the reason; the others
-are added.
+are added. A user name and password in a URL become the page's Authorization header.
 """
 
 import sys
@@ -58,6 +58,8 @@ def add(
         print_json(added)
     else:
         say(f"Added {counted(added.new, 'page')}; {added.known:,} were there already.")
+    for note in added.notes:
+        warn(note)
     for row in added.refused:
         warn(f"{row.place}: {row.why}")
     if added.refused:

@@ -1,8 +1,8 @@
 """Looks at Python, the packages, the trust store for certificates, the disk, the clock, the policy
 with its formula or model, who holds the lock, whether the collection can be written, which of its
-files are missing or were left open by a writer that died, when a visit last succeeded, how many
-pages fail, which hosts are backed off and how old the last backup is; says what to do about
-anything that is wrong.
+files are missing, can be read by others or were left open by a writer that died, when a visit last
+succeeded, how many pages fail, which hosts are backed off and how old the last backup is; says what
+to do about anything that is wrong.
 """
 
 import typer

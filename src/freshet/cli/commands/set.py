@@ -1,7 +1,8 @@
 """Settings of a page override those of its tags, which override the collection's: `importance=2`,
 `counts_as=words:10`, `headers.Accept-Language=en`, `cookies.session=abc`, `proxy=http://…`,
-`active_hours="08:00-20:00 Europe/Paris"`. An empty value (`proxy=`) takes the setting away.
-Without any NAME=VALUE, what holds for the page or tag is shown.
+`active_hours="08:00-20:00 Europe/Paris"`, `verify_tls=false`, `insecure_secrets=true`. An empty
+value (`proxy=`) takes the setting away. Without any NAME=VALUE, what holds for the page or tag is
+shown, with `[blanked]` in place of secrets.
 """
 
 from typing import Annotated, Any

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from freshet.core.errors import Locked, NoSpace
+from freshet.core.private import PRIVATE_FILE
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def _taken(lock: Path, checkpoint: Path) -> int:
     """Return the lock's file, which is ours alone."""
     while True:
         try:
-            file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         except OSError as error:
             raise NoSpace(
                 f"{checkpoint}: cannot be written ({error.strerror}); choose another"

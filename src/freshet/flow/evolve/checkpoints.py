@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from freshet.archive.exporters.base import replacing
 from freshet.core.errors import BadInput, FreshetError, NotFound
 from freshet.core.formula import parse
+from freshet.core.private import PRIVATE_FILE
 from freshet.flow.evolve.searching import Searched
 from freshet.flow.evolve.task import Task
 from freshet.schedule.evolve.search import Stand, stand_from
@@ -37,7 +38,7 @@ def write(path: Path, purpose: Mapping[str, Any], journey: Journey) -> None:
         "over": [_plain(each) for each in journey.over],
         "under_way": journey.under_way and journey.under_way.as_json(),
     }
-    with replacing(path) as part:
+    with replacing(path, mode=PRIVATE_FILE) as part:
         part.write_text(json.dumps(document, allow_nan=False), "utf-8")
 
 
