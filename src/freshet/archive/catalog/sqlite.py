@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import suppress
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -85,7 +86,8 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
             f"{path} is missing; restore a copy, or make it anew with 'freshet check --repair'"
         )
     if create:
-        os.close(private(str(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
+        with suppress(OSError):  # SQLite's own error says more
+            os.close(private(str(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
     engine = connect(path)
     try:
         _bring_up_to_date(engine, path)
