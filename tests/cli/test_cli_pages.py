@@ -47,7 +47,7 @@ def test_a_command_outside_a_collection_says_how_to_make_one(run: Run, tmp_path:
 def test_pages_are_added_once(run: Run, empty: Path) -> None:
     assert run("add", "https://a.example/#x", "https://a.example/").out.startswith("Added 1 page;")
     again = run("add", "https://a.example/", "--tag", "front", "--json")
-    assert again.json == {"new": 0, "known": 1, "refused": []}
+    assert again.json == {"new": 0, "known": 1, "refused": [], "notes": []}
     assert run("list", "--tag", "front", "--json").json[0]["page"]["url"] == "https://a.example/"
 
 
