@@ -17,7 +17,7 @@ STOP = {
     "EXTENSIONS": {"tests.fetch.sample_spiders.StopWhenWarned": 1},
     "STOPPING_LOGGER": "freshet.fetch.spider_requests",
 }
-HOSTS = ("plain", "plain rules", "resumed", "dropped", "cached")
+HOSTS = ("failing", "plain", "plain rules", "resumed", "dropped", "cached")
 
 Item = dict[str, Any]
 
@@ -30,8 +30,9 @@ class Runs:
             bases = {name: {"BASE_URL": url} for name, url in server.urls.items()}
             plain = [("follow", bases["plain"]), ("rules", bases["plain rules"])]
             self.plain, _ = run_spiders(plain, "", folder / "plain", {})
-            for name in HOSTS[2:]:
-                collection = make_collection(folder / name, (), server.allow, POLITE)
+            for name in HOSTS[3:]:
+                own = [f"{server.urls['failing']}/flaky"] if name == "dropped" else []
+                collection = make_collection(folder / name, own, server.allow, POLITE)
                 bases[name]["FRESHET_COLLECTION"] = str(collection)
             self.freshet, self.log = run_spiders(
                 _runs(bases, folder), "", folder / "freshet", ADDON | bases["resumed"]
@@ -92,9 +93,13 @@ def test_nothing_is_fetched_twice_over_a_resume(runs: Runs) -> None:
 def test_requests_beyond_the_budget_are_dropped_where_the_setting_says_so(runs: Runs) -> None:
     result = runs.freshet[2]
     assert result["stats"]["finish_reason"] == "finished"
-    assert len(runs.paths("dropped")) == 5
+    assert len(runs.paths("dropped")) + len(runs.paths("failing")) == 5
     assert int(result["stats"]["freshet/dropped_over_budget"]) > 0
     assert "further requests of the spider are dropped" in runs.log
+
+
+def test_a_page_of_the_collection_is_not_retried_by_the_project(runs: Runs) -> None:
+    assert runs.paths("failing") == ["/flaky"]
 
 
 def test_answers_of_an_http_cache_are_no_visits_and_cost_nothing(runs: Runs) -> None:

@@ -130,11 +130,11 @@ class Record:
     def _hear(self, request: Request, outcome: Outcome, response: Response | None) -> None:
         """Tell the host's clock how it went; a host that closes sends its queue back.
 
-        Failures that a spider meets are its own affair, unless the host asks to be left alone.
+        In someone's own crawl failures are the spider's affair, and none of them makes it wait,
+        unless a host asks to be left alone.
         """
         now = self._parts.clock.now()
-        is_spiders = trip_of(request).errand is None and ROBOTS not in request.meta
-        if is_spiders and outcome in HOST_FAULTS - {Outcome.THROTTLED}:
+        if self._parts.is_guest and outcome in HOST_FAULTS - {Outcome.THROTTLED}:
             return
         wait = None
         if response is not None and response.status in BUSY:
