@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from freshet.fetch.addon import Freshet
+from freshet.core.settings import Settings as FreshetSettings
+from freshet.fetch.addon import Freshet, scrapy_settings
+from freshet.fetch.parts import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
+from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
 from freshet.flow.collection import Collection
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.crawls import make_collection
@@ -100,6 +103,17 @@ def test_a_collection_that_is_not_there_ends_scrapy_with_one_line(tmp_path: Path
     settings = Settings({"FRESHET_COLLECTION": str(tmp_path / "nowhere")})
     with pytest.raises(SystemExit, match=r"^freshet: \S+ is no collection; make one with"):
         Freshet.update_pre_crawler_settings(settings)
+
+
+def test_the_guide_names_every_setting_and_what_it_may_be() -> None:
+    guide = (Path(__file__).parents[2] / "docs/how-to/use-in-scrapy.md").read_text("utf-8")
+    names = (COLLECTION, BUDGET, PAGES, OVER_BUDGET)
+    values = (*PAGES_CHOICES, *OVER_BUDGET_CHOICES)
+    assert [name for name in names if f"| `{name}` |" not in guide] == []
+    assert [value for value in values if f'`"{value}"`' not in guide] == []
+    assert [name for name in scrapy_settings(FreshetSettings()) if name not in guide] == [
+        "FRESHET_HEADER_BYTES"
+    ]
 
 
 def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from freshet.fetch.requests import final_url, host_of, repeated, trip_of, unansw
 from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Fetched
+from freshet.view.url import canonical
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class Record:
             outcome = Outcome.UNREADABLE if SENT in request.meta else outcome
         was_answered = bool(trip.hops) or SENT in request.meta
         went_out = was_answered or not isinstance(exception, IgnoreRequest)
-        if isinstance(exception, Refused) and self._parts.is_guest:
+        if isinstance(exception, Refused) and self._parts.is_guest and ROBOTS not in request.meta:
             self._tell_refused(request, why)
         if is_visit(request):
             arrival = unanswered(request, outcome, why, self._parts.clock.now())
@@ -165,7 +166,7 @@ def http_of(request: Request, response: Response) -> Http:
 def _answered(request: Request, response: Response, now: datetime) -> Arrival:
     """Return the arrival of an answer: 304 to a conditional request shows that nothing changed."""
     trip, http, uid = trip_of(request), http_of(request, response), uuid4().bytes
-    final, time = final_url(request), trip.sent or now
+    final, time = final_url(request) or _found_at(request, response), trip.sent or now
     is_checked = "cached" in response.flags
     if response.status == NOT_MODIFIED or is_checked:
         is_expected = trip.is_conditional or is_checked
@@ -175,11 +176,27 @@ def _answered(request: Request, response: Response, now: datetime) -> Arrival:
             trip.url, "", time, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
             http=http, hops=trip.hops, why=why,
         )  # fmt: skip
-    snapshot = Snapshot(request.url, response.body, response.status, _pairs(response.headers))
+    snapshot = Snapshot(
+        final or request.url, response.body, response.status, _pairs(response.headers)
+    )
     return Arrival(
         trip.url, "", time, uid, snapshot, status=response.status, final_url=final, http=http,
         hops=trip.hops,
     )  # fmt: skip
+
+
+def _found_at(request: Request, response: Response) -> str | None:
+    """Return where a page was found by a handler that follows redirects itself, as a browser's.
+
+    >>> _found_at(Request("http://a.example/go"), Response("http://a.example/there"))
+    'http://a.example/there'
+    >>> _found_at(Request("http://a.example/[x]#y"), Response("http://a.example/%5Bx%5D")) is None
+    True
+    """
+    if response.url == request.url:
+        return None
+    found = canonical(response.url)
+    return None if found == canonical(request.url) else found
 
 
 def _rough_outcome(response: Response) -> Outcome:
