@@ -158,3 +158,10 @@ def test_every_setting_says_what_it_does() -> None:
     rows = list(describe())
     assert ("archive.file_bytes", 1_000_000_000, "size at which a WARC file is closed") in rows
     assert all(doc for _, _, doc in rows)
+
+
+def test_deeply_nested_tables_are_a_settings_error(tmp_path: Path) -> None:
+    path = tmp_path / "freshet.toml"
+    path.write_text(f"a = {'[' * 100_000}")
+    with pytest.raises(SettingsError, match="mend the file"):
+        load(path, {})

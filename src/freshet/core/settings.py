@@ -273,7 +273,7 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
     """Read a collection's settings from its TOML file and the environment."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path}: {error}; mend the file") from error
     settings = merge(Settings(), table, where=str(path))
     return merge(settings, environment_table(environment), where="environment")

@@ -1,6 +1,7 @@
 """Reading: what was written comes back, and damage costs only what it hit."""
 
 import gzip
+import io
 import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from freshet.archive.warc.build import resource, response
 from freshet.archive.warc.http import Payload, payload
 from freshet.archive.warc.located import Fault, Located
+from freshet.archive.warc.member import HEADER
 from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import Record, encode, parse_date
+from freshet.archive.warc.scan import plain_records
 from freshet.archive.warc.write import Writer
 from freshet.core.errors import BadInput, Damaged, NotFound
 from tests.archive.warc.warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
@@ -245,3 +248,35 @@ def test_odd_servers_are_understood(block: bytes, expected: Payload) -> None:
 def test_a_resource_is_its_own_payload() -> None:
     kept = resource(URL, NOW, b"text", "text/plain")
     assert payload(kept) == Payload(None, (("Content-Type", "text/plain"),), b"text")
+
+
+class CountingFile(io.BytesIO):
+    """Counts the bytes that are read of it."""
+
+    bytes_read = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(size)
+        self.bytes_read += len(content)
+        return content
+
+
+@pytest.mark.parametrize(
+    "line", [b"WARC/1.0\n", b"WARC/1.0\r\n", b"WARC/1.0\nContent-Length: 99999\n\n"]
+)
+def test_a_file_full_of_record_starts_is_read_in_linear_time(line: bytes) -> None:
+    file = CountingFile(line * (200_000 // len(line)))
+    faults = list(plain_records(Path("a.warc"), file, 0, 1_000))
+    assert all(isinstance(fault, Fault) for fault in faults)
+    assert file.bytes_read < 100_000_000
+
+
+def test_damaged_members_that_overlap_without_end_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freshet.archive.warc.scan._EFFORT_BYTES", 0)
+    start = HEADER + b"\x00\xff\xff\x00\x00" + b"WARC/1.0\r\nContent-Length: 100000\r\n\r\n"
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(start * 8_000)
+    *_, last = records(path)
+    assert "the rest of the file is not read" in str(last)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freshet.core.errors import NoSpace
+from freshet.core.parts import held, part_of_output, remove_abandoned_parts
 from freshet.core.types import Change, Outcome, Page, Visit
 
 
@@ -40,10 +41,12 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
     ``mode`` is who may read and write it, less what the umask takes away.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    remove_abandoned_parts(path)
+    part = part_of_output(path)
     try:
         part.touch(mode, exist_ok=True)
-        yield part
+        with held(part):
+            yield part
         _sync(part)
         part.replace(path)
     except OSError as error:

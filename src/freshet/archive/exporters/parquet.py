@@ -79,7 +79,10 @@ def write_changes(path: Path, rows: Iterable[ChangeRow]) -> int:
 def write(path: Path, schema: pl.Schema, rows: Iterator[Cells]) -> int:
     """Write rows in batches, and return how many there were."""
     written = 0
-    with replacing(path) as part, TemporaryDirectory(prefix=".export-", dir=path.parent) as folder:
+    with (
+        replacing(path) as part,
+        TemporaryDirectory(prefix=f"{part.name}.", dir=path.parent) as folder,
+    ):
         pieces = [Path(folder) / "0.parquet"]
         pl.DataFrame(schema=schema).write_parquet(pieces[0])
         while batch := list(islice(rows, BATCH_ROWS)):

@@ -1,6 +1,7 @@
 """Bytes that arrive in pieces, read as one stream in flat memory."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,6 +52,14 @@ class Pieces:
             if len(self._buffer) - self._at >= limit or not self._fill():
                 return None
         start, self._at = self._at, found + len(mark)
+        return self._buffer[start : self._at]
+
+    def through_first(self, marks: re.Pattern[bytes], limit: int) -> bytes | None:
+        """Read up to and with the first of some marks, or nothing where none is in the limit."""
+        while (found := marks.search(self._buffer, self._at, self._at + limit)) is None:
+            if len(self._buffer) - self._at >= limit or not self._fill():
+                return None
+        start, self._at = self._at, found.end()
         return self._buffer[start : self._at]
 
     def take(self, size: int, keep: int) -> Block:

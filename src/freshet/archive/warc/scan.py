@@ -12,16 +12,23 @@ from freshet.archive.warc.pieces import Pieces
 from freshet.archive.warc.record import RECORD_END
 from freshet.core.errors import Damaged
 
-_PLAIN_START = re.compile(rb"\nWARC/\d\.\d")
+_PLAIN_START = re.compile(rb"\nWARC/\d\.\d[ \t]{0,9}\r?\n[^\s:]{1,64}:")
 _MEMBER_START = re.compile(re.escape(MAGIC))
-_OVERLAP_BYTES = 16
+_OVERLAP_BYTES = 128
 _PROBE_BYTES = 4096
+# What reading damaged records may cost, in bytes for each byte of the file: records that lie about
+# their length can overlap, and each would be read to its end.
+_EFFORT = 64
+_EFFORT_BYTES = 64_000_000
+_GIVEN_UP = "damaged records overlap here over and over; the rest of the file is not read"
 _SHARED = "record shares its gzip member with other records"
 
 
 def gzip_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator[Found]:
     """Yield the records of a gzipped file from an offset on."""
     walk = MemberWalk(file, start)
+    effort = _EFFORT * file.seek(0, 2) + _EFFORT_BYTES
+    walk.seek(start)
     while opening := walk.begin():
         parser = Parser(Pieces(walk.pieces()), keep)
         try:
@@ -30,13 +37,21 @@ def gzip_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator[
             yield from _member_records(path, walk, parser, opening)
         except Damaged as error:
             yield Fault(path.name, walk.start, str(error), parser.id)
+            effort -= parser.position
+            if effort < 0:
+                yield Fault(path.name, walk.start, _GIVEN_UP)
+                return
             walk.seek(_next_member(file, walk.start + 1))
 
 
 def plain_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator[Found]:
     """Yield the records of a file without compression from an offset on."""
     end = file.seek(0, 2)
+    effort = _EFFORT * end + _EFFORT_BYTES
     while start < end:
+        if effort < 0:
+            yield Fault(path.name, start, _GIVEN_UP)
+            return
         file.seek(start)
         parser = Parser(Pieces(_chunks(file)), keep, available=end - start)
         try:
@@ -45,6 +60,7 @@ def plain_records(path: Path, file: BinaryIO, start: int, keep: int) -> Iterator
         except Damaged as error:
             fault = Fault(path.name, start + parser.start, str(error), parser.id)
             yield fault
+            effort -= parser.position - parser.start
             start = next(_places(file, _PLAIN_START, fault.offset), end - 1) + 1
 
 
@@ -111,9 +127,11 @@ def _next_member(file: BinaryIO, after: int) -> int:
 
 def _places(file: BinaryIO, pattern: re.Pattern[bytes], start: int) -> Iterator[int]:
     """Yield every offset at which a short pattern occurs, reading the file in chunks."""
+    size = _PROBE_BYTES
     while True:
         file.seek(start)
-        chunk = file.read(CHUNK_BYTES)
+        chunk = file.read(size)
+        size = min(2 * size, CHUNK_BYTES)
         yield from (start + found.start() for found in pattern.finditer(chunk))
         if len(chunk) <= _OVERLAP_BYTES:
             return
@@ -121,5 +139,8 @@ def _places(file: BinaryIO, pattern: re.Pattern[bytes], start: int) -> Iterator[
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK_BYTES):
+    """Yield what follows, little at first, because a damaged record is often left soon."""
+    size = _PROBE_BYTES
+    while chunk := file.read(size):
         yield chunk
+        size = min(2 * size, CHUNK_BYTES)

@@ -20,6 +20,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
+from freshet.core.parts import held, part_of_output, remove_abandoned_parts
 from freshet.simulate.trace import Keys, Trace, page_table
 
 FILE = "trace.json"
@@ -138,10 +139,12 @@ def _damaged(folder: Path, why: str) -> BadInput:
 def _appearing(folder: Path) -> Iterator[Path]:
     """Give a folder to write that takes its name once all went well, and only then."""
     require_new(folder)
-    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    remove_abandoned_parts(folder)
+    part = part_of_output(folder)
     try:
         part.mkdir()
-        yield part
+        with held(part):
+            yield part
         part.rename(folder)
     except OSError as error:
         reason = error.strerror or str(error)
