@@ -131,6 +131,20 @@ class TestHosts:
             catalog.set_hosts([remembered])
             assert catalog.host("a.example") == remembered
 
+    def test_a_reopened_host_keeps_its_delay_and_is_told_of_once(self, catalog: Catalog) -> None:
+        failed = {"failing_since": 1.0, "status": 503}
+        catalog.set_hosts([
+            HostState("a.example", NOW, 2.5, 3, NOW + DAY, failed),
+            HostState("b.example", NOW, failures=3, robots={"failing_since": None, "status": 200}),
+        ])
+        catalog.reopen_hosts(["b.example", "a.example", "unknown_%.example"])
+        assert catalog.hosts() == [
+            HostState("a.example", NOW, 2.5),
+            HostState("b.example", NOW, robots={"failing_since": None, "status": 200}),
+        ]
+        assert catalog.take_reopened() == ["a.example", "b.example", "unknown_%.example"]
+        assert catalog.take_reopened() == []
+
     def test_a_host_with_a_blank_state_is_forgotten(self, catalog: Catalog) -> None:
         catalog.set_hosts([HostState("a.example", NOW), HostState("b.example", NOW)])
         catalog.set_hosts([HostState("a.example"), HostState("c.example")])

@@ -259,3 +259,17 @@ def test_rules_of_all_hosts_together_are_bounded(has_pages: bool, most: int) -> 
     assert kept == [names[0], *names[3:]]
     emptied = [state.host for state in hosts.dirty() if not state.robots]
     assert emptied == names[1:3]
+
+
+def test_a_host_that_is_reopened_keeps_only_its_delay() -> None:
+    hosts = clocks(delay=2.0)
+    hosts.start(HOST, NOW)
+    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    hosts.keep_robots(HOST, RobotsRecord(NOW, None, "", NOW + 300, NOW, "no answer"))
+    hosts.keep_robots("b.example", rules(10))
+    hosts.dirty()
+    hosts.reopen([HOST, "b.example", "unknown.example"])
+    assert hosts.open_from(HOST, NOW) == NOW + 2.0
+    assert hosts.robots(HOST) is None
+    assert hosts.robots("b.example") is not None
+    assert [(s.host, s.failures) for s in hosts.dirty()] == [(HOST, 0), ("b.example", 0)]

@@ -32,6 +32,7 @@ COMMANDS = {
     "check-now": "Ask for visits now, before all others.",
     "plan": "Show what would be fetched next, and for what value.",
     "why": "Explain a page's place in the plan.",
+    "host": "Show how a host is treated; --reopen clears its back-off.",
     "forecast": "Show how likely a page is to have changed by when.",
     "list": "List the pages.",
     "status": "Show what is held, how it grows, and the day's budget.",

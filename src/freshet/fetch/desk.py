@@ -254,6 +254,7 @@ class Desk:
             return 0.0
         for errand in drawn.errands:
             self._outlook.start(errand)
+        self._hosts.reopen(drawn.reopened)
         self.has_drawn = True
         self._outlook.has_drawn()
         wait = SHORT_WAIT if drawn.again is None else clock.seconds_until(drawn.again - ahead)

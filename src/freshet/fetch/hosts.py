@@ -167,6 +167,17 @@ class HostClocks:
         clock.closed_until = now + min(pause, self._longest)
         return True
 
+    def reopen(self, names: Iterable[str]) -> None:
+        """Clear the back-off of hosts, and what failed of their robots.txt; delays hold on."""
+        for host in names:
+            clock = self._clocks.get(host)
+            if clock is None:
+                continue
+            self._dirty.add(host)
+            clock.closed_until, clock.failures = 0.0, 0
+            if clock.robots and clock.robots.failing_since is not None:
+                clock.robots = None
+
     def caps(self, now: float, until: float, queued: Mapping[str, int], most: int) -> Caps:
         """Return how many visits each host has room for by a time, what waits for it taken off.
 

@@ -99,6 +99,7 @@ class Crawl:
         self._ready: list[Errand] = []
         self._failed: list[Fetched] = []
         self._lookup = PageLookup(self._roll.table_of, partial(histories, self._catalog))
+        self._reopened: list[str] = []
 
     def begin(self) -> Begun:
         """Take back what a dead crawl held, and return what is kept of hosts.
@@ -114,6 +115,8 @@ class Crawl:
             note_lost(self._catalog, day_of(now), sum(samples.get(page, 1) for page in today))
         self._roll.read()
         died = self._catalog.note(DIED)
+        reopened = map(self._catalog.host, self._catalog.take_reopened())
+        self._keep([state.reopened() for state in reopened if state is not None])
         idle = self._catalog.hosts_without_pages(idle_by=now)
         self._catalog.set_hosts([HostState(host) for host in idle])
         return Begun(
@@ -144,7 +147,8 @@ class Crawl:
         again = now if is_full else self._again(now, until, len(errands) < max(paced, eager))
         drawn, self._ready = (*self._ready, *errands), []
         failed, self._failed = tuple(self._failed), []
-        return Drawn(drawn, again, failed)
+        reopened, self._reopened = tuple(self._reopened), []
+        return Drawn(drawn, again, failed, reopened)
 
     def book(self, requests: int, hosts: Sequence[HostState] = ()) -> bool:
         """Book further requests of errands that are out; False where the day has none left."""
@@ -255,13 +259,14 @@ class Crawl:
         self._latest = now
 
     def _take_up(self) -> None:
-        """Take in what other processes changed: pages, pauses, wishes, settings."""
+        """Take in what other processes changed: pages, pauses, wishes, settings, hosts."""
         if self._roll.is_stale():
             self._take_in()
             self._recorder.look_again()
 
     def _take_in(self) -> None:
         change = self._roll.read()
+        self._reopened += self._catalog.take_reopened()
         for pages in change.came:
             self.policy.add(pages)
         self.policy.forget(change.went)

@@ -50,12 +50,14 @@ class Drawn:
     """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
 
     Where there was room for no more, that is at once. ``failed`` are pages that were leased and
-    booked, and of which no errand could be made.
+    booked, and of which no errand could be made; ``reopened`` are the hosts whose back-off a person
+    has cleared since.
     """
 
     errands: tuple[Errand, ...]
     again: datetime | None
     failed: tuple["Fetched", ...] = ()
+    reopened: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,16 @@ def rooms(span: float, delay: float) -> int:
     return min(UNBOUNDED, 1 + int(span / delay)) if delay > 0 else UNBOUNDED
 
 
+def known_names(host: str) -> tuple[str, ...]:
+    """Return the names under which a host is remembered: the second has its plain robots.txt.
+
+    >>> known_names("example.org"), known_names("example.org:8080")
+    (('example.org', 'example.org:80'), ('example.org:8080',))
+    """
+    has_port = host.rpartition(":")[2].isdecimal()
+    return (host,) if has_port else (host, f"{host}:80")
+
+
 def epoch_of(moment: datetime | None) -> float:
     """Return a remembered time in epoch seconds, long ago where there is none."""
     return 0.0 if moment is None else to_epoch(moment)

@@ -17,6 +17,7 @@ from freshet.flow.collection import Collection
 from freshet.flow.doctor import examine
 from freshet.flow.doctor_crawl import Finding
 from freshet.flow.exports import export
+from freshet.flow.host_report import HostReport, Reopened, host_report, reopen_host
 from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import failing_pages, summaries
 from freshet.flow.masks import hide, mask_of_page, show
@@ -122,6 +123,14 @@ class OpenedCollection(Collection):
     def why(self, page: Page) -> Why:
         """Explain a page's place in the plan."""
         return why(self, page)
+
+    def host(self, name: str) -> HostReport:
+        """Return how a host is treated, by its name or by a URL on it."""
+        return host_report(self, name)
+
+    def reopen_host(self, name: str) -> Reopened:
+        """Clear a host's back-off, and what failed of its robots.txt."""
+        return reopen_host(self, name)
 
     def check(self, *, progress: Progress = silent) -> Report:
         """Verify every record and row."""

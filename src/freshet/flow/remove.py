@@ -1,10 +1,13 @@
 """Remove pages: from the live list, or with everything known of them."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
+from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import UsageError
 from freshet.core.types import Page, Visit
 from freshet.flow.collection import Collection
+from freshet.flow.hosts import known_names
 from freshet.flow.rewrite import dependants, drop_records
 
 
@@ -19,7 +22,15 @@ def remove(collection: Collection, pages: Sequence[Page], *, purge: bool) -> int
         _refuse_to_rob(collection, visits)
         freed = drop_records(collection, lock, [visit for visit in visits if visit.location])
         collection.catalog.remove(ids, collection.clock.now(), purge=True)
+        _forget_hosts(collection, {page.host for page in pages if not page.source})
     return freed
+
+
+def _forget_hosts(collection: Collection, hosts: AbstractSet[str]) -> None:
+    """Forget what is known of hosts that no page lies on any more."""
+    gone = set(collection.catalog.hosts_without_pages())
+    names = {name for host in hosts for name in known_names(host)}
+    collection.catalog.set_hosts([HostState(name) for name in sorted(names & gone)])
 
 
 def _refuse_to_rob(collection: Collection, visits: Sequence[Visit]) -> None:

@@ -95,6 +95,17 @@ class CrawlCatalog(Protocol):
         """
         ...
 
+    def reopen_hosts(self, names: Sequence[str]) -> None:
+        """Clear the back-off of hosts and what failed of their robots.txt.
+
+        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened``.
+        """
+        ...
+
+    def take_reopened(self) -> list[str]:
+        """Return the hosts that were reopened since this was last asked, by name."""
+        ...
+
     def count_pages_on(self, host: str) -> int:
         """Return how many live pages lie on a host; removed ones left out."""
         ...

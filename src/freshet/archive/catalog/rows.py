@@ -1,7 +1,7 @@
 """What goes into the catalog and what comes out of it, as frozen values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -174,6 +174,12 @@ class HostState:
     def is_blank(self) -> bool:
         """Whether nothing is remembered of the host."""
         return self == HostState(self.host)
+
+    def reopened(self) -> "HostState":
+        """Return the state without its back-off and without a robots.txt that failed."""
+        has_failed = self.robots.get("failing_since") is not None
+        robots = {} if has_failed else self.robots
+        return replace(self, failures=0, backoff_until=None, robots=robots)
 
 
 @dataclass(frozen=True, slots=True)

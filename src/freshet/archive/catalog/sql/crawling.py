@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import Connection, Delete, case, delete, exists, func, or_, select, update
 
 from freshet.archive.catalog.rows import HostState, Lease, Spending
-from freshet.archive.catalog.schema import hosts, leases, pages, spending
+from freshet.archive.catalog.schema import hosts, leases, meta, pages, spending
 from freshet.archive.catalog.sql.store import Store, chunks, epoch, moment
 from freshet.core.clock import from_epoch, to_epoch
 
 PLAIN_PORT = ":80"
+REOPENED = "reopened host "
 _LIVE = (pages.c.source == "", pages.c.removed.is_(None))
 
 
@@ -165,6 +166,31 @@ class CrawlTables(Store):
             )
         with self._engine.begin() as connection:
             return list(connection.execute(query).scalars())
+
+    def reopen_hosts(self, names: Sequence[str]) -> None:
+        """Clear the back-off of hosts and what failed of their robots.txt.
+
+        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened``.
+        """
+        note = self._upsert(meta)
+        note = note.on_conflict_do_update(index_elements=["key"], set_=dict(note.excluded))
+        with self._writing.begin() as connection:
+            for name in names:
+                row = connection.execute(select(hosts).where(hosts.c.host == name)).first()
+                if row is not None:
+                    values = _from_host(_to_host(row).reopened())
+                    connection.execute(update(hosts).where(hosts.c.host == name).values(values))
+                connection.execute(note, {"key": REOPENED + name, "value": ""})
+
+    def take_reopened(self) -> list[str]:
+        """Return the hosts that were reopened since this was last asked, by name."""
+        noted = meta.c.key.startswith(REOPENED, autoescape=True)
+        with self._engine.begin() as connection:
+            if connection.execute(select(meta.c.key).where(noted).limit(1)).first() is None:
+                return []
+        with self._writing.begin() as connection:
+            keys = connection.execute(delete(meta).where(noted).returning(meta.c.key)).scalars()
+            return sorted(key.removeprefix(REOPENED) for key in keys)
 
     def count_pages_on(self, host: str) -> int:
         """Return how many live pages lie on a host; removed ones left out."""
