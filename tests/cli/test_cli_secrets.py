@@ -2,6 +2,8 @@
 
 import gzip
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,22 @@ def test_pages_of_earlier_collections_with_a_password_in_their_url_are_fetched_w
     kept = gzip.decompress(file.read_bytes())
     assert b"hush" not in kept
     assert b"bWU6" not in kept
+
+
+def test_watch_sends_the_password_of_a_url_and_says_how(tmp_path: Path) -> None:
+    async def answer(exchange: Exchange) -> None:
+        known = exchange.entry.header("authorization") == BASIC
+        status = 404 if exchange.entry.path == "/robots.txt" else 200 if known else 401
+        await exchange.answer("<p>the river rose in spring and the fields were green</p>", status)
+
+    with Loopback({"a": answer}) as server:
+        folder = make_collection(tmp_path / "c", [], server.allow, ONCE)
+        typed = server.urls["a"].replace("http://", "http://me:hush@") + "/mine"
+        log = tmp_path / "log"
+        command = [sys.executable, "-m", "freshet", "watch", typed, "-C", str(folder),
+                   "--log-file", str(log)]  # fmt: skip
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert said.returncode == 0, said.stderr
+    assert outcomes(folder) == {f"{server.urls['a']}/mine": ["ok"]}
+    assert "sent unencrypted (insecure_secrets = true)" in said.stderr
+    assert "hush" not in said.stdout + said.stderr + log.read_text()

@@ -8,6 +8,7 @@ from freshet.archive.warc.digest import sha1
 from freshet.core.types import Outcome, Snapshot, Visit
 from freshet.flow.shelf import Stored
 from freshet.flow.state import Seen
+from freshet.view.url import without_credentials
 
 LONGEST_WHY = 200
 
@@ -53,7 +54,8 @@ def visit_of(draft: Draft) -> Visit:
 def _final_url(draft: Draft) -> str | None:
     """Return where a visit ended, if that is elsewhere than at its page."""
     final = draft.arrival.final_url or draft.arrival.answered_by
-    return None if final == draft.url else final
+    clean = without_credentials(final) if final else None
+    return None if clean == draft.url else clean
 
 
 def is_told(arrival: Arrival) -> bool:
@@ -66,6 +68,6 @@ def told_entry(page: int, arrival: Arrival) -> Entry:
     """Return the row of an observation without bytes, on a page of which no bytes are kept."""
     visit = Visit(
         arrival.uid, page, arrival.time, Outcome.REPORTED, arrival.status,
-        final_url=arrival.final_url,
+        final_url=without_credentials(arrival.final_url) if arrival.final_url else None,
     )  # fmt: skip
     return Entry(visit, arrival.change)

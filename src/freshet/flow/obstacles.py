@@ -12,6 +12,8 @@ def obstacle_of(visit: Visit | None) -> str:
         return visit.why or "robots.txt closes it"
     if visit.outcome is Outcome.REFUSED:
         return f"it was refused: {visit.why}; 'freshet run' tries it anew when it starts"
+    if visit.outcome is Outcome.UNTRUSTED:
+        return f"its server is not trusted: {visit.why}; verify_tls = false would waive the check"
     if visit.outcome is Outcome.EMPTY:
         return f"it showed nothing: {visit.why or 'empty'}"
     return f"its last visit showed no content: {visit_in_words(visit)}"

@@ -143,15 +143,16 @@ def _why_no_web_page(text: str) -> str:
 
 
 def without_credentials(url: str) -> str:
-    """Return a web address, spelled by the URL standard, without a user's name and password.
+    """Return a web address without a user's name and password.
 
-    >>> without_credentials("http://me:secret@example.org/a@b")
-    'http://example.org/a@b'
+    >>> without_credentials("http://me:secret@example.org/a@b"), without_credentials("http://a?b@c")
+    ('http://example.org/a@b', 'http://a?b@c')
     """
     if "@" not in url or not url.startswith(_WEB):
         return url
-    scheme, _, authority, path = url.split("/", 3)
-    return f"{scheme}//{authority.rpartition('@')[2]}/{path}"
+    scheme, _, rest = url.partition("//")
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    return f"{scheme}//{authority.rpartition('@')[2]}{rest[len(authority) :]}"
 
 
 def authorization_of(url: str) -> str | None:
