@@ -265,7 +265,24 @@ class Refused(Based, scrapy.Spider):
         return {"failed": type(failure.value).__name__}
 
 
+class Busy(scrapy.Spider):
+    """Has many requests for a host that asks to be left alone, and then some for another."""
+
+    name = "busy"
+    base: str
+    custom_settings: ClassVar[Item] = {"CONCURRENT_REQUESTS": 2, "CLOSESPIDER_ITEMCOUNT": 4}
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(6):
+            yield scrapy.Request(f"{self.settings['BUSY_URL']}/busy?{number}", priority=1)
+        for number in range(1, 5):
+            yield scrapy.Request(f"{self.base}/item/{number}")
+
+    def parse(self, response: Response) -> Item:
+        return {"title": response.css("title::text").get()}
+
+
 SPIDERS: tuple[type[scrapy.Spider], ...] = (
     Follow, Rules, Mapped, Feed, Table, Forms, Failing, Redirected, Ordered, Waiting, Files,
-    Refused,
+    Refused, Busy,
 )  # fmt: skip

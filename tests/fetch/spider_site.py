@@ -79,6 +79,10 @@ async def _flaky(exchange: Exchange) -> None:
     await exchange.answer(f"<p>{TEXT}</p>", 200 if is_good else 500)
 
 
+async def _busy(exchange: Exchange) -> None:
+    await exchange.answer("", 503, retry_after="3600")
+
+
 async def _broken(exchange: Exchange) -> None:
     exchange.reset()
 
@@ -126,6 +130,7 @@ SPECIAL = {
     "/echo": _echo,
     "/flaky": _flaky,
     "/broken": _broken,
+    "/busy": _busy,
     "/refresh": _refresh,
     "/offsite": _offsite,
     "/sitemap.xml": _index,

@@ -29,7 +29,7 @@ ROBOTS = "/robots.txt"
 Asked = list[tuple[str, str, str | None]]
 
 
-NAMES = [name for name in KINDS if name != "refused"]
+NAMES = [name for name in KINDS if name not in {"refused", "busy"}]
 
 Runs = dict[str, dict[str, Any]]
 

@@ -17,7 +17,7 @@ STOP = {
     "EXTENSIONS": {"tests.fetch.sample_spiders.StopWhenWarned": 1},
     "STOPPING_LOGGER": "freshet.fetch.spider_requests",
 }
-HOSTS = ("failing", "plain", "plain rules", "resumed", "dropped", "cached")
+HOSTS = ("failing", "plain", "plain rules", "busy", "resumed", "dropped", "cached", "quick")
 
 Item = dict[str, Any]
 
@@ -30,7 +30,7 @@ class Runs:
             bases = {name: {"BASE_URL": url} for name, url in server.urls.items()}
             plain = [("follow", bases["plain"]), ("rules", bases["plain rules"])]
             self.plain, _ = run_spiders(plain, "", folder / "plain", {})
-            for name in HOSTS[3:]:
+            for name in HOSTS[4:]:
                 own = [f"{server.urls['failing']}/flaky"] if name == "dropped" else []
                 collection = make_collection(folder / name, own, server.allow, POLITE)
                 bases[name]["FRESHET_COLLECTION"] = str(collection)
@@ -57,6 +57,7 @@ def _runs(bases: Mapping[str, Item], folder: Path) -> list[tuple[str, Item]]:
         ("rules", bases["cached"] | cache),
         ("rules", bases["cached"] | cache),
         ("refused", bases["cached"]),
+        ("busy", bases["quick"] | {"BUSY_URL": bases["busy"]["BASE_URL"]}),
     ]
 
 
@@ -116,3 +117,9 @@ def test_a_refused_address_is_logged_with_the_setting_that_opens_it(runs: Runs) 
     assert "WARNING: Refused <GET http://127.0.0.1:9/" in lines[0]
     assert "robots.txt" not in lines[0]
     assert "network.allow" in lines[0]
+
+
+def test_a_host_that_asks_to_be_left_alone_is_and_others_are_fetched_meanwhile(runs: Runs) -> None:
+    assert len(runs.freshet[6]["items"]) == 4
+    assert len(runs.paths("busy")) == 1
+    assert "asks to be left alone: it is, for 3600 s" in runs.log

@@ -132,6 +132,14 @@ class HostClocks:
         )
         return max(rested, clock.open_from)
 
+    def is_closed(self, host: str, now: float) -> bool:
+        """Whether a host is to be left alone for longer than any delay."""
+        return self.open_from(host, now) - now > self.politeness.longest_delay
+
+    def is_resting(self, host: str, now: float) -> bool:
+        """Whether a host is to be left alone for longer than its own delay."""
+        return self.open_from(host, now) - now > self.delay(host)
+
     def closed_until(self, host: str) -> float:
         """Return the time at which a host was or will be free again."""
         clock = self._clocks.get(host)

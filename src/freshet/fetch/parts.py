@@ -128,7 +128,9 @@ class Parts:
         if not self.is_guest:
             return None
         self._opened = stopwatch()
-        self.spider_requests = SpiderRequests(self._crawler, self.desk, self.clock, self.wait)
+        self.spider_requests = SpiderRequests(
+            self._crawler, self.desk, self.clock, self.wait, is_claiming=self._pages != "off"
+        )
         return self.spider_requests.open(spider)
 
     def run(self, errand: Errand) -> None:
@@ -159,11 +161,13 @@ class Parts:
         """Let a visit fail that could not be begun."""
         self.desk.finished(unfetched(errand, day, why, self.clock.now()))
 
-    def wait(self, request: Request) -> None:
-        """Let a request wait for its host."""
+    def wait(self, request: Request) -> bool:
+        """Let a request wait for its host; return whether the host can be asked before long."""
+        host = host_of(request)
         if not trip_of(request).hops:
-            self.hosts.add_page(host_of(request))
-        self.pacing.wait(request, host_of(request))
+            self.hosts.add_page(host)
+        self.pacing.wait(request, host)
+        return not self.hosts.is_resting(host, to_epoch(self.clock.now()))
 
     def leave(self, request: Request, *, was_sent: bool = True) -> None:
         """Note that a request has ended, whatever came of it.
@@ -244,6 +248,8 @@ class Parts:
             trip = trip_of(request)
             if trip.errand is None or trip.hops:
                 self.pacing.wait(request, host)
+            if trip.errand is None and self.is_guest:
+                self.spider_requests.put_aside(request)
         self.later(self.desk.give_back(errands))
 
     def stop(self, why: str) -> None:
@@ -261,6 +267,8 @@ class Parts:
         for request in waiting:
             self.leave_unfollowed(request, "the crawl ended before it was followed")
         await self.desk.close(_unsent(waiting))
+        if self.is_guest and self.failure is not None:
+            log.error("The crawl was stopped: %s", self.failure)
         if self.herald is not None:
             self.herald.close()
         if self.is_guest:

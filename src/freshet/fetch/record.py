@@ -140,8 +140,12 @@ class Record:
         wait = None
         if response is not None and response.status in BUSY:
             wait = retry_after(_text(response.headers, "Retry-After"), now)
-        if self._parts.hosts.hear(host_of(request), outcome, wait, to_epoch(now)):
-            self._parts.send_back(host_of(request))
+        host = host_of(request)
+        if self._parts.hosts.hear(host, outcome, wait, to_epoch(now)):
+            if self._parts.is_guest:
+                seconds = self._parts.hosts.closed_until(host) - to_epoch(now)
+                log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)
+            self._parts.send_back(host)
 
 
 def is_visit(request: Request) -> bool:

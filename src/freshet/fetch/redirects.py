@@ -79,15 +79,9 @@ class Redirects:
         limit = self._parts.settings.limits.redirects
         if len(trip.hops) >= limit or target in trip.passed or target == request.url:
             return response
-        if self._is_closed(place(target).host):
+        if self._parts.hosts.is_closed(place(target).host, to_epoch(self._parts.clock.now())):
             return response
         if trip.errand is not None and not await self._parts.desk.book(1):
             return response
         day = day_of(self._parts.clock.now())
         return onward(request, target, response, http_of(request, response), day)
-
-    def _is_closed(self, host: str) -> bool:
-        """Whether a host is to be left alone for longer than any delay."""
-        now = to_epoch(self._parts.clock.now())
-        wait = self._parts.hosts.open_from(host, now) - now
-        return wait > self._parts.settings.politeness.longest_delay

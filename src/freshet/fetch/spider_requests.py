@@ -51,23 +51,31 @@ class SpiderQueue(ScrapyScheduler):
 
 
 class SpiderRequests:
-    """Takes a spider's requests from its queue, pays for them, and sends them to their hosts."""
+    """Takes a spider's requests from its queue, pays for them, and sends them to their hosts.
+
+    ``send`` lets a request wait for its host, and says whether the host can be asked before long.
+    With ``is_claiming``, URLs that the spider asks for are told by ``claims``.
+    """
 
     def __init__(
         self,
         crawler: Crawler,
         desk: Desk,
         clock: Clock,
-        send: Callable[[Request], None],
+        send: Callable[[Request], bool],
+        *,
+        is_claiming: bool,
     ) -> None:
         self._crawler = crawler
         self._desk = desk
         self._clock = clock
-        self._send = send
+        self._send_to_host = send
+        self._is_claiming = is_claiming
         self._queue = SpiderQueue.from_crawler(crawler)
         self._over_budget = over_budget(crawler.settings)
         self._unpaid: deque[Request] = deque()
         self._out: set[Request] = set()
+        self._put_aside: set[Request] = set()
         self._paying: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._is_told = False
@@ -89,7 +97,7 @@ class SpiderRequests:
 
     def has_pending(self) -> bool:
         """Whether requests are queued, or wait to go."""
-        return bool(self._out) or self._queue.has_pending_requests()
+        return bool(self._out or self._put_aside) or self._queue.has_pending_requests()
 
     def take(self) -> None:
         """Take requests from the queue, as many as Scrapy would have under way at once."""
@@ -106,19 +114,39 @@ class SpiderRequests:
 
     def pay(self, request: Request) -> None:
         """Let a request go to its host as soon as the budget pays for it."""
-        self._out.add(request)
+        self._begin(request)
         self._unpaid.append(request)
         if self._paying is None:
             self._paying = asyncio.get_running_loop().create_task(self._pay())
 
     def wait_again(self, request: Request) -> None:
         """Let a request that is paid for wait for its host once more."""
-        self._out.add(request)
+        self._begin(request)
         self._send(request)
 
-    def left(self, request: Request) -> None:
-        """Note that a request is with the downloader."""
+    def put_aside(self, request: Request) -> None:
+        """Let a request that waits for a closed host keep none from going to other hosts."""
         self._out.discard(request)
+        self._put_aside.add(request)
+
+    def left(self, request: Request) -> None:
+        """Note that a request is with the downloader, or goes no further."""
+        self._out.discard(request)
+        self._put_aside.discard(request)
+        engine = self._crawler.engine
+        if engine is not None:
+            engine.downloader._get_slot(request)[1].active.discard(request)
+
+    def _begin(self, request: Request) -> None:
+        """Count a request as under way, for its host too: the queue prefers hosts with fewer."""
+        self._out.add(request)
+        engine = self._crawler.engine
+        if engine is not None:
+            engine.downloader._get_slot(request)[1].active.add(request)
+
+    def _send(self, request: Request) -> None:
+        if not self._send_to_host(request) and request in self._out:
+            self.put_aside(request)
 
     def claims(self) -> list[str]:
         """Return the URLs that the spider has asked for since this was last called."""
@@ -141,13 +169,14 @@ class SpiderRequests:
             trip.is_ready, trip.day = False, ""
             self._queue.put_back(request)
         self._unpaid.clear()
-        self._out.clear()
+        for request in (*self._out, *self._put_aside):
+            self.left(request)
         closing = self._queue.close(reason)
         if closing is not None:
             await maybe_deferred_to_future(closing)
 
     def _claim(self, request: Request) -> None:
-        if request.method == "GET":
+        if self._is_claiming and request.method == "GET":
             self._claims.append(request.url)
 
     async def _pay(self) -> None:
@@ -179,7 +208,7 @@ class SpiderRequests:
             await asyncio.wait_for(self._closing.wait(), min(until, BUDGET_CHECK_SECONDS))
 
     def _drop(self, request: Request) -> None:
-        self._out.discard(request)
+        self.left(request)
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value(DROPPED)
         log.debug("Dropped over budget: %s", request)
