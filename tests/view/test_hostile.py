@@ -5,8 +5,11 @@ import pytest
 from freshet.core.types import Snapshot, View
 from freshet.view.bounds import Limits, bounded
 from freshet.view.look import look
+from freshet.view.sitemap import MOST_ENTRIES
+from freshet.view.xml import MOST_VIEWED
 
 MANY = 100_000
+FEW = Limits(links=500)
 PAGES = {
     "div": "<div>" * MANY,
     "b": "<b>" * MANY,
@@ -106,3 +109,27 @@ def test_a_large_sound_page_is_not_cut():
 )
 def test_broken_characters_and_references_do_no_harm(body: bytes):
     assert seen(body, (("content-type", "text/html; charset=x-none"),)).facts.bytes == len(body)
+
+
+def test_a_huge_feed_is_read_up_to_a_bound():
+    items = b"".join(b"<item><title>T%d</title></item>" % number for number in range(40_000))
+    view = seen(b"<rss><channel><title>News</title>" + items)
+    assert view.facts.truncated
+    assert view.text.startswith("News\nT0\nT1\n")
+    assert len(view.text.split("\n")) <= MOST_VIEWED // 2
+
+
+@pytest.mark.parametrize("loc", [b"<loc>/%d</loc>", b"<LOC>/%d</LOC>"])
+def test_a_huge_sitemap_is_read_up_to_a_bound(loc: bytes):
+    urls = b"".join(b"<url>%b</url>" % (loc % number) for number in range(MOST_ENTRIES + 10))
+    view = seen(b"<urlset>" + urls + b"</urlset>")
+    assert view.facts.truncated
+    assert view.text.startswith("http://x.org/0\nhttp://x.org/1\n")
+    assert MOST_VIEWED // 3 < len(view.links) <= MOST_ENTRIES
+
+
+@pytest.mark.parametrize("kind", ["text/markdown", "text/plain", "application/json"])
+def test_only_so_many_links_of_a_text_are_kept(kind: str):
+    links = b'["http://x.org/' + b'", "http://x.org/'.join(b"%d" % n for n in range(600)) + b'"]'
+    view = look(Snapshot("http://x.org/", links, headers=(("content-type", kind),)), limits=FEW)
+    assert len(view.links) == FEW.links

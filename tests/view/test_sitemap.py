@@ -78,3 +78,43 @@ def test_what_is_no_page_is_left_out(loc: str) -> None:
 )
 def test_hostile_sitemaps_take_linear_time(piece: str) -> None:
     assert len(entries("<urlset>" + piece * 30_000, URL)) <= 30_000
+
+
+def spelled(tag: str) -> str:
+    """Return a sitemap with every element that one may have, its entries in tags of this case."""
+    url = f"<{tag}>\n<loc> https://example.org/{{}}?x&amp;y </loc>"
+    rest = "<changefreq>daily</changefreq><priority>0.5</priority>"
+    parts = (
+        url.format("a") + f"<lastmod>2005-01-01</lastmod>{rest}</{tag}>\n",
+        url.format("b") + f"{rest}</{tag}>",
+        f"<{tag}><loc></loc></{tag}>",
+        f"<{tag}><loc>/c</loc><lastmod>never</lastmod></{tag}>",
+    )
+    opening = '<?xml version="1.0"?>\n<!-- made daily -->\n<urlset xmlns="any">\n'
+    return f"{opening}{''.join(parts)}</urlset>\n"
+
+
+def test_a_plainly_written_sitemap_reads_like_any_other() -> None:
+    plain = read(spelled("url"), URL)
+    assert plain == read(spelled("URL"), URL)
+    assert plain.text.split("\n") == [
+        "https://example.org/a?x&y 2005-01-01 00:00:00+00:00",
+        "https://example.org/b?x&y",
+        "https://example.org/c",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        spelled("url").replace("</urlset>", ""),
+        spelled("url").replace("</urlset>", "<url><loc>/d</url></urlset>"),
+        spelled("url").replace("<priority>", "<x/><priority>"),
+        spelled("url").replace(' xmlns="any"', ' xmlns="any>"'),
+    ],
+)
+def test_a_sitemap_that_is_not_written_plainly_is_read_whole(text: str) -> None:
+    assert {href for href, _, _ in read(text, URL).hrefs} == {
+        entry.url for entry in entries(text, URL)
+    }
+    assert len(read(text, URL).hrefs) >= 3

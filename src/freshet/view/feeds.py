@@ -7,7 +7,7 @@ from datetime import datetime
 from freshet.view.moments import moment
 from freshet.view.reading import Href, Reading
 from freshet.view.url import absolute, canonical
-from freshet.view.xml import Element, parse, plain, root_name
+from freshet.view.xml import MOST_VIEWED, Element, parse, plain, root_name
 
 _ENTRY = frozenset({"item", "entry"})
 _FEED = frozenset({"channel", "feed"})
@@ -38,8 +38,11 @@ def is_feed(head: str) -> bool:
 
 
 def read(text: str, url: str) -> Reading:
-    """Return the title of a feed, the titles and texts of its entries, and their links."""
-    tree = parse(text, _ENTRY)
+    """Return the title of a feed, the titles and texts of its entries, and their links.
+
+    Of a huge one the first elements are read.
+    """
+    tree = parse(text, _ENTRY, most=MOST_VIEWED)
     feed = _feed(tree)
     title = _title(feed)
     blocks = [title, *_texts(feed, _FEED_TEXTS)]
@@ -48,7 +51,8 @@ def read(text: str, url: str) -> Reading:
         anchor, link = _title(element), _link(element, url)
         blocks += [anchor, *_texts(element, _ENTRY_TEXTS)]
         hrefs += [(link, anchor, "")] if link else []
-    return Reading(title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed))
+    is_cut = tree.elements == MOST_VIEWED
+    return Reading(title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_cut)
 
 
 def entries(text: str, url: str) -> tuple[Entry, ...]:

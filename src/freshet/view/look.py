@@ -28,8 +28,9 @@ def look(snapshot: Snapshot, *, dom: bool = False, limits: Limits = _DEFAULT) ->
     if kind == Kind.HTML:
         parsed = parse(text, dom=dom, limits=limits)
     else:
-        reading = _read(text, kind, snapshot.url)
+        reading = _read(text, kind, snapshot.url, limits)
         reading = replace(reading, hrefs=reading.hrefs[: limits.links])
+        whole = whole and not reading.truncated
         parsed = Parsed(reading, _text_hash(reading.text))
     return _view(snapshot, kind, label, parsed, not whole)
 
@@ -51,7 +52,7 @@ def decoded(snapshot: Snapshot, kind: Kind, limits: Limits) -> tuple[str, str, b
     return text, label, whole and len(safe) == len(source)
 
 
-def _read(text: str, kind: Kind, url: str) -> Reading:
+def _read(text: str, kind: Kind, url: str, limits: Limits) -> Reading:
     """Return the reading of a document that is not HTML."""
     if kind == Kind.BINARY:
         return Reading("", "")
@@ -59,7 +60,7 @@ def _read(text: str, kind: Kind, url: str) -> Reading:
         return feeds.read(text, url)
     if kind == Kind.SITEMAP:
         return sitemap.read(text, url)
-    return plain.read(text, kind)
+    return plain.read(text, kind, links=limits.links)
 
 
 def _view(snapshot: Snapshot, kind: Kind, label: str, parsed: Parsed, truncated: bool) -> View:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from freshet.core.types import Kind
 from freshet.view import json_text
 from freshet.view.reading import Href, Reading
 
 LONGEST_TITLE = 200
+MOST_LINKS = 50_000
 
 _BARE = r"https?://[^\s<>\"'`|\\^{}\[\]]++"
 _BARE_URL = re.compile(_BARE, re.IGNORECASE)
@@ -28,8 +30,8 @@ _HEADING = re.compile(
 _LINK_TEXT = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
 
 
-def read(text: str, kind: Kind) -> Reading:
-    """Return the text of a document as it is, with its links and its title.
+def read(text: str, kind: Kind, *, links: int = MOST_LINKS) -> Reading:
+    """Return the text of a document as it is, with its first links and its title.
 
     >>> read("# Rain\\n[more](/rain)", Kind.MARKDOWN).hrefs
     (('/rain', 'more', ''),)
@@ -37,8 +39,9 @@ def read(text: str, kind: Kind) -> Reading:
     if kind == Kind.JSON:
         return _read_json(text)
     if kind == Kind.MARKDOWN:
-        return Reading(_heading(text) or _first_line(text), text, tuple(_markdown_links(text)))
-    return Reading(_first_line(text), text, tuple(_bare_links(text)))
+        found = islice(_markdown_links(text), links)
+        return Reading(_heading(text) or _first_line(text), text, tuple(found))
+    return Reading(_first_line(text), text, tuple(islice(_bare_links(text), links)))
 
 
 def _first_line(text: str) -> str:

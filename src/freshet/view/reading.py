@@ -10,10 +10,12 @@ class Reading:
     """The title, text and references of a document, as its own format gives them.
 
     ``text`` has its white space collapsed within blocks and a newline between blocks; ``hrefs``
-    are (href, anchor text, rel) in document order, as written in the document.
+    are (href, anchor text, rel) in document order, as written in the document. ``truncated`` says
+    that a bound was met and the rest left out.
     """
 
     title: str
     text: str
     hrefs: tuple[Href, ...] = ()
     language: str = ""
+    truncated: bool = False

@@ -1,20 +1,35 @@
 """Sitemaps and sitemap indexes: XML in any namespace, plain lists of URLs, or a feed."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from html import unescape
 
 from freshet.view import feeds
 from freshet.view.moments import moment
 from freshet.view.reading import Reading
 from freshet.view.url import absolute, canonical
-from freshet.view.xml import Element, parse, root_name
+from freshet.view.xml import MOST_VIEWED, Element, parse, root_name
 
 # A stored sitemap does not say where it lay: what its feed names without a host has no address.
 NOWHERE = "https://nowhere.invalid/"
 _ROOTS = frozenset({"urlset", "sitemapindex"})
 _HOLDERS = frozenset({"url", "sitemap"})
 _ONE_LOCATION = frozenset({"loc"})
+# The protocol allows a sitemap no more.
+MOST_ENTRIES = 50_000
+_OPENING = re.compile(
+    r"\ufeff?\s*+(?:<\?[^<>]*+\?>\s*+)?(?:<!--[^<>]*+-->\s*+)*+"
+    r"<(?:urlset|sitemapindex)(?![\w:.-])[^<>]*+>\s*+"
+)
+_CLOSING = re.compile(r"</(?:urlset|sitemapindex)\s*+>\s*+\Z")
+_PLAIN_ENTRY = re.compile(
+    r"<(?P<holder>url|sitemap)>\s*+<loc>(?P<loc>[^<]*+)</loc>\s*+"
+    r"(?:<lastmod>(?P<lastmod>[^<]*+)</lastmod>\s*+)?+"
+    r"(?:<changefreq>[^<]*+</changefreq>\s*+)?+(?:<priority>[^<]*+</priority>\s*+)?+"
+    r"</(?P=holder)>\s*+"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +84,19 @@ def locations(text: str) -> list[str]:
 
 
 def read(text: str, url: str) -> Reading:
-    """Return the URLs of a sitemap as text, with their dates, and as links."""
-    listed = entries(text, url)
-    lines = (f"{entry.url} {entry.lastmod or ''}" for entry in listed)
-    hrefs = tuple((entry.url, "", "") for entry in listed)
-    return Reading("", "\n".join(line.rstrip() for line in lines), hrefs)
+    """Return the URLs of a sitemap as text, with their dates, and as links.
+
+    Of a huge one the first entries are read: as many as a sitemap may have.
+    """
+    written = list(_from_plain_xml(text))
+    is_cut = len(written) > MOST_ENTRIES
+    if not written:
+        tree = parse(text, _ONE_LOCATION, most=MOST_VIEWED)
+        written, is_cut = list(_from_tree(tree)), tree.elements == MOST_VIEWED
+    listed = [(_page(location, url), lastmod) for location, lastmod in written[:MOST_ENTRIES]]
+    lines = (f"{page} {lastmod or ''}" for page, lastmod in listed if page)
+    hrefs = tuple((page, "", "") for page, _ in listed if page)
+    return Reading("", "\n".join(line.rstrip() for line in lines), hrefs, truncated=is_cut)
 
 
 def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
@@ -85,7 +108,30 @@ def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
 
 def _from_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
     """Yield each location as it is written, with its date."""
-    for holder in parse(text, _ONE_LOCATION).walk():
+    return _from_tree(parse(text, _ONE_LOCATION))
+
+
+def _from_plain_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
+    """Yield what the reader of any XML would, from a sitemap as nearly all are written.
+
+    Nothing is yielded of one that is written otherwise within its first entries.
+    """
+    opening = _OPENING.match(text)
+    place = opening.end() if opening else 0
+    found: list[tuple[str, datetime | None]] = []
+    while place and (entry := _PLAIN_ENTRY.match(text, place)):
+        lastmod = entry["lastmod"]
+        found.append((unescape(entry["loc"]), moment(unescape(lastmod)) if lastmod else None))
+        place = entry.end()
+        if len(found) > MOST_ENTRIES:
+            break
+    if len(found) > MOST_ENTRIES or _CLOSING.match(text, place):
+        yield from found
+
+
+def _from_tree(tree: Element) -> Iterator[tuple[str, datetime | None]]:
+    """Yield each location of a tree as it is written, with its date."""
+    for holder in tree.walk():
         if holder.name in _HOLDERS and holder.parent and holder.parent.name != "loc":
             yield _location(holder), _lastmod(holder)
 

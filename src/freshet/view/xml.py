@@ -8,10 +8,10 @@ local name, or nothing.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from html import unescape
 
 MOST_ELEMENTS = 500_000
+MOST_VIEWED = 60_000
 
 # Each alternative either matches a stretch that ends before the next "<" or runs to the end.
 _TOKEN = re.compile(
@@ -35,24 +35,33 @@ _INLINE = frozenset(
 )
 
 
-@dataclass(slots=True)
 class Element:
     """One element: its prefix and local name in lower case, its attributes, and what it holds."""
 
-    prefix: str
-    name: str
-    attributes: Mapping[str, str]
-    parent: "Element | None" = None
-    content: "list[str | Element]" = field(default_factory=list)
+    __slots__ = ("attributes", "content", "name", "parent", "prefix")
+
+    def __init__(
+        self, prefix: str, name: str, attributes: Mapping[str, str], parent: "Element | None" = None
+    ) -> None:
+        self.prefix = prefix
+        self.name = name
+        self.attributes = attributes
+        self.parent = parent
+        self.content: list[str | Element] = []
 
     @property
-    def children(self) -> "Iterator[Element]":
-        """Yield the elements directly inside."""
-        return (part for part in self.content if isinstance(part, Element))
+    def children(self) -> "list[Element]":
+        """Return the elements directly inside."""
+        return [part for part in self.content if isinstance(part, Element)]
 
     def child(self, *names: str) -> "Element | None":
         """Return the first element directly inside that has one of the names."""
         return next((child for child in self.children if child.name in names), None)
+
+    @property
+    def elements(self) -> int:
+        """Return how many elements are beneath this one."""
+        return sum(1 for _ in self.walk()) - 1
 
     def walk(self) -> "Iterator[Element]":
         """Yield this element and all beneath it, in document order."""
@@ -60,10 +69,12 @@ class Element:
         while pending:
             element = pending.pop()
             yield element
-            pending.extend(reversed(list(element.children)))
+            pending.extend(reversed(element.children))
 
     def text(self) -> str:
         """Return the character data of this element and all beneath it, blocks set apart."""
+        if len(self.content) == 1 and isinstance(self.content[0], str):
+            return self.content[0]
         pieces: list[str] = []
         pending: list[str | Element] = list(reversed(self.content))
         while pending:
@@ -76,15 +87,17 @@ class Element:
         return "".join(pieces)
 
 
-def parse(text: str, restart: frozenset[str] = frozenset()) -> Element:
-    """Return a nameless element that holds everything the text holds.
+def parse(
+    text: str, restart: frozenset[str] = frozenset(), *, most: int = MOST_ELEMENTS
+) -> Element:
+    """Return a nameless element that holds everything the text holds, up to so many elements.
 
     An element named in ``restart`` never holds another of its name: the second closes the first.
 
     >>> parse("<a><b x='1'>c &amp; d</a>").child("a").text().strip()
     'c & d'
     """
-    return _Builder(restart).build(text)
+    return _Builder(restart, most).build(text)
 
 
 def root_name(head: str) -> str:
@@ -107,6 +120,8 @@ def plain(markup: str) -> str:
     >>> plain("a<p>b <b>c</b>&amp;d<script>e</script>")
     'a b c&d'
     """
+    if "<" not in markup:
+        return " ".join(unescape(markup).split())
     pieces: list[str] = []
     unseen = ""
     for token in _TOKEN.finditer(markup):
@@ -138,8 +153,9 @@ def _attributes(written: str) -> Mapping[str, str]:
 class _Builder:
     """Puts tokens into a tree, counting what is open so that stray end tags cost nothing."""
 
-    def __init__(self, restart: frozenset[str]) -> None:
+    def __init__(self, restart: frozenset[str], most: int) -> None:
         self.restart = restart
+        self.most = most
         self.root = self.top = Element("", "", {})
         self.open: Counter[str] = Counter()
         self.elements = 0
@@ -147,21 +163,24 @@ class _Builder:
     def build(self, text: str) -> Element:
         """Read all tokens of a text, up to a bound on the number of elements."""
         for token in _TOKEN.finditer(text):
-            if token["start"]:
-                self._start(token)
-            elif token["end"]:
+            kind = token.lastgroup
+            if kind == "text":
+                if characters := unescape(token[0]):
+                    self.top.content.append(characters)
+            elif kind == "attributes":
+                self._start(token["start"].lower(), token["attributes"])
+                if self.elements == self.most:
+                    break
+            elif kind == "end":
                 self._end(token["end"].lower().rpartition(":")[2])
-            elif characters := _characters(token):
-                self.top.content.append(characters)
-            if self.elements == MOST_ELEMENTS:
-                break
+            elif kind == "cdata" and token["cdata"]:
+                self.top.content.append(token["cdata"])
         return self.root
 
-    def _start(self, token: re.Match[str]) -> None:
-        prefix, _, name = token["start"].lower().rpartition(":")
+    def _start(self, full_name: str, written: str) -> None:
+        prefix, _, name = full_name.rpartition(":")
         if name in self.restart:
             self._end(name)
-        written = token["attributes"]
         element = Element(prefix, name, _attributes(written) if written else {}, self.top)
         self.top.content.append(element)
         self.elements += 1
