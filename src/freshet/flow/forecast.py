@@ -21,6 +21,7 @@ from freshet.schedule.policies import BAYES
 
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
 TOMORROW_DAYS = 1.0
+FEW_LOOKS = 4
 USUAL = "bayes-freshness"
 
 
@@ -73,6 +74,9 @@ class PageForecast:
             return ""
         if not self.looks:
             return f"not known yet, pages like it change {every(self.prior_change_days)}"
+        if self.looks < FEW_LOOKS:
+            looks = "1 comparison" if self.looks == 1 else f"{self.looks} comparisons"
+            return f"not well known yet, {every(self.change_days)} by {looks}"
         return f"changes {every(self.change_days)}"
 
 
