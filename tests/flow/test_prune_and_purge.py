@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import Original, request, response, revisit_identical
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import encode, uid
 from freshet.core.errors import Damaged, UsageError
-from freshet.core.types import Snapshot
+from freshet.core.types import Outcome, Snapshot
 from freshet.flow import rewrite
 from freshet.flow.opened import OpenedCollection
 from freshet.flow.prune import thin
@@ -60,6 +60,28 @@ def test_bytes_that_a_later_revisit_needs_stay(tmp_path: Path) -> None:
         record(collection, [arrive(day, html(text)) for day, text in enumerate(texts)])
         collection.prune(timedelta(days=1), keep="year", apply=True)
         assert kept(collection) == [html("a"), html("b"), None, html("b")]
+        assert collection.check().is_sound
+
+
+def test_a_304_goes_with_the_version_that_it_refers_to(tmp_path: Path) -> None:
+    http = Http(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    unchanged = Http(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+    with make(tmp_path / "c") as collection:
+        record(collection, [
+            arrive(day, html(text), http=http) if text
+            else arrive(day, outcome=Outcome.NOT_MODIFIED, http=unchanged)
+            for day, text in enumerate(["a", "", "b", "", "c", ""])
+        ])  # fmt: skip
+        done = collection.prune(timedelta(days=1), keep="year", apply=True)
+        assert done.versions == 1
+        there = [
+            found.record for path in collection.archive.glob("*.gz") for found in records(path)
+        ]
+        responses = {f"<{found.id}>" for found in there if found.type == "response"}
+        referred = [found.field("WARC-Refers-To") for found in there if found.type == "revisit"]
+        assert len(referred) == 2
+        assert set(referred) <= responses
+        assert len(marks(collection)) == 6
         assert collection.check().is_sound
 
 

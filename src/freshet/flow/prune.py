@@ -1,6 +1,7 @@
 """Thin old versions: rows stay, the bytes of most old versions go, and only when asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection as Items
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -47,10 +48,29 @@ def doomed_visits(
     doomed = [
         visit
         for page in collection.pages(source=source)
-        for visit in thin([row.visit for row in collection.catalog.history(page.id)], before, keep)
+        for visit in thin(_visits(collection, page.id), before, keep)
     ]
     needed = {(visit.digest, visit.size) for visit, _ in dependants(collection, doomed)}
-    return [visit for visit in doomed if (visit.digest, visit.size) not in needed]
+    versions = [visit for visit in doomed if (visit.digest, visit.size) not in needed]
+    pages = dict.fromkeys(visit.page for visit in versions)
+    going = {visit.uid for visit in versions}
+    return versions + [
+        visit for page in pages for visit in not_modified_visits(_visits(collection, page), going)
+    ]
+
+
+def not_modified_visits(visits: Iterable[Visit], going: Items[bytes]) -> Iterator[Visit]:
+    """Yield the "not modified" visits whose version goes: their records would refer to nothing."""
+    goes = False
+    for visit in visits:
+        if visit.outcome is Outcome.OK:
+            goes = visit.uid in going
+        elif goes and visit.outcome is Outcome.NOT_MODIFIED and visit.location is not None:
+            yield visit
+
+
+def _visits(collection: Collection, page: int) -> list[Visit]:
+    return [row.visit for row in collection.catalog.history(page)]
 
 
 def thin(visits: Sequence[Visit], before: datetime, keep: str) -> list[Visit]:
@@ -74,4 +94,5 @@ def _payloads(uids: set[bytes], visits: Iterable[Visit]) -> set[Payload]:
 
 def _thinning(doomed: Sequence[Visit]) -> Thinning:
     stored = sum(visit.location.length for visit in doomed if visit.location)
-    return Thinning(len(doomed), len({visit.page for visit in doomed}), stored)
+    versions = sum(visit.outcome is not Outcome.NOT_MODIFIED for visit in doomed)
+    return Thinning(versions, len({visit.page for visit in doomed}), stored)
