@@ -1,6 +1,8 @@
 """Every request waits for its host's turn, also those for robots.txt and where they redirect."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 from freshet.flow.opened import OpenedCollection
@@ -92,3 +94,72 @@ def test_a_robots_txt_that_asks_for_a_pause_gets_it_also_after_a_restart(tmp_pat
     waits = [(state.backoff_until - now).total_seconds() for state in states if state.backoff_until]
     assert len(waits) == 2
     assert all(7_100 < wait <= 7_200 for wait in waits)
+
+
+def test_a_robots_txt_that_redirects_to_a_host_left_alone_cannot_be_had(tmp_path: Path) -> None:
+    async def busy(exchange: Exchange) -> None:
+        await exchange.answer("later", 503, retry_after="7200")
+
+    with Loopback({"busy": busy}) as target:
+        rules = f"{target.urls['busy']}/rules"
+        with Loopback({f"h{number}": sends_robots_to(rules) for number in range(3)}) as server:
+            wanted = [f"{url}/" for url in server.urls.values()]
+            folder = make_collection(tmp_path / "c", wanted, (*server.allow, *target.allow))
+            run = crawl(folder, visits=3)
+        asked = target.log.entries()
+    assert run.returncode == 0, run.stderr
+    assert len(asked) == 1
+    with OpenedCollection.open(folder) as collection:
+        whys = [row.visit.why for page in collection.pages() for row in page.history()]
+    assert sum("status 503" in why for why in whys) == 1
+    assert sum("is to be left alone for now" in why for why in whys) == 2
+
+
+def test_a_crawl_that_ends_does_not_wait_for_turns(tmp_path: Path) -> None:
+    with Loopback({"target": slow}) as target:
+        rules = f"{target.urls['target']}/rules-robots.txt"
+        with Loopback({f"h{number}": sends_robots_to(rules) for number in range(2)}) as server:
+            wanted = [f"{url}/" for url in server.urls.values()]
+            folder = make_collection(
+                tmp_path / "c", wanted, (*server.allow, *target.allow), POLITE | {"delay": 58.0}
+            )
+            run = crawl(folder, seconds=1.5)
+    assert run.returncode == 0, run.stderr
+    assert outcomes(folder) == {url: [] for url in wanted}
+    with OpenedCollection.open(folder) as collection:
+        assert collection.catalog.leases() == []
+        failed = [s.host for s in collection.catalog.hosts() if s.robots.get("failing_since")]
+    assert failed == []
+
+
+SPIDER = """
+import asyncio
+import scrapy
+
+class Direct(scrapy.Spider):
+    name = "direct"
+    start_urls = [START]
+
+    async def parse(self, response):
+        download = self.crawler.engine.download_async
+        files = [scrapy.Request(response.urljoin(f"/file/{n}")) for n in range(3)]
+        await asyncio.gather(*map(download, files))
+"""
+
+
+def test_what_a_spider_downloads_at_once_takes_its_hosts_turns(tmp_path: Path) -> None:
+    with Loopback({"a": slow}) as server:
+        start = f"{server.urls['a']}/"
+        folder = make_collection(tmp_path / "c", [], server.allow, POLITE)
+        (tmp_path / "direct.py").write_text(SPIDER.replace("START", repr(start)))
+        addon = 'ADDONS={"freshet.fetch.addon.Freshet": 500}'
+        options = ("-s", addon, "-s", f"FRESHET_COLLECTION={folder}")
+        command = [sys.executable, "-m", "scrapy", "runspider", "direct.py", *options]
+        run = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        entries = server.log.entries()
+    assert run.returncode == 0, run.stderr
+    assert {f"/file/{n}" for n in range(3)} <= {entry.path for entry in entries}
+    assert laws.most_at_once(entries) == 1
+    assert laws.too_close(entries, ANSWER_SECONDS + DELAY) == []
