@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from freshet.view.sitemap import SitemapEntry, entries, is_index, is_sitemap, read
+from freshet.view import xml
+from freshet.view.sitemap import SitemapEntry, entries, is_index, is_sitemap, locations, read
 
 URL = "https://example.org/sitemap.xml"
 
@@ -118,3 +119,12 @@ def test_a_sitemap_that_is_not_written_plainly_is_read_whole(text: str) -> None:
         entry.url for entry in entries(text, URL)
     }
     assert len(read(text, URL).hrefs) >= 3
+
+
+def test_a_stored_sitemap_is_read_to_its_end_however_many_elements_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(xml, "MOST_ELEMENTS", 10)
+    text = f"<urlset>{'<url><loc>https://a.org/</loc></url>' * 20}</urlset>"
+    assert len(entries(text, URL)) == 4
+    assert len(locations(text)) == 20

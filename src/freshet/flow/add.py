@@ -12,6 +12,8 @@ from freshet.view import opml, sitemap
 from freshet.view.url import web_page
 
 COMMENT = "#"
+NEARBY = 2_000
+MOST_FAR_SEARCHES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +94,26 @@ def _uncommented(line: str) -> str:
 
 
 def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
-    """Give URLs that were read from a markup file, in its order, the lines they begin in."""
-    position, line = 0, 1
+    """Give URLs that were read from a markup file, in its order, the lines they begin in.
+
+    They are looked for nearby first, and then up to the end, unless too many are spelt otherwise.
+    """
+    position, line, far_searches = 0, 1, MOST_FAR_SEARCHES
     for url in urls:
-        spellings = (url, escape(url), escape(url, {'"': "&quot;", "'": "&apos;"}))
-        places = [text.find(spelling, position) for spelling in spellings]
-        start = min((place for place in places if place >= 0), default=-1)
+        start = _spelt(url, text, position, position + NEARBY)
+        if start < 0 and far_searches:
+            far_searches -= 1
+            start = _spelt(url, text, position, len(text))
         if start < 0:
             yield ListedUrl(url, name, foreign=True)
             continue
         line += text.count("\n", position, start)
         position = start
         yield ListedUrl(url, f"{name}, line {line}", foreign=True)
+
+
+def _spelt(url: str, text: str, start: int, end: int) -> int:
+    """Return where a stretch of markup first spells a URL, -1 where it does not."""
+    spellings = {url, escape(url), escape(url, {'"': "&quot;", "'": "&apos;"})}
+    places = (text.find(spelling, start, end) for spelling in spellings)
+    return min((place for place in places if place >= 0), default=-1)

@@ -55,11 +55,11 @@ def read(text: str, url: str) -> Reading:
     return Reading(title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_cut)
 
 
-def entries(text: str, url: str) -> tuple[Entry, ...]:
-    """Return the entries of a feed in document order."""
+def entries(text: str, url: str, *, most: int | None = None) -> tuple[Entry, ...]:
+    """Return the entries of a feed in document order, read up to ``most`` elements."""
     return tuple(
         Entry(_page(_link(element, url), url), _title(element), _published(element))
-        for element in _entries(parse(text, _ENTRY))
+        for element in _entries(parse(text, _ENTRY, most=most))
     )
 
 

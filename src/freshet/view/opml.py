@@ -1,6 +1,6 @@
 """OPML: lists of feeds and pages as feed readers exchange them."""
 
-from freshet.view.xml import parse
+from freshet.view.xml import ANY_NUMBER, parse
 
 ADDRESSES = ("htmlurl", "xmlurl", "url")
 
@@ -11,6 +11,8 @@ def urls(text: str) -> list[str]:
     >>> urls('<opml><body><outline text="a" xmlUrl="https://a.org/feed"/></body></opml>')
     ['https://a.org/feed']
     """
-    outlines = (element for element in parse(text).walk() if element.name == "outline")
+    outlines = (
+        element for element in parse(text, most=ANY_NUMBER).walk() if element.name == "outline"
+    )
     named = ([item.attributes.get(name) for name in ADDRESSES] for item in outlines)
     return [next(filter(None, found)) for found in named if any(found)]

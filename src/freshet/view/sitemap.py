@@ -10,7 +10,7 @@ from freshet.view import feeds
 from freshet.view.moments import moment
 from freshet.view.reading import Reading
 from freshet.view.url import absolute, canonical
-from freshet.view.xml import MOST_VIEWED, Element, parse, root_name
+from freshet.view.xml import ANY_NUMBER, MOST_VIEWED, Element, parse, root_name
 
 # A stored sitemap does not say where it lay: what its feed names without a host has no address.
 NOWHERE = "https://nowhere.invalid/"
@@ -68,16 +68,16 @@ def entries(text: str, url: str) -> tuple[SitemapEntry, ...]:
 
 
 def locations(text: str) -> list[str]:
-    """Return the locations that a sitemap names, as they are written, in document order.
+    """Return all locations that a sitemap names, as they are written, in document order.
 
     >>> locations("<urlset><url><loc>foo:bar</loc></url></urlset>")
     ['foo:bar']
     """
     if feeds.is_feed(text):
-        named = (entry.url for entry in entries(text, NOWHERE))
-        return [url for url in named if not url.startswith(NOWHERE)]
+        named = (entry.url for entry in feeds.entries(text, NOWHERE, most=ANY_NUMBER))
+        return [url for url in named if url and not url.startswith(NOWHERE)]
     if root_name(text):
-        found = (written.strip() for written, _ in _from_xml(text))
+        found = (written.strip() for written, _ in _from_xml(text, ANY_NUMBER))
         return [written for written in found if written]
     lines = (line.strip() for line in text.lstrip("\ufeff").splitlines())
     return [f"https://{line}" if line.startswith("www.") else line for line in lines if line]
@@ -106,9 +106,9 @@ def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
             yield SitemapEntry(entry.url, entry.published)
 
 
-def _from_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
+def _from_xml(text: str, most: int | None = None) -> Iterator[tuple[str, datetime | None]]:
     """Yield each location as it is written, with its date."""
-    return _from_tree(parse(text, _ONE_LOCATION))
+    return _from_tree(parse(text, _ONE_LOCATION, most=most))
 
 
 def _from_plain_xml(text: str) -> Iterator[tuple[str, datetime | None]]:

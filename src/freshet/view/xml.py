@@ -6,12 +6,15 @@ local name, or nothing.
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import unescape
 
+# Pages of the web are read up to so many elements; a file that a person gives is read to its end.
 MOST_ELEMENTS = 500_000
 MOST_VIEWED = 60_000
+ANY_NUMBER = sys.maxsize
 
 # Each alternative either matches a stretch that ends before the next "<" or runs to the end.
 _TOKEN = re.compile(
@@ -87,9 +90,7 @@ class Element:
         return "".join(pieces)
 
 
-def parse(
-    text: str, restart: frozenset[str] = frozenset(), *, most: int = MOST_ELEMENTS
-) -> Element:
+def parse(text: str, restart: frozenset[str] = frozenset(), *, most: int | None = None) -> Element:
     """Return a nameless element that holds everything the text holds, up to so many elements.
 
     An element named in ``restart`` never holds another of its name: the second closes the first.
@@ -97,7 +98,7 @@ def parse(
     >>> parse("<a><b x='1'>c &amp; d</a>").child("a").text().strip()
     'c & d'
     """
-    return _Builder(restart, most).build(text)
+    return _Builder(restart, MOST_ELEMENTS if most is None else most).build(text)
 
 
 def root_name(head: str) -> str:
