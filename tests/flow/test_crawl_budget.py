@@ -1,11 +1,13 @@
 """What a day's budget pays for, and what is left of it after it was lowered."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from freshet.core.clock import FixedClock
+from freshet.core.types import Outcome
 from freshet.flow.opened import OpenedCollection
 from tests.flow.crawl_samples import (
     NOON,
@@ -13,6 +15,7 @@ from tests.flow.crawl_samples import (
     brought,
     crawling,
     drawn,
+    failed,
     make_folder,
     url,
     visit_all,
@@ -61,3 +64,23 @@ def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: P
         assert crawl.spending().spent == 12
         ask_for(folder, clock, 2)
         assert drawn(crawl, clock) == ()
+
+
+def booked(folder: Path) -> list[int]:
+    with OpenedCollection.open(folder) as beside:
+        return [beside.catalog.spending(day).requests for day in ("2026-03-01", "2026-03-02")]
+
+
+def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(folder: Path) -> None:
+    clock = FixedClock(NOON + timedelta(hours=11, minutes=59))
+    with crawling(folder, clock, "6/day") as crawl:
+        errands = drawn(crawl, clock)
+        clock.at += timedelta(minutes=2)
+        crawl.give_back(errands[:2])
+        refused = [failed(errand, clock.now(), Outcome.ROBOTS) for errand in errands[2:4]]
+        crawl.take([replace(item, asked=False) for item in refused], [])
+        crawl.take([brought(errand, clock.now()) for errand in errands[4:]], [])
+        assert booked(folder) == [4, 0]
+        assert len(drawn(crawl, clock)) == 6
+        assert booked(folder) == [4, 6]
+        assert not crawl.book(1)
