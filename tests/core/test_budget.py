@@ -63,14 +63,24 @@ def test_a_budget_made_smaller_than_what_is_spent_allows_nothing_more() -> None:
 
 
 @given(st.integers(0, 86_399), st.integers(0, 50), st.integers(0, 500), st.integers(0, 2 * 86_400))
-def test_a_pace_spends_all_by_midnight_and_never_more(
+def test_a_pace_spends_a_share_of_the_day_and_never_more_than_is_left(
     second: int, spent: int, more: int, later: int
 ) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=second)
-    pace = Pace(start, spent, spent + more)
-    assert pace.count_by(start + timedelta(seconds=later)) <= spent + more
+    total = spent + more
+    pace = Pace(start, spent, total)
+    moment = start + timedelta(seconds=later)
+    assert pace.count_by(moment) <= min(total, spent + 1 + total * later / 86_400)
+    share = total * (86_400 - second) / 86_400
     last = next_midnight(start) - timedelta(microseconds=1000)
-    assert pace.count_by(last) == spent + more
+    assert abs(pace.count_by(last) - min(total, spent + share)) <= 1
+
+
+def test_a_pace_from_midnight_on_spends_everything() -> None:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    last = next_midnight(start) - timedelta(milliseconds=1)
+    for total in (1, 7, 500, 100_003):
+        assert Pace(start, 0, total).count_by(last) == total
 
 
 @given(st.integers(0, 86_399), st.integers(1, 500), st.integers(0, 400))
@@ -82,7 +92,14 @@ def test_a_request_counts_from_the_moment_it_is_due(second: int, total: int, num
 
 
 def test_after_requests_out_of_turn_the_next_one_is_a_step_away() -> None:
-    pace = Pace(NOON, spent=0, total=17).resumed(NOON, spent=6)
-    assert pace.count_by(NOON + timedelta(minutes=59)) == 6
-    assert pace.count_by(NOON + timedelta(minutes=61)) == 7
-    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 17
+    pace = Pace(NOON, spent=0, total=27).resumed(NOON, spent=16)
+    assert pace.count_by(NOON + timedelta(minutes=59)) == 16
+    assert pace.count_by(NOON + timedelta(minutes=61)) == 17
+    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 27
+
+
+def test_after_few_requests_out_of_turn_the_pace_stays_a_share_of_the_day() -> None:
+    pace = Pace(NOON, spent=0, total=48).resumed(NOON, spent=6)
+    assert pace.count_by(NOON + timedelta(minutes=29)) == 6
+    assert pace.count_by(NOON + timedelta(minutes=31)) == 7
+    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 6 + 23

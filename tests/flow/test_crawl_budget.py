@@ -12,6 +12,7 @@ from freshet.flow.opened import OpenedCollection
 from tests.flow.crawl_samples import (
     NOON,
     PAGES,
+    SOON,
     brought,
     crawling,
     drawn,
@@ -84,3 +85,26 @@ def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(fol
         assert len(drawn(crawl, clock)) == 6
         assert booked(folder) == [4, 6]
         assert not crawl.book(1)
+
+
+def test_a_budget_begun_late_in_the_day_is_not_squeezed_into_its_last_hours(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "240/day") as crawl:
+        assert len(visit_all(crawl, clock)) == PAGES
+    clock.at = NOON + timedelta(hours=10)
+    with crawling(folder, clock, "240/day") as crawl:
+        counts = [len(visit_all(crawl, clock))]
+        for _ in range(4):
+            clock.at += timedelta(minutes=30) - SOON
+            counts.append(len(visit_all(crawl, clock)))
+            clock.at += SOON
+    assert counts == [1, 5, 5, 5, 5]
+
+
+def test_pages_never_seen_and_pages_asked_for_do_not_wait_late_in_the_day(folder: Path) -> None:
+    clock = FixedClock(NOON + timedelta(hours=11))
+    with crawling(folder, clock, "240/day") as crawl:
+        assert len(visit_all(crawl, clock)) == PAGES
+        clock.at += timedelta(minutes=2)
+        ask_for(folder, clock, 5)
+        assert len(visit_all(crawl, clock)) == 5

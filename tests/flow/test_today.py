@@ -10,7 +10,7 @@ from freshet.archive.catalog.rows import HostState, Lease
 from freshet.core.rounds import Course, RoundKind, Sampling
 from freshet.core.types import Outcome
 from freshet.flow.opened import OpenedCollection
-from freshet.flow.today import Today, note_budget, today_of
+from freshet.flow.today import Today, note_budget, note_start, today_of
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -29,8 +29,8 @@ def today(collection: OpenedCollection, budget: str = "") -> Today:
 
 def test_what_is_spent_and_left_is_told_and_robots_apart(collection: OpenedCollection) -> None:
     collection.add(URL)
-    collection.catalog.book(TODAY, 40, 3)
-    assert today(collection) == Today(TODAY, 500, 40, 460, 3, 0, share=50)
+    collection.catalog.book(TODAY, 400, 3)
+    assert today(collection) == Today(TODAY, 500, 400, 100, 3, 0, share=50)
 
 
 def test_what_rounds_used_and_may_use_is_told(collection: OpenedCollection) -> None:
@@ -88,6 +88,25 @@ def test_failing_pages_are_counted_and_bear_little(collection: OpenedCollection)
     found = today(collection, "100000")
     assert "failing pages, which are backed off: 1" in found.reasons
     assert collection.status().failing == {"timeout": 1}
+
+
+def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
+    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection.add_many([f"{URL}/{number}" for number in range(40)])
+    found = today(collection, "480/day")
+    assert found.unreachable == 480 - (15.5 * 20 + 1 + 40)
+    assert found.reasons == (
+        "a crawl that begins now spends the budget evenly, 20 requests an hour: "
+        "it does not make up for the hours before",
+    )
+    monkeypatch.setattr(sys, "argv", ["freshet", "run"])
+    with collection.appending():
+        note_start(collection.catalog, NOW - timedelta(hours=1))
+        [reason] = today(collection, "480/day").reasons
+        assert reason.startswith("the crawl began at 07:30 UTC and spends the budget evenly")
+        note_start(collection.catalog, NOW - timedelta(days=1))
+        assert today(collection, "480/day").reasons == ()
 
 
 def test_a_day_that_is_spent_has_nothing_out_of_reach(collection: OpenedCollection) -> None:

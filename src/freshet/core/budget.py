@@ -56,12 +56,15 @@ def next_midnight(now: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The rest of a day's budget, spread evenly from a moment to the end of its UTC day.
+    """A day's budget, spread evenly over its 24 hours; requests are due from a moment on.
+
+    What the hours before that moment did not use is not made up. Where they used more than their
+    share, the rest is spread evenly to the end of the UTC day.
 
     >>> from datetime import UTC
-    >>> pace = Pace(datetime(2026, 1, 1, 12, tzinfo=UTC), spent=4, total=16)
-    >>> pace.due(5).hour, pace.count_by(datetime(2026, 1, 1, 14, tzinfo=UTC))
-    (13, 7)
+    >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    >>> Pace(noon, spent=0, total=48).due(1).minute, Pace(noon, spent=36, total=48).due(37).hour
+    (30, 13)
     """
 
     start: datetime
@@ -81,7 +84,8 @@ class Pace:
     def resumed(self, now: datetime, spent: int) -> "Pace":
         """Return the pace of what is left after requests out of turn, the next one a step away."""
         left = next_midnight(now) - now
-        return Pace(now + left / (max(0, self.total - spent) + 1), spent, self.total)
+        step = max(self._share, left / (max(0, self.total - spent) + 1))
+        return Pace(min(now + step, next_midnight(now)), spent, self.total)
 
     def beside(self, requests: int) -> "Pace":
         """Return the pace of what is left where requests are made beside it: none is put off."""
@@ -90,4 +94,9 @@ class Pace:
     @property
     def _step(self) -> timedelta:
         rest = next_midnight(self.start) - self.start
-        return max(timedelta.resolution, rest / max(1, self.total - self.spent))
+        return max(self._share, rest / max(1, self.total - self.spent))
+
+    @property
+    def _share(self) -> timedelta:
+        """Return the time between two requests that the whole budget leaves in a day."""
+        return max(timedelta.resolution, timedelta(days=1) / max(1, self.total))

@@ -47,7 +47,7 @@ from freshet.flow.planning import (
 from freshet.flow.record import Learnt, Recorder, Taken
 from freshet.flow.roll import Roll
 from freshet.flow.sampling import Moment, Rounds, reason
-from freshet.flow.today import note_lost
+from freshet.flow.today import note_lost, note_start
 from freshet.view.url import canonical
 
 LEASE = timedelta(hours=1)
@@ -107,6 +107,7 @@ class Crawl:
         Hosts without pages that may be asked again are forgotten before any of them is read.
         """
         now = self._clock.now()
+        note_start(self._catalog, now)
         samples = self._rounds.begin(now)
         if held := self._catalog.leases():
             self._catalog.set_note(DIED, now.isoformat())
@@ -319,7 +320,7 @@ class Crawl:
         room = min(room, self._today.left(now))
         if self._only or self._catch_up:
             return caps
-        moment = Moment(now, until, pace.total)
+        moment = Moment(now, until, pace.total, self._today.began)
         due = self._rounds.due(moment, room, lambda page: self._roll.welcomes(page, now))
         if not due:
             return caps

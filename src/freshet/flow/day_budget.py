@@ -10,6 +10,8 @@ from freshet.core.budget import Budget, Pace, day_of, next_midnight
 class DayBudget:
     """The budget of the present day; it begins anew with each day.
 
+    ``began`` is when the crawl began to spend it: requests are due from then on.
+
     ``count_pages`` says how many pages there are, for budgets that are a share of them. With
     ``catch_up`` what the day so far has not used is available at once.
     """
@@ -24,13 +26,14 @@ class DayBudget:
         self._pace: Pace | None = None
         self.day = ""
         self.spent = 0
+        self.began: datetime | None = None
 
     def pace(self, now: datetime) -> Pace:
         """Return the pace of the day, begun anew with the day and when the budget changes."""
         total = self._budget.per_day(self._count_pages())
         if self._pace is None or day_of(now) != self.day:
             start = next_midnight(now) - timedelta(days=1) if self._catch_up else now
-            self.day = day_of(now)
+            self.day, self.began = day_of(now), start
             self.read()
             self._pace = Pace(start, 0 if self._catch_up else self.spent, total)
         elif total != self._pace.total:

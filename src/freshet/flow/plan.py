@@ -100,7 +100,7 @@ class Rehearsal:
         at, number = pace.start, pace.spent
         end = pace.start + HORIZON
         while most > 0 and at < end:
-            if number >= pace.total:
+            if number >= pace.total or pace.due(number) >= next_midnight(pace.start):
                 pace, number = Pace(next_midnight(pace.start), 0, pace.total), 0
             at, k = max(at, pace.due(number)), min(step, most)
             found = self._choose(at, max(at, pace.due(number + k)), k)

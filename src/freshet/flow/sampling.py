@@ -34,17 +34,21 @@ Visits = Sequence[tuple[Visit, Change | None]]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When samples are drawn: now, up to when, and of which day's budget."""
+    """When samples are drawn: now, up to when, and of which day's budget.
+
+    ``began`` is when the crawl began to spend that budget, None: with the day.
+    """
 
     now: datetime
     until: datetime
     budget: int
+    began: datetime | None = None
 
     @property
     def passed(self) -> float:
-        """Return how much of the day has passed, 0 to 1."""
-        left = next_midnight(self.now) - self.now
-        return 1.0 - left.total_seconds() / DAY_SECONDS
+        """Return how much of a day has passed since the budget is being spent, 0 to 1."""
+        start = self.began or next_midnight(self.now) - timedelta(days=1)
+        return max(0.0, (self.now - start).total_seconds() / DAY_SECONDS)
 
 
 class Rounds:
@@ -59,6 +63,7 @@ class Rounds:
         self._seen: dict[int, float] = {}
         self._day = ""
         self._spent = 0
+        self._before: tuple[datetime | None, int] = (None, 0)
 
     @property
     def are_wanted(self) -> bool:
@@ -95,7 +100,8 @@ class Rounds:
         left = min(room, share - self._spent_on(day_of(moment.now)))
         if left <= 0 or not self.are_wanted:
             return []
-        begin = room_for_samples(share, self._spent, self._agenda.reserved, moment.passed)
+        since = self._spent - self._spent_before(moment)
+        begin = room_for_samples(share, since, self._agenda.reserved, moment.passed)
         now, until = to_epoch(moment.now), to_epoch(moment.until)
 
         def is_free(page: int) -> bool:
@@ -239,6 +245,12 @@ class Rounds:
             self._day = day
             self._spent = self._catalog.spending(day).samples
         return self._spent
+
+    def _spent_before(self, moment: Moment) -> int:
+        """Return how many requests rounds had used when the crawl began to spend the budget."""
+        if self._before[0] != moment.began:
+            self._before = (moment.began, self._spent if moment.began else 0)
+        return self._before[1]
 
     def _left_alone_until(self, page: int, now: float) -> float:
         """Return until when a page is to be left alone; not between the looks of an instant round.

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import LastOutcome
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.core.budget import Budget, day_of, next_midnight
+from freshet.core.budget import HOURS, Budget, day_of, next_midnight
 from freshet.core.clock import to_epoch
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
@@ -16,6 +16,7 @@ from freshet.flow.writer import is_crawl
 from freshet.schedule.rounds import LATEST
 
 RUNNING_BUDGET = "budget of the running crawl"
+CRAWL_START = "start of the last crawl"
 LOST = "requests lost by crawls that were killed"
 NAMED_HOSTS = 3
 
@@ -68,6 +69,11 @@ def budget_now(collection: Collection) -> str:
     return (runs and collection.catalog.note(RUNNING_BUDGET)) or collection.settings.budget
 
 
+def note_start(catalog: Catalog, now: datetime) -> None:
+    """Keep when a crawl began."""
+    catalog.set_note(CRAWL_START, now.isoformat())
+
+
 def note_lost(catalog: Catalog, day: str, requests: int) -> None:
     """Keep that further requests of a day were lost with a crawl that was killed."""
     catalog.set_note(LOST, f"{day} {lost_on(catalog, day) + requests}")
@@ -87,10 +93,13 @@ def today_of(collection: Collection, outcomes: Sequence[LastOutcome], *, budget:
     spending = collection.catalog.spending(day_of(now))
     left = max(0, total - spending.requests)
     reaches = list(_reaches(collection, outcomes)) if left else []
-    unreachable = max(0, left - sum(reach.requests for reach in reaches))
-    reasons = tuple(_reasons(collection, outcomes, reaches)) if unreachable else ()
+    by_hosts = sum(reach.requests for reach in reaches)
+    by_pace, late = _paced(collection, outcomes, total)
+    reasons = [late] if by_pace < min(by_hosts, left) else []
+    reasons += _reasons(collection, outcomes, reaches) if by_hosts < left else []
+    unreachable = max(0, left - min(by_hosts, by_pace))
     return Today(
-        day_of(now), total, spending.requests, left, spending.apart, unreachable, reasons,
+        day_of(now), total, spending.requests, left, spending.apart, unreachable, tuple(reasons),
         lost_on(collection.catalog, day_of(now)), spending.samples,
         int(collection.settings.rounds.share * total),
         collection.catalog.pages_in_rounds(now - timedelta(seconds=LATEST)),
@@ -104,6 +113,33 @@ def failing_of(outcomes: Sequence[LastOutcome]) -> dict[str, int]:
         if item.outcome is not None and not item.outcome.is_look:
             counts[str(item.outcome)] += item.pages
     return dict(counts.most_common())
+
+
+def _paced(
+    collection: Collection, outcomes: Sequence[LastOutcome], total: int
+) -> tuple[int, str]:  # fmt: skip
+    """Return how many requests the pace still allows today, and why no more.
+
+    A crawl that began today does not make up for the hours before. Pages never seen and pages
+    asked for do not wait for the pace.
+    """
+    now = collection.clock.now()
+    midnight = next_midnight(now)
+    noted = collection.catalog.note(CRAWL_START)
+    runs = noted is not None and is_crawl(ArchiveLock(collection.archive).holder())
+    began = datetime.fromisoformat(noted) if runs and noted else now
+    if began <= midnight - timedelta(days=1):
+        return total, ""
+    unseen = sum(item.pages for item in outcomes if item.outcome is None)
+    share = total * ((midnight - now) / timedelta(days=1))
+    who = f"the crawl began at {began:%H:%M} UTC and" if runs else "a crawl that begins now"
+    an_hour = total / HOURS
+    rate = f"{an_hour:,.0f}" if an_hour >= 10 else f"{an_hour:.2g}"
+    why = f"{who} spends the budget evenly, {rate} requests an hour:"
+    return (
+        1 + int(share) + unseen + len(collection.catalog.asked()),
+        f"{why} it does not make up for the hours before",
+    )
 
 
 def _reaches(collection: Collection, outcomes: Sequence[LastOutcome]) -> Iterator[Reach]:
