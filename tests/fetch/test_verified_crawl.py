@@ -47,11 +47,12 @@ def test_an_untrusted_page_is_no_content_and_closes_no_host_for_pages_that_waive
         assert state.failures == 0
 
 
-def test_rules_that_were_not_verified_do_not_open_a_page_that_wants_them_verified(
+def test_rules_that_were_not_verified_do_not_close_a_page_that_wants_them_verified(
     tmp_path: Path, authority: Authority
 ) -> None:
     tls = {"bad": authority.serve("other.example")}
-    with Loopback({"bad": SITE}, tls=tls) as server:
+    site = Site(SITE.pages, robots="User-agent: *\nDisallow: /b")
+    with Loopback({"bad": site}, tls=tls) as server:
         first, second = (server.urls["bad"] + path for path in SITE.pages)
         folder = make_collection(tmp_path / "c", [first], server.allow)
         with OpenedCollection.open(folder) as collection:
