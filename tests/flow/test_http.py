@@ -181,7 +181,7 @@ def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
     assert len(set(names)) == len(names)
 
 
-def test_a_304_has_the_http_header_of_the_original_and_its_own_among_the_facts(
+def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
     collection: OpenedCollection,
 ) -> None:
     record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
@@ -192,8 +192,17 @@ def test_a_304_has_the_http_header_of_the_original_and_its_own_among_the_facts(
         for found in FastwarcIterator(BytesIO(whole), record_types=wanted, parse_http=True)
     ]
     assert heads[0] == heads[1] == ("HTTP/1.1 200 OK", {"Content-Type": "text/html", "X": "y"})
-    facts = archived(collection)[-1][2].decode().removeprefix("notModifiedHead: ").strip()
-    assert unquote_to_bytes(facts) == UNCHANGED.head
+    [revisit] = fields_of(collection, "revisit")
+    assert unquote_to_bytes(dict(revisit)["WARC-Freshet-Not-Modified"]) == UNCHANGED.head
+
+
+def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
+    collection: OpenedCollection,
+) -> None:
+    huge = Http(b"HTTP/1.1 304 Not Modified\r\nX: " + b"\xff" * 2_000_000 + b"\r\n\r\n", REQUEST)
+    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2, huge)])
+    assert len(fields_of(collection, "revisit")) == 1
+    assert collection.check().is_sound
 
 
 def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes(

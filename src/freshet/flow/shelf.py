@@ -9,9 +9,7 @@ from datetime import datetime
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import (
-    NOT_MODIFIED,
     Origin,
-    escaped_head,
     metadata,
     request,
     resource,
@@ -39,7 +37,6 @@ from freshet.core.types import Location, Outcome, Snapshot
 from freshet.flow.originals import LastLook, OriginalRecords, PayloadKey, look_of, reference
 
 OK = 200
-NOT_MODIFIED_HEAD = "notModifiedHead"
 
 _TRANSFER_CODING = re.compile(rb"(?im)^transfer-encoding[ \t]*:[^\n]*\n(?:[ \t]+[^\r\n][^\n]*\n)*")
 
@@ -169,7 +166,7 @@ class Shelf:
         if kept is None:
             return revisit_not_modified(target, time, http.head, last.original)
         head = split_http(kept.block)[0] if is_http(kept) else b""
-        return revisit_not_modified(target, time, head, reference(kept))
+        return revisit_not_modified(target, time, head, reference(kept), answer=http.head)
 
     def _last_look(self, page: int, url: str, arrival: Arrival) -> LastLook | None:
         """Return the page's last look by then, put just now or in the catalog."""
@@ -181,8 +178,7 @@ class Shelf:
 
     def _append(self, arrival: Arrival, record: Record) -> Location:
         """Append a record together with all that belongs to it: requests, facts, and hops."""
-        http = _with_head(arrival.http, record)
-        members = [record, *_beside(http, record), *_on_the_way(arrival, record)]
+        members = [record, *_beside(arrival.http, record), *_on_the_way(arrival, record)]
         return self._open(arrival.source).append(members)[0]
 
     def _copy(self, arrival: Arrival) -> Location:
@@ -245,13 +241,6 @@ def _beside(http: Http | None, record: Record, headers: Fields = ()) -> Iterator
         yield request(http.request, answer=record, headers=headers)
     if http is not None and http.facts:
         yield metadata(dict(http.facts), about=record, headers=headers)
-
-
-def _with_head(http: Http | None, record: Record) -> Http | None:
-    """Add the 304 answer's own HTTP header to the facts, where its record has the original's."""
-    if http is None or record.field("WARC-Profile") != NOT_MODIFIED or record.block == http.head:
-        return http
-    return replace(http, facts=(*http.facts, (NOT_MODIFIED_HEAD, escaped_head(http.head))))
 
 
 def _on_the_way(arrival: Arrival, record: Record) -> Iterator[Record]:

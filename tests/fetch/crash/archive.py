@@ -1,19 +1,22 @@
 """What other programs read in an archive: two of them, which have to agree on every record."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
+from urllib.parse import unquote
 
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.warc.record import VISIT_FIELD
+from freshet.archive.warc.record import NOT_MODIFIED_FIELD, VISIT_FIELD
 from tests.fetch.crash.web import REQUEST_HEADER
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
     from fastwarc.warc import ArchiveIterator as FastwarcIterator
 
+_NAME = re.compile(rf"(?im)^{REQUEST_HEADER}: *(\S+)")
 ANSWERS = frozenset({"response", "revisit"})
 
 
@@ -49,7 +52,10 @@ def read_by_warcio(folder: Path) -> Iterator[Kept]:
                     record.rec_type,
                     fields.get_header("WARC-Target-URI") or "",
                     fields.get_header(VISIT_FIELD) or "",
-                    (http and http.get_header(REQUEST_HEADER)) or "",
+                    _request(
+                        fields.get_header(NOT_MODIFIED_FIELD),
+                        http and http.get_header(REQUEST_HEADER),
+                    ),
                     sha1(body).hexdigest(),
                 )
 
@@ -65,6 +71,12 @@ def read_by_fastwarc(folder: Path) -> Iterator[Kept]:
                     fields.get("WARC-Type") or "",
                     fields.get("WARC-Target-URI") or "",
                     fields.get(VISIT_FIELD) or "",
-                    (http and http.get(REQUEST_HEADER)) or "",
+                    _request(fields.get(NOT_MODIFIED_FIELD), http and http.get(REQUEST_HEADER)),
                     sha1(record.reader.read()).hexdigest(),
                 )
+
+
+def _request(not_modified: str | None, named: str | None) -> str:
+    """Return what the server called the request: in the header of its 304, or of its answer."""
+    own = _NAME.search(unquote(not_modified or ""))
+    return own[1] if own else named or ""

@@ -7,11 +7,18 @@ from urllib.parse import quote_from_bytes
 
 from freshet.archive.warc.digest import label, sha1
 from freshet.archive.warc.http import split_http
-from freshet.archive.warc.record import Fields, Record, format_date, new_id
+from freshet.archive.warc.record import (
+    NOT_MODIFIED_FIELD,
+    Fields,
+    Record,
+    format_date,
+    new_id,
+)
 
 FORMAT = "WARC File Format 1.1"
 CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+LONGEST_ANSWER_HEAD = 16_384
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 _UNESCAPED = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
@@ -92,23 +99,26 @@ def revisit_identical(
 
 
 def revisit_not_modified(
-    target: str, date: datetime, http_head: bytes, original: Original
+    target: str, date: datetime, http_head: bytes, original: Original, *, answer: bytes = b""
 ) -> Record:
     """Say that the server answered 304 and that the payload is still the original's.
 
-    Replay programs join this HTTP header to the original's payload, so it is the original's.
+    Replay programs join this HTTP header to the original's payload, so it is the original's; the
+    header of the 304 ``answer`` goes into a field of its own.
     """
     digest = (("WARC-Payload-Digest", original.digest),) if original.digest else ()
-    return _revisit(target, date, http_head, (*_refers_to(original, NOT_MODIFIED), *digest))
+    own = ((NOT_MODIFIED_FIELD, escaped_head(answer)),) if answer else ()
+    headers = (*_refers_to(original, NOT_MODIFIED), *digest, *own)
+    return _revisit(target, date, http_head, headers)
 
 
 def escaped_head(http_head: bytes) -> str:
-    """Write an HTTP header as one line of warc-fields; percent escapes keep every byte.
+    """Write an HTTP header, or the beginning of a very long one, in one line by percent escapes.
 
     >>> escaped_head(b"HTTP/1.1 304 Not Modified\\r\\nETag: 100%\\r\\n\\r\\n")
     'HTTP/1.1 304 Not Modified%0D%0AETag: 100%25%0D%0A%0D%0A'
     """
-    return quote_from_bytes(http_head, safe=_UNESCAPED).replace("  ", " %20")
+    return quote_from_bytes(http_head[:LONGEST_ANSWER_HEAD], safe=_UNESCAPED)
 
 
 def warc_fields(facts: Mapping[str, str]) -> bytes:

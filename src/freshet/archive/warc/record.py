@@ -18,11 +18,13 @@ CAPTURES = frozenset({"response", "resource", "revisit"})
 
 # What only Freshet says of a record (docs/decisions/0013-redirects-in-the-archive.md): the page of
 # a redirected visit; the visit that a redirecting answer led to; where a visit ended that got no
-# last answer; and an outcome that the answer itself does not show.
+# last answer; an outcome that the answer itself does not show; and the HTTP header of a 304, whose
+# record has the original's (docs/decisions/0031-revisits-replay-the-original.md).
 PAGE_FIELD = "WARC-Freshet-Page"
 VISIT_FIELD = "WARC-Freshet-Visit"
 FINAL_FIELD = "WARC-Freshet-Final"
 OUTCOME_FIELD = "WARC-Freshet-Outcome"
+NOT_MODIFIED_FIELD = "WARC-Freshet-Not-Modified"
 
 _ODD_DATE = re.compile(
     r"(?P<year>\d{1,4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
