@@ -16,6 +16,7 @@ from freshet.archive.catalog.rows import (
     LinkDelta,
     Summary,
 )
+from freshet.archive.catalog.sql import history
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import BadRow, Change, Location, Outcome, PageKey
 from tests.contracts.catalog_samples import (
@@ -104,6 +105,18 @@ class TestPages:
         assert len(catalog.history(catalog.page(new_page().key).id)) == 1
         catalog.restore(ids)
         assert [page.id for page in catalog.pages()] == ids
+
+    def test_of_very_many_links_the_last_ones_are_known(
+        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (page,) = add(catalog)
+        catalog.append([
+            Entry(new_visit(page, number), links=LinkDelta((f"x:{number}", f"y:{number}")))
+            for number in range(6)
+        ])
+        assert len(catalog.seen_links(page)) == 12
+        monkeypatch.setattr(history, "MOST_SEEN_LINKS", 4)
+        assert catalog.seen_links(page) == {"x:4", "y:4", "x:5", "y:5"}
 
     def test_a_purged_page_leaves_nothing(self, catalog: Catalog) -> None:
         page, other = add(catalog, new_page("a"), new_page("b"))

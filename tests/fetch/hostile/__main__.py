@@ -6,13 +6,16 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 
 from tests.fetch.hostile import laws
+from tests.fetch.hostile.floods import floods
 from tests.fetch.hostile.misbehaviours import KINDS
 from tests.fetch.hostile.run import Bounds, Run, crawl_over, healthy_site
 
+LARGE = 8_000_000
 SECONDS = 60.0
 ROUNDS = 2
 SHARE = 0.9
 BOUNDS = Bounds(page_interval=20.0)
+LARGE_BOUNDS = Bounds(page_interval=20.0, response_bytes=2 * LARGE, decoded_bytes=8 * LARGE)
 
 
 def main() -> int:
@@ -28,6 +31,14 @@ def main() -> int:
         problems += wild.problems
         _say(f"calm: {_figures(calm)}")
         _say(f"wild: {_figures(wild)}, {shares[-1]:.3f} kept")
+    for kind in floods(LARGE):
+        with TemporaryDirectory() as folder:
+            run = crawl_over(
+                Path(folder) / "large", sites, (kind,), seconds=SECONDS, bounds=LARGE_BOUNDS
+            )
+        wrong |= laws.wrong_outcomes(run, (kind,))
+        problems += run.problems
+        _say(f"{kind.name}, {LARGE:,} bytes: {_figures(run)}")
     for name, outcomes in wrong.items():
         _say(f"wrong: {name}: {', '.join(outcomes)}")
     _say(f"{len(KINDS)} kinds, {len(wrong)} wrong; share kept on average {mean(shares):.3f}")

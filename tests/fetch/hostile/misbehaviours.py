@@ -2,10 +2,10 @@
 
 import sys
 
-from tests.fetch.hostile import bombs, contents, framing, lies, redirects, rules, silence
+from tests.fetch.hostile import bombs, contents, floods, framing, lies, redirects, rules, silence
 from tests.fetch.hostile.kinds import Misbehaviour, kinds_in
 
-FAMILIES = (silence, framing, bombs, redirects, lies, contents, rules)
+FAMILIES = (silence, framing, bombs, redirects, lies, contents, floods, rules)
 KINDS: tuple[Misbehaviour, ...] = tuple(kind for family in FAMILIES for kind in kinds_in(family))
 
 

@@ -209,7 +209,7 @@ class HistoryCatalog(Protocol):
         ...
 
     def seen_links(self, page_id: int) -> frozenset[str]:
-        """Return every link that a page ever had."""
+        """Return every link that a page ever had; of very many those that came last."""
         ...
 
     def link_delta(self, visit_id: int) -> LinkDelta | None:
