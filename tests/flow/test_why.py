@@ -148,6 +148,21 @@ def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: OpenedColl
     assert "cannot be had (status 503" in why(collection).host.robots
 
 
+def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
+    collection: OpenedCollection,
+) -> None:
+    plain = URL.replace("https:", "http:")
+    collection.add(plain)
+    robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
+    collection.catalog.set_hosts([HostState("example.org:80", robots=robots)])
+    assert "status 404" in collection.why(collection.page(plain)).host.robots
+    collection.catalog.set_hosts([
+        HostState("example.org:80"),
+        HostState("example.org", robots=robots),
+    ])
+    assert "not asked for yet" in collection.why(collection.page(plain)).host.robots
+
+
 def test_a_spent_budget_is_an_obstacle(collection: OpenedCollection) -> None:
     looks(collection, "a")
     collection.catalog.book("2026-11-15", 500)

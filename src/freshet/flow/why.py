@@ -1,7 +1,7 @@
 """Why a page stands where it stands in the plan, in words and numbers."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -17,7 +17,7 @@ from freshet.core.spans import every, span
 from freshet.core.tables import Explanation, Reckoning
 from freshet.core.types import Page, Visit
 from freshet.flow.collection import Collection
-from freshet.flow.hosts import HostView, host_view
+from freshet.flow.hosts import HostView, host_view, known_names
 from freshet.flow.obstacles import obstacle_of, visit_in_words
 from freshet.flow.plan import Rehearsal
 from freshet.flow.writer import is_crawl
@@ -114,7 +114,7 @@ def _why(
     collection: Collection, page: Page, ahead: Rehearsal, expected: datetime | None
 ) -> Why:  # fmt: skip
     settings = collection.settings
-    state = collection.catalog.host(page.host) or HostState(page.host)
+    state = _host_state(collection, page)
     host = host_view(state, settings.politeness, ahead.now)
     last = collection.catalog.last_visits([page.id]).get(page.id)
     visit = None if last is None else last.visit
@@ -130,6 +130,15 @@ def _why(
         own.importance, tuple(obstacles), host, visit, found,
         expected or _due(ahead, page, own, host, found), own.verify_tls is not False,
     )  # fmt: skip
+
+
+def _host_state(collection: Collection, page: Page) -> HostState:
+    """Return what is remembered of a page's host, with the robots.txt of the page's scheme."""
+    state = collection.catalog.host(page.host) or HostState(page.host)
+    if not page.url.startswith("http:"):
+        return state
+    plain = collection.catalog.host(known_names(page.host)[-1])
+    return replace(state, robots=plain.robots if plain else {})
 
 
 def _explanation(ahead: Rehearsal, page: Page) -> Explanation | None:
