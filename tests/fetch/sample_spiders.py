@@ -149,7 +149,12 @@ class Forms(Based, scrapy.Spider):
     def parse(self, response: Response, user: str) -> Any:
         jar = {"cookiejar": response.meta["cookiejar"]}
         yield FormRequest.from_response(
-            response, formdata={"user": user}, meta=jar, callback=self.welcomed
+            response,
+            formdata={"user": user},
+            meta=jar,
+            callback=self.welcomed,
+            # Both sessions are led to one URL, and neither is a duplicate of the other.
+            dont_filter=True,
         )
 
     def welcomed(self, response: Response) -> Item:
