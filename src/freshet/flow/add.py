@@ -64,8 +64,9 @@ def add_pages(
 def urls_of_lines(text: str, *, name: str) -> list[ListedUrl]:
     """Return the lines of a list but for blank ones and comments, with their numbers.
 
-    >>> urls_of_lines("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
-    [ListedUrl(url='https://a.org/', place='urls.txt, line 2')]
+    >>> [line] = urls_of_lines("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
+    >>> line.url, line.place
+    ('https://a.org/', 'urls.txt, line 2')
     """
     lines = ((number, _uncommented(line)) for number, line in enumerate(text.splitlines(), 1))
     return [ListedUrl(line, f"{name}, line {number}") for number, line in lines if line]
