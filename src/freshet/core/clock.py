@@ -9,8 +9,8 @@ from typing import Protocol
 
 CYCLE_SECONDS = 86_400
 
-# A visit from an outside history lies between the first year of the web and shortly after now.
-EARLIEST_VISIT = datetime(1990, 1, 1, tzinfo=UTC)
+# Visits of outside histories lie between the epoch, where made-up traces begin, and about now.
+EARLIEST_VISIT = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK_ERROR = timedelta(days=7)
 
 # Times read back are kept a year inside the calendar, so that zones and spans can be added to them.
@@ -117,7 +117,7 @@ def implausible_visit_time(moment: datetime, now: datetime) -> str:
     >>> implausible_visit_time(noon, noon)
     ''
     >>> implausible_visit_time(datetime(9999, 1, 1, tzinfo=UTC), noon)
-    'time 9999-01-01T00:00:00+00:00 is not between 1990-01-01 and a week from now'
+    'time 9999-01-01T00:00:00+00:00 is not between 1970-01-01 and a week from now'
     """
     if EARLIEST_VISIT <= moment <= now + CLOCK_ERROR:
         return ""
