@@ -1,5 +1,6 @@
 """A damaged repository loses only what the damage holds; collected only where git is."""
 
+import zlib
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,15 @@ def test_a_commit_without_a_usable_time_costs_its_own_versions(
     good, bad = sorted_out(scraper.path)
     assert good == [(1, b"one"), (3, b"three")]
     assert [row.why for row in bad] == ["its commit has no usable time"]
+
+
+@pytest.mark.parametrize("claimed", [1_000_000, 4])
+def test_a_file_that_holds_more_or_less_than_it_claims_is_a_bad_row(
+    scraper: Scraper, claimed: int
+) -> None:
+    fill(scraper)
+    body = zlib.compress(b"blob %d\0version 4" % claimed)
+    scraper.damage("HEAD~2:a.md", lambda file: file.write_bytes(body))
+    good, bad = sorted_out(scraper.path)
+    assert good == versions(1, 2, 3, 5, 6)
+    assert [row.why.split()[-1] for row in bad] == ["damaged"]

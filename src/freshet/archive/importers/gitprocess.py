@@ -1,13 +1,16 @@
 """The git program, run so that nothing of the repository or the user's settings is executed."""
 
+import hashlib
 import os
 import subprocess
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from io import BufferedReader
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Self
+from typing import IO, Self, cast
+from uuid import uuid4
 
 from freshet.core.errors import BadInput
 
@@ -39,6 +42,7 @@ EMPTY_TREES = {
 }
 TIMELESS = (1 << 63) - 1
 CHUNK = 1 << 16
+SHA1_DIGITS = 40
 
 
 class Repository:
@@ -224,12 +228,19 @@ class Fields:
 
 
 class Blobs:
-    """File contents by their hash, from one process that is started again only if it dies."""
+    """File contents by their hash, from one process that is started again only if it dies.
+
+    Behind each file a name is asked for that no object has: git announces a damaged object with the
+    size that it claims, and its answer to that name shows where what it has ends.
+    """
 
     def __init__(self, repository: Repository, largest: int) -> None:
         self._repository = repository
         self._largest = largest
         self._process = repository.start_blobs()
+        name = uuid4().hex.encode()
+        self._request_end = b"\n" + name + b"\n"
+        self._answer_end = b"\n" + name + b" missing\n"
 
     def __enter__(self) -> Self:
         return self
@@ -241,27 +252,28 @@ class Blobs:
     def read(self, blob: str) -> bytes:
         """Return a file's bytes; ValueError says why they cannot be had."""
         size = self._size(blob)
-        if size > self._largest:
-            self._skip(size + 1)
-            raise ValueError(f"has {size:,} bytes, more than the {self._largest:,} taken")
-        body = self._output.read(size + 1)
-        if len(body) <= size:
+        body, length = self._content(size)
+        if length is None:
             self._restart()
+        elif size > self._largest:
+            raise ValueError(f"has {size:,} bytes, more than the {self._largest:,} taken")
+        if length != size or _hash_of(body, len(blob)) != blob:
             raise ValueError(f"object {blob} is damaged")
-        return body[:size]
+        return body
 
     @property
-    def _output(self) -> IO[bytes]:
+    def _output(self) -> BufferedReader:
         """Return the pipe that contents come through."""
-        assert self._process.stdout is not None
-        return self._process.stdout
+        return cast("BufferedReader", self._process.stdout)
 
     def _size(self, blob: str) -> int:
         """Ask for a file and return the size of what is coming."""
         answer = self._answer(blob)
         if len(answer) == 3:
             return int(answer[2])
-        if not answer:
+        if answer:
+            self._output.readline()
+        else:
             self._restart()
         raise ValueError(f"object {blob} is {'missing' if answer else 'damaged'}")
 
@@ -269,16 +281,25 @@ class Blobs:
         """Return hash, type and size of what is coming, or nothing when the process has died."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(f"{blob}\n".encode())
+            self._process.stdin.write(blob.encode() + self._request_end)
             self._process.stdin.flush()
         except BrokenPipeError:
             return []
         return self._output.readline().split()
 
-    def _skip(self, size: int) -> None:
-        """Read past what is not wanted."""
-        while size > 0:
-            size -= len(self._output.read(min(size, CHUNK))) or size
+    def _content(self, size: int) -> tuple[bytes, int | None]:
+        """Read a file, kept unless it is too large, and return its length; None if git has died."""
+        end, tail, length = self._answer_end, b"", 0
+        kept: list[bytes] = []
+        while length < size + len(end) and not tail.endswith(end):
+            chunk = self._output.read1(CHUNK)
+            if not chunk:
+                return b"", None
+            length += len(chunk)
+            tail = (tail + chunk)[-len(end) :]
+            if size <= self._largest:
+                kept.append(chunk)
+        return b"".join(kept)[: -len(end)], length - len(end)
 
     def _restart(self) -> None:
         """Start again after the process died of a damaged object."""
@@ -303,6 +324,16 @@ def split(stream: IO[bytes] | None) -> Iterator[bytes]:
     while chunk := stream.read(CHUNK):
         *whole, rest = (rest + chunk).split(b"\0")
         yield from whole
+
+
+def _hash_of(body: bytes, digits: int) -> str:
+    """Return the name that git gives to a file with these bytes, in as many digits as it uses.
+
+    >>> _hash_of(b"", 40)
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    kind = "sha1" if digits == SHA1_DIGITS else "sha256"
+    return hashlib.new(kind, b"blob %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
 
 
 def _quoted(errors: IO[bytes]) -> str:
