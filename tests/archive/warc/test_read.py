@@ -280,3 +280,14 @@ def test_damaged_members_that_overlap_without_end_are_given_up(
     path.write_bytes(start * 8_000)
     *_, last = records(path)
     assert "the rest of the file is not read" in str(last)
+
+
+def test_a_line_of_an_arc_without_end_is_a_fault_and_not_held_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.arc.gz"
+    path.write_bytes(gzip.compress(ARC_OPENING + b"x" * 100_000_000, 1))
+    tracemalloc.start()
+    faults_found = faults(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "a line of it has more than 1,048,576 bytes" in faults_found[-1].what
+    assert peak < 70_000_000

@@ -8,11 +8,13 @@ from typing import BinaryIO
 from uuid import NAMESPACE_URL, uuid5
 
 from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.located import Fault, Found, Located
 from freshet.archive.warc.member import CHUNK_BYTES
+from freshet.archive.warc.parse import HEAD_BYTES
 from freshet.archive.warc.pieces import Block, Pieces
 from freshet.archive.warc.record import Record, parse_date
 
@@ -22,16 +24,30 @@ _ALL = sys.maxsize
 _KEPT_FIELDS = frozenset({"warc-ip-address", "warc-filename", "content-type"})
 
 
+class _BoundedReader(DecompressingBufferedReader):  # type: ignore[misc]
+    """Refuses lines without end, which would be held in memory."""
+
+    def readline(self, length: int | None = None) -> bytes:
+        line: bytes = super().readline(length or HEAD_BYTES)
+        if len(line) >= HEAD_BYTES:
+            raise ArchiveLoadFailed(f"a line of it has more than {HEAD_BYTES:,} bytes")
+        return line
+
+
 class _QuietIterator(ArchiveIterator):  # type: ignore[misc]
     """Writes nothing to standard error, where a file's bytes could steer a terminal."""
 
     INC_RECORD = ""
 
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, no_record_parse=True, arc2warc=True)
+        self.reader = _BoundedReader(file)
+
 
 def arc_records(path: Path, file: BinaryIO, keep: int) -> Iterator[Found]:
     """Yield the records of an ARC file as WARC records."""
     file.seek(0)
-    walk = _QuietIterator(file, no_record_parse=True, arc2warc=True)
+    walk = _QuietIterator(file)
     try:
         for entry in walk:
             # Asking warcio for the offset reads past the block: the block comes first.

@@ -110,14 +110,14 @@ def header_fields(head: str) -> Fields:
     >>> header_fields("A: 1\\r\\n 2\\r\\nno colon\\nB:3")
     (('A', '1 2'), ('B', '3'))
     """
-    fields: list[tuple[str, str]] = []
+    fields: list[tuple[str, list[str]]] = []
     for line in head.split("\n"):
         name, colon, value = line.partition(":")
         if line[:1] in (" ", "\t") and fields:
-            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}".strip())
+            fields[-1][1].append(line.strip())
         elif colon and name.strip():
-            fields.append((name.strip(), value.strip()))
-    return tuple(fields)
+            fields.append((name.strip(), [value.strip()]))
+    return tuple((name, " ".join(filter(None, parts))) for name, parts in fields)
 
 
 def _content_length(text: str | None) -> int:
