@@ -64,6 +64,20 @@ def test_rows_beside_a_value_that_is_too_large_are_taken(tmp_path: Path) -> None
     assert bad.why == "html has 64,000,001 bytes, more than the 64,000,000 taken"
 
 
+@pytest.mark.parametrize("place", [b"\x01", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"])
+def test_a_column_that_claims_to_begin_nowhere_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: bytes
+) -> None:
+    path = versions(tmp_path / "v.parquet", [b"<p>one"])
+    offset = CompactReader(b"\x16" + place + b"\x00").struct()[1]
+    facts = {3: [b"page"], 7: 10, 9: offset}
+    footer = {4: [{1: [{3: facts}], 3: 1}]}
+    monkeypatch.setattr(parquet_pages, "_footer", lambda *_: footer)
+    table = parquet.Table(path, [pl.col("page")], 1, parquet.version)
+    with pytest.raises(BadInput, match="is not readable as Parquet"):
+        list(parquet.slices(table))
+
+
 def test_a_file_that_claims_more_rows_than_its_pages_hold_is_bad_input(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one"] * 4)
     table = parquet.Table(path, [pl.col("page")], 4, parquet.version)

@@ -163,7 +163,7 @@ def slices(table: Table) -> Iterator[RowSlice]:
     names = [column.meta.output_name() for column in table.columns]
     try:
         yield from row_slices(table.path, names, most_rows=ROWS_AT_ONCE)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, OverflowError) as error:
         reason = str(error) if type(error) is ValueError else "its footer or a page header is wrong"
         raise _unreadable(table.path, reason) from error
 
