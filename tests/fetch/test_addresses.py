@@ -1,6 +1,6 @@
 """Which addresses are special, which are opened, and what is said of those that are refused."""
 
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
 from hypothesis import given
@@ -17,10 +17,11 @@ NOTHING = Allowed()
     [
         "0.0.0.0", "10.255.255.255", "100.64.0.1", "127.1.2.3", "169.254.169.254", "172.31.0.1",
         "192.0.0.192", "192.168.1.1", "198.19.0.1", "203.0.113.9", "224.0.0.1", "255.255.255.255",
-        "168.63.129.16", "::", "::1", "::127.0.0.1", "::ffff:10.0.0.1", "::ffff:0:127.0.0.1",
-        "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
-        "2606:4700::5efe:7f00:1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1%eth0",
-        "fec0::1", "ff02::1", "4000::1",
+        "168.63.129.16", "239.255.255.255", "240.0.0.0", "::", "::1", "::127.0.0.1",
+        "::ffff:10.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1",
+        "2001::1", "2001:1::1", "2001:db8::1", "2002:7f00:1::", "2606:4700::5efe:7f00:1",
+        "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1%eth0", "fec0::1", "ff02::1",
+        "4000::1",
     ],
 )  # fmt: skip
 def test_an_address_with_a_special_meaning_is_special(address: str) -> None:
@@ -37,6 +38,34 @@ def test_an_address_with_a_special_meaning_is_special(address: str) -> None:
 )  # fmt: skip
 def test_a_public_address_is_not_special(address: str) -> None:
     assert why_special(address) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"),
+        ("100.64.0.0", "100.127.255.255"), ("127.0.0.0", "127.255.255.255"),
+        ("168.63.129.16", "168.63.129.16"), ("169.254.0.0", "169.254.255.255"),
+        ("172.16.0.0", "172.31.255.255"), ("192.0.0.0", "192.0.0.255"),
+        ("192.0.2.0", "192.0.2.255"), ("192.31.196.0", "192.31.196.255"),
+        ("192.52.193.0", "192.52.193.255"), ("192.88.99.0", "192.88.99.255"),
+        ("192.168.0.0", "192.168.255.255"), ("192.175.48.0", "192.175.48.255"),
+        ("198.18.0.0", "198.19.255.255"), ("198.51.100.0", "198.51.100.255"),
+        ("203.0.113.0", "203.0.113.255"), ("224.0.0.0", "255.255.255.255"),
+        ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff"),
+        ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ],
+)  # fmt: skip
+def test_a_special_range_is_special_from_end_to_end(first: str, last: str) -> None:
+    assert why_special(first)
+    assert why_special(last)
+    if first != "0.0.0.0":
+        assert why_special(ip_address(first) - 1) is None
+    if last != "255.255.255.255":
+        assert why_special(ip_address(last) + 1) is None
 
 
 @given(st.ip_addresses(v=4))
@@ -58,7 +87,8 @@ def test_an_opened_address_is_open_at_its_ports_alone(
 @pytest.mark.parametrize(
     ("text", "address", "port"),
     [
-        ("10.0.0.0/8", "10.2.3.4", 1),
+        ("10.0.0.0/8", "10.2.3.4", 0),
+        ("10.0.0.0/8", "10.2.3.4", 65_535),
         ("127.0.0.1", "127.0.0.1", 65_535),
         ("127.0.0.1:80", "127.0.0.1", 80),
         ("127.0.0.1/32:8000-8010", "127.0.0.1", 8010),
@@ -66,6 +96,8 @@ def test_an_opened_address_is_open_at_its_ports_alone(
         ("::1", "::1", 80),
         ("[::1]:80", "::1", 80),
         ("fd00::/8:80-90", "fd12::1", 85),
+        ("[fd00::]/8:80", "fd12::1", 80),
+        ("::ffff:0:0/96", "10.0.0.1", 80),
     ],
 )
 def test_ranges_are_read(text: str, address: str, port: int) -> None:

@@ -1,5 +1,6 @@
 """The guard: no request reaches an address that it may not, however it is spelled or reached."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 
 from freshet.core.errors import SettingsError
 from freshet.fetch.addresses import Allowed
-from freshet.fetch.guard import REMEMBERED_NAMES, Guard, guard_of
+from freshet.fetch.guard import ALLOW, REMEMBERED_NAMES, REMEMBERED_SECONDS, Guard, guard_of
 from freshet.fetch.handler import HANDLERS, require_guard
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback
@@ -23,14 +24,18 @@ NAMES = {
 
 
 class Lookup:
-    """A resolver that tells other addresses each time, and counts how often it is asked."""
+    """A resolver that tells other addresses each time, and keeps the names that it is asked for."""
 
     def __init__(self, *turns: Sequence[str]) -> None:
         self.turns = list(turns)
-        self.asked = 0
+        self.names: list[str] = []
+
+    @property
+    def asked(self) -> int:
+        return len(self.names)
 
     def resolveHostName(self, receiver: Any, hostName: str, *_: Any) -> None:
-        self.asked += 1
+        self.names.append(hostName)
         for address in self.turns[min(self.asked, len(self.turns)) - 1]:
             kind = IPv6Address if ":" in address else IPv4Address
             receiver.addressResolved(kind("TCP", address, 0))
@@ -57,7 +62,7 @@ class Receiver:
 def resolve(guard: Guard, port: int = 80, types: Any = None, name: str = "a.example") -> Any:
     receiver = Receiver()
     guard.resolveHostName(receiver, name, port, types)
-    assert receiver.is_complete
+    assert (receiver.name, receiver.is_complete) == (name, True)
     return receiver.found
 
 
@@ -83,7 +88,7 @@ def test_a_name_is_not_looked_up_twice_at_a_time_and_checked_each_time() -> None
     lookup = Lookup(["8.8.8.8"], ["127.0.0.1"])
     guard = guard_with(lookup)
     assert resolve(guard) == resolve(guard) == [("8.8.8.8", 80)]
-    assert lookup.asked == 1
+    assert lookup.names == ["a.example"]
 
 
 def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
@@ -93,7 +98,7 @@ def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
     monkeypatch.setattr("freshet.fetch.guard.stopwatch", lambda: now)
     guard = guard_with(Lookup(["8.8.8.8"], ["127.0.0.1"]))
     assert resolve(guard) == [("8.8.8.8", 80)]
-    now = 161.0
+    now += REMEMBERED_SECONDS
     assert resolve(guard) == []
     assert "loopback" in (guard.why_refused("a.example", 80) or "")
 
@@ -108,11 +113,79 @@ def test_the_guard_does_not_remember_names_without_end() -> None:
     assert lookup.asked == REMEMBERED_NAMES + 2
 
 
-def test_a_reactor_without_the_guard_is_an_error() -> None:
-    class Reactor:
-        nameResolver = Lookup()
+def test_what_is_no_name_is_not_looked_up() -> None:
+    lookup = Lookup(["8.8.8.8"])
+    guard = guard_with(lookup)
+    assert resolve(guard, name="a..example") == []
+    assert lookup.asked == 0
+    assert guard.why_refused("a..example", 80) is None
 
-    with pytest.raises(SettingsError, match="TWISTED_DNS_RESOLVER"):
+
+def why_barred(guard: Guard, name: str = "a.example", port: int = 80) -> str | None:
+    return asyncio.run(guard.why_barred(name, port))
+
+
+def test_a_name_with_any_refused_address_is_barred_from_proxies() -> None:
+    guard = guard_with(Lookup(["8.8.8.8", "10.0.0.1"]), "10.0.0.1/32:8000")
+    assert (why_barred(guard) or "").startswith("a.example: 10.0.0.1 is special (private)")
+    assert why_barred(guard, port=8000) is None
+    assert why_barred(guard_with(Lookup(["8.8.8.8"]))) is None
+    assert why_barred(guard_with(Lookup([]))) is None
+
+
+def test_a_name_asked_for_through_a_proxy_is_looked_up_once_in_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("freshet.fetch.guard.stopwatch", lambda: now)
+    lookup = Lookup(["8.8.8.8"], ["127.0.0.1"])
+    guard = guard_with(lookup)
+    assert why_barred(guard) is None
+    assert why_barred(guard, "A.Example") is None
+    assert lookup.names == ["a.example"]
+    now += REMEMBERED_SECONDS
+    assert "loopback" in (why_barred(guard) or "")
+
+
+def test_a_name_that_no_server_answers_for_is_left_to_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent(Lookup):
+        """Answers only when it is told to."""
+
+        def resolveHostName(self, receiver: Any, hostName: str, *_: Any) -> None:
+            self.receiver = receiver
+
+    monkeypatch.setattr("freshet.fetch.guard.LOOKUP_SECONDS", 0.0)
+    lookup = Silent()
+    assert why_barred(guard_with(lookup)) is None
+    lookup.receiver.addressResolved(IPv4Address("TCP", "10.0.0.1", 0))
+    lookup.receiver.resolutionComplete()
+
+
+class Reactor:
+    """What of a reactor the guard needs."""
+
+    def __init__(self, *turns: Sequence[str]) -> None:
+        self.nameResolver: Any = Lookup(*turns)
+
+    def installNameResolver(self, resolver: Any) -> None:
+        self.nameResolver = resolver
+
+
+def test_a_crawl_connects_through_a_guard_with_the_ranges_of_its_settings() -> None:
+    class Crawler:
+        settings = Settings({ALLOW: ["10.0.0.0/8:8000"]})
+
+    reactor: Any = Reactor(["8.8.8.8", "10.0.0.1", "127.0.0.1"])
+    Guard.from_crawler(Crawler(), reactor).install_on_reactor()  # type: ignore[arg-type]
+    guard = guard_of(reactor)
+    assert resolve(guard, port=80) == [("8.8.8.8", 80)]
+    assert resolve(guard, port=8000) == [("8.8.8.8", 8000), ("10.0.0.1", 8000)]
+
+
+def test_a_reactor_without_the_guard_is_an_error() -> None:
+    with pytest.raises(SettingsError, match="TWISTED_DNS_RESOLVER: Lookup lets requests reach"):
         guard_of(Reactor())  # type: ignore[arg-type]
 
 
