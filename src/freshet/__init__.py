@@ -50,15 +50,23 @@ crawl = run  # the earlier name
 
 
 def watch(
-    path: "str | Path", urls: "Sequence[str]", *, tags: "Sequence[str]" = (), seconds: float = 60.0
+    path: "str | Path",
+    urls: "Sequence[str]",
+    *,
+    tags: "Sequence[str]" = (),
+    budget: str = "",
+    seconds: float = 60.0,
 ) -> "list[Sighting]":
     """Add pages to a collection, fetch them now, and return what was found of each.
 
     A page that is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    ``budget`` holds for this call in place of the setting.
     """
     crawl_in_process = import_module("freshet.fetch.crawl_process").crawl_in_process
     watch_pages = import_module("freshet.fetch.watch").watch
-    found = watch_pages(Path(path), urls, tags=tuple(tags), seconds=seconds, crawl=crawl_in_process)
+    found = watch_pages(
+        Path(path), urls, tags=tuple(tags), budget=budget, seconds=seconds, crawl=crawl_in_process
+    )
     return cast("list[Sighting]", found)
 
 

@@ -107,9 +107,13 @@ def test_every_setting_is_listed_with_value_default_and_meaning(run: Run, empty:
 
 
 def test_settings_show_defaults_outside_of_a_collection_and_no_secrets(
-    run: Run, empty: Path, tmp_path: Path
+    run: Run, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run("settings", "delay", "-C", str(tmp_path)).code == 0
+    assert run("settings", "delay", "-C", str(tmp_path)).code == 3
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir(tmp_path)
+        elsewhere.setenv("FRESHET_BUDGET", "7/day")
+        assert "7/day" in run("settings", "budget").out
     with (empty / "freshet.toml").open("a") as file:
         file.write('[page.cookies]\nsession = "s3cret"\n')
     assert "s3cret" not in run("settings").out + run("settings", "--json").out

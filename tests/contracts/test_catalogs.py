@@ -310,7 +310,6 @@ class TestTotals:
         )  # fmt: skip
         catalog.tag([c, d], "front")
         assert [page.id for page in catalog.failing_pages()] == [a, c]
-        assert [page.id for page in catalog.failing_pages(limit=1)] == [a]
         assert [page.tags for page in catalog.failing_pages(tag="front")] == [("front",)]
         catalog.pause([a])
         assert [page.id for page in catalog.failing_pages(source="")] == [c]

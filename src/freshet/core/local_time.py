@@ -20,6 +20,11 @@ def time_of_day(moment: datetime) -> str:
     return f"{moment.astimezone():%H:%M:%S %Z}"
 
 
+def time_to_minute(moment: datetime) -> str:
+    """Write the time of day to the minute, with the name of its zone."""
+    return f"{moment.astimezone():%H:%M %Z}"
+
+
 def use_utc() -> None:
     """Write all times of this process in UTC."""
     os.environ["TZ"] = "UTC"

@@ -24,8 +24,6 @@ from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Fetched
 from freshet.view.url import canonical
 
-log = logging.getLogger(__name__)
-
 NOT_MODIFIED = 304
 SERVER_ERROR = 500
 

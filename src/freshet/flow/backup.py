@@ -29,7 +29,7 @@ from freshet.archive.warc.disk import storage_error, stretch, sync_folder
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import Clock
 from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
-from freshet.core.private import PRIVATE_FILE, PRIVATE_FOLDER
+from freshet.core.private import make_folder, private
 from freshet.core.progress import Progress, silent
 from freshet.flow.collection import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, Collection
 from freshet.flow.recover import Mended
@@ -133,8 +133,8 @@ def restore(
     ordered = sorted(manifest.files, key=lambda item: item.name == SETTINGS_FILE)
     total, done = _total(manifest.files), 0
     try:
-        for folder in (target, target / ARCHIVE_FOLDER, target / MODELS_FOLDER):
-            folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        for folder in (target / ARCHIVE_FOLDER, target / MODELS_FOLDER):
+            make_folder(folder)
         for item in ordered:
             _restore_file(backup / item.stored, target / item.name, item)
             progress(done := done + item.bytes, total)
@@ -152,7 +152,7 @@ def _earlier(collection: Collection, target: Path) -> Manifest | None:
     if inside == target.resolve() or inside in target.resolve().parents:
         raise UsageError(f"{target} lies in the collection itself; choose a folder elsewhere")
     if not target.exists() or not any(target.iterdir()):
-        target.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        make_folder(target)
         _commit(target, Manifest(FORMAT, str(inside), "", ()))
         return None
     try:
@@ -168,12 +168,11 @@ def _copy_all(
     collection: Collection, target: Path, folder: Path, before: Manifest | None, progress: Progress
 ) -> tuple[tuple[BackupFile, ...], dict[str, int]]:
     """Copy everything; return the files, and where the last record of each WARC file ends."""
-    for made in (folder, folder / ARCHIVE_FOLDER, target / ARCHIVE_FOLDER):
-        made.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    make_folder(folder)
     copy_catalog(collection.path / CATALOG_FILE, folder / CATALOG_FILE)
     with open_catalog(folder / CATALOG_FILE) as catalog:
         ends = catalog.file_ends()
-    files = [_described(folder / CATALOG_FILE, CATALOG_FILE, target)]
+    files = [_entry(CATALOG_FILE, folder / CATALOG_FILE, target, _digest(folder / CATALOG_FILE))]
     sources = [*_varying(collection.path), *archive_files(collection.archive)]
     known = {item.stored: item for item in before.files} if before else {}
     for number, source in enumerate(sources, 1):
@@ -213,18 +212,16 @@ def _copied(
     earlier = known.get(name) if is_fixed else None
     if earlier and stored.exists() and source.stat().st_size == earlier.bytes:
         return earlier
-    _copy(source, stored)
-    return _described(stored, name, target)
+    return _entry(name, stored, target, _copy(source, stored))
 
 
 def _copy(source: Path, stored: Path) -> str:
-    """Copy a file durably; return the digest of what was copied."""
-    stored.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    """Copy a file durably; return the digest of what was read of it."""
+    make_folder(stored.parent)
     digest = hashlib.sha256()
     with source.open("rb") as opened:
         end = os.fstat(opened.fileno()).st_size
-    descriptor = os.open(stored, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "wb") as file:
+    with open(stored, "wb", opener=private) as file:
         for chunk in stretch(source, 0, end):
             digest.update(chunk)
             file.write(chunk)
@@ -234,9 +231,12 @@ def _copy(source: Path, stored: Path) -> str:
     return digest.hexdigest()
 
 
-def _described(stored: Path, name: str, target: Path) -> BackupFile:
-    with stored.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _entry(name: str, stored: Path, target: Path, digest: str) -> BackupFile:
     where = stored.relative_to(target).as_posix()
     return BackupFile(name, where, stored.stat().st_size, digest)
 
@@ -250,8 +250,7 @@ def _incomplete(files: tuple[BackupFile, ...], ends: dict[str, int]) -> str:
 def _commit(target: Path, manifest: Manifest) -> None:
     """Replace the manifest in one step."""
     part = target / f"{MANIFEST}.part"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    with open(part, "w", encoding="utf-8", opener=private) as file:
         json.dump(asdict(manifest), file, indent=1)
         file.flush()
         os.fsync(file.fileno())
@@ -280,12 +279,16 @@ def _read(backup: Path, *, whole: bool = True) -> Manifest:
     except FileNotFoundError:
         raise NotFound(f"{backup} is no backup: it has no {MANIFEST}") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInput(f"{backup / MANIFEST} cannot be read: {error}") from error
+        raise BadInput(
+            f"{backup / MANIFEST} cannot be read: {error}; use another backup"
+        ) from error
     if manifest.format != FORMAT:
         raise BadInput(f"{backup} has backup format {manifest.format}; install a newer Freshet")
     if any(PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts
            for item in files for name in (item.name, item.stored)):  # fmt: skip
-        raise BadInput(f"{backup / MANIFEST} names a file outside the backup")
+        raise BadInput(
+            f"{backup / MANIFEST} names a file outside the backup; use one that you made yourself"
+        )
     if whole and not files:
         raise BadInput(f"{backup} was never finished; run 'freshet backup {backup}' again")
     return manifest

@@ -13,15 +13,16 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
+from freshet.core.local_time import to_second
 from freshet.core.private import readable_by_others
 from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
-from freshet.flow.doctor_crawl import Finding, crawl_findings, trust_store
+from freshet.flow.doctor_crawl import crawl_findings, trust_store
+from freshet.flow.finding import Finding, names_of
 from freshet.flow.planning import policy_name
 from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
 NOT_BEFORE_YEAR = 2026
-NAMES_TOLD = 3
 
 
 def examine(path: Path) -> list[Finding]:
@@ -42,7 +43,7 @@ def _machine(path: Path) -> Iterator[Finding]:
     free = shutil.disk_usage(path if path.exists() else Path.cwd()).free
     yield Finding("disk", f"{free / 1e9:.1f} GB free", free > ENOUGH_DISK_BYTES, "free some space")
     now = SystemClock().now()
-    yield Finding("clock", now.isoformat(), now.year >= NOT_BEFORE_YEAR, "set the clock")
+    yield Finding("clock", to_second(now), now.year >= NOT_BEFORE_YEAR, "set the clock")
 
 
 def _missing_packages() -> list[str]:
@@ -92,9 +93,8 @@ def _permissions(path: Path) -> Finding:
 def _privacy(path: Path) -> Finding:
     """Say which of a collection's files others can read; they hold secrets of its pages."""
     found = readable_by_others(path)
-    names = ", ".join(str(item.relative_to(path)) for item in found[:NAMES_TOLD])
-    more = f" and {len(found) - NAMES_TOLD:,} more" if len(found) > NAMES_TOLD else ""
-    return Finding("privacy", f"open to others: {names}{more}" if found else "yours alone",
+    names = names_of([str(item.relative_to(path)) for item in found])
+    return Finding("privacy", f"open to others: {names}" if found else "yours alone",
                    not found, f"chmod -R go= {shlex.quote(str(path))}")  # fmt: skip
 
 

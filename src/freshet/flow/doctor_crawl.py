@@ -3,29 +3,19 @@
 import json
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.local_time import to_minute
 from freshet.flow.backup import LAST_BACKUP
 from freshet.flow.collection import Collection
+from freshet.flow.finding import Finding, names_of
 from freshet.flow.hosts import closed_hosts
-from freshet.flow.today import failing_of
+from freshet.flow.today import CRAWL_START, failing_of
 from freshet.flow.writer import is_crawl
 
 QUIET_DAY = timedelta(days=1)
-NAMED_HOSTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at: whether it is fine, and what to do if it is not."""
-
-    what: str
-    found: str
-    fine: bool
-    remedy: str = ""
 
 
 def trust_store() -> Finding:
@@ -55,9 +45,8 @@ def crawl_findings(collection: Collection) -> Iterator[Finding]:
     yield Finding("failing pages", f"{failing:,} of {pages:,}", not pages or failing < pages,
                   "'freshet list --failing' names them with the reason")  # fmt: skip
     closed = closed_hosts(collection.catalog.hosts(), collection.settings.politeness, now)
-    names = [view.host for view in closed[:NAMED_HOSTS]]
-    more = f" and {len(closed) - NAMED_HOSTS:,} more" if len(closed) > NAMED_HOSTS else ""
-    told = f"{', '.join(names)}{more}; 'freshet host NAME' says why" if closed else "none"
+    names = names_of([view.host for view in closed])
+    told = f"{names}; 'freshet host NAME' says why" if closed else "none"
     yield Finding("hosts backed off", told, True)
     yield _backup(collection, now)
 
@@ -65,9 +54,11 @@ def crawl_findings(collection: Collection) -> Iterator[Finding]:
 def _last_look(collection: Collection, pages: int, now: datetime) -> Finding:
     """Say when a visit last succeeded; a crawl that runs for a day without one is stalled."""
     last = collection.catalog.last_look_time()
-    told = f"{last:%Y-%m-%d %H:%M} UTC" if last else "never"
+    told = to_minute(last) if last else "never"
+    noted = collection.catalog.note(CRAWL_START)
+    since = [time for time in (last, noted and datetime.fromisoformat(noted)) if time]
     runs = is_crawl(ArchiveLock(collection.archive).holder())
-    is_stalled = runs and pages > 0 and last is not None and now - last > QUIET_DAY
+    is_stalled = runs and pages > 0 and bool(since) and now - max(since) > QUIET_DAY
     return Finding("last successful visit", told, not is_stalled,
                    "a crawl runs but nothing succeeds; see 'freshet status'")  # fmt: skip
 

@@ -15,8 +15,8 @@ from freshet.flow.check import Report, check, repair
 from freshet.flow.check_now import Asked, check_now
 from freshet.flow.collection import Collection
 from freshet.flow.doctor import examine
-from freshet.flow.doctor_crawl import Finding
 from freshet.flow.exports import export
+from freshet.flow.finding import Finding
 from freshet.flow.host_report import HostReport, Reopened, host_report, reopen_host
 from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import failing_pages, summaries

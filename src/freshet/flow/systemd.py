@@ -48,6 +48,7 @@ class CrawlService:
     collection: Path
     user: str
     metrics_port: int = 0
+    metrics_address: str = ""
 
     def unit(self) -> str:
         """Return the text of the unit file."""
@@ -55,10 +56,12 @@ class CrawlService:
         words += ["--log-file", "-"]
         if self.metrics_port:
             words += ["--metrics-port", str(self.metrics_port)]
+        if self.metrics_port and self.metrics_address:
+            words += ["--metrics-address", self.metrics_address]
         return UNIT.format(
             description=_specified(str(self.collection)),
             user=self.user,
-            command=" ".join(map(quoted, words)),
+            command=" ".join(map(quoted, words)).replace("$", "$$"),
             collection=quoted(str(self.collection)),
         )
 
@@ -71,7 +74,7 @@ def quoted(word: str) -> str:
     >>> quoted("/srv/50%")
     '/srv/50%%'
     """
-    escaped = _specified(word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$"))
+    escaped = _specified(word.replace("\\", "\\\\").replace('"', '\\"'))
     return escaped if escaped and not set(" \t'\";") & set(escaped) else f'"{escaped}"'
 
 

@@ -10,6 +10,7 @@ from freshet.archive.catalog.rows import LastOutcome
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import HOURS, Budget, day_of, next_midnight
 from freshet.core.clock import to_epoch
+from freshet.core.local_time import time_to_minute
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 from freshet.flow.writer import is_crawl
@@ -132,7 +133,7 @@ def _paced(
         return total, ""
     unseen = sum(item.pages for item in outcomes if item.outcome is None)
     share = total * ((midnight - now) / timedelta(days=1))
-    who = f"the crawl began at {began:%H:%M} UTC and" if runs else "a crawl that begins now"
+    who = f"the crawl began at {time_to_minute(began)} and" if runs else "a crawl that begins now"
     an_hour = total / HOURS
     rate = f"{an_hour:,.0f}" if an_hour >= 10 else f"{an_hour:.2g}"
     why = f"{who} spends the budget evenly, {rate} requests an hour:"

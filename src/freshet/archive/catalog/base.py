@@ -240,9 +240,7 @@ class TotalCatalog(Protocol):
         """Return how the last visits of live pages ended, counted by host; not of paused ones."""
         ...
 
-    def failing_pages(
-        self, *, tag: str | None = None, source: str | None = None, limit: int | None = None
-    ) -> list[Page]:
+    def failing_pages(self, *, tag: str | None = None, source: str | None = None) -> list[Page]:
         """Return pages whose last visit showed no content, by id; not paused ones."""
         ...
 

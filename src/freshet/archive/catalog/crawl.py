@@ -48,10 +48,6 @@ class CrawlCatalog(Protocol):
         """Return every lease, by page."""
         ...
 
-    def return_expired(self, now: datetime) -> list[int]:
-        """Take back the pages whose lease has run out, and return them."""
-        ...
-
     def return_all(self) -> list[int]:
         """Take back every page, as who holds the archive's lock may do, and return them.
 

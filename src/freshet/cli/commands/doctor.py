@@ -11,7 +11,7 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_a
 from freshet.cli.output import print_json, print_table
 from freshet.core.errors import FreshetError
 from freshet.flow.doctor import examine
-from freshet.flow.doctor_crawl import Finding
+from freshet.flow.finding import Finding
 
 app = new_app()
 

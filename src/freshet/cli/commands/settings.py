@@ -15,8 +15,8 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import print_json, print_table
 from freshet.core.errors import NotFound
-from freshet.core.settings import Settings, load
-from freshet.flow.collection import SETTINGS_FILE
+from freshet.core.settings import Settings, environment_table, merge
+from freshet.flow.collection import SETTINGS_FILE, settings_of
 from freshet.flow.settings import SettingRow, setting_rows
 
 app = new_app()
@@ -41,9 +41,10 @@ def list_settings(
 
 
 def _settings(collection: Path) -> Settings:
-    """Return the settings of a collection, or the defaults where there is none."""
-    file = collection / SETTINGS_FILE
-    return load(file, os.environ) if file.is_file() else Settings()
+    """Return the settings of a collection; outside of one, the defaults and the environment's."""
+    if collection == DEFAULT_COLLECTION and not (collection / SETTINGS_FILE).is_file():
+        return merge(Settings(), environment_table(os.environ), where="environment")
+    return settings_of(collection)
 
 
 def _print(rows: Sequence[SettingRow]) -> None:

@@ -28,18 +28,25 @@ def systemd(
     metrics_port: Annotated[
         int, typer.Option(min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here.")
     ] = 0,
+    metrics_address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
+    ] = "",
     collection: CollectionDir = DEFAULT_COLLECTION,
     as_json: AsJson = False,
 ) -> None:
     """Print a systemd unit that keeps the crawl running."""
     Collection.open(collection).close()
     path = collection.resolve()
-    if not str(path).isprintable() or not user.isprintable() or " " in user:
-        raise UsageError(f"{str(path)!r} or user {user!r} cannot be written into a unit file")
+    if " " in user or not all(map(str.isprintable, (str(path), user, metrics_address))):
+        raise UsageError(
+            f"{str(path)!r}, user {user!r} or address {metrics_address!r} has characters that a "
+            "unit file cannot hold; choose another"
+        )
     program = Path(sys.executable).parent / "freshet"
     service = CrawlService(
-        program=program, collection=path, user=user or getpass.getuser(), metrics_port=metrics_port
-    )
+        program=program, collection=path, user=user or getpass.getuser(),
+        metrics_port=metrics_port, metrics_address=metrics_address,
+    )  # fmt: skip
     if as_json:
         print_json({"service": service, "unit": service.unit()})
     else:

@@ -76,12 +76,6 @@ class CrawlTables(Store):
         with self._engine.begin() as connection:
             return _to_leases(connection.execute(select(leases).order_by(leases.c.page_id)).all())
 
-    def return_expired(self, now: datetime) -> list[int]:
-        """Take back the pages whose lease has run out, and return them."""
-        with self._writing.begin() as connection:
-            expired = delete(leases).where(leases.c.until <= to_epoch(now))
-            return [lease.page for lease in _deleted(connection, expired)]
-
     def return_all(self) -> list[int]:
         """Take back every page, as who holds the archive's lock may do, and return them.
 

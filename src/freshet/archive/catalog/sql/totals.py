@@ -114,14 +114,12 @@ class TotalTables(Store):
             for host, outcome, number in rows
         ]
 
-    def failing_pages(
-        self, *, tag: str | None = None, source: str | None = None, limit: int | None = None
-    ) -> list[Page]:
+    def failing_pages(self, *, tag: str | None = None, source: str | None = None) -> list[Page]:
         """Return pages whose last visit showed no content, by id; not paused ones."""
         query = live_pages(PAGE, tag=tag, source=source)
         query = query.where(~pages.c.paused, LAST_OUTCOME.not_in(LOOK_NAMES))
         with self._engine.begin() as connection:
-            rows = connection.execute(query.order_by(pages.c.id).limit(limit)).all()
+            rows = connection.execute(query.order_by(pages.c.id)).all()
             return to_pages(connection, rows)
 
     def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
