@@ -18,7 +18,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from freshet.archive.catalog.rows import HostState
+from freshet.archive.catalog.rows import PLAIN_PORT, HostState
 from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import Caps, keys_of
@@ -45,7 +45,6 @@ MOST_CLOSED_WITHOUT_PAGES = 10_000
 SHORT_RULES = 16_384
 IDLE_SECONDS = 60.0
 SWEEP_SECONDS = 5.0
-PLAIN_PORT = ":80"
 
 
 @dataclass(slots=True)

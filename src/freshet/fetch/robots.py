@@ -32,6 +32,7 @@ from freshet.fetch.requests import trip_of
 from freshet.fetch.routes import Route
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of
+from freshet.flow.hosts import known_names
 from freshet.view.decode import decode
 from freshet.view.url import absolute, canonical, place
 
@@ -265,8 +266,7 @@ def key_of(url: str) -> str:
     ('a.example', 'a.example:80', 'a.example:81')
     """
     host = place(url).host
-    has_port = host.rpartition(":")[2].isdecimal()
-    return host if has_port or url.startswith("https:") else f"{host}:80"
+    return host if url.startswith("https:") else known_names(host)[-1]
 
 
 def _request(url: str, route: Route) -> Request:

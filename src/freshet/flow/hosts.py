@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freshet.archive.catalog.rows import HostState
+from freshet.archive.catalog.rows import PLAIN_PORT, HostState
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.local_time import to_minute
 from freshet.core.settings import PolitenessSettings
@@ -160,7 +160,7 @@ def known_names(host: str) -> tuple[str, ...]:
     (('example.org', 'example.org:80'), ('example.org:8080',))
     """
     has_port = host.rpartition(":")[2].isdecimal()
-    return (host,) if has_port else (host, f"{host}:80")
+    return (host,) if has_port else (host, host + PLAIN_PORT)
 
 
 def epoch_of(moment: datetime | None) -> float:

@@ -7,6 +7,9 @@ from typing import Any
 
 from freshet.core.types import Change, Facts, Kind, Outcome, Page, PageKey, View, Visit
 
+# A host's robots.txt over plain http is another's than that over https: it is kept under this name.
+PLAIN_PORT = ":80"
+
 
 @dataclass(frozen=True, slots=True)
 class NewPage:

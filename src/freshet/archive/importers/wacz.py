@@ -139,7 +139,10 @@ def _refuse_large_directory(path: Path, file: BinaryIO) -> None:
     if size == _UNKNOWN_SIZE:
         size = _large_directory_size(file, tail[max(0, at - 20) : at])
     if size > DIRECTORY_BYTES:
-        raise BadInput(f"{path}: its list of files is too long ({size:,} bytes)")
+        raise BadInput(
+            f"{path}: its list of files is too long ({size:,} bytes); unpack it and import its"
+            " WARC files"
+        )
 
 
 def _large_directory_size(file: BinaryIO, locator: bytes) -> int:
@@ -186,7 +189,10 @@ def _declared_digests(path: Path, file: ZipFile) -> Mapping[str, str]:
     """Return the digest that the package declares for each of its files."""
     content = _small_entry(path, file, PACKAGE)
     if content is None:
-        raise BadInput(f"{path}: {PACKAGE} is missing, so it is no WACZ file")
+        raise BadInput(
+            f"{path}: {PACKAGE} is missing, so it is no WACZ file; import WARC files with"
+            " 'freshet import warc'"
+        )
     _verify_package(path, file, content)
     package = _json_object(path, PACKAGE, content)
     resources = package.get("resources")
@@ -213,7 +219,10 @@ def _small_entry(path: Path, file: ZipFile, name: str) -> bytes | None:
     if name not in file.namelist():
         return None
     if file.getinfo(name).file_size > PACKAGE_BYTES:
-        raise BadInput(f"{path}: {name} is too large")
+        raise BadInput(
+            f"{path}: {name} has more than {PACKAGE_BYTES:,} bytes; unpack the file and import its"
+            " WARC files"
+        )
     return file.read(name)
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Delete, case, delete, exists, func, or_, select, update
 
-from freshet.archive.catalog.rows import HostState, Lease, Spending
+from freshet.archive.catalog.rows import PLAIN_PORT, HostState, Lease, Spending
 from freshet.archive.catalog.schema import hosts, leases, meta, pages, spending
 from freshet.archive.catalog.sql.store import Store, chunks, epoch, moment
 from freshet.core.clock import from_epoch, to_epoch
 
-PLAIN_PORT = ":80"
 REOPENED = "reopened host "
 _LIVE = (pages.c.source == "", pages.c.removed.is_(None))
 
