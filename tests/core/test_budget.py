@@ -51,7 +51,8 @@ def test_a_share_of_few_pages_allows_one_request() -> None:
 
 def test_a_day_ends_at_utc_midnight() -> None:
     assert day_of(NOON) == "2026-03-01"
-    assert next_midnight(NOON) == datetime(2026, 3, 2, tzinfo=UTC)
+    moment = NOON + timedelta(minutes=3, seconds=5, microseconds=7)
+    assert next_midnight(moment) == datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def test_nothing_is_due_where_the_day_is_spent() -> None:
@@ -91,6 +92,14 @@ def test_a_request_counts_from_the_moment_it_is_due(second: int, total: int, num
     assert pace.count_by(due + timedelta(milliseconds=1)) >= min(number, total - 1) + 1
 
 
+def test_a_request_is_due_by_how_many_of_the_day_are_spent() -> None:
+    assert Pace(NOON, spent=36, total=48).due(38) == NOON + timedelta(hours=2)
+
+
+def test_a_day_spent_out_of_turn_has_its_next_request_due_at_midnight() -> None:
+    assert Pace(NOON, spent=0, total=10).resumed(NOON, spent=10).due(10) == next_midnight(NOON)
+
+
 def test_after_requests_out_of_turn_the_next_one_is_a_step_away() -> None:
     pace = Pace(NOON, spent=0, total=27).resumed(NOON, spent=16)
     assert pace.count_by(NOON + timedelta(minutes=59)) == 16
@@ -103,3 +112,10 @@ def test_after_few_requests_out_of_turn_the_pace_stays_a_share_of_the_day() -> N
     assert pace.count_by(NOON + timedelta(minutes=29)) == 6
     assert pace.count_by(NOON + timedelta(minutes=31)) == 7
     assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 6 + 23
+
+
+def test_requests_beside_the_pace_put_none_of_the_others_off() -> None:
+    pace = Pace(NOON, spent=10, total=48).beside(4)
+    assert pace.count_by(NOON) == 10 + 4 + 1
+    assert pace.count_by(NOON + timedelta(minutes=31)) == 10 + 4 + 2
+    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 10 + 4 + 24

@@ -1,6 +1,7 @@
 """Host clocks: delays, closings, back-off, and their bounds."""
 
 from datetime import timedelta
+from email.utils import format_datetime
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from freshet.fetch.hosts import (
     MOST_RULES_WITHOUT_PAGES,
     MOST_WITHOUT_PAGES,
     SHORT_RULES,
+    SWEEP_SECONDS,
     HostClocks,
     retry_after,
 )
@@ -51,8 +53,12 @@ def test_a_crawl_delay_counts_where_it_is_longer_and_not_absurd() -> None:
     assert hosts.delay(HOST) == 2.0
     hosts.set_delay(HOST, 30.0)
     assert hosts.delay(HOST) == 30.0
+    hosts.start(HOST, NOW)
+    assert hosts.open_from(HOST, NOW) == NOW + 30.0
     hosts.set_delay(HOST, 1e9)
     assert hosts.delay(HOST) == 300.0
+    hosts.set_delay(HOST, None)
+    assert hosts.delay(HOST) == 2.0
 
 
 def test_failures_of_a_host_close_it_for_twice_as_long_each_time() -> None:
@@ -63,12 +69,29 @@ def test_failures_of_a_host_close_it_for_twice_as_long_each_time() -> None:
 
 
 def test_a_host_that_asks_for_no_pause_gets_longer_ones_all_the_same() -> None:
-    hosts = clocks(delay=2.0)
+    hosts = clocks(delay=0.5)
+    hosts.set_delay("slow.example", 10.0)
     pauses = []
     for _ in range(4):
-        hosts.hear(HOST, Outcome.THROTTLED, 0.0, NOW)
-        pauses.append(hosts.open_from(HOST, NOW) - NOW)
-    assert pauses == [2.0, 4.0, 8.0, 16.0]
+        for host in (HOST, "slow.example"):
+            hosts.hear(host, Outcome.THROTTLED, 0.0, NOW)
+            pauses.append(hosts.open_from(host, NOW) - NOW)
+    assert pauses == [0.5, 10.0, 1.0, 20.0, 2.0, 40.0, 4.0, 80.0]
+
+
+def test_a_host_is_closed_or_resting_beyond_its_delay_and_not_within_it() -> None:
+    hosts = clocks(delay=2.0, longest_delay=300.0)
+    hosts.set_delay(HOST, 300.0)
+    hosts.start(HOST, NOW)
+    assert not hosts.is_resting(HOST, NOW)
+    assert not hosts.is_closed(HOST, NOW)
+    hosts.hear("b.example", Outcome.THROTTLED, 60.0, NOW)
+    assert hosts.is_resting("b.example", NOW)
+    assert not hosts.is_closed("b.example", NOW)
+    hosts.hear("b.example", Outcome.THROTTLED, 301.0, NOW)
+    assert hosts.is_closed("b.example", NOW)
+    assert hosts.closed_until("b.example") == NOW + 301.0
+    assert hosts.closed_until("unknown.example") < NOW
 
 
 def test_an_answer_ends_the_back_off() -> None:
@@ -121,6 +144,35 @@ def test_states_outlive_a_restart() -> None:
     assert before.dirty() == []
 
 
+def test_a_restart_keeps_a_hosts_turn_its_failures_and_its_rules() -> None:
+    before, after = clocks(delay=2.0), clocks(delay=2.0)
+    before.start("b.example", NOW)
+    before.keep_robots("b.example", rules(10))
+    before.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    before.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    after.load(before.dirty())
+    assert after.open_from("b.example", NOW) == NOW + 2.0
+    assert after.robots("b.example") == rules(10)
+    after.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    assert after.open_from(HOST, NOW) == NOW + 4 * FIRST_BACKOFF
+
+
+def test_after_a_restart_only_hosts_without_pages_are_forgotten() -> None:
+    hosts = clocks(delay=2.0)
+    states = [HostState(host, from_epoch(NOW)) for host in (HOST, "met.example")]
+    hosts.load(states, frozenset({"met.example"}))
+    hosts.start(HOST, NOW)
+    assert sweep(hosts, NOW + DAY) == {"met.example"}
+
+
+def test_what_could_not_be_written_is_told_again() -> None:
+    hosts = clocks()
+    hosts.start(HOST, NOW)
+    states = hosts.dirty()
+    hosts.unwritten(states)
+    assert hosts.dirty() == states != []
+
+
 def test_a_closed_host_has_no_room_and_others_have_as_much_as_fits() -> None:
     hosts = clocks(delay=2.0)
     hosts.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
@@ -143,6 +195,8 @@ def test_a_host_without_a_delay_has_no_more_room_than_there_is_for_one() -> None
         "Thu, 01 Jan 2026 12:01:00 +99999999999999999999",
         "Thu, 01 Jan 2026 99999999999999999999:01:00 GMT",
         "Thu, 01 Jan 99999999999999999999 12:01:00 GMT",
+        "Thu, 01 Jan 2026 12:01:00 -0000",
+        "Thu, 01 Jan 1998 12:01:00 GMT",
         "-1",
         "1e400",
         "soon",
@@ -151,6 +205,10 @@ def test_a_host_without_a_delay_has_no_more_room_than_there_is_for_one() -> None
 )
 def test_a_wait_that_cannot_be_read_is_none(text: str) -> None:
     assert retry_after(text, from_epoch(NOW)) is None
+
+
+def test_a_wait_until_this_very_moment_is_no_wait() -> None:
+    assert retry_after(format_datetime(from_epoch(NOW)), from_epoch(NOW)) == 0.0
 
 
 def test_after_a_crash_a_clock_set_back_locks_no_host() -> None:
@@ -186,7 +244,9 @@ def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:
     hosts = clocks(delay=2.0)
     hosts.start(HOST, NOW)
     later = NOW + timedelta(minutes=1).total_seconds()
-    assert len(hosts.caps(later, later + 1, {}, 1000).hosts) == 0
+    caps = hosts.caps(later, later + 1, {}, 1000)
+    assert len(caps.hosts) == 0
+    assert caps.room.dtype == np.int64
 
 
 def rules(chars: int, until: float = NOW + DAY) -> RobotsRecord:
@@ -202,17 +262,19 @@ def sweep(hosts: HostClocks, now: float, *queued: str) -> set[str]:
 def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
     hosts = clocks(delay=2.0)
     hosts.add_page("paged.example")
-    for host in ("paged.example", "paged.example:80", "met.example", "busy.example"):
+    busy = ("busy.example", "busy.example:80")
+    for host in ("paged.example", "paged.example:80", *busy, "met.example"):
         hosts.keep_robots(host, rules(SHORT_RULES + 1))
         hosts.start(host, NOW)
     hosts.hear("shut.example", Outcome.THROTTLED, 600.0, NOW)
     assert sweep(hosts, NOW + 1) == set()
     later = NOW + 2.0 + IDLE_SECONDS
+    assert sweep(hosts, later - SWEEP_SECONDS, "busy.example") == set()
     assert sweep(hosts, later, "busy.example") == {"met.example"}
     assert hosts.robots("met.example") is None
     assert hosts.robots("paged.example:80") is not None
     assert hosts.open_from("shut.example", later) == NOW + 600.0
-    assert sweep(hosts, NOW + 600.0 + IDLE_SECONDS) == {"busy.example", "shut.example"}
+    assert sweep(hosts, NOW + 600.0 + IDLE_SECONDS) == {*busy, "shut.example"}
 
 
 def test_a_host_that_a_page_comes_to_lie_on_is_kept() -> None:
@@ -234,14 +296,15 @@ def test_of_hosts_without_pages_only_so_many_are_kept() -> None:
     hosts = clocks(delay=0.0)
     for number in range(MOST_WITHOUT_PAGES + 10):
         hosts.keep_robots(f"h{number}.example", rules(10))
-    assert sweep(hosts, NOW + IDLE_SECONDS) == {f"h{number}.example" for number in range(10)}
+    hosts.start("h0.example", NOW)
+    assert sweep(hosts, NOW + IDLE_SECONDS) == {f"h{number}.example" for number in range(1, 11)}
 
 
 def test_of_closed_hosts_without_pages_those_that_open_last_are_kept() -> None:
     hosts = clocks()
     for number in range(MOST_CLOSED_WITHOUT_PAGES + 2):
-        hosts.hear(f"h{number}.example", Outcome.THROTTLED, 1_000.0 + number, NOW)
-    assert sweep(hosts, NOW) == {"h0.example", "h1.example"}
+        hosts.hear(f"h{99_999 - number}.example", Outcome.THROTTLED, 1_000.0 + number, NOW)
+    assert sweep(hosts, NOW) == {"h99999.example", "h99998.example"}
 
 
 @pytest.mark.parametrize(
@@ -255,10 +318,22 @@ def test_rules_of_all_hosts_together_are_bounded(has_pages: bool, most: int) -> 
             hosts.add_page(name)
         hosts.keep_robots(name, rules(most // 4))
         hosts.robots(names[0])
-    kept = [name for name in names if hosts.robots(name)]
+    kept = [name for name in names if hosts.robots(name) is not None]
     assert kept == [names[0], *names[3:]]
     emptied = [state.host for state in hosts.dirty() if not state.robots]
     assert emptied == names[1:3]
+
+
+def test_rules_of_a_host_that_got_pages_or_was_forgotten_take_no_room() -> None:
+    most_of_it = MOST_RULES_WITHOUT_PAGES // 2 + 1
+    hosts = clocks(delay=2.0)
+    hosts.keep_robots(HOST, rules(most_of_it))
+    hosts.add_page(HOST)
+    hosts.keep_robots("met.example", rules(most_of_it))
+    assert hosts.robots(HOST) is not None
+    assert sweep(hosts, NOW + DAY) == {"met.example"}
+    hosts.keep_robots("other.example", rules(most_of_it))
+    assert hosts.robots("other.example") is not None
 
 
 def test_a_host_that_is_reopened_keeps_only_its_delay() -> None:
@@ -268,7 +343,7 @@ def test_a_host_that_is_reopened_keeps_only_its_delay() -> None:
     hosts.keep_robots(HOST, RobotsRecord(NOW, None, "", NOW + 300, NOW, "no answer"))
     hosts.keep_robots("b.example", rules(10))
     hosts.dirty()
-    hosts.reopen([HOST, "b.example", "unknown.example"])
+    hosts.reopen([HOST, "unknown.example", "b.example"])
     assert hosts.open_from(HOST, NOW) == NOW + 2.0
     assert hosts.robots(HOST) is None
     assert hosts.robots("b.example") is not None

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
@@ -296,11 +296,10 @@ def retry_after(text: str, now: datetime) -> float | None:
     """
     text = text.strip()
     if text.isdecimal():
-        seconds = float(text[:12])
-        return seconds if isfinite(seconds) else None
+        return float(text[:12])
     try:
-        until = parsedate_to_datetime(text)
-        seconds = (until - now) / timedelta(seconds=1) if until.tzinfo else -1.0
+        # A time that tells no zone cannot be compared: a TypeError.
+        seconds = (parsedate_to_datetime(text) - now) / timedelta(seconds=1)
     except (TypeError, ValueError, OverflowError):
         return None
     return seconds if seconds >= 0 else None
