@@ -1,16 +1,21 @@
 """Forecasts in words: rate and chance agree, and pages that fail have none."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from math import exp
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from freshet.archive.importers.base import Arrival
 from freshet.core.clock import SystemClock
-from freshet.core.types import Outcome, Snapshot
+from freshet.core.types import Outcome, Page, Snapshot
+from freshet.flow.forecast import Horizon, PageForecast
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import Run
 
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
 URL = "https://example.org/news"
 HTML = (("content-type", "text/html"),)
 WORDS = "the river rose in spring and the fields along it were green again that year"
@@ -54,7 +59,9 @@ def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
 
 def test_before_two_looks_the_rate_is_that_of_pages_like_it(run: Run, empty: Path) -> None:
     record(empty, visit(1.0))
-    assert "not known yet, pages like it change about every " in run("forecast", URL).out
+    shown = run("forecast", URL).out
+    assert "not known yet; the probabilities are those of pages like it" in shown
+    assert "every" not in shown
     shown = run("why", URL).out
     assert "not known yet" in shown
 
@@ -63,6 +70,25 @@ def test_after_few_looks_it_is_said_that_the_rate_is_not_well_known(run: Run, em
     record(empty, visit(3.0, "a"), visit(2.0, "b"), visit(1.0, "c"))
     shown = run("forecast", URL).out
     assert "not well known yet, every 5 minutes or less by 2 comparisons; 2 changes in 2" in shown
+
+
+@given(
+    change_days=st.floats(1e-3, 2000), tomorrow=st.floats(0, 1), age=st.floats(0, 100),
+    looks=st.integers(0, 50),
+)  # fmt: skip
+def test_an_interval_is_named_only_where_it_agrees_with_the_chance_by_tomorrow(
+    change_days: float, tomorrow: float, age: float, looks: int
+) -> None:
+    page = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
+    last = NOW - timedelta(days=age)
+    horizons = (Horizon(1.0, NOW + timedelta(days=1), tomorrow),)
+    found = PageForecast(
+        page, NOW, last, looks, 0, 1.0, 1.0, 1.0, horizons, change_days, change_days
+    )
+    by_interval = 1 - exp(-(age + 1) / change_days)
+    if "every" in found.sentence:
+        assert looks
+        assert abs(tomorrow - by_interval) < 0.11
 
 
 def test_a_page_that_fails_has_no_forecast_but_what_stands_in_its_way(

@@ -302,7 +302,7 @@ class TestBesideARunningCrawl:
         assert ended.code == 0
         assert "ok: News" in ended.out
         assert not CONTROLS.search(ended.out)
-        assert "forecast: not known yet, pages like it change " in ended.out
+        assert "forecast: not known yet; by pages like it, " in ended.out
         assert "next check 20" in ended.out
 
     def test_a_live_status_goes_on_until_it_is_interrupted(self, running: Place) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.core.errors import BadInput, Damaged, NotFound, UsageError
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.errors import BadInput, Damaged, Locked, NotFound, UsageError
 from freshet.flow.backup import MANIFEST, back_up, restore
 from freshet.flow.opened import OpenedCollection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, record, told
@@ -209,3 +210,48 @@ def test_the_page_is_known_by_its_url_after_a_restore(
     back_up(collection, tmp_path / "b")
     with restored(tmp_path) as again:
         assert again.page(URL).url == URL
+
+
+def test_two_backups_into_one_folder_do_not_meet(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    back_up(collection, tmp_path / "b")
+    with ArchiveLock(tmp_path / "b", command="freshet backup"), pytest.raises(Locked):
+        back_up(collection, tmp_path / "b")
+    restored(tmp_path).close()
+
+
+def test_a_stored_file_that_was_cut_is_copied_again(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    back_up(collection, tmp_path / "b")
+    (archive,) = (tmp_path / "b" / "archive").iterdir()
+    os.truncate(archive, 100)
+    back_up(collection, tmp_path / "b")
+    with restored(tmp_path) as again:
+        assert told(again) == told(collection)
+
+
+def test_what_an_interrupted_backup_stored_goes_with_the_next_one(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    back_up(collection, tmp_path / "b")
+    left = tmp_path / "b" / "archive" / "purged-since.warc.gz"
+    left.write_bytes(b"copied by a backup that was killed")
+    back_up(collection, tmp_path / "b")
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("made", 5), ("made", "x"), ("bytes", "9"), ("name", 5), ("name", "a\0")]
+)
+def test_a_manifest_with_odd_values_is_refused(
+    field: str, value: object, collection: OpenedCollection, tmp_path: Path
+) -> None:
+    back_up(collection, tmp_path / "b")
+    manifest = json.loads((tmp_path / "b" / MANIFEST).read_text())
+    (manifest if field == "made" else manifest["files"][0])[field] = value
+    (tmp_path / "b" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(BadInput, match="use a backup that 'freshet backup' made"):
+        restore(tmp_path / "b", tmp_path / "r")
+    assert not (tmp_path / "r").exists()

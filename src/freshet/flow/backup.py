@@ -26,6 +26,7 @@ from typing import Any
 
 from freshet.archive.catalog.sqlite import copy_catalog, open_catalog
 from freshet.archive.warc.disk import storage_error, stretch, sync_folder
+from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.core.clock import Clock
 from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
@@ -90,34 +91,47 @@ def back_up(
 ) -> BackupSummary:  # fmt: skip
     """Copy a collection into a backup folder; an earlier backup there is brought up to date.
 
-    Where files are rewritten meanwhile, as ``prune`` does, the copy is made again.
+    Where files are rewritten meanwhile, as ``prune`` does, the copy is made again. One process at a
+    time writes to a backup folder.
     """
-    before = _earlier(collection, target)
-    made = collection.clock.now()
+    _earlier(collection, target)
+    make_folder(target)
+    with ArchiveLock(target, clock=collection.clock):
+        before = _earlier(collection, target)
+        if before is None:
+            _commit(target, Manifest(FORMAT, str(collection.path.resolve()), "", ()))
+        files, made = _copy_consistently(collection, target, before, progress)
+    collection.catalog.set_note(LAST_BACKUP, json.dumps([made.isoformat(), str(target.resolve())]))
+    known = set(before.files) if before else set()
+    copied = [item for item in files if item not in known]
+    return BackupSummary(
+        str(target), made, len(files), _total(files), len(copied), _total(copied)
+    )  # fmt: skip
+
+
+def _copy_consistently(
+    collection: Collection, target: Path, before: Manifest | None, progress: Progress
+) -> tuple[tuple[BackupFile, ...], datetime]:
+    """Copy a collection until all of one moment is there; return the files and the moment."""
     for _ in range(TRIES):
+        made = collection.clock.now()
         folder = _new_folder(target, made)
         try:
             files, ends = _copy_all(collection, target, folder, before, progress)
-        except OSError as error:
+        except (OSError, StorageError) as error:
             _discard(folder)
-            raise storage_error(error, target) from error
+            raise storage_error(error, target) if isinstance(error, OSError) else error from error
         if not (missing := _incomplete(files, ends)):
             break
         _discard(folder)
-        made = collection.clock.now()
     else:
         raise StorageError(
             f"{collection.path}: {missing} was rewritten during the backup; "
             "wait until 'prune' or 'check --repair' has ended, then back up again"
         )
     _commit(target, Manifest(FORMAT, str(collection.path.resolve()), made.isoformat(), files))
-    _delete_stale(target, folder, before, files)
-    collection.catalog.set_note(LAST_BACKUP, json.dumps([made.isoformat(), str(target.resolve())]))
-    known = {item.stored for item in before.files} if before else set()
-    copied = [item for item in files if item.stored not in known]
-    return BackupSummary(
-        str(target), made, len(files), _total(files), len(copied), _total(copied)
-    )  # fmt: skip
+    _delete_stale(target, folder, files)
+    return files, made
 
 
 def restore(
@@ -151,9 +165,7 @@ def _earlier(collection: Collection, target: Path) -> Manifest | None:
     inside = collection.path.resolve()
     if inside == target.resolve() or inside in target.resolve().parents:
         raise UsageError(f"{target} lies in the collection itself; choose a folder elsewhere")
-    if not target.exists() or not any(target.iterdir()):
-        make_folder(target)
-        _commit(target, Manifest(FORMAT, str(inside), "", ()))
+    if not target.exists() or {item.name for item in target.iterdir()} <= {LOCK_NAME}:
         return None
     try:
         before = _read(target, whole=False)
@@ -210,9 +222,13 @@ def _copied(
     is_fixed = source.parent.name == ARCHIVE_FOLDER and not source.name.endswith(OPEN_SUFFIX)
     stored = (target if is_fixed else folder) / name
     earlier = known.get(name) if is_fixed else None
-    if earlier and stored.exists() and source.stat().st_size == earlier.bytes:
+    if earlier and _size(stored) == source.stat().st_size == earlier.bytes:
         return earlier
     return _entry(name, stored, target, _copy(source, stored))
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1
 
 
 def _copy(source: Path, stored: Path) -> str:
@@ -258,14 +274,12 @@ def _commit(target: Path, manifest: Manifest) -> None:
     sync_folder(target)
 
 
-def _delete_stale(
-    target: Path, folder: Path, before: Manifest | None, files: tuple[BackupFile, ...]
-) -> None:
-    """Delete what earlier backups stored and this one does not name; nothing else is touched."""
-    named = {item.stored for item in files}
-    for item in before.files if before else ():
-        if item.stored not in named:
-            (target / item.stored).unlink(missing_ok=True)
+def _delete_stale(target: Path, folder: Path, files: tuple[BackupFile, ...]) -> None:
+    """Delete what earlier or interrupted backups stored and this one does not name."""
+    named = {target / item.stored for item in files}
+    for stored in archive_files(target / ARCHIVE_FOLDER):
+        if stored not in named:
+            stored.unlink()
     for other in target.iterdir():
         if other != folder and MOMENT.fullmatch(other.name):
             _discard(other)
@@ -276,22 +290,33 @@ def _read(backup: Path, *, whole: bool = True) -> Manifest:
         table: dict[str, Any] = json.loads((backup / MANIFEST).read_text("utf-8"))
         files = tuple(BackupFile(**item) for item in table.pop("files"))
         manifest = Manifest(files=files, **table)
+        if files:
+            datetime.fromisoformat(manifest.made)
     except FileNotFoundError:
         raise NotFound(f"{backup} is no backup: it has no {MANIFEST}") from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInput(
-            f"{backup / MANIFEST} cannot be read: {error}; use another backup"
-        ) from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _unusable(backup, f"cannot be read: {error}") from error
     if manifest.format != FORMAT:
         raise BadInput(f"{backup} has backup format {manifest.format}; install a newer Freshet")
-    if any(PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts
-           for item in files for name in (item.name, item.stored)):  # fmt: skip
-        raise BadInput(
-            f"{backup / MANIFEST} names a file outside the backup; use one that you made yourself"
-        )
+    for item in files:
+        if not isinstance(item.bytes, int) or not _is_inside(item.name, item.stored):
+            raise _unusable(backup, "names a file outside the backup, or none")
     if whole and not files:
         raise BadInput(f"{backup} was never finished; run 'freshet backup {backup}' again")
     return manifest
+
+
+def _is_inside(*names: object) -> bool:
+    """Whether all are names of files below a folder."""
+    return all(
+        isinstance(name, str) and name and name.isprintable()
+        and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
+        for name in names
+    )  # fmt: skip
+
+
+def _unusable(backup: Path, why: str) -> BadInput:
+    return BadInput(f"{backup / MANIFEST} {why}; use a backup that 'freshet backup' made")
 
 
 def _restore_file(stored: Path, target: Path, item: BackupFile) -> None:

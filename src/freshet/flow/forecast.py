@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import expm1
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from freshet.schedule.policies import BAYES
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
 TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
+SAME_CHANCE = 0.1
 USUAL = "bayes-freshness"
 
 
@@ -63,21 +65,36 @@ class PageForecast:
         """Say how often the page changes, and how likely it has by tomorrow."""
         if self.obstacle:
             return f"none; {self.obstacle}"
-        tomorrow = next(item.changed for item in self.horizons if item.days == TOMORROW_DAYS)
-        likely = f"{percent(tomorrow)} likely to have changed by tomorrow"
+        likely = f"{percent(self.tomorrow)} likely to have changed by tomorrow"
+        if not self.looks:
+            return f"not known yet; by pages like it, {likely}"
         return f"{self.how_often}; {likely}" if self.how_often else likely
 
     @property
+    def tomorrow(self) -> float:
+        """Return how likely the page has changed by tomorrow."""
+        return next(item.changed for item in self.horizons if item.days == TOMORROW_DAYS)
+
+    @property
     def how_often(self) -> str:
-        """Say how often the page changes: by its own looks, or else by pages like it."""
-        if self.change_days is None or self.prior_change_days is None:
+        """Say how often the page changes, as far as its own looks tell.
+
+        An interval is named only where the chance of a change by tomorrow is about that of a page
+        that changes so often: while little is known, the two can be far apart.
+        """
+        if not self.looks or self.change_days is None:
             return ""
-        if not self.looks:
-            return f"not known yet, pages like it change {every(self.prior_change_days)}"
+        often = every(self.change_days) if self._agrees(self.change_days) else ""
         if self.looks < FEW_LOOKS:
             looks = "1 comparison" if self.looks == 1 else f"{self.looks} comparisons"
-            return f"not well known yet, {every(self.change_days)} by {looks}"
-        return f"changes {every(self.change_days)}"
+            return f"not well known yet, {often} by {looks}" if often else "not well known yet"
+        return f"changes {often}" if often else ""
+
+    def _agrees(self, change_days: float) -> bool:
+        """Whether a page that changes so often is about as likely to have changed by tomorrow."""
+        age = self.made - self.last_look if self.last_look else timedelta(0)
+        days = TOMORROW_DAYS + age / timedelta(days=1)
+        return abs(self.tomorrow + expm1(-days / change_days)) <= SAME_CHANCE
 
 
 def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> PageForecast:

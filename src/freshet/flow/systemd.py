@@ -12,7 +12,10 @@ After=network-online.target
 [Service]
 Type=exec
 User={user}
+# Compiles what a crawl needs at the first start and after an update; otherwise it takes seconds.
+ExecStartPre=-{program} compile
 ExecStart={command}
+TimeoutStartSec=600
 Restart=on-failure
 RestartSec=30
 # Wrong usage or settings, a missing collection and damage are not mended by starting again.
@@ -61,6 +64,7 @@ class CrawlService:
         return UNIT.format(
             description=_specified(str(self.collection)),
             user=self.user,
+            program=quoted(str(self.program)).replace("$", "$$"),
             command=" ".join(map(quoted, words)).replace("$", "$$"),
             collection=quoted(str(self.collection)),
         )

@@ -37,7 +37,9 @@ def _print(found: PageForecast) -> None:
     if found.obstacle:
         say(f"no forecast: {found.obstacle}")
         return
-    if found.how_often:
+    if not found.looks:
+        say("not known yet; the probabilities are those of pages like it")
+    elif found.how_often:
         say(f"{found.how_often}; {found.changes:,} changes in {found.looks:,} compared looks")
     rows = [("now" if not each.days else f"in {span(each.days)}", each.by, f"{each.changed:.1%}")
             for each in found.horizons]  # fmt: skip

@@ -30,5 +30,5 @@ def restore(
         return
     moment = to_second(summary.made)
     say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}, as of {moment}.")
-    for item in summary.mended:
+    for item in filter(lambda mended: mended.adopted, summary.mended):
         say(f"  {item.file}: {counted(item.adopted, 'newer record')} added to the catalog")
