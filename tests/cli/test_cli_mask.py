@@ -1,9 +1,11 @@
 """freshet mask: what is left out of a page, seen and edited."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from freshet.core.types import Snapshot
 from tests.cli.cli_runs import NEWS, Run
 from tests.flow.flow_samples import URL, arrive, html, make, record
 
@@ -68,3 +70,17 @@ def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
     monkeypatch.chdir(tmp_path / "c")
     assert "not learnt, as it has 2,000," in run("mask", URL).out
     assert "bytes, more than 2,000,000" in run("mask", URL, "--json").json["not_learnt"]
+
+
+@pytest.mark.parametrize("words", [(), ("--learn",)])
+def test_a_page_of_too_many_lines_to_learn_from_is_said_to_be(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    with make(tmp_path / "c") as made:
+        text = "\n".join(f"line {number}" for number in range(5_001))
+        page = Snapshot(URL, text.encode(), headers=(("Content-Type", "text/plain"),))
+        record(made, [replace(arrive(0), snapshot=page)])
+    monkeypatch.chdir(tmp_path / "c")
+    said = "5,001 lines, more than 4,000"
+    assert f"not learnt, as it has {said}." in run("mask", URL, *words).out
+    assert run("mask", URL, *words, "--json").json["not_learnt"] == said

@@ -262,24 +262,28 @@ def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path
         assert sum(changes(collection)[29:]) == 1
 
 
-def large(number: int) -> bytes:
-    """Return a page of more bytes than are learnt from."""
-    return counted(number, f"<!--{' ' * bounds.MOST_BYTES}-->")
-
-
+@pytest.mark.parametrize(
+    ("padding", "why"),
+    [
+        (f"<!--{' ' * bounds.MOST_BYTES}-->", " bytes, more than 2,000,000"),
+        ("<p>Still.</p>" * bounds.MOST_LINES, " lines, more than 4,000"),
+    ],
+    ids=["bytes", "lines"],
+)
 def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, padding: str, why: str
 ) -> None:
     with make(tmp_path / "c") as collection:
         watching = NoiseWatch(collection)
         with collection.recording() as recorder, caplog.at_level("INFO"):
             for number in range(5):
-                taken = recorder.take([arrive(number / 5, large(number))])
+                taken = recorder.take([arrive(number / 5, counted(number, padding))])
                 assert not watching.after(taken.learnt)
         page = collection.page(URL)
         assert mask_of_page(collection, page).rules == ()
-        assert "more than 2,000,000" in why_not_learnt(collection, page)
-    assert f"the noise of {URL} is not learnt: it has 2,000," in caplog.text
+        said = why_not_learnt(collection, page)
+        assert said.endswith(why)
+    assert f"the noise of {URL} is not learnt: it has {said}" in caplog.text
 
 
 def test_only_the_latest_visits_of_a_large_history_are_measured_again(tmp_path: Path) -> None:

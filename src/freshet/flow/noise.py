@@ -26,7 +26,7 @@ from freshet.flow.page import CollectionPage
 from freshet.flow.rounds import PageRound, rounds_of
 from freshet.measure.mask import Mask
 from freshet.measure.noise.bounds import too_large
-from freshet.measure.noise.learn import corrected, learn
+from freshet.measure.noise.learn import corrected, learn, refusal
 from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
 
 log = logging.getLogger(__name__)
@@ -193,23 +193,30 @@ def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
 def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask | None:
     """Return the mask that a page's last stored versions teach; None where its own serves.
 
-    Versions that are too large to learn from are not even read.
+    Versions whose sizes in the catalog are too large to learn from are not even read.
     """
     rounds = _rounds(collection, page)
     kept = _rows(collection, page, max(rounds, default=0))
-    if why := _too_large(kept):
+    why = _too_large(kept)
+    looks = [] if why else list(_looks(page, kept, rounds))
+    if why := why or refusal(looks):
         log.info("the noise of %s is not learnt: it has %s", page.url, why)
         return None
-    return teach(list(_looks(page, kept, rounds)), mask_of_page(collection, page))
+    return teach(looks, mask_of_page(collection, page))
 
 
 def why_not_learnt(collection: Collection, page: CollectionPage) -> str:
-    """Say what of a page's last versions is too large for noise to be learnt; else nothing."""
+    """Say what of a page's last versions is too large for noise to be learnt; else nothing.
+
+    Their lines are counted only where the sizes in the catalog do not tell, as it takes reading.
+    """
     rounds = _rounds(collection, page)
-    return _too_large(_rows(collection, page, max(rounds, default=0)))
+    kept = _rows(collection, page, max(rounds, default=0))
+    return _too_large(kept) or refusal(list(_looks(page, kept, rounds, dom=False)))
 
 
 def _too_large(rows: Sequence[HistoryRow]) -> str:
+    """Say what the catalog's sizes of visits tell to be too large, without reading any."""
     facts = (row.view.facts for row in rows if row.view is not None)
     return next((why for each in facts if (why := too_large(each))), "")
 
@@ -221,7 +228,11 @@ def _rounds(collection: Collection, page: CollectionPage) -> dict[int, PageRound
 
 
 def _looks(
-    page: CollectionPage, kept: Sequence[HistoryRow], rounds: Mapping[int, PageRound]
+    page: CollectionPage,
+    kept: Sequence[HistoryRow],
+    rounds: Mapping[int, PageRound],
+    *,
+    dom: bool = True,
 ) -> Iterator[Look]:
     """Yield the looks whose bytes are kept, each with how it followed the one before.
 
@@ -231,7 +242,7 @@ def _looks(
     view: View | None = None
     for row, since in zip(kept, follows, strict=False):
         if row.visit.outcome is Outcome.OK:
-            view = page.view_of(row, dom=True)
+            view = page.view_of(row, dom=dom)
         if view is not None:
             yield Look(view, to_epoch(row.visit.time), since)
 

@@ -1,6 +1,7 @@
 """Learning is bounded: large pages teach nothing; what is fast equals the plain way."""
 
 from math import ceil, log
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ from freshet.measure.noise.learn import corrected, learn, refusal
 from freshet.measure.noise.lines import Line, left_of
 from freshet.measure.noise.looks import Look
 from freshet.measure.noise.past import _overlap
-from freshet.measure.noise.template import pattern_of
+from freshet.measure.noise.template import NUMBER, _between_numbers, _nearest
 from freshet.view.look import look
 
 STILL = "".join(f"<p>Paragraph {name} of a page that stands as it is.</p>" for name in "abcdef")
@@ -71,14 +72,20 @@ def test_where_the_work_is_spent_no_rule_is_added(monkeypatch: pytest.MonkeyPatc
     assert learn(looks_at(STILL), NO_MASK) is None
 
 
-def test_very_many_blocks_that_differ_are_no_suspects() -> None:
-    def page(number: int) -> bytes:
-        lines = (f"<p>{number} says {number * place} here</p>" for place in range(2_500))
-        return f"<body>{''.join(lines)}".encode()
+@pytest.mark.parametrize(("blocks", "is_learnt"), [(2_000, True), (2_001, False)])
+def test_of_very_many_blocks_that_differ_at_one_moment_none_is_hidden(
+    blocks: int, is_learnt: bool
+) -> None:
+    still = f"<p>{'A long paragraph that stands as it is. ' * 2_000}</p>"
 
-    views = [look(Snapshot("http://x.org/", page(number)), dom=True) for number in range(4)]
+    def page(number: int) -> bytes:
+        lines = (f"<p>{chr(97 + number) * 3} {place}</p>" for place in range(blocks))
+        return f"<body>{still}<aside>{''.join(lines)}</aside>".encode()
+
+    views = [look(Snapshot("http://x.org/", page(number)), dom=True) for number in range(10)]
     looks = [Look(view, 60.0 * n, "instant" if n % 2 else "apart") for n, view in enumerate(views)]
-    assert learn(looks, NO_MASK) is None
+    mask = learn(looks, NO_MASK) or NO_MASK
+    assert [rule.what for rule in mask.rules] == ["/html[0]/body[0]/aside[0]"] * is_learnt
 
 
 def test_numbers_of_any_length_are_compared() -> None:
@@ -86,10 +93,39 @@ def test_numbers_of_any_length_are_compared() -> None:
     assert not are_drawn([f"{number}" + "0" * 9_000 for number in range(1, 9)])
 
 
-def test_lines_of_very_many_words_have_a_pattern_in_linear_time() -> None:
-    words = " ".join(f"w{'abcdefghij'[number % 10]}" for number in range(30_000))
-    lines = [f"Harbour log: {number} {words} {number}" for number in range(3)]
-    assert pattern_of(lines) is None or len(pattern_of(lines) or "") < 600
+class CountedTokens(list[str]):
+    """Tokens that count how many of them are read."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one token, or those of a slice."""
+        items = super().__getitem__(index)
+        self.reads += len(items) if isinstance(index, slice) else 1
+        return items
+
+
+class CountedToken(str):
+    """A token that counts how often it is asked whether it is a word."""
+
+    __slots__ = ("asked",)
+
+    def isalpha(self) -> bool:
+        """Say whether it is a word."""
+        self.asked = getattr(self, "asked", 0) + 1
+        return super().isalpha()
+
+
+def test_only_the_nearest_tokens_are_read_to_tell_a_month_between_numbers() -> None:
+    tokens = CountedTokens([NUMBER, " ", "May", " ", NUMBER, " ", *["word", " "] * 500])
+    assert [at for at in range(len(tokens)) if _between_numbers(tokens, at)] == [2]
+    assert tokens.reads <= 5 * len(tokens)
+
+
+def test_every_token_near_what_differs_is_asked_once_whether_it_is_a_word() -> None:
+    tokens = [CountedToken("7") for _ in range(1_000)]
+    assert _nearest(list(tokens)) == tokens
+    assert sum(token.asked for token in tokens) == len(tokens)
 
 
 shown = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=12)

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from freshet.core.errors import SettingsError
 from freshet.measure.mask import Mask, Rule, hidden, rows_at, visible_text
-from freshet.measure.noise.bounds import MOST_SUSPECTS as MOST_SUSPECTS_AT_ALL
-from freshet.measure.noise.bounds import too_long
+from freshet.measure.noise.bounds import MOST_DIFFERING_BLOCKS, too_long
 from freshet.measure.noise.lasting import LASTS_IN_ROTATION, runs_of
 from freshet.measure.noise.lines import Page, above, kind_of, left_of, pages_of
 from freshet.measure.noise.looks import MOST_LOOKS, Look
@@ -21,7 +20,7 @@ from freshet.measure.noise.template import literal_of, pattern_of
 FEWEST_ROUNDS = 3
 FEWEST_ROUNDS_FOR_ELEMENTS = 5
 FEWEST_TOGETHER = 3
-MOST_SUSPECTS = 20
+MOST_SINGLE_BLOCKS = 20
 PASSES_OF_A_TRIAL = 3
 MOST_RULES = 30
 MOST_EXCEPTIONS = 3
@@ -92,14 +91,14 @@ def _left(pages: Sequence[Page], past: Past, mask: Mask) -> list[Page]:
 def _with_rules(mask: Mask, suspects: Sequence[Suspect], past: Past) -> Mask:
     """Return the mask with what hides the suspects: whole elements where that will do.
 
-    Where very many are left, no block stands out.
+    Where very many blocks differ, none of them stands out and no rule is added.
     """
-    if len(suspects) > MOST_SUSPECTS_AT_ALL:
+    if len(suspects) > MOST_DIFFERING_BLOCKS:
         return mask
     for path, inside in _common_elements(suspects, past).items():
         mask = _with_element(mask, path, inside, past)
     rest = [suspect for suspect in suspects if not _is_hidden(suspect, mask, past)]
-    for suspect in rest if len(rest) <= MOST_SUSPECTS else ():
+    for suspect in rest if len(rest) <= MOST_SINGLE_BLOCKS else ():
         mask = _with_rule(mask, suspect, past)
     return mask
 
