@@ -3,22 +3,22 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
 
 from freshet.archive.catalog.rows import HostState
-from freshet.core.clock import SystemClock, stopwatch
+from freshet.core.clock import SystemClock
 from freshet.flow.collection import Collection
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import NEWS, Run
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback
+from tests.waiting import until
 
 HOST = "news.example"
 NOW = SystemClock().now()
@@ -27,7 +27,6 @@ FAILED = {
     "failing_since": NOW.timestamp(), "why": "status 503",
 }  # fmt: skip
 READ = FAILED | {"status": 200, "rules": "User-agent: *", "failing_since": None, "why": ""}
-PATIENCE = 40.0
 
 
 def set_host(folder: Path, *states: HostState) -> None:
@@ -79,16 +78,6 @@ def test_a_host_is_forgotten_with_its_last_page(run: Run, collection: Path) -> N
         urls = [page.url for page in opened.pages() if page.host == HOST]
     assert run("remove", *urls, "--purge", "--yes").code == 0
     assert run("host", HOST).code == 3
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Wait for something to become true, and return it."""
-    end = stopwatch() + PATIENCE
-    while stopwatch() < end:
-        if found := condition():
-            return found
-        sleep(0.05)
-    raise AssertionError("it did not come true")
 
 
 @contextmanager

@@ -8,22 +8,20 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.cli.compiling import NOTICE
-from freshet.core.clock import stopwatch
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import Run
 from tests.fetch.servers import Loopback, ScriptedPage, Site
+from tests.waiting import PATIENCE, until
 
-PATIENCE = 60.0
 HOSTILE = "News \x1b[31m\x1b]0;title\x07 today\u202e"
 WORDS = "<p>the river rose in spring and the fields along it were green again</p>"
 NEEDS_SCRIPT = "<html><body><script>go()</script></body></html>"
@@ -92,16 +90,6 @@ def make_place(path: Path, server: Loopback) -> Place:
     file = path / "freshet.toml"
     file.write_text(file.read_text() + SETTINGS.format(allow=json.dumps(server.allow)))
     return Place(path, server.urls["site"])
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Wait for something to become true, and return it."""
-    end = stopwatch() + PATIENCE
-    while stopwatch() < end:
-        if found := condition():
-            return found
-        sleep(0.05)
-    raise AssertionError("it did not come true")
 
 
 def warnings(stderr: str) -> str:

@@ -5,18 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 
 import pytest
 
 import freshet
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.core.clock import stopwatch
 from freshet.core.errors import Locked, NotFound
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
+from tests.waiting import until
 
 WORDS = "<p>the river rose in spring and the fields along it were green again</p>"
 SITE = Site({
@@ -34,13 +33,6 @@ def server() -> Iterator[Loopback]:
 
 def collection(folder: Path, server: Loopback) -> Path:
     return make_collection(folder / "c", [f"{server.urls['site']}/still"], server.allow)
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = stopwatch() + 60.0
-    while not condition():
-        assert stopwatch() < end, "it did not come true"
-        sleep(0.05)
 
 
 def test_a_notebook_watches_and_runs_again_and_again(tmp_path: Path, server: Loopback) -> None:

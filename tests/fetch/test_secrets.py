@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
+from tests.fetch.relay import pump
 from tests.fetch.servers import ADDRESS, Exchange, Loopback, ScriptedPage, Site
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
@@ -99,14 +100,6 @@ def one_port(tls: int, plain: int) -> Iterator[int]:
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
-
-
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
 
 
 def test_cookies_and_headers_do_not_survive_a_redirect_from_https_to_http(

@@ -12,6 +12,7 @@ import pytest
 from freshet.fetch.routes import VERIFY
 from tests.fetch.authority import EXPIRED, Authority
 from tests.fetch.fetcher import Result, fetch_all
+from tests.fetch.relay import pump
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nX-Safe: yes\r\n\r\nsecret"
 NAME = "safe.example"
@@ -39,14 +40,6 @@ class Proxy:
         inner, outer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(b"HTTP/1.1 200 Open\r\n\r\n")
         await asyncio.gather(pump(reader, outer), pump(inner, writer))
-
-
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
 
 
 class Servers:
