@@ -38,7 +38,7 @@ from freshet.fetch.wire import (
     CheckedPool,
     Connections,
     ProxyAgent,
-    Reach,
+    ProxyReachability,
     TunnelingAgent,
 )
 
@@ -135,11 +135,11 @@ class Handler(HTTP11DownloadHandler):
 class _Agent(_ScrapyAgent):
     """Runs one request."""
 
-    reach: Reach
+    reach: ProxyReachability
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         agent: Any = super()._get_agent(request, timeout)
-        self.reach = agent.reach = Reach()
+        self.reach = agent.reach = ProxyReachability()
         kinds = {_TunnelingAgent: TunnelingAgent, _ScrapyProxyAgent: ProxyAgent}
         agent.__class__ = kinds.get(type(agent), type(agent))
         return cast("Agent", agent)
@@ -168,7 +168,7 @@ async def _refusal(request: Request, proxy: str | None, guard: Guard) -> str | N
 
 
 def _of_proxy(
-    error: Exception, request: Request, proxy: str | None, reach: Reach
+    error: Exception, request: Request, proxy: str | None, reach: ProxyReachability
 ) -> ProxyFailed | None:
     """Return a failure that lies with the proxy as such; None where it lies with the host.
 

@@ -131,7 +131,7 @@ class Connections(_LenientHTTP11ClientFactory):
         return Connection(self._limit, self._quiescentCallback)
 
 
-class Reach:
+class ProxyReachability:
     """Whether a proxy was reached, and has opened a tunnel where one is needed."""
 
     is_open = True
@@ -149,7 +149,7 @@ class Reach:
 class WatchedEndpoint:
     """An endpoint whose reach is watched."""
 
-    def __init__(self, endpoint: Any, reach: Reach) -> None:
+    def __init__(self, endpoint: Any, reach: ProxyReachability) -> None:
         self._endpoint = endpoint
         self._reach = reach
 
@@ -210,7 +210,7 @@ class TunnelingAgent(_TunnelingAgent):
     """Reaches proxies through the guard."""
 
     _reactor: Any
-    reach: Reach
+    reach: ProxyReachability
 
     def _getEndpoint(self, uri: URI) -> Any:
         factory = self._endpointFactory
@@ -224,7 +224,7 @@ class TunnelingAgent(_TunnelingAgent):
 class ProxyAgent(_ScrapyProxyAgent):
     """Notes whether a proxy was reached."""
 
-    reach: Reach
+    reach: ProxyReachability
 
     def _getEndpoint(self, uri: URI) -> WatchedEndpoint:
         return WatchedEndpoint(super()._getEndpoint(uri), self.reach)

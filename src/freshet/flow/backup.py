@@ -27,7 +27,7 @@ from typing import Any
 from freshet.archive.catalog.sqlite import copy_catalog, open_catalog
 from freshet.archive.warc.disk import storage_error, stretch, sync_folder
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
-from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
+from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, closed_name
 from freshet.core.clock import Clock
 from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
 from freshet.core.private import make_folder, private
@@ -210,7 +210,7 @@ def _varying(path: Path) -> Iterator[Path]:
 def _current_name(source: Path) -> Path:
     """Return the name of a WARC file that may have been closed since the folder was listed."""
     if source.name.endswith(OPEN_SUFFIX) and not source.exists():
-        return source.with_name(source.name.removesuffix(OPEN_SUFFIX))
+        return source.with_name(closed_name(source))
     return source
 
 
@@ -259,7 +259,7 @@ def _entry(name: str, stored: Path, target: Path, digest: str) -> BackupFile:
 
 def _incomplete(files: tuple[BackupFile, ...], ends: dict[str, int]) -> str:
     """Return a WARC file that ends before a record of the copied catalog; empty where none does."""
-    sizes = {PurePosixPath(item.name).name.removesuffix(OPEN_SUFFIX): item.bytes for item in files}
+    sizes = {closed_name(PurePosixPath(item.name)): item.bytes for item in files}
     return next((name for name, end in ends.items() if sizes.get(name, 0) < end), "")
 
 

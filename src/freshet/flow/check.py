@@ -12,7 +12,7 @@ from freshet.archive.warc.check import problems
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.http import payload
 from freshet.archive.warc.located import Fault, Found, Located
-from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
+from freshet.archive.warc.read import archive_files, closed_name, records
 from freshet.archive.warc.record import uid
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Location, Visit
@@ -110,7 +110,7 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
     """
     faults = collection.catalog.faults()
     report = Report(problems=[Problem(CATALOG_FILE, what, RESTORE) for what in faults])
-    paths = {_final(path): path for path in archive_files(collection.archive)}
+    paths = {closed_name(path): path for path in archive_files(collection.archive)}
     replaced = "" if faults else superseded_file(collection.catalog, collection.archive)
     if paths.pop(replaced, None):
         report.notes.append(f"{replaced}: {REPLACED}")
@@ -136,7 +136,7 @@ def _check_file(
     catalog: Catalog, path: Path, seen: set[bytes], payloads: Payloads, report: Report
 ) -> None:
     """Verify a file against its rows; one that is still open, up to its last row."""
-    name = _final(path)
+    name = closed_name(path)
     # Rows are read before records: whoever is writing now adds a record before its row.
     rows = list(catalog.visits_in_file(name))
     end = _end(rows) if path.name != name else None
@@ -208,10 +208,6 @@ def _adopted(path: Path, catalog: Catalog, recorder: Recorder) -> list[str]:
         return []
     said = f"records adopted: {adopted.new:,}; rows that have their bytes again: {adopted.again:,}"
     return [f"{path.name}: {said}"]
-
-
-def _final(path: Path) -> str:
-    return path.name.removesuffix(OPEN_SUFFIX)
 
 
 def _end(rows: Sequence[Visit]) -> int:

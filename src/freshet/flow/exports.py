@@ -10,7 +10,7 @@ from freshet.archive.exporters import cdxj, csv, parquet, wacz
 from freshet.archive.exporters.base import ChangeRow, VisitRow
 from freshet.archive.importers.warc import Capture, captures
 from freshet.archive.warc.located import Located
-from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, records
+from freshet.archive.warc.read import archive_files, closed_name, records
 from freshet.archive.warc.record import uid
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Visit
@@ -57,8 +57,7 @@ def visit_captures(collection: Collection, source: str | None) -> Iterator[Captu
     """Yield the captures of pages that were not removed, in the order of the archive's files."""
     pages = array("q", (page.id for page in collection.pages(source=source)))
     for path in archive_files(collection.archive):
-        name = path.name.removesuffix(OPEN_SUFFIX)
-        visits = collection.catalog.visits_in_file(name)
+        visits = collection.catalog.visits_in_file(closed_name(path))
         wanted = {visit.uid for visit in visits if _is_among(pages, visit.page)}
         for found in captures(records(path)) if wanted else ():
             if isinstance(found, Capture) and uid(found.record.record.id) in wanted:

@@ -9,7 +9,7 @@ from pathlib import Path
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.warc.build import Original
 from freshet.archive.warc.digest import label, sha1, sha1_of
-from freshet.archive.warc.http import is_http, split_http
+from freshet.archive.warc.http import stored_body
 from freshet.archive.warc.read import read_record
 from freshet.archive.warc.record import Record, record_id
 from freshet.core.errors import BadInput, Damaged, NotFound
@@ -111,4 +111,4 @@ def stored_payload(record: Record) -> bytes | None:
     """Return the payload as it stands in the record; a revisit has none."""
     if record.type == "revisit":
         return None
-    return split_http(record.block)[1] if is_http(record) else record.block
+    return stored_body(record)

@@ -25,7 +25,7 @@ _LITERAL = re.compile(
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class TooLarge(Exception):
+class JsonTooLarge(Exception):
     """A document is deeper or longer than is put into paths."""
 
 
@@ -47,7 +47,7 @@ def read(text: str, urls: re.Pattern[str]) -> Reading | None:
         document = json.loads(text, parse_int=Literal, parse_float=Literal, parse_constant=Literal)
         writer = _LineWriter()
         writer.write(document)
-    except (RecursionError, TooLarge):
+    except (RecursionError, JsonTooLarge):
         return _as_written(text, urls)
     except ValueError:
         return None
@@ -74,7 +74,7 @@ class _LineWriter:
         if not value or not isinstance(value, dict | list):
             self._write_leaf(value, path, marks)
         elif depth == DEEPEST:
-            raise TooLarge
+            raise JsonTooLarge
         elif isinstance(value, dict):
             for key, member in value.items():
                 step = self._step(key) if path else self._step(key).removeprefix(".")
@@ -97,7 +97,7 @@ class _LineWriter:
         line = f"{marks}{path}: {written}" if path else written
         self._room -= len(line) + 1
         if self._room < 0:
-            raise TooLarge
+            raise JsonTooLarge
         self.lines.append(line)
 
     def _written(self, value: object) -> str:

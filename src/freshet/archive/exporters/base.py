@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freshet.core.errors import NoSpace
-from freshet.core.parts import held, part_of_output, remove_abandoned_parts
+from freshet.core.partial_files import held, part_of_output, remove_abandoned_parts
 from freshet.core.types import Change, Outcome, Page, Visit
 
 

@@ -12,9 +12,9 @@ from freshet.archive.exporters.base import replacing
 from freshet.archive.exporters.surt import surt
 from freshet.archive.spill import in_order
 from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.http import is_http, payload, split_http
+from freshet.archive.warc.http import payload, stored_body
 from freshet.archive.warc.located import Located
-from freshet.archive.warc.read import OPEN_SUFFIX
+from freshet.archive.warc.read import closed_name
 from freshet.archive.warc.record import Record
 from freshet.core.types import Location
 
@@ -39,7 +39,7 @@ def lines(records: Iterable[Located]) -> Iterator[bytes]:
     """Yield the index line of each record that replay programs may show."""
     for found in records:
         if is_indexed(found.record):
-            place = Location(_file_name(found.path), found.offset, found.length)
+            place = Location(closed_name(found.path), found.offset, found.length)
             yield line(found.record, place).encode()
 
 
@@ -55,7 +55,7 @@ def line(record: Record, place: Location) -> str:
         "url": record.target,
         "mime": _media_type(record, dict(reversed([(n.lower(), v) for n, v in headers]))),
         "status": str(status) if status and record.type != "resource" else None,
-        "digest": record.field("WARC-Payload-Digest") or label(sha1(_stored_payload(record))),
+        "digest": record.field("WARC-Payload-Digest") or label(sha1(stored_body(record))),
         "length": str(place.length),
         "offset": str(place.offset),
         "filename": place.file,
@@ -69,12 +69,3 @@ def _media_type(record: Record, http_headers: dict[str, str]) -> str | None:
         return REVISIT
     declared = http_headers.get("content-type")
     return _AFTER_MEDIA_TYPE.split(declared, maxsplit=1)[0] if declared else declared
-
-
-def _stored_payload(record: Record) -> bytes:
-    return split_http(record.block)[1] if is_http(record) else record.block
-
-
-def _file_name(path: Path) -> str:
-    """Return the name that the file has for good."""
-    return path.name.removesuffix(OPEN_SUFFIX)

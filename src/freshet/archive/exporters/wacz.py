@@ -22,7 +22,7 @@ from freshet.archive.spill import in_order
 from freshet.archive.warc.build import with_block
 from freshet.archive.warc.http import split_http
 from freshet.archive.warc.located import Located, member
-from freshet.archive.warc.read import OPEN_SUFFIX, records
+from freshet.archive.warc.read import closed_name, records
 from freshet.archive.warc.record import encode
 from freshet.core.secrets import blank_headers
 from freshet.core.types import Location
@@ -121,7 +121,7 @@ def write(path: Path, package: Package) -> int:
 def _write_archives(archive: _Archive, captures: Iterable[Sequence[Located]]) -> Iterator[bytes]:
     """Write a WARC file for each of the collection that is needed; yield the index lines."""
     for path, visits in groupby(captures, key=lambda capture: capture[0].path):
-        name = path.name.removesuffix(OPEN_SUFFIX)
+        name = closed_name(path)
         with path.open("rb") as file, archive.entry(f"archive/{name}") as entry:
             found = chain(_opening(path), chain.from_iterable(visits))
             yield from _write_records(name, entry, ((item, _member(item, file)) for item in found))

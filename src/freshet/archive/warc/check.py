@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from freshet.archive.warc.digest import agrees, sha1_agrees
-from freshet.archive.warc.http import is_http, join_chunks, split_http
+from freshet.archive.warc.http import join_chunks, stored_body
 from freshet.archive.warc.located import Fault, Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import Record, uid
@@ -52,7 +52,7 @@ def _payload_agrees(record: Record) -> bool:
     declared = record.field("WARC-Payload-Digest")
     if not declared or record.type in _NO_PAYLOAD_HERE or record.field("WARC-Segment-Number"):
         return True
-    body = split_http(record.block)[1] if is_http(record) else record.block
+    body = stored_body(record)
     if agrees(declared, body):
         return True
     joined = join_chunks(body)

@@ -51,6 +51,11 @@ def split_http(block: bytes) -> tuple[bytes, bytes]:
     return block[:end], block[end:]
 
 
+def stored_body(record: Record) -> bytes:
+    """Return the body of an HTTP message as stored, codings included; else the whole block."""
+    return split_http(record.block)[1] if is_http(record) else record.block
+
+
 def _without_chunks(headers: Fields, body: bytes) -> tuple[Fields, bytes]:
     declared = any(
         name.lower() == "transfer-encoding" and "chunked" in value.lower()

@@ -7,7 +7,7 @@ becomes a Fault, and reading goes on with the next record that can be found.
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from freshet.archive.warc.arc import ARC_START, arc_records
@@ -40,6 +40,15 @@ def records(path: Path, *, start: int = 0, keep: int = KEEP_BYTES) -> Iterator[F
             yield from gzip_records(path, file, start, keep)
         else:
             yield from plain_records(path, file, start, keep)
+
+
+def closed_name(path: PurePath) -> str:
+    """Return the name of an archive file once it is closed, also of one that is being written.
+
+    >>> closed_name(PurePath("archive/news.warc.gz.open"))
+    'news.warc.gz'
+    """
+    return path.name.removesuffix(OPEN_SUFFIX)
 
 
 def archive_files(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshet.archive.warc.disk import rename, set_aside, storage_error, sync_folder
 from freshet.archive.warc.located import Located
-from freshet.archive.warc.read import OPEN_SUFFIX, records
+from freshet.archive.warc.read import OPEN_SUFFIX, closed_name, records
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ def recover(folder: Path, *, known: Mapping[str, int] | None = None) -> list[Rec
     """
     known = known or {}
     left_open = sorted(folder.glob(f"*.warc.gz{OPEN_SUFFIX}"))
-    return [_recover(path, known.get(path.name.removesuffix(OPEN_SUFFIX), 0)) for path in left_open]
+    return [_recover(path, known.get(closed_name(path), 0)) for path in left_open]
 
 
 def _recover(path: Path, known: int) -> Recovered:
-    final = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+    final = path.with_name(closed_name(path))
     size = path.stat().st_size
     end = _whole_end(path, known if known <= size else 0)
     if end == size:

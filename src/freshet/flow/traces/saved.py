@@ -20,7 +20,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
-from freshet.core.parts import held, part_of_output, remove_abandoned_parts
+from freshet.core.partial_files import held, part_of_output, remove_abandoned_parts
 from freshet.simulate.trace import Keys, Trace, page_table
 
 FILE = "trace.json"
