@@ -11,6 +11,7 @@ _SECRET_ENDINGS = (
     "passwd", "password", "secret", "session", "signature", "token",
 )  # fmt: skip
 _USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:[/\\]{2,})[^\s/\\?#\"'<>]+@(?=[^\s@])")
+_URL_USER_INFO = re.compile(r"(?i)(https?:[/\\]{2,})[^/\\?#]*@")
 
 
 def is_secret(header: str) -> bool:
@@ -35,6 +36,16 @@ def without_user_info(text: str) -> str:
     if "@" not in text:
         return text
     return _USER_INFO.sub(rf"\1{BLANKED}@", text)
+
+
+def drop_user_info(url: str) -> str:
+    """Return a web address without its user name and password, otherwise as it is written.
+
+    >>> drop_user_info("HTTP://me:pw@example.org/a@b"), drop_user_info("http://example.org/@me")
+    ('HTTP://example.org/a@b', 'http://example.org/@me')
+    """
+    match = _URL_USER_INFO.match(url)
+    return url if match is None else match[1] + url[match.end() :]
 
 
 def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:

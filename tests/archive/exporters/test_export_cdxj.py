@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +59,21 @@ def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
         "offset": "333",
         "filename": "a.warc.gz",
     }
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://user:pw@w.org/sec", "http://w.org/sec"),
+        ("HTTP://user:p'w@w.org/sec", "HTTP://w.org/sec"),
+        ("http://user@pw@w.org/sec?a@b", "http://w.org/sec?a@b"),
+        ("http://user:pw@no host/", "http://no host/"),
+    ],
+)
+def test_a_line_has_no_password_of_an_imported_url(tmp_path: Path, url: str, shown: str) -> None:
+    (line,) = written(tmp_path / "index.cdxj", page(url))
+    assert fields(line)["url"] == shown
+    assert "user" not in line
 
 
 def test_lines_are_in_order_of_key_then_time(tmp_path: Path) -> None:

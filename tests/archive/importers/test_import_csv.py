@@ -64,12 +64,21 @@ def test_the_header_shows_the_delimiter(file: Path, mark: str) -> None:
         "2024-01-01T01:00:00+01:00",
         "1704067200",
         "1704067200.0",
+        "20240101",
+        "20240101000000",
+        "20240101T000000Z",
     ],
 )
 def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, time: str) -> None:
     (found,) = arrivals(file, f"{HEADER}a,{time},0,\n")
     assert found.time == datetime(2024, 1, 1, tzinfo=UTC)
     assert found.time.tzinfo is UTC
+
+
+@pytest.mark.parametrize("seconds", [0, 86400, 20241301, 19700230, 99999999, 1704067200])
+def test_digits_that_form_no_date_are_epoch_seconds(file: Path, seconds: int) -> None:
+    (found,) = arrivals(file, f"{HEADER}a,{seconds},0,\n")
+    assert found.time == datetime.fromtimestamp(seconds, UTC)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +88,7 @@ def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, ti
         ("a,noon,0,", "time 'noon' is neither ISO 8601 nor epoch seconds"),
         ("a,1e400,0,", "time '1e400' is neither ISO 8601 nor epoch seconds"),
         ("a,1700000000000,0,", "time '1700000000000' is neither ISO 8601 nor epoch seconds"),
+        ("a,20240101250000,0,", "time '20240101250000' is neither ISO 8601 nor epoch seconds"),
         ("a,0,perhaps,", "changed 'perhaps' is none of 0, 1, true, false, yes, no"),
         ("a,0,1,many", "new_links 'many' is not a whole number"),
         ("a,0,1,-2", "new_links '-2' is not a whole number"),

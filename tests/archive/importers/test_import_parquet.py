@@ -70,6 +70,24 @@ def test_the_source_is_given_or_the_part_or_the_column(tmp_path: Path) -> None:
     assert [item.source for item in parquet.read(other)] == ["me/repo"]
 
 
+def test_versions_may_have_neither_source_nor_commit(tmp_path: Path) -> None:
+    path = versions(tmp_path / "shop.parquet")
+    pl.read_parquet(path).drop("source", "commit").write_parquet(path)
+    reader = parquet.read(path)
+    (found,) = reader
+    assert (found.source, reader.source) == ("shop", "shop")
+    assert found.snapshot.body == "<p>é".encode()
+    assert [item.source for item in parquet.read(path, source="")] == [""]
+
+
+def test_observations_may_have_page_day_and_changed_alone(tmp_path: Path) -> None:
+    path = observations(tmp_path / "seen.parquet")
+    pl.read_parquet(path).select("page", "day", "changed").write_parquet(path)
+    (found,) = parquet.read(path)
+    assert found.source == "seen"
+    assert found.change == Change(True, text=True)
+
+
 def test_a_row_that_lacks_something_is_a_bad_row(tmp_path: Path) -> None:
     path = versions(
         tmp_path / "versions_x.parquet",

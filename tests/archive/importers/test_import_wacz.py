@@ -163,6 +163,31 @@ def test_entries_that_overlap_are_refused(tmp_path: Path) -> None:
         wacz.read(path)
 
 
+def test_a_name_that_is_not_utf_8_is_bad_input(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.wacz", {NAME.replace("a.", "é."): CONTENT})
+    path.write_bytes(path.read_bytes().replace("é.warc".encode(), b"\xff\xff.warc"))
+    with pytest.raises(BadInput, match="the name of an entry is not UTF-8"):
+        wacz.read(path)
+
+
+@pytest.mark.parametrize(("record", "field"), [(b"PK\x01\x02", 42), (b"PK\x05\x06", 16)])
+def test_an_offset_outside_the_file_is_bad_input(tmp_path: Path, record: bytes, field: int) -> None:
+    path = sample(tmp_path)
+    whole = bytearray(path.read_bytes())
+    at = whole.rindex(record) + field
+    whole[at : at + 4] = b"\xfe\xff\xff\xff"
+    path.write_bytes(whole)
+    with pytest.raises(BadInput, match="get it again"):
+        wacz.read(path)
+
+
+def test_a_file_with_a_very_long_name_comes_in(tmp_path: Path) -> None:
+    name = f"archive/{'n' * 300}.warc.gz"
+    (taken,) = wacz.read(write(tmp_path / "a.wacz", {name: CONTENT}))
+    assert isinstance(taken, Arrival)
+    assert taken.place == f"{name}, offset 0"
+
+
 def test_a_list_of_entries_too_long_for_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

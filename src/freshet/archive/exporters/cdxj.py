@@ -1,6 +1,7 @@
 """The index that replay programs look captures up in: a line per record, sorted (CDXJ).
 
-The lines are those that cdxj-indexer writes for the same records, key by key.
+The lines are those that cdxj-indexer writes for the same records, key by key, but for user names
+and passwords in URLs, which are left out.
 """
 
 import json
@@ -16,6 +17,7 @@ from freshet.archive.warc.http import payload, stored_body
 from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import closed_name
 from freshet.archive.warc.record import Record
+from freshet.core.secrets import drop_user_info
 from freshet.core.types import Location
 
 REVISIT = "warc/revisit"
@@ -51,8 +53,9 @@ def is_indexed(record: Record) -> bool:
 def line(record: Record, place: Location) -> str:
     """Return the index line of a record: key, time to the second, and where it lies."""
     status, headers, _ = payload(record)
+    url = drop_user_info(record.target)
     fields = {
-        "url": record.target,
+        "url": url,
         "mime": _media_type(record, dict(reversed([(n.lower(), v) for n, v in headers]))),
         "status": str(status) if status and record.type != "resource" else None,
         "digest": record.field("WARC-Payload-Digest") or label(sha1(stored_body(record))),
@@ -61,7 +64,7 @@ def line(record: Record, place: Location) -> str:
         "filename": place.file,
     }
     known = {name: value for name, value in fields.items() if value is not None}
-    return f"{surt(record.target)} {record.date:%Y%m%d%H%M%S} {json.dumps(known)}"
+    return f"{surt(url)} {record.date:%Y%m%d%H%M%S} {json.dumps(known)}"
 
 
 def _media_type(record: Record, http_headers: dict[str, str]) -> str | None:

@@ -15,6 +15,8 @@ from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
 LARGEST_BODY = 64_000_000
 MOST_LINKS = 1_000_000_000
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
+# A date in digits alone (ISO 8601 basic format), also with the time as web archives write it.
+DIGIT_DATE = re.compile(r"((?:19|20|21)[0-9]{6})([0-9]{6})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +119,32 @@ def part_of(path: Path) -> str:
 def moment(text: str) -> datetime:
     """Read a time in ISO 8601 or as epoch seconds; without a zone it is UTC.
 
+    Eight digits that form a date from 1900 to 2199 are that date, and six more digits its time of
+    day. Other numbers are epoch seconds.
+
     >>> moment("2024-01-01T02:00:00+02:00").isoformat()
     '2024-01-01T00:00:00+00:00'
     >>> moment("86400").isoformat()
     '1970-01-02T00:00:00+00:00'
+    >>> moment("20240101").isoformat(), moment("20240101120000").isoformat()
+    ('2024-01-01T00:00:00+00:00', '2024-01-01T12:00:00+00:00')
     """
     text = text.strip()
     try:
         if NUMBER.fullmatch(text):
-            return datetime.fromtimestamp(float(text), UTC)
+            return _digit_date(text) or datetime.fromtimestamp(float(text), UTC)
         time = datetime.fromisoformat(text)
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"time {text[:100]!r} is neither ISO 8601 nor epoch seconds") from None
+
+
+def _digit_date(text: str) -> datetime | None:
+    """Read YYYYMMDD or YYYYMMDDhhmmss; None where the digits form no date."""
+    match = DIGIT_DATE.fullmatch(text)
+    if match is None:
+        return None
+    try:
+        return datetime.fromisoformat(f"{match[1]}T{match[2] or '000000'}+00:00")
+    except ValueError:
+        return None

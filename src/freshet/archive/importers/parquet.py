@@ -1,12 +1,13 @@
 """Page histories in Parquet: files of versions with their bytes, or of daily observations.
 
-A versions file has page, time, html, kind, commit and source, and its arrivals carry snapshots. An
-observations file has page, day, changed, changed_html and counts of new links; it tells what the
-versions tell, so a folder stands for its ``versions_*.parquet`` alone. An observation tells the
-state that a day ended with, and is placed in its last second (23:59:59 UTC).
+A versions file has page, time, html, kind, and may have commit and source; its arrivals carry
+snapshots. An observations file has page, day, changed, and may have changed_html, counts of new
+links and part; it tells what the versions tell, so a folder stands for its ``versions_*.parquet``
+alone. An observation tells the state that a day ended with, and is placed in its last second
+(23:59:59 UTC).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
@@ -47,6 +48,8 @@ OBSERVATIONS = pl.Schema({
     "n_new_links_external": pl.Float64(),
     "n_new_links_never_seen": pl.Float64(),
 })
+VERSIONS_REQUIRED = ("page", "time", "html", "kind")
+OBSERVATIONS_REQUIRED = ("page", "day", "changed")
 PAGES = ("page", "n_versions", "first", "last")
 MEDIA_TYPES = {"html": "text/html", "markdown": "text/markdown", "text": "text/plain"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,19 +65,23 @@ Take = Callable[[Row, str | None], Arrival]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One file: which columns are read, how many rows there are, and what a row becomes."""
+    """One file: which columns are read, how many rows there are, and what a row becomes.
+
+    ``source`` is that of all rows; None where each row names its own.
+    """
 
     path: Path
     columns: Sequence[pl.Expr]
     rows: int
     take: Take
+    source: str | None = None
 
 
 def read(path: Path, *, source: str | None = None) -> "ParquetReader":
     """Read a file of versions or observations, or a folder's versions.
 
     The source is the one given, else the part in ``versions_<part>.parquet``, else the file's own
-    column.
+    column, else the name of the file.
     """
     files = sorted(path.glob("versions_*.parquet")) if path.is_dir() else [path]
     if not files:
@@ -88,8 +95,12 @@ class ParquetReader(Reader):
     def __init__(self, files: Sequence[Path], source: str | None) -> None:
         self._given = source
         self._done = 0
-        super().__init__(0, ", ".join(_parts(files)) if source is None else source)
+        super().__init__(0, "" if source is None else source)
         self._tables = [table for path in files if (table := self._open(path))]
+        if source is None:
+            self.source = ", ".join(
+                sorted({table.source for table in self._tables if table.source})
+            )
         self.total = sum(table.rows for table in self._tables)
 
     @property
@@ -99,38 +110,41 @@ class ParquetReader(Reader):
 
     def __iter__(self) -> Iterator[Arrival | BadRow]:
         for table in self._tables:
-            source = part(table.path) if self._given is None else self._given
             for number, row in enumerate(rows(table), 1):
                 self._done += 1
                 place = f"{table.path.name}, row {number}"
-                yield (
-                    BadRow(place, row) if isinstance(row, str) else item(table, source, place, row)
-                )
+                yield (BadRow(place, row) if isinstance(row, str) else item(table, place, row))
 
     def _open(self, path: Path) -> Table | None:
         """Return what is to be read of a file, or nothing for a list of pages."""
         names = guarded(path, lambda: pl.read_parquet_schema(path))
-        if set(VERSIONS) <= set(names):
-            return Table(path, wanted(VERSIONS, names), _height(path), version)
-        if set(OBSERVATIONS) <= set(names):
-            return Table(path, wanted(OBSERVATIONS, names), _height(path), observation)
+        if set(VERSIONS_REQUIRED) <= set(names):
+            source = self._source(path, names, "source")
+            return Table(path, wanted(VERSIONS, names), _height(path), version, source)
+        if set(OBSERVATIONS_REQUIRED) <= set(names):
+            source = self._source(path, names, "part")
+            return Table(path, wanted(OBSERVATIONS, names), _height(path), observation, source)
         if set(PAGES) <= set(names):
             self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
             return None
         raise BadInput(
-            f"{path}: has neither the columns {', '.join(VERSIONS)}"
-            f" nor {', '.join(OBSERVATIONS)}; see 'freshet import parquet --help'"
+            f"{path}: has neither the columns {', '.join(VERSIONS_REQUIRED)}"
+            f" nor {', '.join(OBSERVATIONS_REQUIRED)}; see 'freshet import parquet --help'"
         )
 
-
-def _parts(files: Sequence[Path]) -> list[str]:
-    """Return the parts that file names tell of; files without one name sources row by row."""
-    return sorted({name for path in files if (name := part(path))})
+    def _source(self, path: Path, names: Container[str], column: str) -> str | None:
+        """Return the source of all rows of a file; None where a column names it row by row."""
+        if self._given is not None:
+            return self._given
+        return part(path) or (None if column in names else part_of(path))
 
 
 def wanted(columns: pl.Schema, found: Mapping[str, pl.DataType]) -> list[pl.Expr]:
-    """Return how each column is read, whatever type the file has it in."""
-    return [_column(name, kind, found[name]) for name, kind in columns.items()]
+    """Return how each column is read, whatever type the file has it in; null where it has none."""
+    return [
+        _column(name, kind, found[name]) if name in found else pl.lit(None, kind).alias(name)
+        for name, kind in columns.items()
+    ]
 
 
 def _column(name: str, kind: pl.DataType, found: pl.DataType) -> pl.Expr:
@@ -160,7 +174,7 @@ def rows(table: Table) -> Iterator[Row | str]:
 
 def slices(table: Table) -> Iterator[RowSlice]:
     """Yield the slices in which a file is to be read."""
-    names = [column.meta.output_name() for column in table.columns]
+    names = [name for column in table.columns for name in column.meta.root_names()]
     try:
         yield from row_slices(table.path, names, most_rows=ROWS_AT_ONCE)
     except (ValueError, KeyError, TypeError, AttributeError, OSError, OverflowError) as error:
@@ -168,10 +182,10 @@ def slices(table: Table) -> Iterator[RowSlice]:
         raise _unreadable(table.path, reason) from error
 
 
-def item(table: Table, source: str | None, place: str, row: Row) -> Arrival | BadRow:
+def item(table: Table, place: str, row: Row) -> Arrival | BadRow:
     """Return what a row tells, or that it lacks something."""
     try:
-        return replace(table.take(row, source), place=place)
+        return replace(table.take(row, table.source), place=place)
     except (ValueError, OverflowError) as error:
         return BadRow(place, str(error))
 

@@ -5,12 +5,15 @@ honest zip is refused as a whole: encrypted or overlapping entries, doubled name
 elsewhere, and entries that unpack to far more than they are.
 """
 
+import errno
 import hashlib
 import json
 import stat
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -37,7 +40,15 @@ _END = b"PK\x05\x06"
 _END64_PLACE = b"PK\x06\x07"
 _END_BYTES = 22 + 65_535
 _UNKNOWN_SIZE = 0xFFFFFFFF
-_UNPACKING_ERRORS = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_ZIP_ERRORS = (
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 
 
 def read(path: Path, *, source: str | None = None) -> "WaczReader":
@@ -45,8 +56,9 @@ def read(path: Path, *, source: str | None = None) -> "WaczReader":
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a WACZ file")
     try:
-        return WaczReader(path, warc.SOURCE if source is None else source)
-    except _UNPACKING_ERRORS as error:
+        with _zip_errors():
+            return WaczReader(path, warc.SOURCE if source is None else source)
+    except BadZipFile as error:
         raise BadInput(f"{path} is no whole WACZ file ({error}); get it again") from error
 
 
@@ -75,7 +87,8 @@ class WaczReader(Reader):
         before = 0
         with ZipFile(self._path) as file, TemporaryDirectory(prefix="freshet-wacz-") as folder:
             for entry in self._files:
-                unpacked = Path(folder) / PurePosixPath(entry.filename).name
+                # An entry's own name may be too long for the disk.
+                unpacked = Path(folder) / f"unpacked{_suffix(entry.filename)}"
                 problem = self._unpack(file, entry, unpacked)
                 if problem:
                     yield BadRow(entry.filename, problem)
@@ -96,11 +109,11 @@ class WaczReader(Reader):
             return f"its digest {declared[:80]!r} is of no known kind; it was left out"
         hashed = hashlib.new(kind, usedforsecurity=False)
         try:
-            with file.open(entry) as packed, to.open("wb") as unpacked:
+            with _zip_errors(), file.open(entry) as packed, to.open("wb") as unpacked:
                 while chunk := packed.read(CHUNK_BYTES):
                     hashed.update(chunk)
                     unpacked.write(chunk)
-        except _UNPACKING_ERRORS as error:
+        except BadZipFile as error:
             return f"cannot be unpacked ({error}); get the file again"
         if hashed.hexdigest() != digest.lower():
             return f"does not have the digest in {PACKAGE}; get the file again"
@@ -112,7 +125,7 @@ class WaczReader(Reader):
         try:
             for item in reader:
                 self._done = before + reader.done
-                yield item
+                yield replace(item, place=name + item.place.removeprefix(unpacked.name))
         except BadInput:
             yield BadRow(name, "no record of it can be read")
         self.notes += [f"{name}: {note}" for note in reader.notes]
@@ -122,9 +135,32 @@ class WaczReader(Reader):
         return sorted(name for name in self._digests if _is_warc(name) and name not in there)
 
 
+@contextmanager
+def _zip_errors() -> Iterator[None]:
+    """Raise BadZipFile for whatever a damaged or hostile zip file makes its reader raise.
+
+    A seek to an impossible offset is refused by the system as an invalid argument; other errors of
+    the system are about the disk.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise BadZipFile("the name of an entry is not UTF-8") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise BadZipFile("an offset in it leads outside the file") from error
+    except _ZIP_ERRORS as error:
+        raise BadZipFile(str(error)) from error
+
+
 def _is_warc(name: str) -> bool:
     parts = PurePosixPath(name).parts
     return len(parts) > 1 and parts[0] == ARCHIVE_FOLDER and name.endswith(warc.SUFFIXES)
+
+
+def _suffix(name: str) -> str:
+    return next(suffix for suffix in warc.SUFFIXES if name.endswith(suffix))
 
 
 def _refuse_large_directory(path: Path, file: BinaryIO) -> None:
