@@ -39,6 +39,13 @@ def test_status_tells_what_there_is(run: Run, collection: Path) -> None:
     assert found["imports"][0]["kind"] == "warc"
 
 
+def test_status_tells_imports_from_live_pages(run: Run, empty: Path, small_warc: Path) -> None:
+    run("import", "warc", str(small_warc))
+    shown = run("status").out
+    assert "6 pages (0 paused)" in shown
+    assert "there are no live pages to visit; 'freshet add URL' adds one" in shown
+
+
 def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
     ran = run("show", NEWS)
     assert "The Valley Herald" in ran.out

@@ -25,6 +25,19 @@ def test_a_warc_is_imported_once(run: Run, empty: Path, small_warc: Path) -> Non
     assert (again.code, again.out) == (0, "Imported 0 visits; 168 were there already.\n")
 
 
+def test_an_import_tells_of_visits_that_another_source_has(
+    run: Run, empty: Path, small_warc: Path
+) -> None:
+    run("import", "warc", str(small_warc))
+    again = run("import", "warc", str(small_warc), "--source", "mine")
+    assert again.out.splitlines() == [
+        "Imported 0 visits; 168 were there already.",
+        "168 of them are in source warc: a visit is kept once, in its first source.",
+    ]
+    joined = run("import", "warc", str(small_warc), "--source", "", "--json").json
+    assert joined["other_sources"] == {"warc": 168}
+
+
 def test_observations_are_imported_from_csv(run: Run, empty: Path) -> None:
     Path("seen.csv").write_text(CSV, "utf-8")
     assert run("import", "csv", "seen.csv").out.startswith("Imported 2 visits;")

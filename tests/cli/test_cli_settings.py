@@ -45,6 +45,14 @@ def test_active_hours_may_name_a_zone(run: Run, collection: Path) -> None:
     assert "08:00-20:00 Europe/Paris" in ran.out
 
 
+def test_a_tag_that_no_page_has_is_set_with_a_warning(run: Run, collection: Path) -> None:
+    ran = run("set", "active_hours=08:00-20:00", "--tag", "shop", "--json")
+    assert (ran.code, ran.err) == (0, "no page has tag shop yet\n")
+    assert values(ran.json)["active_hours"] == ("08:00-20:00", "tag shop")
+    run("tag", "shop", NEWS)
+    assert run("set", "importance=2", "--tag", "shop").err == ""
+
+
 def test_an_empty_value_takes_the_setting_away(run: Run, collection: Path) -> None:
     run("set", "importance=5", "--page", NEWS)
     found = values(run("set", "importance=", "--page", NEWS, "--json").json)

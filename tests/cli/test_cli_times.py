@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import freshet
 from freshet.core.local_time import use_utc
 from tests.cli.cli_runs import NEWS, Run
 
@@ -51,3 +53,24 @@ def test_a_time_copied_from_the_history_names_its_version(run: Run, collection: 
     assert before["version"] == 27
     day = run("show", NEWS, "--version", "2026-01-31", "--json").json
     assert day["version"] == 27
+
+
+@pytest.mark.usefixtures("in_tokyo")
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    [
+        ("2026-02-01 15:00:00", 28),
+        ("2026-02-01T14:59", 27),
+        ("2026-01-31", 27),
+        ("2026-02-01T06:00:00+00:00", 28),
+        ("2026-02-01T14:59:00+00:00", 28),
+        (datetime(2026, 2, 1, 15), 28),  # noqa: DTZ001
+        (datetime(2026, 2, 1, 14, 59), 27),  # noqa: DTZ001
+        (datetime(2026, 2, 1, 6, tzinfo=UTC), 28),
+    ],
+)
+def test_python_reads_times_without_a_zone_as_the_commands_do(
+    collection: Path, moment: str | datetime, number: int
+) -> None:
+    with freshet.open(collection) as opened:
+        assert opened.page(NEWS).version(moment).number == number

@@ -47,6 +47,14 @@ def test_punctuation_alone_does_not_part_a_change() -> None:
     assert spelled(pieces) == [" The long title stays here: ", "-alpha, beta", "+x, y"]
 
 
+def test_a_line_break_in_both_texts_is_no_part_of_a_change() -> None:
+    old = "open: true\nowner: null.\n\nname: a\n"
+    new = "open: false\nowner: Ada.\n\nname: a\n"
+    assert spelled(difference(old, new)) == [
+        " open: ", "-true", "+false", " \nowner: ", "-null.", "+Ada.", " \n\nname: a\n",
+    ]  # fmt: skip
+
+
 def test_text_without_spaces_is_compared_by_character() -> None:
     assert spelled(difference("今日は晴れです", "今日は雨です")) == [
         " 今日は", "-晴れ", "+雨", " です",

@@ -1,9 +1,7 @@
 """Which pages a command means, and asking before something cannot be undone."""
 
-import re
 import sys
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,8 +11,6 @@ from freshet.core.errors import NotFound, UsageError
 if TYPE_CHECKING:
     from freshet.flow.collection import Collection
     from freshet.flow.page import CollectionPage
-
-TO_THE_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
 
 
 def chosen_pages(
@@ -46,25 +42,6 @@ def none_such(tag: str, source: str | None) -> str:
         return f"no page has source {source}" if source else "there is no live page"
     where = "page" if source is None else f"page of {source}" if source else "live page"
     return f"no {where} has tag {tag}"
-
-
-def version_named(text: str) -> str | datetime:
-    """Read a version given as a time of this machine's zone; leave numbers and other text alone.
-
-    A date means its end, and a time to the second the end of that second, so that a time that was
-    copied from a table finds its visit.
-    """
-    if text.lstrip("-").isdecimal():
-        return text
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    if len(text) == len("2026-03-01"):
-        moment += timedelta(days=1, microseconds=-1)
-    elif TO_THE_SECOND.fullmatch(text):
-        moment += timedelta(seconds=1, microseconds=-1)
-    return moment.astimezone()
 
 
 def tag_name(text: str) -> str:

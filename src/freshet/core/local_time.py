@@ -1,8 +1,39 @@
 """Times as people read them: in the zone of this machine (or of TZ), with the zone's name."""
 
 import os
+import re
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
+
+_DAY = re.compile(r"\d{4}-?\d\d-?\d\d")
+_TO_THE_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
+
+
+def moment_named(text: str) -> datetime:
+    """Read a date or time; one without a zone is of this machine's zone. Or raise ValueError.
+
+    A date means its end, and a time to the second the end of that second, so that a time that was
+    copied from a table finds its visit.
+
+    >>> moment_named("2026-03-01T12:00+01:00").isoformat()
+    '2026-03-01T12:00:00+01:00'
+    """
+    moment = datetime.fromisoformat(text)
+    if _DAY.fullmatch(text):
+        moment += timedelta(days=1, microseconds=-1)
+    elif _TO_THE_SECOND.fullmatch(text):
+        moment += timedelta(seconds=1, microseconds=-1)
+    return in_a_zone(moment)
+
+
+def in_a_zone(moment: datetime) -> datetime:
+    """Return an aware time as it is, and a naive one as a time of this machine's zone."""
+    if moment.tzinfo is not None:
+        return moment
+    try:
+        return moment.astimezone()
+    except OverflowError:
+        raise ValueError(f"{moment} is out of range") from None
 
 
 def to_second(moment: datetime) -> str:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,13 +37,17 @@ LONGEST_SAID = 300
 
 @dataclass(slots=True)
 class Imported:
-    """What the import of that number brought, and what it could not take."""
+    """What the import of that number brought, and what it could not take.
+
+    ``other_sources`` counts those of the visits already there that another source holds, by source.
+    """
 
     number: int
     kind: str
     path: str
     visits: int = 0
     already_there: int = 0
+    other_sources: Counter[str] = field(default_factory=Counter)
     bad: int = 0
     bad_rows: list[BadRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -102,7 +107,12 @@ def _take(
 ) -> None:
     now = collection.clock.now()
     checked = [_with_page_for_its_source(_checked(item, now)) for item in batch]
-    taken = recorder.take([item for item in checked if isinstance(item, Arrival)])
+    arrivals = [item for item in checked if isinstance(item, Arrival)]
+    taken = recorder.take(arrivals)
+    if taken.known:
+        sources = collection.catalog.sources_of([item.uid for item in arrivals])
+        held = [(sources.get(item.uid, item.source), item.source) for item in arrivals]
+        result.other_sources.update(source for source, wanted in held if source != wanted)
     bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
         BadRow(item.place or repr(item.url), f"page {item.url!r} is no URL; write https://…")

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.core.errors import NotFound, UsageError
+from freshet.core.local_time import in_a_zone, moment_named
 from freshet.core.series import Series
 from freshet.core.types import Change, Outcome, Page, Snapshot, View
 from freshet.flow.forecast import PageForecast, forecast
@@ -105,11 +106,14 @@ class CollectionPage(Page):
         return [Version(number, row) for number, row in enumerate(looks, 1)]
 
     def version(self, which: Which) -> Version:
-        """Return a version by number (1 is the first, -1 the last) or the one seen at a time."""
+        """Return a version by number (1 is the first, -1 the last) or the one seen at a time.
+
+        A time is a datetime or text (``2026-03-01T12:00``); without a zone it is of this machine's.
+        """
         if not self.versions:
             raise NotFound(f"{self.url} has no version yet; 'freshet history' lists its visits")
         if isinstance(which, datetime):
-            return self._at(which)
+            return self._at(in_a_zone(which))
         if isinstance(which, str):
             number = _number(which)
             return self._at(_moment(which)) if number is None else self.version(number)
@@ -253,17 +257,10 @@ def _number(text: str) -> int | None:
 
 
 def _moment(text: str) -> datetime:
-    """Read a date (its end is meant) or a time.
-
-    >>> _moment("2026-03-01").isoformat()
-    '2026-03-01T23:59:59.999999+00:00'
-    """
+    """Read a date or time that names a version."""
     try:
-        moment = datetime.fromisoformat(text)
+        return moment_named(text)
     except ValueError:
         raise UsageError(
             f"{text!r} names no version; give a number (1, -1) or a time (2026-03-01T12:00)"
         ) from None
-    if len(text) == len("2026-03-01"):
-        moment += timedelta(days=1, microseconds=-1)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

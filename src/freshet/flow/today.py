@@ -161,7 +161,7 @@ def _reasons(
 ) -> Iterator[str]:
     pages = sum(item.pages for item in outcomes)
     if not pages:
-        yield "there are no pages; 'freshet add URL' brings one"
+        yield "there are no live pages to visit; 'freshet add URL' adds one"
         return
     failing = sum(item.pages for item in outcomes if _fails(item))
     interval = collection.settings.politeness.page_interval

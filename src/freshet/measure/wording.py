@@ -122,9 +122,20 @@ def _compare_words(removed: Piece, added: Piece) -> Iterator[Piece]:
         return
     for piece in words:
         if piece.kind is Fate.SAME and not _LETTER.search(piece.text):
-            yield from _replacement(piece.text, piece.text)
+            yield from _without_letters(piece.text)
         else:
             yield piece
+
+
+def _without_letters(text: str) -> Iterator[Piece]:
+    """Yield what stands between changed words as part of the change, but for its line breaks."""
+    start, end = text.find("\n"), text.rfind("\n") + 1
+    if not end:
+        yield from _replacement(text, text)
+        return
+    yield from _replacement(text[:start], text[:start])
+    yield Piece(Fate.SAME, text[start:end])
+    yield from _replacement(text[end:], text[end:])
 
 
 def _first_lines(text: str, context: int) -> str:

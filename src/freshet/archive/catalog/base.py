@@ -126,6 +126,10 @@ class VisitCatalog(Protocol):
         """Return those uids whose visits are in the catalog."""
         ...
 
+    def sources_of(self, uids: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the source of the page of each visit that is in the catalog, by the uid."""
+        ...
+
     def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
 

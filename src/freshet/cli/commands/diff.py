@@ -1,7 +1,8 @@
 """Versions are numbers (1 the first, -1 the last) or times (`2026-03-01`, `2026-03-01T12:00`) in
 the zone of this machine. Without any, the last change is shown. Removed words are red and struck
 through, added words green; without colour they stand in [-…-] and {+…+}. All that differs is
-shown; where that counts as no change, by the page's mask or `counts_as`, it is said.
+shown; where that counts as no change, by the page's mask or `counts_as`, it is said. Dice is the
+similarity of the words of the two versions: 0 nothing in common, 1 the same words.
 
 `--since` tells instead what is new in the last version against the one seen then, in at most 300
 characters, without what the mask hides. `--html` writes the difference as one page that needs
@@ -15,7 +16,6 @@ import typer
 from rich.text import Text
 
 from freshet.archive.exporters.base import replacing
-from freshet.cli.choice import version_named
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import console, counted, print_json, say
 from freshet.cli.terminal import safe
@@ -23,7 +23,7 @@ from freshet.core.errors import UsageError
 from freshet.core.local_time import to_minute
 from freshet.draw.difference import Sheet, difference_sheet
 from freshet.flow.collection import Collection
-from freshet.flow.page import CollectionPage, Difference, News, Version
+from freshet.flow.page import Difference, News, Version
 from freshet.measure.wording import Fate, Piece
 
 STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
@@ -59,7 +59,7 @@ def diff(
         raise UsageError("--since stands alone; leave out the versions and --html")
     with Collection.open(collection) as opened:
         page = opened.page(url, source=source)
-        found = _compared(page, old, new) if since is None else page.news(version_named(since))
+        found = page.difference(old, new) if since is None else page.news(since)
     if html is not None and isinstance(found, Difference):
         _write(url, found, html)
     if as_json:
@@ -70,11 +70,6 @@ def diff(
         say(f"Wrote {html}.")
     else:
         _print(url, found, context)
-
-
-def _compared(page: CollectionPage, old: str | None, new: str | None) -> Difference:
-    versions = [None if word is None else version_named(word) for word in (old, new)]
-    return page.difference(*versions)
 
 
 def refuse_option(word: str | None) -> None:
@@ -146,6 +141,15 @@ def _coloured(hunk: tuple[Piece, ...]) -> Text:
     colourless = console.color_system is None or console.no_color
     for piece in hunk:
         clean = "\n".join(safe(line) for line in piece.text.split("\n"))
-        before, after = MARKS[piece.kind] if colourless else ("", "")
-        text.append(before + clean + after, STYLES[piece.kind])
+        text.append(_marked(piece.kind, clean) if colourless else clean, STYLES[piece.kind])
     return text
+
+
+def _marked(kind: Fate, text: str) -> str:
+    """Return a piece between its marks; line breaks around it stay outside of them."""
+    inner = text.strip("\n")
+    if kind is Fate.SAME:
+        return text
+    before, after = MARKS[kind]
+    start = text.index(inner)
+    return text[:start] + before + inner + after + text[start + len(inner) :]

@@ -1,7 +1,11 @@
-"""Every visit with its outcome; for looks, what changed since the look before. `v` numbers the
-versions that `freshet diff` and `freshet show` take; `links` counts those that came and went;
-`kept` says whether the bytes of a version are still there, `found at` where redirects led. Where
-the page had rounds, `round` marks the looks that were made for one. `--changed` lists only visits
+"""Every visit with its outcome; for looks, what changed since the look before. A look is a visit
+that showed the content, or that it is unchanged. Dice is the similarity of the words of two looks:
+0 nothing in common, 1 the same words.
+
+`v` numbers the versions that `freshet diff` and `freshet show` take; `links` counts those that came
+and went; `kept` says whether the bytes of a version are still there, `found at` where redirects
+led. A round is a series of looks close together, which the crawl makes at a page that changes at
+every visit, to see how fast it does; `round` marks the looks of one. `--changed` lists only visits
 that found a change.
 """
 

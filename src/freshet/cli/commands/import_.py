@@ -1,5 +1,8 @@
 """An import can be repeated or taken up again after an interruption: what is already there is left
 as it is. Bad rows are counted, listed and kept; good rows before and after them are taken in.
+
+Each import has a source, a name that keeps its pages apart from the live pages and from those of
+other imports: a page is its URL and its source. A visit is kept once, in its first source.
 """
 
 from datetime import UTC, datetime
@@ -20,15 +23,27 @@ if TYPE_CHECKING:
 app = new_app()
 
 From = Annotated[Path, typer.Argument(metavar="PATH", help="What to import.")]
-Part = Annotated[
-    str | None,
-    typer.Option("--source", metavar="NAME", help="Name of this part; '' joins the live pages."),
-]
+
+
+def _source(default: str) -> Any:
+    """Return the option that names the source of an import."""
+    return typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Source of the pages: a name that keeps them apart from live pages and other"
+        f" imports; '' joins the live pages. Default: {default}.",
+    )
+
+
+InWarc = Annotated[str | None, _source("warc")]
+InNamed = Annotated[str | None, _source("the name of the file or folder")]
+InBing = Annotated[str | None, _source("bing")]
+InParquet = Annotated[str | None, _source("the part that a row names, else the file's name")]
 
 
 @app.command("warc")
 def import_warc(
-    path: From, source: Part = None,
+    path: From, source: InWarc = None,
     collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Import WARC or ARC files, a file or a folder, byte for byte."""
@@ -37,7 +52,7 @@ def import_warc(
 
 @app.command("wacz")
 def import_wacz(
-    path: From, source: Part = None,
+    path: From, source: InWarc = None,
     collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Import a WACZ file: the WARC files in it, after their digests are checked."""
@@ -47,7 +62,7 @@ def import_wacz(
 @app.command("git")
 def import_git(
     path: From,
-    source: Part = None,
+    source: InNamed = None,
     ref: Annotated[str, typer.Option(metavar="REF", help="The branch or commit to read.")] = "HEAD",
     paths: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Only files like this; repeats.")
@@ -61,7 +76,7 @@ def import_git(
 
 @app.command("csv")
 def import_csv(
-    path: From, source: Part = None,
+    path: From, source: InNamed = None,
     collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Import observations: columns page, time, changed[, new_links]."""
@@ -71,7 +86,7 @@ def import_csv(
 @app.command("bing")
 def import_bing(
     path: From,
-    source: Part = None,
+    source: InBing = None,
     start: Annotated[
         datetime | None,
         typer.Option(metavar="TIME", help="When the data collection began (UTC): 2017-06-01."),
@@ -86,7 +101,7 @@ def import_bing(
 
 @app.command("parquet")
 def import_parquet(
-    path: From, source: Part = None,
+    path: From, source: InParquet = None,
     collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Import versions or observations from a Parquet file."""
@@ -114,6 +129,9 @@ def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -
 
 def _print(found: "Imported") -> None:
     say(f"Imported {counted(found.visits, 'visit')}; {found.already_there:,} were there already.")
+    for source, number in found.other_sources.items():
+        where = f"in source {source}" if source else "among the live pages"
+        say(f"{number:,} of them are {where}: a visit is kept once, in its first source.")
     for note in found.notes:
         say(note)
     if found.bad:

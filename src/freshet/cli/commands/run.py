@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from freshet.cli.logs import logging_to
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionDir, new_app
 from freshet.cli.output import print_json, say
 from freshet.core.errors import UsageError
 from freshet.flow.writer import refuse_a_second
@@ -37,7 +37,10 @@ def run(
         int | None, typer.Option(min=1, metavar="N", help="Stop after so many visits.")
     ] = None,
     metrics_port: Annotated[
-        int, typer.Option(min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here.")
+        int,
+        typer.Option(
+            min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here; 0 serves none."
+        ),
     ] = 0,
     metrics_address: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
@@ -47,7 +50,9 @@ def run(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the summary.")] = False,
     collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text, at the end.")
+    ] = False,
 ) -> None:
     """Keep the pages fresh, within the budget, until stopped."""
     seconds = seconds_of(for_) if for_ else None

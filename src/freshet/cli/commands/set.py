@@ -11,7 +11,7 @@ import typer
 
 from freshet.cli.choice import tag_name
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, new_app
-from freshet.cli.output import print_json, print_table, say
+from freshet.cli.output import print_json, print_table, say, warn
 from freshet.core.errors import UsageError
 from freshet.flow.collection import Collection
 from freshet.flow.settings import Holding, holdings
@@ -41,6 +41,9 @@ def set_settings(
         if changes:
             opened.change_settings(target, changes)
         found = holdings(opened, target)
+        is_unused = bool(tag) and next(opened.pages(tag=tag_name(tag)), None) is None
+    if is_unused:
+        warn(f"no page has tag {tag_name(tag)} yet")
     if as_json:
         print_json({"page": url or None, "tag": tag or None, "settings": found})
     else:

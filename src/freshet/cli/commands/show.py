@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.choice import version_named
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import cell, print_json, print_table, say
 from freshet.core.errors import UsageError
@@ -42,12 +41,12 @@ def show(
             raise UsageError("--html writes the page alone; leave out the other parts and --json")
         with Collection.open(collection) as opened:
             page = opened.page(url, source=source)
-            write_page(page.snapshot(version_named(version)).body)
+            write_page(page.snapshot(version).body)
         return
     wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
     parts = frozenset(name for name, asked in wanted.items() if asked)
     with Collection.open(collection) as opened:
-        found = portrait(opened, opened.page(url, source=source), version_named(version), parts)
+        found = portrait(opened, opened.page(url, source=source), version, parts)
     if as_json:
         print_json(found)
     else:

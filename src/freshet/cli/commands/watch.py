@@ -2,6 +2,12 @@
 plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
 its next check would be at the collection's budget. Watched again, a page is also compared with the
 look before. Where a crawl already runs, it is asked to fetch them, and its visits are waited for.
+
+Dice is the similarity of the words of two looks: 0 nothing in common, 1 the same words.
+
+Exit codes: 0 all pages were looked at; 1 a page could not be looked at; 2 wrong usage, a wrong
+setting or --budget beside a running crawl; 3 no collection; 4 what was given is no URL; 6 another
+command writes to the archive; 130 interrupted.
 """
 
 from pathlib import Path

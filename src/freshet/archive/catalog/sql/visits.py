@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from freshet.archive.catalog.rows import ArchiveFile, Entry
-from freshet.archive.catalog.schema import changes, facts, files, link_events, visits
+from freshet.archive.catalog.schema import changes, facts, files, link_events, pages, visits
 from freshet.archive.catalog.sql.columns import (
     change_columns,
     fact_columns,
@@ -63,6 +63,11 @@ class VisitTables(Store):
         return Lookup(select(visits.c.uid, visits.c.id), visits.c.uid, self._engine)
 
     @cached_property
+    def _sources_of_uids(self) -> Lookup:
+        query = select(visits.c.uid, pages.c.source).join_from(visits, pages)
+        return Lookup(query, visits.c.uid, self._engine)
+
+    @cached_property
     def _ids_of_names(self) -> Lookup:
         return Lookup(select(files.c.name, files.c.id), files.c.name, self._engine)
 
@@ -70,6 +75,11 @@ class VisitTables(Store):
         """Return those uids whose visits are in the catalog."""
         with self._engine.begin() as connection:
             return {uid for uid, _ in self._ids_of_uids.run(connection, uids)}
+
+    def sources_of(self, uids: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the source of the page of each visit that is in the catalog, by the uid."""
+        with self._engine.begin() as connection:
+            return dict(self._sources_of_uids.run(connection, uids))
 
     def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
