@@ -44,6 +44,7 @@ def test_status_tells_imports_from_live_pages(run: Run, empty: Path, small_warc:
     shown = run("status").out
     assert "6 pages (0 paused)" in shown
     assert "there are no live pages to visit; 'freshet add URL' adds one" in shown
+    assert "There are no live pages to visit; 'freshet add URL' adds one." in run("plan").out
 
 
 def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:

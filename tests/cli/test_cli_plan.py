@@ -34,7 +34,7 @@ def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collect
 
 
 def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
-    assert "There are no pages to visit; 'freshet add URL'" in run("plan").out
+    assert "There are no live pages to visit; 'freshet add URL'" in run("plan").out
     run("add", NEWS)
     run("pause", NEWS)
     assert "'freshet why URL' says what a page waits for" in run("plan").out

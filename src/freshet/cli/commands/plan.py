@@ -36,17 +36,17 @@ def plan(
     """Show what would be fetched next, and for what value."""
     with Collection.open(collection) as opened:
         found = make_plan(opened, budget=budget, objective=objective, limit=limit or None)
-        pages = opened.catalog.counts().pages
+        has_live_pages = next(opened.pages(source=""), None) is not None
     if as_json:
         print_json(found)
     else:
-        _print(found, pages)
+        _print(found, has_live_pages=has_live_pages)
 
 
-def _print(found: Plan, pages: int) -> None:
+def _print(found: Plan, *, has_live_pages: bool) -> None:
     say(f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day")
-    if not pages:
-        say("There are no pages to visit; 'freshet add URL' brings one.")
+    if not has_live_pages:
+        say("There are no live pages to visit; 'freshet add URL' adds one.")
         return
     if not found.choices:
         say("Nothing can be fetched within a day; 'freshet why URL' says what a page waits for.")
