@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.rows import NewPage
-from freshet.core.types import PageKey
+from freshet.archive.catalog.rows import HostState, NewPage
+from freshet.archive.importers.base import Arrival
+from freshet.core.types import BadRow, Outcome, PageKey
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import Run
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
@@ -92,8 +93,20 @@ def test_show_and_why_say_that_a_page_is_not_verified(run: Run, place: Path) -> 
     assert run("set", "verify_tls=maybe", "--page", url, "-C", str(place)).code == 2
 
 
-def test_pages_of_earlier_collections_with_a_password_in_their_url_are_fetched_with_a_header(
-    tmp_path: Path,
+def forget_clean_up(folder: Path) -> None:
+    """Let a collection be one that an earlier version wrote."""
+    with sqlite3.connect(folder / "catalog.db") as table:
+        table.execute("DELETE FROM meta WHERE key = 'user_info_cleaned'")
+    table.close()
+
+
+def old_page(url: str, source: str = "") -> NewPage:
+    host = url.split("/")[2].rpartition("@")[2]
+    return NewPage(PageKey(url, source), host, host, f"{host}/")
+
+
+def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def answer(exchange: Exchange) -> None:
         known = exchange.entry.header("authorization") == BASIC
@@ -104,23 +117,111 @@ def test_pages_of_earlier_collections_with_a_password_in_their_url_are_fetched_w
         clean = server.urls["a"] + "/mine"
         folder = make_collection(tmp_path / "c", [], server.allow, ONCE)
         old = clean.replace("http://", "http://me:hush@")
-        host = server.urls["a"].removeprefix("http://")
         with OpenedCollection.open(folder) as opened:
-            page = NewPage(PageKey(old), host, host, f"{host}/")
-            opened.catalog.add_pages([page], opened.clock.now())
-        with sqlite3.connect(folder / "catalog.db") as table:
-            table.execute("DELETE FROM meta WHERE key = 'urls_cleaned'")
-        table.close()
+            opened.catalog.add_pages([old_page(old)], opened.clock.now())
+        forget_clean_up(folder)
         done = crawl(folder, visits=1)
-    assert outcomes(folder) == {clean: ["ok"]}
-    assert "hush" not in done.stdout + done.stderr
+        assert outcomes(folder) == {clean: ["refused"]}
+        assert "hush" not in done.stdout + done.stderr
+        assert done.stderr.count("Authorization header") == 1
+        assert f"insecure_secrets=true --page URL' allows that: {clean}" in done.stderr
+        with OpenedCollection.open(folder) as opened:
+            page = opened.page(old)
+            assert page.id == opened.page(clean).id
+            assert "insecure_secrets" in str(page.history()[0].visit.why)
+            opened.change_settings(page, [("insecure_secrets", True)])
+        crawl(folder, visits=1)
+    assert outcomes(folder) == {clean: ["refused", "ok"]}
+    assert not caplog.records
     with OpenedCollection.open(folder) as opened:
         assert opened.check().is_sound
-        assert opened.page(old).id == opened.page(clean).id
-    [file] = (folder / "archive").glob("*.warc.gz")
-    kept = gzip.decompress(file.read_bytes())
+    kept = b"".join(
+        gzip.decompress(file.read_bytes()) for file in (folder / "archive").glob("*.warc.gz")
+    )
     assert b"hush" not in kept
     assert b"bWU6" not in kept
+
+
+def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path) -> None:
+    old = [
+        old_page("https://me:hush@twice.example/"),
+        old_page("https://twice.example/"),
+        old_page("https://me:hush@removed.example/"),
+        old_page("https://me:hush@removed.example/", "csv"),
+        old_page("https://me:hush@imported.example/a", "csv"),
+        old_page("https://plain.example/@me", "csv"),
+    ]
+    why = "robots.txt of one.example cannot be had: invalid hostname: me:hush@one.example"
+    with OpenedCollection.open(place) as opened:
+        now, catalog = opened.clock.now(), opened.catalog
+        ids = catalog.add_pages(old, now)
+        catalog.remove(ids[2:4], now)
+        catalog.set_hosts([HostState("one.example", robots={"why": why})])
+        number = catalog.start_import("csv", "in.csv", "csv", now)
+        catalog.note_bad_rows(number, [BadRow("in.csv", "page 'ftp://me:hush@h/' is no URL")])
+        arrival = Arrival(old[0].key.url, "", now, b"1" * 16, outcome=Outcome.UNREACHABLE, why=why)
+        with opened.recording() as recorder:
+            recorder.take([arrival])
+        with sqlite3.connect(place / "catalog.db") as table:
+            table.execute("UPDATE visits SET page_id = ?", [ids[0]])
+        table.close()
+    forget_clean_up(place)
+    with OpenedCollection.open(place) as opened:
+        urls = {page.id: page.url for page in opened.catalog.pages_by_id(ids).values()}
+        current = [page.id for page in opened.pages()]
+        assert opened.check().is_sound
+    assert [urls[page_id] for page_id in ids] == [
+        f"https://twice.example/#page-{ids[0]}",
+        "https://twice.example/",
+        "https://removed.example/",
+        "https://removed.example/",
+        "https://imported.example/a",
+        "https://plain.example/@me",
+    ]
+    assert current == [ids[1], *ids[4:]]
+    assert not [file for file in place.glob("catalog.db*") if b"hush" in file.read_bytes()]
+
+
+TYPED = ("me:hush@h.example/", "http://me:hu'hush@[bad/", "http://me:hu#hush@host.example/",
+         "http://me:x/hush@h.example/", "http:me:hush@[bad", "hush:8@h.example",
+         "me:80#hush@h.example", "ftp://me:hush@h.example/",
+         "http://me:hu hush@h.example:x/")  # fmt: skip
+
+
+def test_a_url_that_is_refused_is_shown_without_what_stands_before_its_host(
+    run: Run, place: Path
+) -> None:
+    for more in ((), ("--json",)):
+        said = run("add", *TYPED, *more, "-C", str(place))
+        assert said.code == 4
+        assert "hush" not in said.out + said.err
+    assert [row["place"] for row in said.json["refused"]][:3] == [
+        "[blanked]@h.example/",
+        "http://[blanked]@[bad/",
+        "http://[blanked]@host.example/",
+    ]
+    for url in TYPED:
+        said = run("show", url, "-C", str(place))
+        assert "hush" not in said.out + said.err
+    said = run("add", "social.example/@me", "-C", str(place))
+    assert "write https://social.example/@me" in said.err
+
+
+@pytest.mark.parametrize("source", ["", "csv"])
+def test_rows_that_an_import_refuses_are_kept_and_shown_without_passwords(
+    run: Run, place: Path, source: str
+) -> None:
+    listed = place / "in.csv"
+    urls = ["http://me:hush@exa mple/", "ftp://me:hush@h/", "http://me:hu hush@h:x/",
+            "http://me:\x01hush@h/"]  # fmt: skip
+    rows = [f"{url},2026-01-01T00:00:00Z,1" for url in urls]
+    listed.write_text("\n".join(["page,time,changed", *rows, "http://a/,http://me:hush@h/,1", ""]))
+    said = [run("import", "csv", str(listed), "-C", str(place), "--source", source, "--json")]
+    said += [run("status", "--bad", "1", *more, "-C", str(place)) for more in ((), ("--json",))]
+    assert len(said[0].json["bad_rows"]) == 5
+    assert not [one for one in said if "hush" in one.out + one.err]
+    listed.unlink()
+    assert not [file for file in place.glob("catalog.db*") if b"hush" in file.read_bytes()]
 
 
 def test_watch_sends_the_password_of_a_url_and_says_how(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from freshet.fetch.parts import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
 from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
 from freshet.flow.collection import Collection
 from freshet.flow.opened import OpenedCollection
+from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 
@@ -145,3 +146,19 @@ def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: 
         day = collection.page(start).history()[0].visit.time.date().isoformat()
         requests = len([path for path in asked if path != "/robots.txt"])
         assert collection.catalog.spending(day).requests == requests
+
+
+def test_rules_that_a_project_fetches_unverified_do_not_count_as_verified(
+    project: Path, tmp_path: Path
+) -> None:
+    tls = {"a": Authority.make(tmp_path).serve(self_signed=True)}
+    with Loopback({"a": Site({"/": page("home")})}, tls=tls) as server:
+        start = f"{server.urls['a']}/"
+        folder = make_collection(tmp_path / "c", (), server.allow)
+        set_up(project, folder, start)
+        scrapy(project, "crawl", "titles", "-s", "DOWNLOAD_VERIFY_CERTIFICATES=False")
+        asked = [entry.path for entry in server.log.entries("a")]
+    assert asked == ["/robots.txt", "/"]
+    with OpenedCollection.open(folder) as collection:
+        [host] = collection.catalog.hosts()
+    assert host.robots["unverified"] is True

@@ -10,7 +10,12 @@ _SECRET_ENDINGS = (
     "auth", "authorization", "authentication", "cookie", "credential", "credentials", "jwt", "key",
     "passwd", "password", "secret", "session", "signature", "token",
 )  # fmt: skip
-_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:[/\\]{2,})[^\s/\\?#\"'<>]+@(?=[^\s@])")
+# The words before a host are Twisted's.
+_USER_INFO = re.compile(
+    r"(?i)\b([a-z][a-z0-9+.-]*:[/\\]{2,}|invalid hostname: )[^\s/\\?\"<>]+@(?=[^\s@])"
+)
+_BEFORE_AUTHORITY = re.compile(r"(?i)\s*(?:https?:|[a-z][a-z0-9+.-]*:(?=[/\\]))?[/\\]*")
+_HOST_AND_PORT = re.compile(r"(?:\[.*|[^:]*)(?::\d+)?", re.DOTALL)
 _URL_USER_INFO = re.compile(r"(?i)(https?:[/\\]{2,})[^/\\?#]*@")
 
 
@@ -48,6 +53,28 @@ def drop_user_info(url: str) -> str:
     return url if match is None else match[1] + url[match.end() :]
 
 
+def shown_url(url: str) -> str:
+    """Return one URL, valid or not, as it may be shown: what stands before its host is blanked.
+
+    That is all up to the last @ before the path or query; where what follows is no host and port,
+    as with a password that has a slash, it is all up to the last @.
+
+    >>> shown_url("http://me:p#w@[bad/"), shown_url("me:p/w@example.org/@you")
+    ('http://[blanked]@[bad/', '[blanked]@you')
+    >>> shown_url("example.org:80/@me")
+    'example.org:80/@me'
+    """
+    if "@" not in url:
+        return url
+    before = _BEFORE_AUTHORITY.match(url)
+    start = before.end() if before else 0
+    rest = url[start:]
+    authority = re.split(r"[/\\?]", rest, maxsplit=1)[0]
+    is_host = _HOST_AND_PORT.fullmatch(authority.rpartition("@")[2])
+    end = start + (authority if is_host else rest).rfind("@") + 1
+    return f"{url[:start]}{BLANKED}@{url[end:]}" if end > start else url
+
+
 def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return page settings by name as they may be shown: values of secrets are blanked.
 
@@ -63,8 +90,8 @@ def shown(name: str, value: Any) -> Any:
         return dict.fromkeys(value, BLANKED)
     if name == "headers" and isinstance(value, Mapping):
         return {key: BLANKED if is_secret(key) else item for key, item in value.items()}
-    if name == "proxy" and isinstance(value, str) and "://" not in value and "@" in value:
-        return f"{BLANKED}@{value.rpartition('@')[2]}"
+    if name == "proxy" and isinstance(value, str):
+        return shown_url(value)
     return without_user_info(value) if isinstance(value, str) else value
 
 

@@ -17,7 +17,6 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, ResponseDataLossError
 from scrapy.http import Response
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
@@ -30,7 +29,7 @@ from freshet.fetch.addresses import PORTS, refusal
 from freshet.fetch.certificates import CertificatePolicy
 from freshet.fetch.failures import ProxyFailed, Refused, outcome_of
 from freshet.fetch.guard import Guard, guard_of
-from freshet.fetch.routes import PROXY_AUTHORIZATION, VERIFY, withheld
+from freshet.fetch.routes import PROXY_AUTHORIZATION, VERIFY, verifies_by_default, withheld
 from freshet.fetch.wire import (
     HEAD,
     LARGEST_HEAD,
@@ -69,7 +68,7 @@ class Handler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._verifies = _verifies(crawler.settings)
+        self._verifies = verifies_by_default(crawler.settings)
         self._policies = {
             verify: CertificatePolicy(crawler, verify=verify) for verify in (True, False)
         }
@@ -196,13 +195,6 @@ def _named(proxy: str) -> str:
     """
     host, port = _place(proxy)
     return f"the proxy {host}:{port}"
-
-
-def _verifies(settings: BaseSettings) -> bool:
-    """Whether certificates are verified where a request does not say; Scrapy's default is no."""
-    name = "DOWNLOAD_VERIFY_CERTIFICATES"
-    is_default = settings.getpriority(name) == SETTINGS_PRIORITIES["default"]
-    return is_default or settings.getbool(name)
 
 
 def require_guard(crawler: Crawler) -> None:

@@ -29,7 +29,7 @@ from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
 from freshet.fetch.requests import trip_of
-from freshet.fetch.routes import Route
+from freshet.fetch.routes import Route, verifies_by_default
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of
 from freshet.flow.hosts import known_names
@@ -97,7 +97,8 @@ class Crawl:
     """What is needed of a crawl: its memory and clock, and how it sends, counts and gives turns.
 
     ``hand_over`` lets the second request go in place of the first, which has its host's turn;
-    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host.
+    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host. ``verifies``
+    says whether certificates are verified where a request does not say.
     """
 
     hosts: Hosts
@@ -109,6 +110,7 @@ class Crawl:
     leave: Callable[[Request], None]
     asking: Callable[[str], AbstractContextManager[None]]
     token: str = TOKEN
+    verifies: bool = True
 
     def now(self) -> float:
         """Return the time in epoch seconds."""
@@ -138,6 +140,7 @@ class Robots:
                 leave=partial(parts.leave, was_sent=False),
                 asking=parts.asking,
                 token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or TOKEN,
+                verifies=verifies_by_default(crawler.settings),
             )
         )
         crawler.signals.connect(robots.cut, signals.bytes_received)
@@ -148,7 +151,8 @@ class Robots:
         if ROBOTS in request.meta or request.meta.get("dont_obey_robotstxt"):
             return None
         url = canonical(request.url) or request.url
-        record, route = self._crawl.hosts.robots(key_of(url)), Route.of(request)
+        route = Route.of(request, verifies=self._crawl.verifies)
+        record = self._crawl.hosts.robots(key_of(url))
         if record and record.holds(self._crawl.now(), unverified=route.is_unverified):
             self._require(record, url)
             return None

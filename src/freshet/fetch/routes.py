@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scrapy import Request
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from freshet.core.secrets import is_secret
 from freshet.core.settings import PageSettings
@@ -25,23 +26,22 @@ PROXY_AUTHORIZATION = "Proxy-Authorization"
 class Route:
     """The proxy of a request with its credentials, and whether certificates are verified.
 
-    Without ``meta`` for one of them, the crawl's settings hold.
+    Without ``meta`` for the proxy, the crawl's settings hold.
     """
 
     meta: tuple[tuple[str, Any], ...] = ()
     proxy_authorization: bytes | None = None
 
     @classmethod
-    def of(cls, request: Request) -> "Route":
-        """Return the route of a request."""
-        named = tuple(
-            (name, request.meta[name]) for name in (PROXY, VERIFY) if name in request.meta
-        )
-        return cls(named, request.headers.get(PROXY_AUTHORIZATION))
+    def of(cls, request: Request, *, verifies: bool = True) -> "Route":
+        """Return the route of a request in a crawl that verifies certificates, or does not."""
+        proxy = ((PROXY, request.meta[PROXY]),) if PROXY in request.meta else ()
+        verify = (VERIFY, bool(request.meta.get(VERIFY, verifies)))
+        return cls((*proxy, verify), request.headers.get(PROXY_AUTHORIZATION))
 
     @property
     def is_unverified(self) -> bool:
-        """Whether the request waives the check of certificates."""
+        """Whether certificates are not checked."""
         return dict(self.meta).get(VERIFY) is False
 
     @property
@@ -62,6 +62,13 @@ def route_for(settings: PageSettings) -> Route:
     authorization = authorization_of(settings.proxy) if proxy else None
     meta = ((PROXY, proxy), (VERIFY, settings.verify_tls is not False))
     return Route(meta, None if authorization is None else authorization.encode())
+
+
+def verifies_by_default(settings: BaseSettings) -> bool:
+    """Whether certificates are verified where a request does not say; Scrapy's default is no."""
+    name = "DOWNLOAD_VERIFY_CERTIFICATES"
+    is_default = settings.getpriority(name) == SETTINGS_PRIORITIES["default"]
+    return is_default or settings.getbool(name)
 
 
 def withheld(request: Request, *, is_verified: bool) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from freshet.core.errors import BadInput
-from freshet.core.secrets import without_user_info
+from freshet.core.secrets import shown_url
 from freshet.core.types import BadRow, PageKey
 from freshet.flow.collection import Collection
 from freshet.view import opml, sitemap
@@ -53,7 +53,7 @@ def add_pages(
         try:
             keys[PageKey(web_page(listed.url))] = "" if listed.foreign else listed.url
         except ValueError as error:
-            url = without_user_info(listed.url)
+            url = shown_url(listed.url)
             place = f"{listed.place}: {url}" if listed.place else url
             refused.append(BadRow(place, str(error)))
     new = collection.introduce(list(keys), tags)

@@ -1,5 +1,6 @@
 """A collection: a folder with settings, a catalog and an archive, and what can be done with it."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,14 +18,14 @@ from freshet.core.clock import Clock, SystemClock
 from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, StorageError, UsageError
 from freshet.core.private import make_folder, write_text
-from freshet.core.secrets import without_user_info
+from freshet.core.secrets import shown_url
 from freshet.core.settings import MODEL_SUFFIX, PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.flow.writer import ARCHIVE_FOLDER
-from freshet.view.url import authorization_of, canonical, place, web_page
+from freshet.view.url import authorization_of, canonical, place, web_page, without_credentials
 
 if TYPE_CHECKING:
     from freshet.flow.page import CollectionPage
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
 MODELS_FOLDER = "models"
-URLS_CLEANED = "urls_cleaned"
+URLS_NAMED = 5
+URLS_CLEANED = "user_info_cleaned"
 SOFTWARE = f"Freshet/{__version__}"
+
+log = logging.getLogger(__name__)
 
 
 class Collection(Closing):
@@ -101,19 +105,37 @@ class Collection(Closing):
             yield lock
 
     def _clean_urls(self) -> None:
-        """Take passwords out of the URLs of live pages, where an earlier Freshet put them, once.
+        """Take passwords out of the catalog, where an earlier Freshet put them, once.
 
-        A page whose clean URL is there already is removed; its history is kept.
+        Those of live pages become headers, which nothing sends over a connection that others can
+        read until the page's settings allow it. A page whose clean URL is there already is removed;
+        its history is kept.
         """
         if self.catalog.note(URLS_CLEANED):
             return
-        for page in self.catalog.pages_with_user_info():
-            key = live_key(page.url)
-            if self.catalog.rename(page.id, key.url):
-                self.keep_credentials(key, page.url)
-            else:
-                self.catalog.remove([page.id], self.clock.now())
+        current = self.catalog.pages_with_user_info(removed=False)
+        removed = self.catalog.pages_with_user_info(removed=True)
+        self.catalog.blank_user_info([page.id for page in (*current, *removed)])
+        for page in removed:
+            self._drop_user_info(page)
+        cleaned = [page for page in current if self._drop_user_info(page)]
+        live = [page for page in cleaned if not page.source]
+        for page in live:
+            self.change_settings(page, _authorization(page.url))
+        cleaned_ids = {page.id for page in cleaned}
+        taken = [page.id for page in current if page.id not in cleaned_ids]
+        self.catalog.remove(taken, self.clock.now())
         self.catalog.set_note(URLS_CLEANED, self.clock.now().isoformat())
+        if live:
+            log.warning("%s", _cleaned([without_credentials(page.url) for page in live]))
+
+    def _drop_user_info(self, page: Page) -> bool:
+        """Give a page its URL without the password; where that is taken, another one and False."""
+        url = without_credentials(page.url)
+        if self.catalog.rename(page.id, url):
+            return True
+        self.catalog.rename(page.id, f"{url}#page-{page.id}")
+        return False
 
     def _recorder(self, shelf: Shelf) -> "Recorder":
         return recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
@@ -134,11 +156,10 @@ class Collection(Closing):
 
         Who writes them into an ``http://`` URL has asked for a connection that others can read.
         """
-        authorization = authorization_of(url.strip()) if "@" in url else None
-        if authorization is None:
+        changes = _authorization(url)
+        if not changes:
             return ""
         is_plain = key.url.startswith("http://")
-        changes = [("headers.Authorization", authorization)]
         changes += [("insecure_secrets", "true")] if is_plain else []
         self.change_settings(self.catalog.page(key), changes)
         how = " and, as the URL asks, are sent unencrypted (insecure_secrets = true)"
@@ -215,15 +236,16 @@ class Collection(Closing):
     def _find(self, key: PageKey, source: str | None) -> Page:
         found = self.catalog.pages_with_url(key.url)
         wanted = [page for page in found if page.source == key.source]
+        url = shown_url(key.url)
         if not found:
-            raise NotFound(f"{key.url} is not in {self.path}; add it with 'freshet add {key.url}'")
+            raise NotFound(f"{url} is not in {self.path}; add it with 'freshet add {url}'")
         if source is not None and not wanted:
             names = ", ".join(page.source or "live" for page in found)
             where = f"of source {source}" if source else "a live page"
-            raise NotFound(f"{key.url} is not {where}; it is there as {names}: choose by --source")
+            raise NotFound(f"{url} is not {where}; it is there as {names}: choose by --source")
         if len(found) > 1 and not wanted:
             names = ", ".join(page.source for page in found)
-            raise UsageError(f"{key.url} is in several sources ({names}); choose one with --source")
+            raise UsageError(f"{url} is in several sources ({names}); choose one with --source")
         return (wanted or found)[0]
 
 
@@ -250,7 +272,37 @@ def live_key(url: str) -> PageKey:
     try:
         return PageKey(web_page(url))
     except ValueError as error:
-        raise BadInput(f"{without_user_info(url)}: {error}") from error
+        raise BadInput(f"{shown_url(url)}: {error}") from error
+
+
+def _authorization(url: str) -> list[tuple[str, str]]:
+    """Return the settings of a page that stand for the user name and password in its URL."""
+    authorization = authorization_of(url.strip()) if "@" in url else None
+    return [] if authorization is None else [("headers.Authorization", authorization)]
+
+
+def _cleaned(urls: Sequence[str]) -> str:
+    """Say which live pages had a user name and password in their URL, and what became of them.
+
+    >>> _cleaned(["https://a.example/"])[-59:]
+    "are now the page's Authorization header: https://a.example/"
+    """
+    text = (
+        "a user name and password in the URL of a page, as earlier versions took them, are now the"
+        f" page's Authorization header: {_some(urls)}"
+    )
+    plain = [url for url in urls if url.startswith("http://")]
+    if not plain:
+        return text
+    return (
+        f"{text}; they are not sent over plain http, so that a page is refused until 'freshet set"
+        f" insecure_secrets=true --page URL' allows that: {_some(plain)}"
+    )
+
+
+def _some(urls: Sequence[str]) -> str:
+    more = len(urls) - URLS_NAMED
+    return ", ".join(urls[:URLS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _new_page(key: PageKey) -> NewPage:

@@ -15,6 +15,7 @@ from freshet.archive.importers.base import Arrival, Reader
 from freshet.core.clock import implausible_visit_time
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.progress import Progress, silent
+from freshet.core.secrets import shown_url, without_user_info
 from freshet.core.types import BadRow
 from freshet.flow.collection import Collection
 from freshet.flow.record import Recorder
@@ -115,14 +116,13 @@ def _take(
         result.other_sources.update(source for source, wanted in held if source != wanted)
     bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
-        BadRow(item.place or repr(item.url), f"page {item.url!r} is no URL; write https://…")
+        _bad_row(item, f"page {shown_url(item.url)!r} is no URL; write https://…")
         for item in taken.unusable
     ]
     bad += [
-        BadRow(item.place or item.url, "another record before it has the same identity")
-        for item in taken.doubled
+        _bad_row(item, "another record before it has the same identity") for item in taken.doubled
     ]
-    bad = [BadRow(_short(row.place), _short(row.why)) for row in bad]
+    bad = [BadRow(_told(row.place), _told(row.why)) for row in bad]
     if bad:
         collection.catalog.note_bad_rows(result.number, bad)
     result.visits += taken.visits
@@ -138,7 +138,7 @@ def _checked(item: Arrival | BadRow, now: datetime) -> Arrival | BadRow:
     why = implausible_visit_time(item.time, now)
     if len(item.url) > LONGEST_URL:
         why = f"its URL has {len(item.url):,} characters, more than the {LONGEST_URL:,} taken"
-    return BadRow(item.place or item.url, why) if why else item
+    return _bad_row(item, why) if why else item
 
 
 def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
@@ -151,17 +151,24 @@ def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
     try:
         web_page(item.url)
     except ValueError as error:
-        why = f"page {item.url!r} cannot be a live page: it {error}; or import it with a --source"
-        return BadRow(item.place or repr(item.url), why)
+        page = f"page {shown_url(item.url)!r}"
+        why = f"{page} cannot be a live page: it {error}; or import it with a --source"
+        return _bad_row(item, why)
     return item
 
 
-def _short(text: str) -> str:
-    """Return the beginning of a text that may be as long as an input likes.
+def _bad_row(item: Arrival, why: str) -> BadRow:
+    """Return the bad row of a visit, by its place in the input or else by its URL."""
+    return BadRow(item.place or repr(shown_url(item.url)), why)
 
-    >>> len(_short("x" * 1_000_000))
-    300
+
+def _told(text: str) -> str:
+    """Return what is kept and shown of a text from an input: its beginning, without passwords.
+
+    >>> len(_told("x" * 1_000_000)), _told("after http://me:pw@example.org/")
+    (300, 'after http://[blanked]@example.org/')
     """
+    text = without_user_info(text)
     return text if len(text) <= LONGEST_SAID else text[: LONGEST_SAID - 1] + "…"
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 from ada_url import URL, join_url
 from publicsuffixlist import PublicSuffixList
 
+from freshet.core.secrets import shown_url
 from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
 
 _WEB = ("http://", "https://")
@@ -28,6 +29,7 @@ _NO_PAGE = frozenset({
     "tel",
     "urn",
 })
+_KNOWN = _NO_PAGE | {"http", "https"}
 _LONGEST_CACHED = 512
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
@@ -132,10 +134,13 @@ def _why_no_web_page(text: str) -> str:
     """Say what keeps a text from being the URL of a page that can be fetched."""
     if not text:
         return "is empty; write a URL such as https://example.org/"
-    if _BARE_HOST.match(text):
+    has_user_info = shown_url(text) != text
+    if _BARE_HOST.match(text) and not has_user_info:
         return f"has no scheme; write https://{text}"
-    scheme, colon, _ = text.partition(":")
-    if not colon or not _SCHEME.fullmatch(scheme):
+    scheme, colon, rest = text.partition(":")
+    is_known = scheme.lower() in _KNOWN or rest.startswith(("/", "\\"))
+    is_user_name = has_user_info and not is_known
+    if not colon or not _SCHEME.fullmatch(scheme) or is_user_name:
         return "has no scheme; write it whole, such as https://example.org/news"
     if scheme.lower() in {"http", "https"}:
         return "is no valid URL; check its host and port"

@@ -62,12 +62,19 @@ class PageCatalog(Protocol):
         """Return the pages of that URL, one for each source, removed ones left out."""
         ...
 
-    def pages_with_user_info(self) -> list[Page]:
-        """Return the live pages whose URL holds a user name or password, removed ones left out."""
+    def pages_with_user_info(self, *, removed: bool) -> list[Page]:
+        """Return the pages of all sources whose URL holds a user name or password.
+
+        Either those that were removed, or those that were not.
+        """
         ...
 
     def rename(self, page_id: int, url: str) -> bool:
         """Give a page another URL; False where a page of its source has that one already."""
+        ...
+
+    def blank_user_info(self, page_ids: Sequence[int]) -> None:
+        """Blank passwords in what is said of these pages' visits, of hosts and of bad rows."""
         ...
 
     def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:

@@ -26,7 +26,8 @@ from freshet.core.errors import (
 from freshet.core.private import PRIVATE_FILE, private
 
 BUSY_SECONDS = 30
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768")
+# A password that was deleted is not to stay in the free space of the file.
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768", "secure_delete=ON")
 
 WRITABLE = "make the folder and its files writable, or copy the collection elsewhere"
 RESTORE = (

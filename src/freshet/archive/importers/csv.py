@@ -15,6 +15,7 @@ from unicodedata import category
 from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, moment, part_of, row_uid
 from freshet.archive.importers.lines import Lines
 from freshet.core.errors import BadInput
+from freshet.core.secrets import shown_url
 from freshet.core.types import BadRow, Change, Outcome
 
 DELIMITERS = (",", ";", "\t")
@@ -162,7 +163,8 @@ def clean_page(text: str) -> str:
     if not page:
         raise ValueError("page is empty")
     if not page.isprintable() and any(category(letter) in UNFIT for letter in page):
-        raise ValueError(f"page {page[:LONGEST_QUOTED]!r} has control characters or is not UTF-8")
+        quoted = shown_url(page)[:LONGEST_QUOTED]
+        raise ValueError(f"page {quoted!r} has control characters or is not UTF-8")
     return page
 
 

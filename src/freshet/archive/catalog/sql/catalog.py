@@ -7,6 +7,7 @@ from freshet.archive.catalog.sql.pages import PageTables
 from freshet.archive.catalog.sql.planning import PlanTables
 from freshet.archive.catalog.sql.rounds import RoundTables
 from freshet.archive.catalog.sql.totals import TotalTables
+from freshet.archive.catalog.sql.user_info import UserInfoTables
 from freshet.archive.catalog.sql.visits import VisitTables
 from freshet.core.closing import Closing
 
@@ -20,6 +21,7 @@ class SqlCatalog(
     RoundTables,
     PlanTables,
     ImportTables,
+    UserInfoTables,
     Closing,
 ):
     """A catalog in a SQL database; every method is one transaction unless it says otherwise."""

@@ -13,6 +13,7 @@ from freshet.archive.catalog.schema import pages, tag_settings, tags
 from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import NotFound
+from freshet.core.secrets import shown_url
 from freshet.core.types import Page, PageKey
 
 TAGS_OF_PAGES = (
@@ -82,7 +83,8 @@ class PageTables(Store):
         with self._engine.begin() as connection:
             found = to_pages(connection, connection.execute(query).all())
         if not found:
-            raise NotFound(f"{key.url}: no such page; add it with 'freshet add {key.url}'")
+            url = shown_url(key.url)
+            raise NotFound(f"{url}: no such page; add it with 'freshet add {url}'")
         return found[0]
 
     def pages(
@@ -130,23 +132,6 @@ class PageTables(Store):
         query = live_pages(PAGE).where(pages.c.url == url).order_by(pages.c.source)
         with self._engine.begin() as connection:
             return to_pages(connection, connection.execute(query).all())
-
-    def pages_with_user_info(self) -> list[Page]:
-        """Return the live pages whose URL holds a user name or password, removed ones left out."""
-        query = live_pages(PAGE, source="").where(pages.c.url.like("http%://%@%"))
-        with self._engine.begin() as connection:
-            found = to_pages(connection, connection.execute(query).all())
-        return [page for page in found if "@" in page.url.split("/", 3)[2]]
-
-    def rename(self, page_id: int, url: str) -> bool:
-        """Give a page another URL; False where a page of its source has that one already."""
-        source = select(pages.c.source).where(pages.c.id == page_id).scalar_subquery()
-        same = select(pages.c.id).where(pages.c.url == url, pages.c.source == source)
-        with self._writing.begin() as connection:
-            if connection.execute(same).first() is not None:
-                return False
-            connection.execute(update(pages).where(pages.c.id == page_id).values(url=url))
-        return True
 
     def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
         """Take pages off the live list; with ``purge`` delete everything known of them too."""
