@@ -148,6 +148,11 @@ def test_every_word_that_is_a_type_exists(word: str, name: str) -> None:
     assert hasattr(types, name)
 
 
+def test_the_readme_links_every_guide() -> None:
+    guides = sorted(path.name for path in (ROOT / "docs/how-to").glob("*.md"))
+    assert [name for name in guides if f"(docs/how-to/{name})" not in README] == []
+
+
 def test_the_readme_says_the_two_commands() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for target in ("demo", "test"):
