@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import FixedClock
+from freshet.core.tables import Caps
 from freshet.core.types import Outcome
+from freshet.flow.errands import DaySpending
 from freshet.flow.opened import OpenedCollection
 from tests.flow.crawl_samples import (
+    DAY,
     NOON,
     PAGES,
     SOON,
@@ -108,3 +112,47 @@ def test_pages_never_seen_and_pages_asked_for_do_not_wait_late_in_the_day(folder
         clock.at += timedelta(minutes=2)
         ask_for(folder, clock, 5)
         assert len(visit_all(crawl, clock)) == 5
+
+
+def test_spiders_get_what_is_left_and_what_they_do_not_use_comes_back(folder: Path) -> None:
+    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
+        assert crawl.book_some(10) == 6
+        crawl.return_requests(2)
+        assert crawl.spending().spent == 4
+        assert crawl.book_some(10) == 2
+
+
+def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
+    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
+        crawl.book_apart(3)
+        assert crawl.book(1)
+        assert crawl.spending() == DaySpending(DAY, 1, 6, 3, PAGES)
+
+
+@pytest.mark.parametrize("name", ["book", "book_some", "return_requests", "book_apart"])
+def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str) -> None:
+    asked = HostState("h0.example", NOON)
+    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
+        getattr(crawl, name)(1, [asked])
+    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
+        crawl.give_back((), [replace(asked, host="h1.example")])
+    with OpenedCollection.open(folder) as beside:
+        names = [state.host for state in beside.catalog.hosts()]
+    assert names == ["h0.example", "h1.example"]
+
+
+def test_a_crawl_draws_again_when_the_next_request_is_due_or_the_day_is_over(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "240/day") as crawl:
+        visit_all(crawl, clock)
+        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+        assert again == NOON + timedelta(minutes=6)
+        crawl.book_some(240)
+        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+        assert again == NOON + timedelta(hours=12)
+
+
+def test_a_crawl_that_hosts_keep_waiting_draws_again_when_they_say_so(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "240/day") as crawl:
+        assert crawl.draw(NOON + SOON, 100, Caps(otherwise=0), []).again is None
