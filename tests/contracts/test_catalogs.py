@@ -182,6 +182,13 @@ class TestVisits:
         catalog.append([Entry(new_visit(page, 0))])
         assert catalog.known([new_visit(page, n).uid for n in (0, 1)]) == {new_visit(page, 0).uid}
 
+    def test_visits_are_found_with_their_sources(self, catalog: Catalog) -> None:
+        live, imported = add(catalog, new_page(), new_page(source="warc"))
+        visits = [new_visit(live, 0), new_visit(imported, 0)]
+        catalog.append([Entry(visit) for visit in visits])
+        uids = [visit.uid for visit in visits]
+        assert catalog.sources_of([*uids, b"?" * 16]) == dict(zip(uids, ["", "warc"], strict=True))
+
     def test_of_one_uid_in_a_batch_the_first_is_kept(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         catalog.append([Entry(new_visit(page, 0, status=status)) for status in (200, 500)])
