@@ -22,6 +22,7 @@ from freshet.core.secrets import shown_url
 from freshet.core.settings import MODEL_SUFFIX, PageSettings, Settings, load, merge
 from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
+from freshet.flow.finding import names_of
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.flow.writer import ARCHIVE_FOLDER
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
 MODELS_FOLDER = "models"
-URLS_NAMED = 5
 URLS_CLEANED = "user_info_cleaned"
 SOFTWARE = f"Freshet/{__version__}"
 
@@ -289,20 +289,15 @@ def _cleaned(urls: Sequence[str]) -> str:
     """
     text = (
         "a user name and password in the URL of a page, as earlier versions took them, are now the"
-        f" page's Authorization header: {_some(urls)}"
+        f" page's Authorization header: {names_of(urls)}"
     )
     plain = [url for url in urls if url.startswith("http://")]
     if not plain:
         return text
     return (
         f"{text}; they are not sent over plain http, so that a page is refused until 'freshet set"
-        f" insecure_secrets=true --page URL' allows that: {_some(plain)}"
+        f" insecure_secrets=true --page URL' allows that: {names_of(plain)}"
     )
-
-
-def _some(urls: Sequence[str]) -> str:
-    more = len(urls) - URLS_NAMED
-    return ", ".join(urls[:URLS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _new_page(key: PageKey) -> NewPage:
