@@ -239,6 +239,13 @@ def test_a_crawl_delay_is_taken_over_and_cut() -> None:
     assert world.hosts.delay("a.example") == 0.0
 
 
+def test_a_crawl_delay_holds_for_the_first_page_already() -> None:
+    world = World({FILE: answer("User-agent: *\nCrawl-delay: 20")}, delay=1.0)
+    world.let_pass()
+    now = world.clock.at.timestamp()
+    assert world.hosts.open_from("a.example", now) == now + 20.0
+
+
 def test_a_page_hands_its_turn_over_and_waits_again() -> None:
     world = World({FILE: answer("")})
     again = world.let_pass()

@@ -32,10 +32,12 @@ def make_folder(place: Path) -> Path:
 
 
 @contextmanager
-def crawling(folder: Path, clock: FixedClock, budget: str) -> Iterator[Crawl]:
+def crawling(
+    folder: Path, clock: FixedClock, budget: str, *, once: bool = False
+) -> Iterator[Crawl]:
     opened = OpenedCollection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=budget)
+        crawl = Crawl(collection, recorder, budget=budget, catch_up=once, once=once)
         crawl.begin()
         yield crawl
 

@@ -291,3 +291,18 @@ def _tagged(errand: Errand, now: datetime) -> Fetched:
     headers = (("content-type", "text/html"), ("etag", '"1"'))
     snapshot = Snapshot(errand.url, b"<p>the same words</p>", 200, headers)
     return Fetched(Arrival(errand.url, "", now, uuid4().bytes, snapshot), errand.page, errand.day)
+
+
+def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    with (folder / "freshet.toml").open("a") as file:
+        file.write("[politeness]\npage_interval = 0.0\n")
+    with crawling(folder, clock, "100000/day", once=True) as crawl:
+        assert len(visit_all(crawl, clock)) == PAGES
+        clock.at += timedelta(hours=1)
+        with OpenedCollection.open(folder) as beside:
+            beside.add("https://new.example/")
+            beside.check_now([beside.page(url(0))])
+        assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
+    with crawling(folder, clock, "100000/day", once=True) as crawl:
+        assert len(drawn(crawl, clock)) > 1

@@ -53,7 +53,8 @@ def parts_of(crawler: Crawler) -> "Parts":
     path = crawler.settings.get(COLLECTION)
     if not path:
         raise NotConfigured(f"set {COLLECTION} to the folder of a Freshet collection")
-    worker = Worker(Path(path), budget=crawler.settings.get(BUDGET) or "", catch_up=True)
+    budget = crawler.settings.get(BUDGET) or ""
+    worker = Worker(Path(path), budget=budget, catch_up=True, once=True)
     worker.open()
     return Parts(crawler, worker, is_guest=True)
 

@@ -91,6 +91,10 @@ class Hosts(Protocol):
         """Take over a host's Crawl-delay."""
         ...
 
+    def start(self, host: str, now: float) -> None:
+        """Let a host's delay run from a time on."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
@@ -216,8 +220,13 @@ class Robots:
         record = replace(record, unverified=route.is_unverified)
         crawl.hosts.keep_robots(key, record)
         if record.failing_since is None:
-            crawl.hosts.set_delay(place(url).host, self._rulebook.delay(record.rules))
+            self._set_delay(place(url).host, record)
         return record
+
+    def _set_delay(self, host: str, record: RobotsRecord) -> None:
+        """Take over a Crawl-delay; it holds from this request on, which went by the old one."""
+        self._crawl.hosts.set_delay(host, self._rulebook.delay(record.rules))
+        self._crawl.hosts.start(host, record.fetched)
 
     async def _follow(self, first: Request, route: Route) -> Response:
         response = await self._send(first)

@@ -63,8 +63,9 @@ log = logging.getLogger(__name__)
 class Crawl:
     """Draws errands from the plan within the budget, and records what they bring.
 
-    ``catch_up`` makes what the day so far has not used available at once; ``only`` leaves every
-    page alone but some that were asked for.
+    ``catch_up`` makes what the day so far has not used available at once; ``once`` visits no page
+    twice, so that the crawl comes to an end; ``only`` leaves every page alone but some that were
+    asked for.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Crawl:
         *,
         budget: str = "",
         catch_up: bool = False,
+        once: bool = False,
         only: Iterable[int] = (),
     ) -> None:
         self._clock = collection.clock
@@ -81,6 +83,7 @@ class Crawl:
         self._recorder = recorder
         self._settings = collection.settings
         self._catch_up = catch_up
+        self._once = once
         self._only = frozenset(only)
         self._latest = self._clock.now()
         self._rounds = Rounds(self._catalog, self._settings)
@@ -195,7 +198,8 @@ class Crawl:
         self._settle(fetched)
         self._rounds.take_over(rounds, self._learnt, self._clock.now())
         back = [*visited, *(item.page for item in fetched)]
-        self._roll.back([p for p in back if not self._rounds.is_out(p)], visited=True)
+        ended = [page for page in back if not self._rounds.is_out(page)]
+        self._roll.back(ended, visited=True, is_last=self._once)
         self._return_unrecorded(fetched, taken)
         found = [item for item in self._learnt if item[0].page not in anew]
         learn(self.policy, visit_table(found), self._lookup)

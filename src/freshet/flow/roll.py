@@ -132,10 +132,13 @@ class Roll:
         """Note that pages are out being fetched."""
         self._out.update(pages)
 
-    def back(self, pages: Iterable[int], *, visited: bool) -> None:
-        """Note that pages are back, visited or not."""
+    def back(self, pages: Iterable[int], *, visited: bool, is_last: bool = False) -> None:
+        """Note that pages are back, visited or not; after their last visit they stay out."""
         pages = set(pages)
-        self._out -= pages
+        if is_last:
+            self._out |= pages
+        else:
+            self._out -= pages
         if visited:
             self._unseen -= pages
             for page in pages:
