@@ -27,6 +27,7 @@ from freshet.fetch.failures import outcome_of
 from freshet.fetch.guard import ALLOW, RESOLVER
 from freshet.fetch.handler import HANDLERS, HEADER_BYTES
 from freshet.fetch.hosts import HostClocks
+from freshet.fetch.proxied import ProxiedHosts
 from freshet.fetch.wire import HEAD, SENT
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
@@ -134,6 +135,7 @@ class Parts:
 
     def __init__(self) -> None:
         self.hosts = HostClocks(PolitenessSettings(delay=0.0))
+        self.proxied = ProxiedHosts(self.hosts.politeness)
         self.desk = self
 
     def require_day(self, request: Request) -> None:

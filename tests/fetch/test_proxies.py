@@ -71,6 +71,38 @@ def test_a_page_keeps_its_proxy_and_a_proxys_failure_is_not_the_hosts(tmp_path: 
     assert wrong.why.endswith("it wants a user name and password, or others than page.proxy gives")
 
 
+async def busy_proxy(exchange: Exchange) -> None:
+    """Answer by itself: no robots.txt, and that all hosts are to be left alone for an hour."""
+    if exchange.entry.path.endswith("/robots.txt"):
+        await exchange.answer("", 403)
+    else:
+        await exchange.answer("", 503, retry_after="3600")
+
+
+def test_what_a_proxy_answers_by_itself_holds_for_its_own_pages_alone(tmp_path: Path) -> None:
+    pages = {path: ScriptedPage((f"<p>{WORDS}</p>",)) for path in ("/", "/shut", "/a", "/b")}
+    site = Site(pages, robots="User-agent: *\nDisallow: /shut")
+    with Loopback({"proxy": busy_proxy, "site": site}) as server:
+        proxied = [f"{server.urls['site']}{path}" for path in ("/a", "/b")]
+        direct = [f"{server.urls['site']}{path}" for path in ("/", "/shut")]
+        folder = make_collection(tmp_path / "c", proxied, server.allow, ONCE)
+        with OpenedCollection.open(folder) as collection:
+            for url in proxied:
+                page = collection.page(url)
+                collection.change_settings(page, [("proxy", server.urls["proxy"])])
+        first = crawl(folder, visits=2)
+        with OpenedCollection.open(folder) as collection:
+            collection.add_many(direct)
+            assert collection.host(server.urls["site"]).closed_until is None
+        second = crawl(folder, visits=2)
+        asked = [entry.path for entry in server.log.entries("proxy")]
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    found = outcomes(folder)
+    assert [found[url][0] for url in proxied] == ["server-error", "throttled"]
+    assert [found[url] for url in direct] == [["ok"], ["robots"]]
+    assert len(asked) == 2
+
+
 async def answer_connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 407 Who\r\n\r\n")

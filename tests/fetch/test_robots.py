@@ -18,6 +18,7 @@ from freshet.core.settings import PolitenessSettings
 from freshet.core.types import Outcome
 from freshet.fetch.failures import Disallowed, Refused, outcome_of
 from freshet.fetch.hosts import HostClocks
+from freshet.fetch.proxied import ProxiedHosts
 from freshet.fetch.requests import trip_of
 from freshet.fetch.robots import DECODED_BYTES, Crawl, Robots, RobotsRecord
 from tests.fetch.fetcher import fetch_all
@@ -46,11 +47,12 @@ class World:
     def __post_init__(self) -> None:
         self.clock = FixedClock(START)
         self.hosts = HostClocks(PolitenessSettings(delay=self.delay, longest_delay=300.0))
+        self.proxied = ProxiedHosts(self.hosts.politeness)
         self.robots = Robots(
             Crawl(
                 self.hosts, self.clock, 24.0, self.download, self.count,
                 lambda page, robots: self.handed_over.append((page.url, robots.url)),
-                self.left.append, self.asking,
+                self.left.append, self.asking, self.proxied.through,
             )
         )  # fmt: skip
 
@@ -278,6 +280,34 @@ def test_pages_with_different_proxies_ask_apart() -> None:
 
     asyncio.run(together())
     assert [asked.meta.get("proxy") for asked in world.asked] == [None, "http://p.example:1"]
+
+
+def test_what_a_proxy_says_over_plain_http_holds_for_its_own_pages_alone() -> None:
+    page, file = "http://a.example/page", "http://a.example/robots.txt"
+    first, second = {"proxy": "http://one.example:1"}, {"proxy": "http://two.example:1"}
+    world = World({file: answer("", 403, file)})
+    for _ in range(2):
+        world.let_pass(page, **first)
+    assert len(world.asked) == 1
+    world.answers = {file: answer("", 503, file)}
+    with pytest.raises(Disallowed, match="cannot be had"):
+        world.let_pass(page, **second)
+    assert world.let_pass(page, **first) is None
+    world.answers = {file: answer(CLOSED, url=file)}
+    for proxy in ({}, first, second):
+        with pytest.raises(Disallowed, match="closes it"):
+            world.let_pass(page, **proxy)
+    assert [asked.meta.get("proxy") for asked in world.asked] == [
+        first["proxy"], second["proxy"], None,
+    ]  # fmt: skip
+
+
+def test_a_tunnel_through_a_proxy_brings_the_hosts_own_rules() -> None:
+    world = World({FILE: answer(CLOSED)})
+    for proxy in ({"proxy": "http://one.example:1"}, {}):
+        with pytest.raises(Disallowed, match="closes it"):
+            world.let_pass(**proxy)
+    assert len(world.asked) == 1
 
 
 def test_codings_are_undone_and_bombs_are_not() -> None:

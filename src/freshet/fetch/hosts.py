@@ -192,7 +192,7 @@ class HostClocks:
         """
         if abs(now - self._swept) >= SWEEP_SECONDS:
             self._swept = now
-            self._forget_unused(now, queued)
+            self.forget_unused(now, queued)
         self._waiting = {host for host in self._waiting if self._matters(host, now)}
         names = list(self._waiting | queued.keys())
         room = [min(most, self._room(host, now, until)) - queued.get(host, 0) for host in names]
@@ -231,7 +231,7 @@ class HostClocks:
     def _has_pages(self, host: str) -> bool:
         return host in self._with_pages or host.removesuffix(PLAIN_PORT) in self._with_pages
 
-    def _forget_unused(self, now: float, queued: Mapping[str, int]) -> None:
+    def forget_unused(self, now: float, queued: Mapping[str, int]) -> None:
         """Forget hosts without pages that may be asked again, and of the others all but so many."""
         used, closed = [], []
         for host in list(self._without_pages):

@@ -24,6 +24,7 @@ from freshet.fetch.failures import CrawlEnded, DayOver, Disallowed
 from freshet.fetch.herald import Herald, Listener
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Pacing
+from freshet.fetch.proxied import ProxiedHosts
 from freshet.fetch.requests import host_of, repeated, request_of, trip_of, unanswered
 from freshet.fetch.robots import ROBOTS
 from freshet.fetch.spider_requests import SpiderRequests, nudge
@@ -92,6 +93,7 @@ class Parts:
         self.settings = worker.settings
         self.hosts = HostClocks(worker.settings.politeness)
         self.hosts.load(worker.begun.hosts, worker.begun.without_pages)
+        self.proxied = ProxiedHosts(worker.settings.politeness)
         if worker.begun.died is not None:
             self.hosts.start_all(to_epoch(worker.begun.died))
         self.ready: deque[Request] = deque()

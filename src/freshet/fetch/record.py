@@ -20,6 +20,7 @@ from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
 from freshet.fetch.requests import final_url, host_of, repeated, trip_of, unanswered
 from freshet.fetch.robots import OF_THE_ROUTE, ROBOTS
+from freshet.fetch.routes import plain_proxy
 from freshet.fetch.wire import HEAD, SENT
 from freshet.flow.errands import Fetched
 from freshet.view.url import canonical
@@ -138,8 +139,12 @@ class Record:
         wait = None
         if response is not None and response.status in BUSY:
             wait = retry_after(_text(response.headers, "Retry-After"), now)
-        host = host_of(request)
-        if self._parts.hosts.hear(host, outcome, wait, to_epoch(now)):
+        host, proxy = host_of(request), plain_proxy(request)
+        if proxy and not self._parts.is_guest:
+            # The proxy may have said that itself: it is no reason to leave the host alone.
+            self._parts.proxied.through(proxy).hear(host, outcome, wait, to_epoch(now))
+            self._parts.proxied.forget_unused(to_epoch(now))
+        elif self._parts.hosts.hear(host, outcome, wait, to_epoch(now)):
             if self._parts.is_guest:
                 seconds = self._parts.hosts.closed_until(host) - to_epoch(now)
                 log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)

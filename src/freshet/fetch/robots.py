@@ -3,7 +3,7 @@
 An answer in the 200s is followed; one in the 400s, or a sixth redirect, means that there are no
 rules. A host whose robots.txt cannot be had is closed: it is asked again after as long as that has
 lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows. 429 is no answer, as
-it says nothing of the file.
+it says nothing of the file. What comes through a proxy over plain http holds for that proxy alone.
 
 A request for robots.txt takes its host's turn as any other. The first goes in place of the page
 that has the turn; a redirect waits for the turn of the host that it leads to, and meanwhile no page
@@ -29,7 +29,7 @@ from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
 from freshet.fetch.failures import CrawlEnded, Disallowed, Refused, outcome_of
 from freshet.fetch.requests import trip_of
-from freshet.fetch.routes import Route, verifies_by_default
+from freshet.fetch.routes import Route, plain_proxy, verifies_by_default
 from freshet.fetch.rules import PARSED_BYTES, Rulebook, rules_for, text_of
 from freshet.fetch.targets import target_of
 from freshet.flow.hosts import known_names
@@ -79,6 +79,14 @@ class RobotsRecord:
 class Hosts(Protocol):
     """What is remembered of hosts."""
 
+    def add_page(self, host: str) -> None:
+        """Note that a host has pages, so that it is not forgotten."""
+        ...
+
+    def open_from(self, host: str, now: float) -> float:
+        """Return the time from which a host may be asked."""
+        ...
+
     def robots(self, host: str) -> RobotsRecord | None:
         """Return what is remembered of a host's robots.txt."""
         ...
@@ -101,8 +109,9 @@ class Crawl:
     """What is needed of a crawl: its memory and clock, and how it sends, counts and gives turns.
 
     ``hand_over`` lets the second request go in place of the first, which has its host's turn;
-    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host. ``verifies``
-    says whether certificates are verified where a request does not say.
+    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host. ``through``
+    returns the memory of what came through a proxy over plain http. ``verifies`` says whether
+    certificates are verified where a request does not say.
     """
 
     hosts: Hosts
@@ -113,6 +122,7 @@ class Crawl:
     hand_over: Callable[[Request, Request], None]
     leave: Callable[[Request], None]
     asking: Callable[[str], AbstractContextManager[None]]
+    through: Callable[[str], Hosts]
     token: str = TOKEN
     verifies: bool = True
 
@@ -143,6 +153,7 @@ class Robots:
                 hand_over=parts.hand_over,
                 leave=partial(parts.leave, was_sent=False),
                 asking=parts.asking,
+                through=parts.proxied.through,
                 token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or TOKEN,
                 verifies=verifies_by_default(crawler.settings),
             )
@@ -156,8 +167,9 @@ class Robots:
             return None
         url = canonical(request.url) or request.url
         route = Route.of(request, verifies=self._crawl.verifies)
-        record = self._crawl.hosts.robots(key_of(url))
-        if record and record.holds(self._crawl.now(), unverified=route.is_unverified):
+        self._require_open(request, url)
+        record = self._known(request, url, route)
+        if record is not None:
             self._require(record, url)
             return None
         with self._crawl.asking(place(url).host):
@@ -175,6 +187,27 @@ class Robots:
         request.meta["download_maxsize"] = DECODED_BYTES
         if request.meta[ROBOTS] > PARSED_BYTES:
             raise StopDownload(fail=False)
+
+    def _require_open(self, request: Request, url: str) -> None:
+        """Raise Disallowed where a host is left alone as it is seen through the page's proxy."""
+        proxy, host, now = plain_proxy(request), place(url).host, self._crawl.now()
+        if not proxy:
+            return
+        hosts = self._crawl.through(proxy)
+        if not trip_of(request).hops:
+            hosts.add_page(host)
+        if hosts.open_from(host, now) > now:
+            why = f"{host}, asked through {proxy}, is to be left alone for now"
+            raise Disallowed(why, Outcome.THROTTLED)
+
+    def _known(self, request: Request, url: str, route: Route) -> RobotsRecord | None:
+        """Return the record that a page goes by: the host's own, else what its proxy gave."""
+        key, now, proxy = key_of(url), self._crawl.now(), plain_proxy(request)
+        own = self._crawl.hosts.robots(key)
+        if own and own.holds(now, unverified=route.is_unverified):
+            return own
+        given = self._crawl.through(proxy).robots(key) if proxy else None
+        return given if given and given.holds(now) else None
 
     def _require(self, record: RobotsRecord, url: str) -> None:
         host = place(url).host
@@ -202,9 +235,11 @@ class Robots:
         """
         crawl, key = self._crawl, key_of(url)
         lifetime = crawl.robots_hours * HOUR
-        before = crawl.hosts.robots(key)
+        first = _request(absolute(url, "/robots.txt") or url, route)
+        proxy = plain_proxy(first)
+        hosts = crawl.through(proxy) if proxy else crawl.hosts
+        before = hosts.robots(key)
         try:
-            first = _request(absolute(url, "/robots.txt") or url, route)
             crawl.hand_over(page, first)
             response = await self._follow(first, route)
             record = record_of(response, crawl.token, before, crawl.now(), lifetime)
@@ -218,7 +253,7 @@ class Robots:
         finally:
             crawl.leave(page)
         record = replace(record, unverified=route.is_unverified)
-        crawl.hosts.keep_robots(key, record)
+        hosts.keep_robots(key, record)
         if record.failing_since is None:
             self._set_delay(place(url).host, record)
         return record

@@ -51,6 +51,17 @@ class Route:
         return {} if authorization is None else {PROXY_AUTHORIZATION: authorization}
 
 
+def plain_proxy(request: Request) -> str:
+    """Return the proxy that can read and write the answer to a request; empty where none can.
+
+    >>> plain_proxy(Request("http://a.example/", meta={"proxy": "http://gate.example:3128"}))
+    'http://gate.example:3128'
+    >>> plain_proxy(Request("https://a.example/", meta={"proxy": "http://gate.example:3128"}))
+    ''
+    """
+    return "" if request.url.startswith("https:") else request.meta.get(PROXY) or ""
+
+
 def route_for(settings: PageSettings) -> Route:
     """Return the route of a page by its settings; without a proxy there is none at all.
 
