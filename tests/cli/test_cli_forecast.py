@@ -103,3 +103,12 @@ def test_a_page_that_fails_has_no_forecast_but_what_stands_in_its_way(
     assert "changed by now" not in explained
     assert "about every" not in explained
     assert run("forecast", URL, "--json").json["obstacle"].startswith("its last visit showed no")
+
+
+def test_why_says_of_an_imported_page_that_it_is_a_history(run: Run, empty: Path) -> None:
+    Path("seen.csv").write_text(f"page,time,changed\n{URL},2026-01-01,1\n", "utf-8")
+    run("import", "csv", "seen.csv")
+    ran = run("why", URL)
+    assert ran.code == 0
+    assert "it is a history imported from seen; 'freshet add' keeps it fresh" in ran.out
+    assert run("why", "https://example.org/unknown").code == 3

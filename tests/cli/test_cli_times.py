@@ -74,3 +74,20 @@ def test_python_reads_times_without_a_zone_as_the_commands_do(
 ) -> None:
     with freshet.open(collection) as opened:
         assert opened.page(NEWS).version(moment).number == number
+
+
+@pytest.fixture
+def in_no_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let TZ name a zone four days away from Greenwich, which none is."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "UTC+99")
+        time.tzset()
+        yield
+    use_utc()
+
+
+@pytest.mark.usefixtures("in_no_zone")
+def test_times_are_shown_in_utc_where_there_is_no_such_zone(run: Run, collection: Path) -> None:
+    assert "2026-02-01 06:04 UTC" in run("list").out
+    assert "2026-02-01 06:00:00 UTC" in run("history", NEWS, "--limit", "1").out
+    assert run("diff", NEWS, "2026-01-05", "2026-02-01").code == 0

@@ -161,6 +161,18 @@ def test_tables_on_a_narrow_terminal_break_only_long_cells(
     assert any("2026-01-01 00:00:00 UTC  1,234" in line for line in lines)
 
 
+@pytest.mark.parametrize("columns", ["0", "1"])
+def test_a_width_too_small_for_any_text_is_ignored(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    terminal = output.new_console(force_terminal=True, color_system=None)
+    monkeypatch.setattr(output, "console", terminal)
+    output.say("two pages")
+    output.print_table(("page", "n"), [("https://a.example/", 12)])
+    assert "two pages\npage                 n\nhttps://a.example/  12" in capsys.readouterr().out
+
+
 def test_json_holds_no_number_that_json_has_not() -> None:
     assert output.plain({"a": float("inf"), "b": {1}}) == {"a": None, "b": [1]}
 

@@ -1,6 +1,7 @@
 """How commands print: tables and lines for people, one JSON document for programs."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -33,9 +34,20 @@ from freshet.core.secrets import without_user_info
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 25
 LIVE_SECONDS = 1.0
+NARROWEST = 20
 
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+def new_console(**options: Any) -> Console:
+    """Return a console that ignores a COLUMNS too small for any text, such as COLUMNS=0."""
+    columns = os.environ.get("COLUMNS", "")
+    if not columns.isdecimal() or int(columns) >= NARROWEST:
+        return Console(**options)
+    others = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    return Console(_environ=others, **options)
+
+
+console = new_console(highlight=False)
+errors = new_console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def plain(value: Any) -> Any:
@@ -187,7 +199,7 @@ def show_live(show: Callable[[], None]) -> None:
     """Show what a function prints, anew every second, until the reader interrupts."""
     if not console.is_terminal:
         raise UsageError("--live needs a terminal; leave it out to print once")
-    screen = Live(console=Console(), auto_refresh=False)  # not the console that is captured
+    screen = Live(console=new_console(), auto_refresh=False)  # not the console that is captured
     with screen as view, suppress(KeyboardInterrupt):
         while True:
             with console.capture() as captured:

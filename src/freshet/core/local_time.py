@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 _DAY = re.compile(r"\d{4}-?\d\d-?\d\d")
 _TO_THE_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
@@ -31,29 +31,40 @@ def in_a_zone(moment: datetime) -> datetime:
     if moment.tzinfo is not None:
         return moment
     try:
-        return moment.astimezone()
+        return to_local(moment)
     except OverflowError:
         raise ValueError(f"{moment} is out of range") from None
 
 
+def to_local(moment: datetime) -> datetime:
+    """Return a time in the zone of this machine; in UTC where TZ names no possible zone.
+
+    Python knows no zone that is a day or more away from UTC, such as that of TZ=UTC+99.
+    """
+    try:
+        return moment.astimezone()
+    except ValueError:
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+
+
 def to_second(moment: datetime) -> str:
     """Write a time to the second, with the name of its zone."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    return f"{to_local(moment):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def to_minute(moment: datetime) -> str:
     """Write a time to the minute, with the name of its zone."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
+    return f"{to_local(moment):%Y-%m-%d %H:%M %Z}"
 
 
 def time_of_day(moment: datetime) -> str:
     """Write the time of day to the second, with the name of its zone."""
-    return f"{moment.astimezone():%H:%M:%S %Z}"
+    return f"{to_local(moment):%H:%M:%S %Z}"
 
 
 def time_to_minute(moment: datetime) -> str:
     """Write the time of day to the minute, with the name of its zone."""
-    return f"{moment.astimezone():%H:%M %Z}"
+    return f"{to_local(moment):%H:%M %Z}"
 
 
 def use_utc() -> None:

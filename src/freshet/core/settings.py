@@ -273,7 +273,9 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
     """Read a collection's settings from its TOML file and the environment."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise SettingsError(f"{path}: is nested too deeply; mend the file") from error
+    except ValueError as error:
         raise SettingsError(f"{path}: {error}; mend the file") from error
     settings = merge(Settings(), table, where=str(path))
     return merge(settings, environment_table(environment), where="environment")

@@ -191,7 +191,7 @@ class Collection(Closing):
         A removed page is not there, unless ``removed`` asks for it too.
         """
         key = self.key(url, source or "")
-        found = self.catalog.page(key) if removed else self._find(key, source)
+        found = self._find_any(key, source) if removed else self._find(key, source)
         return self._with_past(found)
 
     def pages(
@@ -232,6 +232,15 @@ class Collection(Closing):
     def close(self) -> None:
         """Let go of the catalog."""
         self.catalog.close()
+
+    def _find_any(self, key: PageKey, source: str | None) -> Page:
+        """Return a page, removed or not; without a source, the live one or the only import."""
+        try:
+            return self.catalog.page(key)
+        except NotFound:
+            if source is not None:
+                raise
+            return self._find(key, source)
 
     def _find(self, key: PageKey, source: str | None) -> Page:
         found = self.catalog.pages_with_url(key.url)

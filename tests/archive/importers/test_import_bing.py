@@ -56,17 +56,22 @@ def test_the_order_of_the_files_does_not_matter(tmp_path_factory, order, lines) 
     [
         ("7\t0\t[[1, 1]]", "page 7 has no URL in url_urlid_hostid"),
         ("5\t0", "has 2 columns instead of 3"),
-        ("x\t0\t[]", "invalid literal"),
-        ("5\t0\t[[1, 1], [2", "Expecting"),
+        ("x\t0\t[]", "id 'x' is not a whole number"),
+        ("5\t0\t[[1, 1], [2", "history '[[1, 1], [2' is not a list in JSON"),
         ("5\t0\t[[1, 2]]", "crawl [1, 2] is not"),
         ("5\t0\t[[-1, 1]]", "crawl [-1, 1] is not"),
-        ("5\t0\t[[1e999, 1]]", "cannot convert float infinity"),
-        ("5\t1e300\t[]", "too large"),
-        ("5\t1e8\t[]", "date value out of range"),
-        ("5\tnan\t[]", "cannot convert float NaN"),
+        ("5\t0\t[[1e999, 1]]", "crawl [inf, 1] is not"),
+        ("5\t1e300\t[]", "1e+300 days after the start is beyond the calendar"),
+        ("5\t1e8\t[]", "1e+08 days after the start is beyond the calendar"),
+        ("5\tnan\t[]", "days until the first crawl 'nan' are not a number"),
         (f"{10**30}\t0\t[]", "is beyond 9223372036854775807"),
-        ("5\t0\t[3]", "cannot unpack"),
-        ("5\t0\t" + "[" * 100_000, "recursion"),
+        ("5\t0\t[3]", "crawl 3 is not"),
+        ("5\t0\t[[1, []]]", "crawl [1, []] is not"),
+        ("5\t0\t[[NaN, 1]]", "crawl [nan, 1] is not"),
+        (f"5\t0\t[[{10**400}, 1]]", "000 is not [days since the previous, 0 or 1]"),
+        ("5\tsoon\t[]", "days until the first crawl 'soon' are not a number"),
+        ("5\t0\t{}", "history '{}' is not a list in JSON"),
+        ("5\t0\t" + "[" * 100_000, "is not a list in JSON"),
     ],
 )
 def test_a_bad_history_is_named_and_reading_goes_on(tmp_path: Path, row: str, why: str) -> None:
@@ -80,8 +85,13 @@ def test_a_bad_history_is_named_and_reading_goes_on(tmp_path: Path, row: str, wh
 def test_a_bad_line_of_the_other_files_is_named(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "urlid_imp.txt").write_text("5\t0.5\nsix\t1\n9\t0.9\n")
-    bad = [item for item in bing.read(tmp_path) if isinstance(item, BadRow)]
-    assert [item.place for item in bad] == ["urlid_imp.txt, line 2"]
+    urls = tmp_path / "url_urlid_hostid.txt"
+    urls.write_text("http://b.org/\n" + urls.read_text())
+    bad = {item for item in bing.read(tmp_path) if isinstance(item, BadRow)}
+    assert bad == {
+        BadRow("urlid_imp.txt, line 2", "id 'six' is not a whole number"),
+        BadRow("url_urlid_hostid.txt, line 1", "has 1 columns; at least 2 are needed"),
+    }
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "0", "1e999", "much"])

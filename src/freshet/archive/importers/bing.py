@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from freshet.archive.importers.base import Arrival, Reader, row_uid
 from freshet.archive.importers.lines import Lines
@@ -30,6 +31,7 @@ SEEN = {0: Change(changed=False), 1: Change(changed=True)}
 
 Faults = deque[BadRow]
 Check = Callable[[str], object]
+Crawls = list[tuple[float, Change | None]]
 
 
 def read(path: Path, *, source: str | None = None, start: datetime = START) -> "BingReader":
@@ -44,7 +46,7 @@ class BingReader(Reader):
         self._start = start
         self._faults: Faults = deque()
         self._histories = Lines(find(folder, HISTORY))
-        self._urls = Beside(find(folder, URLS), (1, 0), str.encode, self._faults)
+        self._urls = Beside(find(folder, URLS), (1, 0), check_url, self._faults)
         self._importance = Beside(find(folder, IMPORTANCE), (0, 1), weight_of, self._faults)
         super().__init__(self._histories.size, source)
 
@@ -63,7 +65,7 @@ class BingReader(Reader):
         for number, line in enumerate(self._histories, 1):
             try:
                 yield from self._history(line)
-            except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            except ValueError as error:
                 yield BadRow(f"{name}, line {number}", str(error))
             while self._faults:
                 yield self._faults.popleft()
@@ -74,7 +76,7 @@ class BingReader(Reader):
         if len(fields) != 3:
             raise ValueError(f"has {len(fields)} columns instead of 3")
         page = number_of(fields[0])
-        crawls = crawl_times(float(fields[1]), fields[2])
+        crawls = crawl_times(days_of(fields[1]), fields[2])
         url = self._urls.at(page)
         if not url:
             raise ValueError(f"page {page} has no URL in {URLS}")
@@ -86,7 +88,7 @@ class BingReader(Reader):
         self, url: str, weight: float | None, days: float, change: Change | None
     ) -> Arrival:
         """Return one crawl of a page."""
-        time = self._start + timedelta(days=days)
+        time = later(self._start, days)
         return Arrival(
             url,
             self.source,
@@ -131,15 +133,20 @@ class Beside:
         for number, line in enumerate(Lines(self._path), 1):
             fields = line.rstrip("\r\n").split("\t")
             try:
+                if len(fields) <= max(key, value):
+                    raise ValueError(f"has {len(fields)} columns; at least 2 are needed")
                 self._check(fields[value])
                 yield number_of(fields[key]), fields[value]
-            except (ValueError, IndexError) as error:
+            except ValueError as error:
                 faults.append(BadRow(f"{self._path.name}, line {number}", str(error)))
 
 
 def number_of(text: str) -> int:
     """Read the id of a page."""
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise ValueError(f"id {text[:30]!r} is not a whole number") from None
     if abs(number) > LARGEST_ID:
         raise ValueError(f"id {text[:30]} is beyond {LARGEST_ID}")
     return number
@@ -147,28 +154,74 @@ def number_of(text: str) -> int:
 
 def weight_of(text: str) -> float:
     """Read an importance."""
-    weight = float(text)
+    weight = _number(text)
     if not 0 < weight < math.inf:
-        raise ValueError(f"importance {text[:30]} is not a number above 0")
+        raise ValueError(f"importance {text[:30]!r} is not a number above 0")
     return weight
 
 
-def crawl_times(first: float, history: str) -> list[tuple[float, Change | None]]:
+def days_of(text: str) -> float:
+    """Read the days until the first crawl."""
+    days = _number(text)
+    if not math.isfinite(days):
+        raise ValueError(f"days until the first crawl {text[:30]!r} are not a number")
+    return days
+
+
+def _number(text: str) -> float:
+    """Read a number; what is none becomes NaN."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def check_url(url: str) -> None:
+    """Refuse a URL with bytes that were not UTF-8."""
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        raise ValueError("URL is not UTF-8") from None
+
+
+def later(start: datetime, days: float) -> datetime:
+    """Return the time some days after the start."""
+    try:
+        return start + timedelta(days=days)
+    except (ValueError, OverflowError):
+        raise ValueError(f"a crawl {days:g} days after the start is beyond the calendar") from None
+
+
+def crawl_times(first: float, history: str) -> Crawls:
     """Return each crawl's days since the start, and what it found; the first is the reference.
 
     >>> crawls = crawl_times(5.5, "[[1.5, 0], [1, 1]]")
     >>> [(days, change and change.changed) for days, change in crawls]
     [(5.5, None), (7.0, False), (8.0, True)]
     """
-    crawls: list[tuple[float, Change | None]] = [(first, None)]
+    crawls: Crawls = [(first, None)]
     days = first
-    for waited, changed in json.loads(history):
-        if waited < 0 or changed not in SEEN:
-            raise ValueError(
-                f"crawl [{waited}, {changed}] is not [days since the previous, 0 or 1]"
-            )
+    for crawl in _listed(history):
+        try:
+            waited, changed = crawl
+            is_crawl = 0 <= waited <= timedelta.max.days and changed in SEEN
+        except (TypeError, ValueError):
+            is_crawl = False
+        if not is_crawl:
+            raise ValueError(f"crawl {str(crawl)[:80]} is not [days since the previous, 0 or 1]")
         days += waited
         crawls.append((days, SEEN[changed]))
+    return crawls
+
+
+def _listed(history: str) -> list[Any]:
+    """Read the list of later crawls."""
+    try:
+        crawls = json.loads(history)
+    except (ValueError, RecursionError):
+        crawls = None
+    if not isinstance(crawls, list):
+        raise ValueError(f"history {history[:30]!r} is not a list in JSON")
     return crawls
 
 
