@@ -183,7 +183,8 @@ class TestWatch:
         first = place.freshet("watch", *urls).stdout
         assert "since" not in first
         assert first.count("forecast: not known yet") == 2
-        assert "closes it; next check" in first
+        assert first.count("closes it") == 1
+        assert re.search(r"  robots \(robots.txt of .* closes it\)\n  next check 20", first)
         spent = place.freshet("watch", *urls[:2], "--budget", "1").stdout
         assert spent.count("not visited yet") == 2
         again = place.freshet("watch", *urls[:2], "--budget", "10").stdout

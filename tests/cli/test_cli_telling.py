@@ -2,7 +2,7 @@
 
 import logging
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from freshet.archive.catalog.base import Catalog
 from freshet.cli import narrating
 from freshet.cli.narrating import Narrator, ReaderGone
 from freshet.core.types import Change, Outcome, Page, Visit
+from freshet.fetch.closings import HostClosing
 from freshet.fetch.desk import Tidings
 from freshet.fetch.pacing import Queue
 from freshet.flow.errands import DaySpending
@@ -72,6 +73,24 @@ def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
     for outcome in (Outcome.REFUSED, Outcome.REFUSED, Outcome.TIMEOUT):
         narrator(told(None, outcome=outcome, why=why if outcome is Outcome.REFUSED else ""))
     assert lines == [f"12:00:00 UTC  {URL}  refused: {why}", f"12:00:00 UTC  {URL}  timeout"]
+
+
+def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
+    narrator: Narrator, lines: list[str]
+) -> None:
+    first = HostClosing("a.example", NOW, NOW + timedelta(minutes=1), 1, "status 429")
+    second = HostClosing("a.example", NOW, NOW + timedelta(days=1), 2, "status 503")
+    narrator(replace(told(), closings=[first, second]))
+    assert lines == [
+        "12:00:00 UTC  a.example closed until 12:01 UTC after 1 failure (status 429)",
+        "12:00:00 UTC  a.example closed until 2026-11-16 12:00 UTC after 2 failures (status 503)",
+    ]
+
+
+def test_only_the_first_few_hosts_that_close_are_told(narrator: Narrator, lines: list[str]) -> None:
+    closings = [HostClosing(f"h{n}.example", NOW, NOW, 1, "timeout") for n in range(50)]
+    narrator(replace(told(), closings=closings))
+    assert len(lines) == narrating.FIRST_FEW
 
 
 def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Times are shown in the zone of the machine, with its name; JSON is always UTC."""
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,8 +9,11 @@ from pathlib import Path
 import pytest
 
 import freshet
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.core.clock import FixedClock
 from freshet.core.local_time import use_utc
 from tests.cli.cli_runs import NEWS, Run
+from tests.cli.small_web import START
 
 
 @pytest.fixture
@@ -30,6 +34,16 @@ def test_times_are_shown_in_the_machines_zone_with_its_name(run: Run, collection
     assert "2026-02-01 15:00:00 JST" in run("why", NEWS).out
     assert " JST" in run("plan").out
     assert "JST (v1)" in run("diff", NEWS, "1", "2").out
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_errors_give_their_times_in_the_machines_zone(run: Run, collection: Path) -> None:
+    early = run("show", NEWS, "--version", "2020-01-01").err
+    assert "was first seen at 2026-01-05 15:00:00 JST, after that" in early
+    clock = FixedClock(START)
+    with ArchiveLock(collection / "archive", command="freshet import csv x", clock=clock):
+        locked = run("run").err
+    assert re.search(r"\(process \d+, since 2026-01-05 15:00:00 JST\)", locked)
 
 
 @pytest.mark.usefixtures("in_tokyo")

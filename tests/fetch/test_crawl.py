@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -175,6 +176,21 @@ def test_an_absurd_retry_after_loses_no_visit_and_no_host(tmp_path: Path) -> Non
         folder = make_collection(tmp_path / "c", [url], server.allow)
         assert crawl(folder, visits=1).returncode == 0
     assert outcomes(folder) == {url: ["server-error"]}
+
+
+def test_a_500_that_asks_for_a_pause_closes_its_host_at_once(tmp_path: Path) -> None:
+    async def broken(exchange: Exchange) -> None:
+        status = 404 if exchange.entry.path == "/robots.txt" else 500
+        await exchange.answer("later", status, retry_after="600")
+
+    with Loopback({"a": broken}) as server:
+        [url] = urls(server, "a", "/")
+        folder = make_collection(tmp_path / "c", [url], server.allow)
+        assert crawl(folder, visits=1).returncode == 0
+    with OpenedCollection.open(folder) as collection:
+        [visit] = [row.visit for row in collection.page(url).history()]
+        until = collection.catalog.host(url.split("/")[2]).backoff_until
+    assert until > visit.time + timedelta(seconds=599)
 
 
 def test_a_slow_answer_does_not_hold_up_other_hosts(tmp_path: Path) -> None:

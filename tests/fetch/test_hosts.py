@@ -96,10 +96,40 @@ def test_a_host_is_closed_or_resting_beyond_its_delay_and_not_within_it() -> Non
 
 def test_an_answer_ends_the_back_off() -> None:
     hosts = clocks()
-    hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
     hosts.hear(HOST, Outcome.OK, None, NOW + 100)
-    hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW + 200)
+    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW + 200)
     assert hosts.open_from(HOST, NOW + 200) == NOW + 200 + FIRST_BACKOFF
+
+
+def test_a_server_error_closes_its_host_only_where_it_is_the_second_in_a_row() -> None:
+    hosts = clocks()
+    assert not hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+    assert not hosts.hear(HOST, Outcome.OK, None, NOW)
+    assert not hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+    assert hosts.back_off(HOST) == (1, 0.0)
+    assert hosts.open_from(HOST, NOW) == NOW
+    for count in (2, 3):
+        assert hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+        until = NOW + FIRST_BACKOFF * 2 ** (count - 1)
+        assert hosts.back_off(HOST) == (count, until)
+        assert hosts.open_from(HOST, NOW) == until
+
+
+def test_a_server_error_after_another_failure_closes_its_host() -> None:
+    hosts = clocks()
+    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    assert hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+
+
+def test_a_server_error_that_asks_for_a_pause_gets_it_at_once() -> None:
+    hosts = clocks()
+    assert hosts.hear(HOST, Outcome.SERVER_ERROR, 600.0, NOW)
+    assert hosts.open_from(HOST, NOW) == NOW + 600.0
+
+
+def test_an_unknown_host_has_no_back_off() -> None:
+    assert clocks().back_off(HOST) == (0, 0.0)
 
 
 def test_a_missing_page_does_not_close_its_host() -> None:

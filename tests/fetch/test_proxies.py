@@ -130,6 +130,9 @@ def results() -> Iterator[dict[str, Result]]:
     requests = {name: {"url": url, "meta": way} for name, url in urls.items()} | {
         "dead": {"url": "https://far.example/", "meta": {"proxy": "http://127.0.0.1:9"}},
         "no name": {"url": "http://far.example/", "meta": {"proxy": "http://gate.example"}},
+        "inside": {"url": "http://far.example/", "meta": {"proxy": "http://127.0.0.1:3999"}},
+        "named inside": {"url": "http://far.example/", "meta": {"proxy": "http://inner.example"}},
+        "local": {"url": "http://far.example/", "meta": {"proxy": "http://gate:3128"}},
         "twice": {"url": "https://far.example/", "meta": {"proxy": "https://127.0.0.1:9"}},
     }
     allow = [f"127.0.0.1/32:{port}", "127.0.0.1/32:9"]
@@ -164,6 +167,29 @@ def test_special_addresses_are_refused_behind_a_proxy_too(
 ) -> None:
     assert results[way].outcome == "refused"
     assert "10.0.0.1 is special" in results[way].why
+
+
+@pytest.mark.parametrize(
+    ("way", "why"),
+    [
+        (
+            "inside",
+            "the proxy 127.0.0.1:3999 is at a special address (loopback); "
+            'network.allow = ["127.0.0.1/32:3999"] would open it',
+        ),
+        (
+            "named inside",
+            "the proxy inner.example:80 is at a special address (private); "
+            'network.allow = ["10.0.0.1/32:80"] would open it',
+        ),
+        ("local", "the proxy gate:3128 is a local name; network.allow opens what it resolves to"),
+    ],
+)
+def test_a_proxy_that_may_not_be_asked_is_named_as_the_proxy(
+    results: dict[str, Result], way: str, why: str
+) -> None:
+    assert results[way].outcome == "refused"
+    assert results[way].why == why
 
 
 def test_an_https_proxy_for_https_pages_is_refused_in_words(results: dict[str, Result]) -> None:

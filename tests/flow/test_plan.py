@@ -51,6 +51,14 @@ def test_every_page_comes_once_within_the_budget(collection: OpenedCollection) -
     assert len(planned(collection, limit=2)) == 2
 
 
+def test_a_page_that_has_only_failed_is_planned_with_what_its_last_visit_met(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(DAYS_AGO - 1, b"", url="https://example.org/down", status=500)])
+    [choice] = collection.plan().choices
+    assert choice.reason == "failed: server-error (status 500); tried again after its back-off"
+
+
 def test_visits_are_spread_over_the_day(collection: OpenedCollection) -> None:
     seen(collection, "a", "b", "c")
     times = [choice.expected for choice in collection.plan(budget=48).choices]

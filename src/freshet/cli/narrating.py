@@ -1,6 +1,6 @@
 """A crawl told as it goes: a line per change, and now and then how far it is.
 
-Of first looks, and of ways to fail at a host, only the first few are told.
+Of first looks, of ways to fail at a host and of hosts that close, only the first few are told.
 """
 
 from collections import Counter
@@ -15,6 +15,7 @@ from freshet.core.clock import stopwatch
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import time_of_day
 from freshet.core.types import Change, Outcome, Page, Visit
+from freshet.fetch.closings import HostClosing
 from freshet.fetch.desk import Tidings
 
 T = TypeVar("T")
@@ -54,6 +55,7 @@ class Narrator:
         self._told = stopwatch()
         self._first_looks: set[int] = set()
         self._failures: set[tuple[str, Outcome]] = set()
+        self._closed_hosts: set[str] = set()
 
     def __call__(self, tidings: Tidings) -> None:
         """Take in what a crawl tells."""
@@ -63,6 +65,8 @@ class Narrator:
             page = pages.get(visit.page)
             if page is not None:
                 self._report(page, visit, change)
+        for closing in tidings.closings:
+            self._report_closing(closing)
         if stopwatch() - self._told >= PROGRESS_SECONDS:
             self._told = stopwatch()
             self._tell(self._progress(tidings))
@@ -72,6 +76,12 @@ class Narrator:
         what = self._worth_a_line(page, visit, change)
         if what:
             self._tell(f"{time_of_day(visit.time)}  {page.url}  {what}")
+
+    def _report_closing(self, closing: HostClosing) -> None:
+        note("host closed", host=closing.host, until=closing.until, failures=closing.failures,
+             why=closing.why)  # fmt: skip
+        if closing.host in self._closed_hosts or _is_new(closing.host, self._closed_hosts):
+            self._tell(f"{time_of_day(closing.time)}  {closing.sentence}")
 
     def _worth_a_line(self, page: Page, visit: Visit, change: Change | None) -> str:
         """Say what a visit brought, empty where that need not be told."""

@@ -20,6 +20,7 @@ Truths = NDArray[np.bool_]
 
 UNBOUNDED = 1 << 31
 DAY_SECONDS = 86_400.0
+NOTHING_SEEN = "nothing seen yet"
 
 
 def key_of(name: str) -> int:
@@ -136,7 +137,7 @@ def reason(chance: float, age_days: float) -> str:
     ('changed with probability 0.5, last seen 2 days ago', 'nothing seen yet')
     """
     if age_days == float("inf"):
-        return "nothing seen yet"
+        return NOTHING_SEEN
     seen = f"last seen {span(age_days)} ago"
     return seen if chance != chance else f"changed with probability {chance:.2g}, {seen}"
 

@@ -137,8 +137,10 @@ class Allowed:
         return (item for item in self.ranges if item.first_port <= port <= item.last_port)
 
 
-def refused(address: Address | str, port: int, allowed: Allowed) -> str | None:
+def refused(address: Address | str, port: int, allowed: Allowed, *, named: str = "") -> str | None:
     """Say why an address may not be asked at a port, None where it may.
+
+    ``named`` is what the address is called in the text, where not by itself.
 
     >>> refused("127.0.0.1", 80, Allowed())
     '127.0.0.1 is special (loopback); network.allow = ["127.0.0.1/32:80"] would open it'
@@ -148,11 +150,14 @@ def refused(address: Address | str, port: int, allowed: Allowed) -> str | None:
         return None
     plain = _plain(address)
     opening = f'network.allow = ["{plain}/{plain.max_prefixlen}:{port}"] would open it'
-    return f"{plain} is special ({what}); {opening}"
+    subject = f"{named} is at a special address" if named else f"{plain} is special"
+    return f"{subject} ({what}); {opening}"
 
 
-def refusal(url: str, allowed: Allowed) -> str | None:
+def refusal(url: str, allowed: Allowed, *, named: str = "") -> str | None:
     """Say why a URL may not be fetched; None where it may, or where its name is to be resolved.
+
+    ``named`` is what its host is called in the text, where not by itself.
 
     >>> refusal("http://0x7f.1/", Allowed.parse(["127.0.0.0/8"])) is None
     True
@@ -168,9 +173,11 @@ def refusal(url: str, allowed: Allowed) -> str | None:
     port = int(parsed.port or PORTS[parsed.protocol])
     address = _literal(parsed.hostname)
     if address is not None:
-        return refused(address, port, allowed)
+        return refused(address, port, allowed, named=named)
     if is_local(parsed.hostname) and not allowed.opens_port(port):
-        return f"{parsed.hostname} is a local name; network.allow opens what it resolves to"
+        return (
+            f"{named or parsed.hostname} is a local name; network.allow opens what it resolves to"
+        )
     return None
 
 

@@ -12,11 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from math import inf
 from typing import TypeVar
 
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import stopwatch, to_epoch
 from freshet.core.errors import FreshetError, Locked, NoSpace
+from freshet.fetch.closings import HostClosing
 from freshet.fetch.hosts import HostClocks
 from freshet.fetch.pacing import Queue
 from freshet.fetch.worker import Worker
@@ -47,21 +49,28 @@ T = TypeVar("T")
 class Tidings:
     """What a crawl tells those who watch it: the visits just kept, the day's spending, the queue.
 
-    ``seconds`` is how long recording took. Where nothing is kept for a second, it tells that too.
+    ``seconds`` is how long recording took, ``closings`` are the hosts that have closed since the
+    last time. Where nothing is kept for a second, it tells that too.
     """
 
     learnt: Sequence[Learnt]
     spending: DaySpending
     queue: Queue
     seconds: float
+    closings: Sequence[HostClosing] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a crawl ends by itself: after so many visits or seconds; None where it does not."""
+    """When a crawl ends by itself: after so many visits or seconds; None where it does not.
+
+    With ``awaited`` pages, given with their hosts, it also ends when the hosts of all that were not
+    visited yet are closed for longer than it may go on.
+    """
 
     visits: int | None = None
     seconds: float | None = None
+    awaited: tuple[tuple[int, str], ...] = ()
 
 
 FOR_EVER = Limits()
@@ -96,6 +105,9 @@ class Desk:
         self._limits = limits
         self._finished: deque[Fetched] = deque()
         self._wake = asyncio.Event()
+        self._closings: list[HostClosing] = []
+        self._awaited = dict(limits.awaited)
+        self._end = inf
         self._kept = 0
         self._apart = 0
         self._batch = SMALLEST_BATCH
@@ -113,11 +125,18 @@ class Desk:
         loop = asyncio.get_running_loop()
         self._task = loop.create_task(self._run())
         if self._limits.seconds is not None:
+            clock = self._worker.clock
+            self._end = to_epoch(clock.now()) + self._limits.seconds * clock.speed
             loop.call_later(self._limits.seconds, self._outlook.stop, "finished")
 
     def finished(self, fetched: Fetched) -> None:
         """Take in what came of a request, to be recorded soon."""
         self._finished.append(fetched)
+        self._wake.set()
+
+    def host_closed(self, closing: HostClosing) -> None:
+        """Take in that a host has closed, to be told soon."""
+        self._closings.append(closing)
         self._wake.set()
 
     async def book(self, requests: int) -> bool:
@@ -163,7 +182,7 @@ class Desk:
                 await self._record_some()
                 wait = await self._fill()
                 self._round_seconds = stopwatch() - began
-                if stopwatch() - self._told > SILENT_SECONDS:
+                if self._closings or stopwatch() - self._told > SILENT_SECONDS:
                     await self._tell((), 0.0)
                 await self._rest(0.0 if self._finished else wait)
         except FreshetError as error:
@@ -215,17 +234,26 @@ class Desk:
         began = stopwatch()
         learnt = await self._insist(partial(self._worker.crawl.take, batch))
         self._kept += len(learnt)
+        for visit, _ in learnt:
+            self._awaited.pop(visit.page, None)
         await self._tell(learnt, stopwatch() - began)
 
     async def _tell(self, learnt: Sequence[Learnt], seconds: float) -> None:
         self._told = stopwatch()
+        closings, self._closings = self._closings, []
         if self._outlook.listeners:
             spending = await self._worker.call(self._worker.crawl.spending)
-            tidings = Tidings(learnt, spending, self._outlook.queue(), seconds)
+            tidings = Tidings(learnt, spending, self._outlook.queue(), seconds, closings)
             for listener in self._outlook.listeners:
                 listener(tidings)
-        if self._limits.visits is not None and self._kept >= self._limits.visits:
+        is_done = self._limits.visits is not None and self._kept >= self._limits.visits
+        if is_done or self._waits_in_vain():
             self._outlook.stop("finished")
+
+    def _waits_in_vain(self) -> bool:
+        """Whether the hosts of all pages still awaited are closed beyond the crawl's end."""
+        hosts = set(self._awaited.values())
+        return bool(hosts) and all(self._hosts.back_off(host)[1] > self._end for host in hosts)
 
     async def _fill(self) -> float:
         """Draw what is due within a moment; return how long to wait before the next time."""

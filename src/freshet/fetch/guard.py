@@ -136,15 +136,20 @@ class Guard:
         except TimeoutError:
             return ()
 
-    def why_refused(self, host: str, port: int) -> str | None:
-        """Say why none of a name's addresses may be asked, None where it has none or one may."""
+    def why_refused(self, host: str, port: int, *, named: str = "") -> str | None:
+        """Say why none of a name's addresses may be asked, None where it has none or one may.
+
+        ``named`` is what the name is called in the text, where not by itself.
+        """
         known = self._known.get(host.lower())
         whys = (
-            [refused(address.host, port, self.allowed) for address in known.addresses]
+            [refused(item.host, port, self.allowed, named=named) for item in known.addresses]
             if known
             else []
         )
-        return f"{host}: {whys[0]}" if whys and all(whys) else None
+        if not whys or not all(whys):
+            return None
+        return whys[0] if named else f"{host}: {whys[0]}"
 
     def _hand_over(
         self,

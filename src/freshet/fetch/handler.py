@@ -104,7 +104,8 @@ class Handler(HTTP11DownloadHandler):
                 response = await maybe_deferred_to_future(agent.download_request(request))
         except Exception as error:
             if isinstance(error, CannotResolveHostError):
-                why = guard.why_refused(*_place(proxy or request.url))
+                named = _named(proxy) if proxy else ""
+                why = guard.why_refused(*_place(proxy or request.url), named=named)
             if why:
                 raise Refused(why) from error
             failed = _of_proxy(error, request, proxy, agent.reach)
@@ -155,12 +156,12 @@ class _Agent(_ScrapyAgent):
 
 async def _refusal(request: Request, proxy: str | None, guard: Guard) -> str | None:
     """Say why a request may not be sent; behind a proxy its host is looked up here for that."""
-    for url in filter(None, (proxy, request.url)):
-        why = refusal(url, guard.allowed)
-        if why is not None:
-            return why
     if proxy is None:
-        return None
+        return refusal(request.url, guard.allowed)
+    why = refusal(proxy, guard.allowed, named=_named(proxy))
+    why = why or refusal(request.url, guard.allowed)
+    if why is not None:
+        return why
     if proxy.startswith("https:") and request.url.startswith("https:"):
         return "https pages cannot be fetched through an https:// proxy; give an http:// one"
     return await guard.why_barred(*_place(request.url))
@@ -193,7 +194,10 @@ def _named(proxy: str) -> str:
     >>> _named("http://me:pw@gate.example:3128/")
     'the proxy gate.example:3128'
     """
-    host, port = _place(proxy)
+    try:
+        host, port = _place(proxy)
+    except (KeyError, ValueError):
+        return "the proxy"
     return f"the proxy {host}:{port}"
 
 

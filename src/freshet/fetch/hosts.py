@@ -2,8 +2,9 @@
 
 A host is asked at most once in its delay (the settings', or its Crawl-delay where that is longer).
 429 and 503 close it for as long as Retry-After says, and failures that lie with the host close it
-for twice as long each time, both up to a bound. What must outlive a restart is handed to the
-catalog as HostStates.
+for twice as long each time, both up to a bound. A single other status from 500 on closes nothing,
+as it may be the fault of one page; the second in a row does. What must outlive a restart is handed
+to the catalog as HostStates.
 
 Memory is bounded against servers that redirect to ever new hosts: a host without pages is
 forgotten soon after it may be asked again, and rules are kept up to a size in all, those used last.
@@ -144,6 +145,11 @@ class HostClocks:
         clock = self._clocks.get(host)
         return clock.open_from if clock else 0.0
 
+    def back_off(self, host: str) -> tuple[int, float]:
+        """Return how many failures in a row a host had, and until when they close it."""
+        clock = self._clocks.get(host) or HostClock()
+        return clock.failures, clock.closed_until
+
     def start_all(self, then: float) -> None:
         """Note that any host may have been asked, at a time at the latest."""
         self._all_asked = then
@@ -169,6 +175,8 @@ class HostClocks:
             return False
         clock = self._clock(host)
         clock.failures = min(clock.failures + 1, 60)
+        if outcome is Outcome.SERVER_ERROR and wait is None and clock.failures == 1:
+            return False
         first = FIRST_BACKOFF if wait is None else self.delay(host)
         pause = max(first * 2.0 ** (clock.failures - 1), wait or 0.0)
         clock.closed_until = now + min(pause, self._longest)

@@ -12,9 +12,10 @@ from scrapy.http.headers import Headers
 
 from freshet.archive.importers.base import Arrival, Http
 from freshet.core.budget import day_of
-from freshet.core.clock import to_epoch
+from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
+from freshet.fetch.closings import HostClosing
 from freshet.fetch.failures import CrawlEnded, DayOver, Refused, is_known, outcome_of
 from freshet.fetch.hosts import BUSY, HOST_FAULTS, retry_after
 from freshet.fetch.parts import Parts, parts_of
@@ -56,7 +57,7 @@ class Record:
         if is_visit(request):
             self._hand_over(request, _answered(request, response, self._parts.clock.now()))
         trip_of(request).is_told = True
-        self._hear(request, _rough_outcome(response), response)
+        self._hear(request, _rough_outcome(response), f"status {response.status}", response)
         return response
 
     def process_exception(self, request: Request, exception: BaseException) -> Request | None:
@@ -103,7 +104,7 @@ class Record:
             self._pass_over(request)
         trip.is_told = True
         if not isinstance(exception, IgnoreRequest) and outcome not in OF_THE_ROUTE:
-            self._hear(request, outcome, None)
+            self._hear(request, outcome, why)
         self._parts.leave(request, was_sent=went_out)
 
     def _hand_over(self, request: Request, arrival: Arrival, *, asked: bool = True) -> None:
@@ -127,7 +128,9 @@ class Record:
         self._parts.refused.add(host)
         log.log(level, "Refused %s: %s", request, why)
 
-    def _hear(self, request: Request, outcome: Outcome, response: Response | None) -> None:
+    def _hear(
+        self, request: Request, outcome: Outcome, why: str, response: Response | None = None
+    ) -> None:
         """Tell the host's clock how it went; a host that closes sends its queue back.
 
         In someone's own crawl failures are the spider's affair, and none of them makes it wait,
@@ -137,7 +140,7 @@ class Record:
         if self._parts.is_guest and outcome in HOST_FAULTS - {Outcome.THROTTLED}:
             return
         wait = None
-        if response is not None and response.status in BUSY:
+        if response is not None and outcome in HOST_FAULTS:
             wait = retry_after(_text(response.headers, "Retry-After"), now)
         host, proxy = host_of(request), plain_proxy(request)
         if proxy and not self._parts.is_guest:
@@ -149,6 +152,9 @@ class Record:
                 seconds = self._parts.hosts.closed_until(host) - to_epoch(now)
                 log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)
             self._parts.send_back(host)
+            failures, until = self._parts.hosts.back_off(host)
+            why += " for robots.txt" if ROBOTS in request.meta else ""
+            self._parts.desk.host_closed(HostClosing(host, now, from_epoch(until), failures, why))
 
 
 def is_visit(request: Request) -> bool:

@@ -1,7 +1,7 @@
 """Watch pages: add them, have them fetched now, by a running crawl where there is one."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from time import sleep
 
@@ -31,7 +31,8 @@ def watch(
 ) -> list[Sighting]:
     """Add pages to a collection, have them fetched, and return what was found of each.
 
-    What is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
+    What is not fetched within ``seconds`` stays asked for, and its sighting has no visit; where all
+    that is left lies on hosts that are closed for longer, it is not waited for.
     ``budget`` holds for this call in place of the setting.
     ``crawl`` fetches them where no crawl is running: in this process, or in one of its own.
     """
@@ -45,17 +46,28 @@ def watch(
         if is_crawl(writer):
             _wait(opened, pages, seconds)
         elif _has_budget(opened, since, budget or opened.settings.budget):
-            ids = [page.id for page in pages]
-            crawl(path, budget=budget, pages=ids, limits=Limits(seconds=seconds))
+            awaited = tuple((page.id, page.host) for page in pages)
+            limits = Limits(seconds=seconds, awaited=awaited)
+            crawl(path, budget=budget, pages=[page.id for page in pages], limits=limits)
         return sightings(opened, pages, since=since)
 
 
 def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
-    """Wait until a running crawl has visited the pages it was asked for."""
-    wanted = {page.id for page in pages}
-    end = stopwatch() + seconds
-    while wanted & set(opened.catalog.asked()) and stopwatch() < end:
+    """Wait until a running crawl has visited the pages it was asked for, or cannot in time."""
+    end, last = stopwatch() + seconds, opened.clock.now() + timedelta(seconds=seconds)
+    while stopwatch() < end:
+        asked = set(opened.catalog.asked())
+        hosts = {page.host for page in pages if page.id in asked}
+        if all(_is_closed(opened, host, last) for host in hosts):
+            return
         sleep(POLL_SECONDS)
+
+
+def _is_closed(opened: Collection, host: str, then: datetime) -> bool:
+    """Whether a host is closed beyond a time."""
+    state = opened.catalog.host(host)
+    until = state.backoff_until if state else None
+    return until is not None and until > then
 
 
 def _has_budget(opened: Collection, now: datetime, budget: str) -> bool:

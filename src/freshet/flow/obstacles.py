@@ -3,6 +3,11 @@
 from freshet.core.local_time import to_second
 from freshet.core.types import Outcome, Visit
 
+ADVICE = {
+    Outcome.REFUSED: "'freshet run' tries it anew when it starts",
+    Outcome.UNTRUSTED: "verify_tls = false would waive the check",
+}
+
 
 def obstacle_of(visit: Visit | None) -> str:
     """Say what the last visit met that the next one will meet too; empty if it was a look."""
@@ -11,12 +16,17 @@ def obstacle_of(visit: Visit | None) -> str:
     if visit.outcome is Outcome.ROBOTS:
         return visit.why or "robots.txt closes it"
     if visit.outcome is Outcome.REFUSED:
-        return f"it was refused: {visit.why}; 'freshet run' tries it anew when it starts"
+        return f"it was refused: {visit.why}; {advice_for(visit.outcome)}"
     if visit.outcome is Outcome.UNTRUSTED:
-        return f"its server is not trusted: {visit.why}; verify_tls = false would waive the check"
+        return f"its server is not trusted: {visit.why}; {advice_for(visit.outcome)}"
     if visit.outcome is Outcome.EMPTY:
         return f"it showed nothing: {visit.why or 'empty'}"
     return f"its last visit showed no content: {visit_in_words(visit)}"
+
+
+def advice_for(outcome: Outcome) -> str:
+    """Say what can be done about an outcome, empty where nothing is known that helps."""
+    return ADVICE.get(outcome, "")
 
 
 def visit_in_words(visit: Visit | None) -> str:

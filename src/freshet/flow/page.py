@@ -7,7 +7,7 @@ from functools import cached_property
 
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.core.errors import NotFound, UsageError
-from freshet.core.local_time import in_a_zone, moment_named
+from freshet.core.local_time import in_a_zone, moment_named, to_second
 from freshet.core.series import Series
 from freshet.core.types import Change, Outcome, Page, Snapshot, View
 from freshet.flow.forecast import PageForecast, forecast
@@ -230,7 +230,7 @@ class CollectionPage(Page):
         if not earlier:
             first = self.versions[0].time
             raise NotFound(
-                f"{self.url} was first seen at {first.isoformat()}, after that;"
+                f"{self.url} was first seen at {to_second(first)}, after that;"
                 " give a later time, or the number of a version"
             )
         return earlier[-1]

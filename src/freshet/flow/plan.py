@@ -14,8 +14,8 @@ import numpy as np
 from freshet.core.budget import Budget, Pace, day_of, next_midnight
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.settings import Settings, merge, objective_of
-from freshet.core.tables import Caps, PageIds
-from freshet.core.types import Choice, Plan, PlannedVisit
+from freshet.core.tables import NOTHING_SEEN, Caps, PageIds
+from freshet.core.types import Choice, Plan, PlannedVisit, Visit
 from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 from freshet.flow.planning import ids_of, informed_policy
@@ -122,10 +122,14 @@ class Rehearsal:
     ) -> Iterator[PlannedVisit]:
         """Give every choice its host's next turn."""
         pages = self._catalog.pages_by_id([choice.page for choice in choices])
+        unseen = [choice.page for choice in choices if choice.reason == NOTHING_SEEN]
+        visited = self._catalog.last_visits(unseen) if unseen else {}
         for choice, time in zip(choices, times, strict=True):
             page = pages[choice.page]
             turn = from_epoch(self._turns.take(page.host, to_epoch(time)))
-            yield PlannedVisit(page, turn, choice.value, choice.reason)
+            row = visited.get(page.id)
+            reason = _reason(choice, row.visit if row else None)
+            yield PlannedVisit(page, turn, choice.value, reason)
 
     def _next_event(self, at: datetime) -> datetime | None:
         """Return when there may be something to choose again: a host opens, or a page may be."""
@@ -136,3 +140,11 @@ class Rehearsal:
             self._roll.next_waking(at),
         )
         return min((event for event in events if event is not None and event > at), default=None)
+
+
+def _reason(choice: Choice, last_visit: Visit | None) -> str:
+    """Say why a page was chosen; where all its visits so far have failed, what the last one met."""
+    if last_visit is None or last_visit.outcome.is_look:
+        return choice.reason
+    why = f" ({last_visit.why})" if last_visit.why else ""
+    return f"failed: {last_visit.outcome}{why}; tried again after its back-off"

@@ -169,7 +169,8 @@ def _waits(
     if hours is not None and not hours.contains(ahead.now):
         yield f"it is outside its active hours, {settings.active_hours}"
     if host.closed_until is not None:
-        why = f"after {host.failures:,} failures" if host.failures else "as it asked"
+        plural = "" if host.failures == 1 else "s"
+        why = f"after {host.failures:,} failure{plural}" if host.failures else "as it asked"
         yield f"its host is closed until {to_second(host.closed_until)}, {why}"
     if found is not None and isfinite(found.not_before):
         until = from_epoch(found.not_before)

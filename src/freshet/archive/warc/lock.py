@@ -5,12 +5,14 @@ import json
 import os
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.errors import Locked, NoSpace
+from freshet.core.local_time import to_second
 from freshet.core.private import PRIVATE_FILE, make_folder
 
 LOCK_NAME = "writer.lock"
@@ -118,6 +120,7 @@ def _sign(file: int, command: str, clock: Clock) -> None:
 def _holder(file: int) -> str:
     try:
         holder = json.loads(os.pread(file, 65_536, 0))
-        return f"'{holder['command']}' (process {holder['pid']}, since {holder['since']})"
+        since = to_second(datetime.fromisoformat(holder["since"]))
+        return f"'{holder['command']}' (process {holder['pid']}, since {since})"
     except (ValueError, KeyError, TypeError):
         return "another process"

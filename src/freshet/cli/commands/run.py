@@ -1,6 +1,6 @@
 """Fetches pages when a visit is worth most, within the day's budget, keeps what they show, and
-learns from it. Prints what it will do, a line for every change, for the first few pages seen and
-the first failure of each kind at a host, and each minute how far it is.
+learns from it. Prints what it will do, a line for every change, for every host that closes, for the
+first few pages seen and the first failure of each kind at a host, and each minute how far it is.
 
 It goes on until it is stopped, or for as long as `--for` or `--visits` say. Ctrl-C or SIGTERM ends
 it: what is under way is recorded first; a second one does not wait. Being stopped is its proper

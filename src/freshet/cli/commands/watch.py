@@ -2,6 +2,8 @@
 plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
 its next check would be at the collection's budget. Watched again, a page is also compared with the
 look before. Where a crawl already runs, it is asked to fetch them, and its visits are waited for.
+A host that closes is told on standard error; where all pages that are left lie on hosts that are
+closed for longer than `--wait`, it does not wait for them.
 
 Dice is the similarity of the words of two looks: 0 nothing in common, 1 the same words.
 
@@ -10,6 +12,7 @@ setting or --budget beside a running crawl; 3 no collection; 4 what was given is
 command writes to the archive; 130 interrupted.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,12 +21,14 @@ import typer
 from freshet.cli.choice import tag_name
 from freshet.cli.logs import logging_to
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, progress, say
+from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import to_second
+from freshet.flow.obstacles import advice_for
 from freshet.flow.writer import refuse_a_second
 
 if TYPE_CHECKING:
+    from freshet.fetch.desk import Tidings
     from freshet.flow.watch import Sighting, SightingNews
 
 WAIT_SECONDS = 60.0
@@ -56,11 +61,13 @@ def watch(
     tags = tuple(tag_name(text) for text in tag or ())
     refuse_a_second(collection, beside_a_crawl=True)
     from freshet.cli.compiling import announce_compiling
+    from freshet.fetch.crawl import crawl
     from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
 
     announce_compiling()
+    told = crawl if as_json else partial(crawl, listeners=[_tell_closings])
     with logging_to(log_file), progress("fetching", quiet=as_json):
-        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget)
+        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget, crawl=told)
     if as_json:
         print_json(found)
     else:
@@ -68,6 +75,11 @@ def watch(
             _print(sighting)
     if not all(sighting.is_look for sighting in found):
         raise typer.Exit(FreshetError.exit_code)
+
+
+def _tell_closings(tidings: "Tidings") -> None:
+    for closing in tidings.closings:
+        warn(closing.sentence)
 
 
 def _print(found: "Sighting") -> None:
@@ -83,6 +95,8 @@ def _print(found: "Sighting") -> None:
 
 def _seen(found: "Sighting") -> str:
     """Say what the visit showed."""
+    if found.visit is None and found.why.host.closed_until is not None:
+        return "not visited, as its host is closed; it stays asked for"
     if found.visit is None:
         return "not visited yet; it stays asked for"
     outcome = f"{found.visit.outcome}" + (f" ({found.visit.why})" if found.visit.why else "")
@@ -104,8 +118,9 @@ def _news(news: "SightingNews") -> str:
 
 
 def _expected(found: "Sighting") -> str:
-    """Say what the forecast is, and when the next check would be."""
+    """Say what the forecast is, and when the next check would be; why there is none was said."""
     check = f"next check {found.why.next_check}"
-    if found.forecast.obstacle:
-        return f"{found.forecast.obstacle}; {check}"
-    return f"forecast: {found.forecast.sentence}; {check}"
+    if not found.forecast.obstacle:
+        return f"forecast: {found.forecast.sentence}; {check}"
+    advice = advice_for(found.visit.outcome) if found.visit is not None else ""
+    return f"{advice}; {check}" if advice else check
