@@ -15,6 +15,7 @@ from freshet.core.types import Snapshot
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import Run
 
+ROOT = Path(__file__).parents[2]
 URL = "https://example.org/notes.txt"
 
 
@@ -73,3 +74,12 @@ def test_what_was_compiled_beforehand_is_not_compiled_again(run: Run) -> None:
     said = run("compile")
     assert re.match(r"Compiled \d+ functions? in|Everything is compiled already", said.out)
     assert run("compile", "--json").json["functions"] == 0
+
+
+def test_crawls_and_the_demo_need_no_function_that_was_not_compiled_beforehand(
+    tmp_path: Path,
+) -> None:
+    words = [sys.executable, "-m", "tests.cli.compiled_functions", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""

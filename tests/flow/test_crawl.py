@@ -1,5 +1,6 @@
 """The live crawl without the network: what is drawn, booked, leased, recorded and taken up."""
 
+import sqlite3
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -306,3 +307,27 @@ def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
         assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
     with crawling(folder, clock, "100000/day", once=True) as crawl:
         assert len(drawn(crawl, clock)) > 1
+
+
+def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Path) -> None:
+    clock = FixedClock(NOON)
+    connection = sqlite3.connect(folder / "catalog.db")
+    damage = "UPDATE pages SET settings = '{nojson' WHERE url = ?"
+    connection.execute(damage, (url(0),))
+    connection.commit()
+    connection.close()
+    with crawling(folder, clock, "100/day") as crawl:
+        given = crawl.draw(clock.now() + SOON, 100, Caps(), [])
+        assert len(given.errands) == PAGES - 1
+        [unfetched] = given.failed
+        crawl.take([*given.failed, *(brought(errand, NOON) for errand in given.errands)], [])
+    assert unfetched.arrival.url == url(0)
+    assert "its tags, cannot be read" in unfetched.arrival.why
+    with OpenedCollection.open(folder) as collection:
+        [problem] = collection.check().problems
+        assert str(problem) == (
+            f"catalog.db: the settings of {url(0)} cannot be read; set them anew with 'freshet set'"
+        )
+        page = collection.page(url(0))
+        assert collection.change_settings(page, [("importance", 2.0)]) == {"importance": 2.0}
+        assert collection.check().is_sound

@@ -5,7 +5,9 @@ from functools import cache
 from freshet.cli.output import errors
 from freshet.core.compile_events import CompileCounter, count_compilations
 
-NOTICE = "freshet: compiling functions for this machine; this happens once and takes up to a minute"
+NOTICE = (
+    "freshet: compiling functions for this machine; this happens once and takes up to two minutes"
+)
 
 
 @cache

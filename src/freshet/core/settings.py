@@ -47,6 +47,8 @@ DAY_SECONDS = 86_400
 YEAR_SECONDS = 365 * DAY_SECONDS
 _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 _BOOLS = {"true": True, "false": False}
+# The name under which a catalog gives settings that are damaged.
+UNREADABLE = "unreadable"
 
 
 def _one_of(allowed: tuple[str, ...]) -> Check:
@@ -241,6 +243,11 @@ class Settings:
         """
         resolved = self.page
         for table in overrides:
+            if UNREADABLE in table:
+                raise SettingsError(
+                    "the settings of the page, or of one of its tags, cannot be read from the"
+                    " catalog; 'freshet set' makes them anew"
+                )
             resolved = merge(resolved, table, where="page settings", is_kept=True)
         if resolved.verify_tls is None:
             return replace(resolved, verify_tls=self.network.verify_tls)

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # Looked at before anything is fetched, so that compiled code is there when it is needed: loading
-# it takes a second, and where it is not kept yet, compiling it half a minute.
+# it takes a second, and where it is not kept yet, compiling it up to two minutes.
 FIRST_SIGHT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
 
 

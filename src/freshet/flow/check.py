@@ -127,6 +127,7 @@ def check(collection: Collection, *, progress: Progress = silent) -> Report:
             _check_file(collection.catalog, path, seen, payloads, report)
         progress(done, total)
     if not faults:
+        report.problems += map(_unreadable, collection.catalog.unreadable_settings())
         report.problems += map(_lost_payload, payloads.lost())
         report.problems += _missing_files(collection.catalog, paths.keys(), report)
     return report
@@ -276,6 +277,11 @@ def _without_row(found: Captures, known: set[bytes]) -> Iterator[Problem]:
         if identity not in known:
             remedy = f"{REPAIR}: a row is made for it"
             yield Problem(_place(capture.place), "record has no row", remedy)
+
+
+def _unreadable(target: str) -> Problem:
+    what = f"the settings of {target} cannot be read"
+    return Problem(CATALOG_FILE, what, "set them anew with 'freshet set'")
 
 
 def _lost_payload(visit: Visit) -> Problem:

@@ -19,7 +19,14 @@ from freshet.core.closing import Closing
 from freshet.core.errors import BadInput, NoSpace, NotFound, StorageError, UsageError
 from freshet.core.private import make_folder, write_text
 from freshet.core.secrets import shown_url
-from freshet.core.settings import MODEL_SUFFIX, PageSettings, Settings, load, merge
+from freshet.core.settings import (
+    MODEL_SUFFIX,
+    UNREADABLE,
+    PageSettings,
+    Settings,
+    load,
+    merge,
+)
 from freshet.core.types import Page, PageKey
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.finding import names_of
@@ -316,6 +323,7 @@ def _new_page(key: PageKey) -> NewPage:
 
 def _changed(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return a table of page settings with changes made and every value checked."""
+    table = {name: value for name, value in table.items() if name != UNREADABLE}
     for name, value in changes:
         table = _assigned(table, name, value)
     merged = merge(PageSettings(), table, where="settings")

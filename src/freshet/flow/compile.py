@@ -5,19 +5,33 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
+
 from freshet.archive.importers.base import Arrival
+from freshet.core.clock import to_epoch
+from freshet.core.tables import PageTable
 from freshet.core.types import Snapshot
 from freshet.flow.collection import Collection
 from freshet.flow.noise import NoiseWatch
 from freshet.flow.plan import plan
 from freshet.flow.watch import sightings
+from freshet.simulate.race import Copies, truth
+from freshet.view.bounds import HARMLESS_BYTES
 
 HOST = "https://compile.example"
 VISITS = 8
 WORDS = "the river rose in spring and the fields along it were green again that year"
+# Some loops are needed for some pages only: for characters that fold alone, for those that join
+# with the one before them, and for markup that is long enough to be bounded.
+FOLDED = "die Füße im Fluß, 東京の川"
+JOINED = "un e\u0301te\u0301 au bord de l'eau"
+LONG = f"<p>{WORDS}</p>" * (1 + HARMLESS_BYTES // len(WORDS))
 PAGES = {
     "/": ("text/html", "<html><title>News {day}</title><body><h1>News</h1>{items}</body></html>"),
     "/clock": ("text/html", "<html><body><p>{words}</p><p>It is day {day}.</p></body></html>"),
+    "/folded": ("text/html; charset=utf-8", f"<p>{FOLDED} {{words}} {{day}}</p>"),
+    "/joined": ("text/html; charset=utf-8", f"<p>{JOINED} {{words}} {{day}}</p>"),
+    "/long": ("text/html", f"<html><body><h1>Day {{day}}</h1>{LONG}{{items}}</body></html>"),
     "/notes.txt": ("text/plain", "{words}\nDay {day}.\n"),
     "/state.json": ("application/json", '{{"text": "{words}", "day": {day}}}'),
     "/feed.xml": (
@@ -31,7 +45,7 @@ Report = Callable[[int, int], None]
 
 
 def compile_functions(folder: Path, *, report: Report) -> None:
-    """Record, compare, forecast and plan made-up pages in a new folder; nothing is fetched.
+    """Record, compare, forecast, plan and score made-up pages in a new folder; nothing is fetched.
 
     ``report`` is called with the number of the step that begins, and how many steps there are.
     """
@@ -49,7 +63,15 @@ def compile_functions(folder: Path, *, report: Report) -> None:
         report(2, 3)
         sightings(collection, pages, since=now)
         plan(collection)
+        _score(to_epoch(now))
         report(3, 3)
+
+
+def _score(now: float) -> None:
+    """Score a copy of a page by when the page truly changes, as the demonstration does."""
+    one, zero = np.ones(1), np.zeros(1, np.uint64)
+    table = PageTable(np.ones(1, np.int64), zero, zero, zero, one, np.full(1, np.nan))
+    Copies(truth(table, [np.array([now])])).take(np.zeros(1, np.int64), now)
 
 
 def _visits(path: str, now: datetime) -> Iterator[Arrival]:

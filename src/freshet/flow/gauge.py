@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from freshet.archive.catalog.base import Catalog
-from freshet.core.settings import Settings
+from freshet.core.settings import UNREADABLE, Settings
 from freshet.core.types import Change, View
 from freshet.measure.change import Masked, compare_masked, counts_words, under
 from freshet.measure.mask import NO_MASK, By, Mask, Rule
@@ -45,11 +45,18 @@ def gauges(catalog: Catalog, settings: Settings, page_ids: Sequence[int]) -> dic
     tables, masks = catalog.overrides(page_ids), catalog.masks(page_ids)
     return {
         page_id: Gauge(
-            settings.for_page(*tables.get(page_id, ())).counts_as,
+            _counts_as(settings, tables.get(page_id, ())),
             mask_of(masks[page_id].version, masks[page_id].body) if page_id in masks else NO_MASK,
         )
         for page_id in page_ids
     }
+
+
+def _counts_as(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> str:
+    """Return what counts as a change; where settings cannot be read, what usually does."""
+    if any(UNREADABLE in table for table in tables):
+        return settings.page.counts_as
+    return settings.for_page(*tables).counts_as
 
 
 def mask_of(version: int, body: Mapping[str, Any]) -> Mask:

@@ -101,6 +101,10 @@ class PageCatalog(Protocol):
         """Take a tag off pages."""
         ...
 
+    def unreadable_settings(self) -> list[str]:
+        """Return the pages, by URL, and the tags whose settings are damaged."""
+        ...
+
     def page_settings(self, page_id: int) -> dict[str, Any]:
         """Return what was set for this page alone."""
         ...

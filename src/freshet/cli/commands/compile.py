@@ -1,7 +1,7 @@
 """Freshet's inner loops are compiled for this machine when they are first used, and kept for all
-later runs. This command compiles beforehand what `watch`, `run`, `diff`, `plan` and `why` need: in
-a set-up script, an image or right after an update. It needs no collection and no network, and takes
-about half a minute; where everything is compiled already, a few seconds.
+later runs. This command compiles beforehand what `watch`, `run`, `diff`, `plan`, `why` and `demo`
+need: in a set-up script, an image or right after an update. It needs no collection and no network,
+and takes up to two minutes; where everything is compiled already, a few seconds.
 """
 
 from pathlib import Path

@@ -14,6 +14,7 @@ from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import NotFound
 from freshet.core.secrets import shown_url
+from freshet.core.settings import UNREADABLE
 from freshet.core.types import Page, PageKey
 
 TAGS_OF_PAGES = (
@@ -21,6 +22,7 @@ TAGS_OF_PAGES = (
     .where(tags.c.page_id.in_(bindparam("ids", expanding=True)))
     .order_by(tags.c.tag)
 )
+TAGS_SET: Select[Any] = select(tag_settings.c.tag, tag_settings.c.settings)
 PAGE: Select[Any] = select(
     pages.c.id, pages.c.url, pages.c.source, pages.c.host, pages.c.site, pages.c.directory,
     pages.c.added, pages.c.paused,
@@ -181,7 +183,7 @@ class PageTables(Store):
             text = connection.execute(query).scalar()
         if text is None:
             raise NotFound(f"page {page_id} is not in the catalog; 'freshet list' shows the pages")
-        return _plain(text)
+        return settings_of(text)
 
     def set_page_settings(self, page_id: int, settings: Mapping[str, Any]) -> None:
         """Replace what is set for this page alone."""
@@ -193,7 +195,7 @@ class PageTables(Store):
             for piece in chunks(list(settings)):
                 query = select(pages.c.id, pages.c.settings).where(pages.c.id.in_(piece))
                 for page_id, text in connection.execute(query).all():
-                    new = json.dumps(_plain(text) | dict(settings[page_id]))
+                    new = json.dumps(settings_of(text) | dict(settings[page_id]))
                     where = pages.c.id == page_id
                     connection.execute(update(pages).where(where).values(settings=new))
 
@@ -204,14 +206,22 @@ class PageTables(Store):
         with self._engine.begin() as connection:
             for query in (*map(_tag_overrides, pieces), *map(_own_settings, pieces)):
                 for page_id, text in connection.execute(query):
-                    found.setdefault(page_id, []).append(_plain(text))
+                    found.setdefault(page_id, []).append(settings_of(text))
         return found
 
     def tag_settings(self, tag: str) -> dict[str, Any]:
         """Return what was set for all pages of a tag; nothing when nothing was."""
         query = select(tag_settings.c.settings).where(tag_settings.c.tag == tag)
         with self._engine.begin() as connection:
-            return _plain(connection.execute(query).scalar() or "{}")
+            return settings_of(connection.execute(query).scalar() or "{}")
+
+    def unreadable_settings(self) -> list[str]:
+        """Return the pages, by URL, and the tags whose settings are damaged."""
+        of_pages = select(pages.c.url, pages.c.settings).where(pages.c.settings != NO_SETTINGS)
+        with self._engine.begin() as connection:
+            own, of_tags = connection.execute(of_pages).all(), connection.execute(TAGS_SET).all()
+        found = [shown_url(url) for url, text in own if UNREADABLE in settings_of(text)]
+        return found + [f"tag {tag}" for tag, text in of_tags if UNREADABLE in settings_of(text)]
 
     def set_tag_settings(self, tag: str, settings: Mapping[str, Any]) -> None:
         """Replace what is set for all pages of a tag."""
@@ -283,6 +293,14 @@ def _page_columns(
     }
 
 
-def _plain(text: str) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads(text)
-    return settings
+def settings_of(text: str) -> dict[str, Any]:
+    """Read settings as they are kept; damaged ones are marked, so that they are not taken for none.
+
+    >>> settings_of('{"importance": 2}'), settings_of("{nojson"), settings_of("1")
+    ({'importance': 2}, {'unreadable': True}, {'unreadable': True})
+    """
+    try:
+        settings = json.loads(text)
+    except ValueError:
+        settings = None
+    return settings if isinstance(settings, dict) else {UNREADABLE: True}

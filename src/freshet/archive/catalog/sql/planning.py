@@ -1,6 +1,5 @@
 """The live pages and their visits as columns, which policies learn and plan by."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from sqlalchemy import Connection, Select, case, func, literal_column, select
 from freshet.archive.catalog.rows import Conditions, PageColumns, Standing
 from freshet.archive.catalog.schema import changes, pages, tag_settings, tags, visits
 from freshet.archive.catalog.sql.history import LOOK_NAMES
-from freshet.archive.catalog.sql.pages import live_pages
+from freshet.archive.catalog.sql.pages import live_pages, settings_of
 from freshet.archive.catalog.sql.store import Store, chunks
 from freshet.core.tables import VisitTable
 from freshet.core.types import Outcome
@@ -117,7 +116,7 @@ class PlanTables(Store):
         with self._engine.begin() as connection:
             by_tag = connection.execute(_tag_settings(name)).all()
             by_page = connection.execute(_page_settings()).all()
-        tables = ((page_id, json.loads(text)) for page_id, text in [*by_tag, *by_page])
+        tables = ((page_id, settings_of(text)) for page_id, text in [*by_tag, *by_page])
         return {page: table[name] for page, table in tables if name in table}
 
 

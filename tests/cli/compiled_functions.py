@@ -1,0 +1,111 @@
+"""Crawls pages of many kinds after ``freshet compile``; prints what that did not compile.
+
+A function that is called with arguments of new types is compiled, or loaded where an earlier run
+has compiled it: either way it gets a signature more.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from numba.core.dispatcher import Dispatcher
+
+from freshet.demo.race import Race
+from freshet.demo.rehearsal import rehearse
+from freshet.demo.server import listen, origin_of
+from freshet.demo.stage import build
+from freshet.fetch.crawl import crawl
+from freshet.fetch.desk import Limits
+from freshet.flow.compile import compile_functions
+from freshet.simulate.world.web import LivingWeb
+from tests.fetch.crawls import make_collection
+from tests.fetch.servers import Loopback, ScriptedPage, Site
+
+VERSIONS = 6
+START = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def bodies(number: int) -> dict[str, tuple[str, str]]:
+    """Return a version of pages of every kind."""
+    rng = Random(number)
+    line = " ".join(f"word{rng.randrange(60)}" for _ in range(30))
+    items = "".join(f'<li><a href="/{rng.randrange(99)}">{line}</a>' for _ in range(20))
+    feed = f"<item><title>{line}</title><link>http://x.example/{number}</link></item>"
+    entry = f"<entry><title>{line}</title><id>u:{number}</id></entry>"
+    html = "text/html; charset=utf-8"
+    return {
+        "/news": (f"<title>{number}</title><ul>{items}</ul>", html),
+        "/long": (f"<p>{line}</p>" * 300, html),
+        "/tags": (f"<b><i>{number}" * 2_000, html),
+        "/latin": (f"<p>Füße im Fluß {line}</p>", html),
+        "/joined": (f"<p>e\u0301te\u0301 {line}</p>", html),
+        "/astral": (f"<p>\U0001f600 東京 {line}</p>", html),
+        "/table": (f"<table><tr><td>{line}<td>{number}</table>", html),
+        "/plain": (f"{line}\n" * 50, "text/plain"),
+        "/markdown": (f"# é\n\n{line}\n", "text/markdown; charset=utf-8"),
+        "/json": (json.dumps({"é": line, "n": number}), "application/json"),
+        "/rss": (f'<rss version="2.0"><channel>{feed}</channel></rss>', "application/rss+xml"),
+        "/atom": (
+            f'<feed xmlns="http://www.w3.org/2005/Atom">{entry}</feed>',
+            "application/atom+xml",
+        ),
+        "/map": (f"<urlset><url><loc>http://x.example/{number}</loc></url></urlset>", "text/xml"),
+    }
+
+
+def signatures() -> set[str]:
+    """Return Freshet's compiled functions with the types that each was compiled for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("freshet.")]
+    values = [value for module in modules for value in vars(module).values()]
+    return {
+        f"{value.py_func.__module__}.{value.py_func.__qualname__}{signature}"
+        for value in values
+        if isinstance(value, Dispatcher)
+        for signature in value.signatures
+    }
+
+
+def crawl_kinds(folder: Path) -> None:
+    """Crawl changing pages of every kind, each some times."""
+    versions = [bodies(number) for number in range(VERSIONS)]
+    pages = {
+        path: ScriptedPage(
+            tuple(version[path][0] for version in versions), headers={"content_type": kind}
+        )
+        for path, (_, kind) in versions[0].items()
+    }
+    with Loopback({"a": Site(pages)}) as server:
+        urls = [server.urls["a"] + path for path in pages]
+        politeness = {"delay": 0.0, "page_interval": 0.1}
+        make_collection(folder, urls, server.allow, politeness)
+        visits = len(pages) * VERSIONS
+        crawl(folder, budget="5000000/day", limits=Limits(visits=visits, seconds=30))
+
+
+def set_up_demo(folder: Path) -> None:
+    """Do what the demonstration does before and while it crawls, without its server."""
+    web = LivingWeb(1, START, 21.0)
+    sockets = listen(len(web.hosts), 0)
+    stage = build(folder / "stage", web, [origin_of(each) for each in sockets], "100/day")
+    for each in sockets:
+        each.close()
+    rehearse(folder / "rehearsal", web)
+    end = START.replace(day=6)
+    race = Race(stage, START, end, 100)
+    race.visited(next(iter(stage.pages)), START.timestamp())
+    race.standings(end)
+
+
+def main(folder: Path) -> None:
+    """Print the functions that crawls and the demonstration need beyond those compiled."""
+    compile_functions(folder / "compiled", report=lambda _step, _steps: None)
+    before = signatures()
+    crawl_kinds(folder / "crawled")
+    set_up_demo(folder)
+    sys.stdout.write("\n".join(sorted(signatures() - before)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
