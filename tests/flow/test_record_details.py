@@ -1,0 +1,154 @@
+"""What a recorded visit keeps beside its bytes, and what its records say of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from freshet.archive.warc.digest import label, sha1
+from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD
+from freshet.core.types import Outcome, Snapshot
+from freshet.flow.opened import OpenedCollection
+from freshet.flow.shelf import head_of
+from tests.flow.flow_samples import CLOCK, HTML, URL, arrive, html, make, marks, record
+from tests.flow.test_http import FETCHED, archived, not_modified
+from tests.flow.test_isolation import fail_to_look
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> OpenedCollection:
+    with make(tmp_path / "c") as made:
+        yield made
+
+
+def opening(collection: OpenedCollection) -> list[tuple[dict[str, str], bytes]]:
+    """Return the headers and content of the records that open archive files."""
+    found = []
+    for path in sorted(collection.archive.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            entry = next(iter(ArchiveIterator(file)))
+            found.append((dict(entry.rec_headers.headers), entry.content_stream().read()))
+    return found
+
+
+def test_the_validators_of_an_answer_are_kept_for_the_next_request(
+    collection: OpenedCollection,
+) -> None:
+    headers = (*HTML, ("etag", '"7"'), ("last-modified", "Mon, 01 Jan 2024 00:00:00 GMT"))
+    record(collection, [replace(arrive(1, html("one")), snapshot=snapshot_with(headers))])
+    page = collection.page(URL).id
+    kept = collection.catalog.conditions([page])[page]
+    assert (kept.etag, kept.last_modified) == ('"7"', "Mon, 01 Jan 2024 00:00:00 GMT")
+
+
+def test_a_revisit_shows_the_bytes_that_the_archive_has_for_it(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
+    digests = [label(sha1(html(text))) for text in ("one", "never seen")]
+    record(
+        collection,
+        [arrive(day, earlier=digest) for day, digest in zip((3, 4), digests, strict=True)],
+    )
+    assert marks(collection)[2:] == [(Outcome.OK, True), (Outcome.REPORTED, None)]
+
+
+def test_a_look_that_is_told_of_without_bytes_is_a_report(collection: OpenedCollection) -> None:
+    record(collection, [arrive(1, outcome=Outcome.OK)])
+    assert marks(collection) == [(Outcome.REPORTED, None)]
+
+
+def test_the_status_that_is_told_decides_over_that_of_the_stored_bytes(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [replace(arrive(1, html("one")), status=410)])
+    assert marks(collection) == [(Outcome.GONE, None)]
+
+
+def test_an_archive_file_says_who_made_it_of_what_and_when(collection: OpenedCollection) -> None:
+    record(collection, [arrive(1, html("one"), source="elsewhere")])
+    [path] = collection.archive.glob("*.warc.gz")
+    [(headers, content)] = opening(collection)
+    lines = dict(line.split(": ", 1) for line in content.decode().splitlines())
+    assert lines["software"].startswith("Freshet/")
+    assert lines["http-header-from"] == "a@example.org"
+    assert lines["isPartOf"] == "elsewhere"
+    assert headers["WARC-Date"].startswith(f"{CLOCK.now():%Y-%m-%dT%H:%M}")
+    assert f"{CLOCK.now():%Y%m%d}" in path.name
+
+
+def test_a_record_says_of_its_visit_only_what_it_does_not_show(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one"), http=FETCHED), not_modified(2)])
+    own = {PAGE_FIELD, FINAL_FIELD, OUTCOME_FIELD}
+    assert [own & headers.keys() for _, headers, _ in archived(collection)] == [set()] * 5
+
+
+def test_bytes_of_an_unknown_kind_are_a_resource_of_that_kind(collection: OpenedCollection) -> None:
+    record(collection, [replace(arrive(1, html("one")), snapshot=snapshot_with(()))])
+    [(_, headers, _)] = archived(collection)
+    assert headers["Content-Type"] == "application/octet-stream"
+
+
+def test_a_304_of_what_came_without_http_has_no_header_but_its_own(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one")), not_modified(2)])
+    original, again, _ = archived(collection)
+    assert again[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
+    assert b"html" not in again[2]
+    assert collection.check().is_sound
+
+
+def test_a_304_whose_original_was_lost_still_refers_to_it(collection: OpenedCollection) -> None:
+    record(collection, [arrive(1, html("one"), http=FETCHED)])
+    [original, *_] = archived(collection)
+    for path in collection.archive.glob("*.warc.gz"):
+        path.unlink()
+    record(collection, [not_modified(2)])
+    again, _ = archived(collection)
+    assert (again[0], again[1]["WARC-Target-URI"]) == ("revisit", URL)
+    assert again[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
+    assert again[1]["WARC-Date"].startswith("2024-01-03")
+
+
+def test_a_header_of_several_lines_or_odd_bytes_can_be_written() -> None:
+    snapshot = Snapshot(URL, b"", 404, (("a", "b\r\nc"), ("d", "\udcff")))
+    assert head_of(snapshot) == b"HTTP/1.1 404 \r\na: b c\r\nd: \xff\r\n\r\n"
+
+
+def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
+    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = collection.add(URL)
+    fail_to_look(monkeypatch, lambda snapshot: b"two" in snapshot.body)
+    with collection.recording() as recorder:
+        recorder.take([arrive(1, html("one"), http=FETCHED)])
+        collection.remove([page])
+        taken = recorder.take([arrive(2, html("two"), http=FETCHED)])
+    assert (taken.visits, taken.unusable) == (1, ())
+    [_, row] = collection.page(URL, removed=True).history()
+    assert (row.visit.outcome, row.visit.media_type) == (Outcome.UNREADABLE, "text/html")
+    answers = [headers for kind, headers, _ in archived(collection) if kind == "response"]
+    assert [headers["WARC-Target-URI"] for headers in answers] == [URL, URL]
+
+
+def test_a_page_that_cannot_be_read_nor_stored_has_failed_all_the_same(
+    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_to_look(monkeypatch, lambda snapshot: True)
+    with collection.recording() as recorder:
+        monkeypatch.setattr("freshet.flow.shelf.head_of", fail)
+        taken = recorder.take([arrive(1, html("one"))])
+    assert (taken.visits, taken.unusable) == (1, ())
+    assert marks(collection) == [(Outcome.UNREADABLE, None)]
+
+
+def fail(*_: object) -> bytes:
+    raise ZeroDivisionError
+
+
+def snapshot_with(headers: tuple[tuple[str, str], ...]) -> Snapshot:
+    return Snapshot(URL, html("one"), 200, headers)
