@@ -13,6 +13,7 @@ import pytest
 
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import SystemClock
+from freshet.core.local_time import to_second
 from freshet.flow.collection import Collection
 from freshet.flow.opened import OpenedCollection
 from tests.cli.cli_runs import NEWS, Run
@@ -49,6 +50,8 @@ def test_a_closed_host_is_shown_with_what_closed_it(run: Run, collection: Path) 
     text = run("host", HOST).out
     assert "5 s between two requests (its Crawl-delay)" in text
     assert "cannot be had since" in text
+    assert "at any time" not in text
+    assert f"not before {to_second(NOW + timedelta(hours=2))}" in text
     assert shown["pages"] == 1
 
 

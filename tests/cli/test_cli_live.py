@@ -187,6 +187,7 @@ class TestWatch:
         assert re.search(r"  robots \(robots.txt of .* closes it\)\n  next check 20", first)
         spent = place.freshet("watch", *urls[:2], "--budget", "1").stdout
         assert spent.count("not visited yet") == 2
+        assert spent.count("requests spent today: 2; this call's budget: 1") == 2
         again = place.freshet("watch", *urls[:2], "--budget", "10").stdout
         assert re.search(
             r"  changed since \S+ \S+ UTC: 4 words added, 0 removed, Dice 0\.\d+; new: .*bridge",

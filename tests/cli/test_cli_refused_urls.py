@@ -104,3 +104,28 @@ def test_imports_into_the_live_list_take_only_urls(run: Run, empty: Path) -> Non
     assert ran["bad_rows"][0]["place"] == "past.csv, line 3"
     assert f"it has the scheme note; {ONLY}" in ran["bad_rows"][0]["why"]
     assert run("import", "csv", "past.csv", "--source", "past", "--json").json["bad"] == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("javascript:1", f"has the scheme javascript; {ONLY}"),
+        ("http://a..b/", "has a host name with two dots in a row"),
+        ("http://.a.example/", "has a host name with a dot in front"),
+        ("http://127.0.0.1:0/", "has the port 0, which no server has"),
+        (f"http://{'a' * 70}.example/", "has a host name with a part of more than 63 characters"),
+        (f"http://{'a.' * 130}example/", "has a host name of more than 253 characters"),
+    ],
+)
+def test_hosts_that_nothing_can_find_are_refused_with_the_reason(
+    run: Run, empty: Path, url: str, why: str
+) -> None:
+    ran = run("add", url)
+    assert (ran.code, ran.err.strip()) == (4, f"{url}: {why}")
+    assert live_urls(run) == []
+
+
+def test_hosts_with_a_last_dot_or_an_address_are_taken(run: Run, empty: Path) -> None:
+    urls = ["http://a.example./", "http://[::1]:81/", "http://localhost:80/", "http://127.0.0.1/"]
+    assert run("add", *urls).code == 0
+    assert len(live_urls(run)) == len(urls)

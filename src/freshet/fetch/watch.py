@@ -1,6 +1,7 @@
 """Watch pages: add them, have them fetched now, by a running crawl where there is one."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import sleep
@@ -49,7 +50,8 @@ def watch(
             awaited = tuple((page.id, page.host) for page in pages)
             limits = Limits(seconds=seconds, awaited=awaited)
             crawl(path, budget=budget, pages=[page.id for page in pages], limits=limits)
-        return sightings(opened, pages, since=since)
+        found = sightings(opened, pages, since=since)
+        return [_with_budget(opened, sighting, budget) for sighting in found] if budget else found
 
 
 def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
@@ -72,5 +74,21 @@ def _is_closed(opened: Collection, host: str, then: datetime) -> bool:
 
 def _has_budget(opened: Collection, now: datetime, budget: str) -> bool:
     """Whether the day has requests left."""
+    spent, total = _spending(opened, now, budget)
+    return spent < total
+
+
+def _spending(opened: Collection, now: datetime, budget: str) -> tuple[int, int]:
+    """Return how many requests the day has spent, and how many a budget gives it."""
     size = sum(item.pages for item in opened.catalog.last_outcomes())
-    return opened.catalog.spending(day_of(now)).requests < Budget.parse(budget).per_day(size)
+    return opened.catalog.spending(day_of(now)).requests, Budget.parse(budget).per_day(size)
+
+
+def _with_budget(opened: Collection, sighting: Sighting, budget: str) -> Sighting:
+    """Name the budget of the call where it kept a page from being visited."""
+    spent, total = _spending(opened, opened.clock.now(), budget)
+    if sighting.visit is not None or spent < total:
+        return sighting
+    obstacle = f"requests spent today: {spent:,}; this call's budget: {total:,}"
+    obstacles = (obstacle, *sighting.why.obstacles)
+    return replace(sighting, why=replace(sighting.why, obstacles=obstacles))

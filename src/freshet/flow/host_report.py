@@ -63,12 +63,13 @@ class HostReport:
         """Return what there is to say, each with what it is about."""
         of_robots = " (its Crawl-delay)" if self.crawl_delay == self.delay else ""
         closed = f"until {to_second(self.closed_until)}" if self.closed_until else "no"
+        ahead = [time for time in (self.next_allowed, self.closed_until) if time is not None]
         robots = [(f"robots.txt ({file.scheme})", file.line()) for file in self.robots]
         return [
             ("host", self.host),
             ("pages", f"{self.pages:,}"),
             ("delay", f"{self.delay:g} s between two requests{of_robots}"),
-            ("next request", to_second(self.next_allowed) if self.next_allowed else "at any time"),
+            ("next request", f"not before {to_second(max(ahead))}" if ahead else "at any time"),
             ("backed off", closed),
             ("failures in a row", str(self.failures)),
             *(robots or [("robots.txt", "not asked for yet")]),

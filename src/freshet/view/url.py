@@ -31,6 +31,8 @@ _NO_PAGE = frozenset({
 })
 _KNOWN = _NO_PAGE | {"http", "https"}
 _LONGEST_CACHED = 512
+# What the domain name system takes (RFC 1035, section 2.3.4).
+_LONGEST_LABEL, _LONGEST_NAME = 63, 253
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 _SEGMENT = r"[\w~!$&()*+,;=:@-][\w.~!$&()*+,;=:@-]*+"
@@ -125,9 +127,30 @@ def web_page(url: str) -> str:
     """
     text = url.strip()
     known = canonical(text)
-    if known is not None and known.startswith(_WEB):
-        return known
-    raise ValueError(_why_no_web_page(text))
+    if known is None or not known.startswith(_WEB):
+        raise ValueError(_why_no_web_page(text))
+    if fault := _host_fault(_host(known)):
+        raise ValueError(fault)
+    return known
+
+
+def _host_fault(host: str) -> str:
+    """Say what keeps a host of a canonical URL from being found or asked; empty where nothing does.
+
+    >>> _host_fault("a..example"), _host_fault("a.example:0"), _host_fault("a.example.:81")
+    ('has a host name with two dots in a row', 'has the port 0, which no server has', '')
+    """
+    name, _, port = host.rpartition("]")[2].partition(":")
+    labels = name.removesuffix(".").split(".")
+    if port == "0":
+        return "has the port 0, which no server has"
+    if "" in labels[1:] or (name and not labels[0]):
+        return f"has a host name with {'two dots in a row' if '..' in name else 'a dot in front'}"
+    if max(map(len, labels)) > _LONGEST_LABEL:
+        return f"has a host name with a part of more than {_LONGEST_LABEL} characters"
+    if len(name.removesuffix(".")) > _LONGEST_NAME:
+        return f"has a host name of more than {_LONGEST_NAME} characters"
+    return ""
 
 
 def _why_no_web_page(text: str) -> str:
@@ -135,9 +158,10 @@ def _why_no_web_page(text: str) -> str:
     if not text:
         return "is empty; write a URL such as https://example.org/"
     has_user_info = shown_url(text) != text
-    if _BARE_HOST.match(text) and not has_user_info:
-        return f"has no scheme; write https://{text}"
     scheme, colon, rest = text.partition(":")
+    is_bare_host = _BARE_HOST.match(text) and scheme.lower() not in _NO_PAGE
+    if is_bare_host and not has_user_info:
+        return f"has no scheme; write https://{text}"
     is_known = scheme.lower() in _KNOWN or rest.startswith(("/", "\\"))
     is_user_name = has_user_info and not is_known
     if not colon or not _SCHEME.fullmatch(scheme) or is_user_name:
