@@ -12,6 +12,7 @@ from freshet.flow.add import add_pages
 from freshet.flow.check_now import check_now
 from freshet.flow.collection import Collection, live_key
 from freshet.flow.forecast import PageForecast, forecasts
+from freshet.flow.obstacles import advice_for
 from freshet.flow.page import CollectionPage, Difference
 from freshet.flow.why import Why, reasons
 from freshet.measure.wording import Fate
@@ -49,6 +50,11 @@ class Sighting:
     forecast: PageForecast
     why: Why
     news: SightingNews | None = None
+
+    @property
+    def advice(self) -> str:
+        """Say what can be done about the visit's outcome, empty where nothing is known to help."""
+        return "" if self.visit is None else advice_for(self.visit.outcome)
 
     @property
     def is_look(self) -> bool:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 TABLES = {
     "limits": ("seconds", "response_bytes", "decoded_bytes", "redirects"),
     "network": ("audit_every",),
-    "politeness": ("delay", "per_host", "page_interval"),
+    "politeness": ("delay", "longest_delay", "per_host", "page_interval"),
 }
 
 
@@ -33,6 +33,7 @@ class Bounds:
     redirects: int = 5
     audit_every: int = 3
     delay: float = 0.2
+    longest_delay: float = 3.0
     per_host: int = 1
     page_interval: float = 5.0
 

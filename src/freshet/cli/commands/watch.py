@@ -24,7 +24,6 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_a
 from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import to_second
-from freshet.flow.obstacles import advice_for
 from freshet.flow.writer import refuse_a_second
 
 if TYPE_CHECKING:
@@ -122,5 +121,4 @@ def _expected(found: "Sighting") -> str:
     check = f"next check {found.why.next_check}"
     if not found.forecast.obstacle:
         return f"forecast: {found.forecast.sentence}; {check}"
-    advice = advice_for(found.visit.outcome) if found.visit is not None else ""
-    return f"{advice}; {check}" if advice else check
+    return f"{found.advice}; {check}" if found.advice else check
