@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from freshet.archive.importers.base import Http
 from freshet.archive.warc.digest import label, sha1
 from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD
 from freshet.core.types import Outcome, Snapshot
@@ -40,6 +41,24 @@ def test_the_validators_of_an_answer_are_kept_for_the_next_request(
     page = collection.page(URL).id
     kept = collection.catalog.conditions([page])[page]
     assert (kept.etag, kept.last_modified) == ('"7"', "Mon, 01 Jan 2024 00:00:00 GMT")
+
+
+def test_the_validators_of_a_304_take_the_place_of_those_before(
+    collection: OpenedCollection,
+) -> None:
+    head = b'HTTP/1.1 304 Not Modified\r\nETag: "a:b"\r\nLast-Modified: Mon, 1:00\r\n\r\n'
+    look = replace(arrive(1, html("one")), snapshot=snapshot_with((*HTML, ("etag", '"7"'))))
+    record(collection, [look, not_modified(2, Http(head, b""))])
+    page = collection.page(URL).id
+    kept = collection.catalog.conditions([page])[page]
+    assert (kept.etag, kept.last_modified) == ('"a:b"', "Mon, 1:00")
+
+
+def test_a_visit_that_found_nothing_to_compare_refers_to_no_other(
+    collection: OpenedCollection,
+) -> None:
+    record(collection, [arrive(1, html("one")), arrive(2, outcome=Outcome.TIMEOUT)])
+    assert [row.since for row in collection.page(URL).history()] == [None, None]
 
 
 def test_a_revisit_shows_the_bytes_that_the_archive_has_for_it(

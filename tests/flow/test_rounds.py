@@ -391,6 +391,19 @@ def test_one_of_two_looks_at_once_can_be_given_back(tmp_path: Path) -> None:
         assert again.reason == SECOND_AT_ONCE
 
 
+def test_two_looks_at_once_that_never_went_out_are_drawn_again(tmp_path: Path) -> None:
+    clock = FixedClock(NOON)
+    folder = two_at_once(tmp_path / "c")
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
+        errands = until_instant(web)
+        spent = crawl.spending().spent
+        crawl.give_back(errands)
+        assert crawl.spending().spent == spent - 2
+        assert TICKER not in leased(crawl._catalog)
+        assert [errand.url for errand in web.visit()] == [TICKER] * 2
+
+
 def test_a_crawl_delay_keeps_two_looks_apart(tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     folder = two_at_once(tmp_path / "c")
