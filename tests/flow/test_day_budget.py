@@ -36,6 +36,10 @@ def test_what_the_day_has_not_used_is_made_up_only_where_that_is_asked_for(
     assert plain.began == NOON
 
 
+def test_a_day_that_has_just_begun_has_nothing_to_make_up(catalog: Catalog) -> None:
+    assert budget_of(catalog, catch_up=True).allowed_by(MIDNIGHT, MIDNIGHT) == 1
+
+
 def test_a_request_that_was_booked_uses_up_its_turn(catalog: Catalog) -> None:
     budget = budget_of(catalog)
     assert budget.allowed_by(NOON, NOON) == 1

@@ -73,6 +73,21 @@ def test_a_revisit_shows_the_bytes_that_the_archive_has_for_it(
     assert marks(collection)[2:] == [(Outcome.OK, True), (Outcome.REPORTED, None)]
 
 
+def test_visits_of_two_sources_are_of_two_pages(collection: OpenedCollection) -> None:
+    record(collection, [arrive(1, html("one")), arrive(2, html("two"), source="elsewhere")])
+    counts = [len(collection.page(URL, source=name).history()) for name in ("", "elsewhere")]
+    assert counts == [1, 1]
+
+
+def test_another_visit_under_the_same_identity_is_not_counted_as_known(
+    collection: OpenedCollection,
+) -> None:
+    first, other = arrive(1, html("one")), arrive(2, html("two"))
+    with collection.recording() as recorder:
+        taken = recorder.take([first, first, replace(other, uid=first.uid)])
+    assert (taken.visits, taken.known, len(taken.doubled)) == (1, 1, 1)
+
+
 def test_a_look_that_is_told_of_without_bytes_is_a_report(collection: OpenedCollection) -> None:
     record(collection, [arrive(1, outcome=Outcome.OK)])
     assert marks(collection) == [(Outcome.REPORTED, None)]
@@ -150,6 +165,7 @@ def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
     assert (taken.visits, taken.unusable) == (1, ())
     [_, row] = collection.page(URL, removed=True).history()
     assert (row.visit.outcome, row.visit.media_type) == (Outcome.UNREADABLE, "text/html")
+    assert row.visit.digest == sha1(html("two"))
     answers = [headers for kind, headers, _ in archived(collection) if kind == "response"]
     assert [headers["WARC-Target-URI"] for headers in answers] == [URL, URL]
 
