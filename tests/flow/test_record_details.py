@@ -126,6 +126,19 @@ def test_bytes_of_an_unknown_kind_are_a_resource_of_that_kind(collection: Opened
     assert headers["Content-Type"] == "application/octet-stream"
 
 
+def test_bytes_that_an_earlier_run_kept_are_not_kept_again(collection: OpenedCollection) -> None:
+    for day in (1, 2):
+        record(collection, [arrive(day, html("one"), http=FETCHED)])
+    kinds = [kind for kind, _, _ in archived(collection)]
+    assert (kinds.count("response"), kinds.count("revisit")) == (1, 1)
+
+
+def test_visits_that_have_their_rows_are_not_held_in_memory(collection: OpenedCollection) -> None:
+    with collection.recording() as recorder:
+        recorder.take([arrive(day, html("one")) for day in (1, 2)])
+        assert not recorder._shelf._waiting
+
+
 def test_a_304_of_what_came_without_http_has_no_header_but_its_own(
     collection: OpenedCollection,
 ) -> None:
