@@ -7,12 +7,13 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.archive.importers.base import Http
+from freshet.archive.warc.build import response
 from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD
+from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, encode
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.opened import OpenedCollection
 from freshet.flow.shelf import head_of
-from tests.flow.flow_samples import CLOCK, HTML, URL, arrive, html, make, marks, record
+from tests.flow.flow_samples import CLOCK, HTML, START, URL, arrive, html, make, marks, record
 from tests.flow.test_http import FETCHED, archived, not_modified
 from tests.flow.test_isolation import fail_to_look
 
@@ -145,8 +146,23 @@ def test_a_304_of_what_came_without_http_has_no_header_but_its_own(
     record(collection, [arrive(1, html("one")), not_modified(2)])
     original, again, _ = archived(collection)
     assert again[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
-    assert b"html" not in again[2]
+    assert again[1]["Content-Length"] == "0"
     assert collection.check().is_sound
+
+
+def test_a_304_refers_to_a_look_of_the_same_moment(collection: OpenedCollection) -> None:
+    record(collection, [arrive(1, html("one"), http=FETCHED), not_modified(1)])
+    assert [kind for kind, _, _ in archived(collection)].count("revisit") == 1
+
+
+def test_copied_records_lie_in_a_file_of_their_source(
+    collection: OpenedCollection, tmp_path: Path
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    (tmp_path / "old.warc.gz").write_bytes(encode(response(URL, START, head + html("one"))))
+    collection.bring("warc", tmp_path / "old.warc.gz", source="elsewhere")
+    [(_, content)] = opening(collection)
+    assert b"isPartOf: elsewhere\r\n" in content
 
 
 def test_a_304_whose_original_was_lost_still_refers_to_it(collection: OpenedCollection) -> None:
