@@ -113,14 +113,16 @@ def test_a_late_look_becomes_what_the_next_visit_is_compared_with(tmp_path: Path
         assert [changed for _, changed in marks(collection)] == [None, True, None, False]
 
 
+@pytest.mark.parametrize("source", ["", "elsewhere"])
 def test_a_crash_between_a_late_visit_and_its_neighbours_is_made_good(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     def crash(*_: object) -> int:
         raise KeyboardInterrupt
 
-    arrivals = [arrive(1, html("one", "a")), arrive(3, html("three", "c"))]
-    late = arrive(2, html("two", "b", "c"))
+    first = arrive(1, html("one", "a"), source=source)
+    arrivals = [first, arrive(3, html("three", "c"), source=source)]
+    late = arrive(2, html("two", "b", "c"), source=source)
     with make(tmp_path / "plain") as plain, make(tmp_path / "crashed") as crashed:
         record(plain, [arrivals[0], late, arrivals[1]])
         record(crashed, arrivals)
@@ -131,7 +133,7 @@ def test_a_crash_between_a_late_visit_and_its_neighbours_is_made_good(
         assert left_unmeasured(crashed.catalog)
         record(crashed, [])
         assert not left_unmeasured(crashed.catalog)
-        assert told(crashed) == told(plain)
+        assert told(crashed, source=source) == told(plain, source=source)
 
 
 def test_only_looks_next_to_a_late_one_are_viewed_again(
