@@ -213,6 +213,25 @@ def test_a_page_that_still_changes_after_its_instant_round_gets_a_fast_one(tmp_p
         assert {(errand.etag, errand.last_modified) for _, errand in samples} == {(None, None)}
 
 
+def test_a_crawl_whose_requests_are_far_apart_draws_again_for_the_next_sample(
+    tmp_path: Path,
+) -> None:
+    clock = FixedClock(NOON)
+    folder = make(tmp_path / "c")
+    texts = {TICKER: hourly, STILL: never}
+    with crawling(folder, clock) as crawl:
+        web = Web(crawl, clock, texts)
+        look_hourly(web, 5)
+        until_fast(web)
+        samples = web.go_on(5 * MINUTE)
+        assert offsets(samples) == [0, 2]
+    clock.at += 2 * MINUTE
+    with crawling(folder, clock, "100/day") as crawl:
+        Web(crawl, clock, texts).visit()
+        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+    assert again == samples[0][0] + 16 * MINUTE
+
+
 def test_visits_of_a_round_are_known_as_its_samples(tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     folder = make(tmp_path / "c")

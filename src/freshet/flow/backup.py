@@ -94,7 +94,7 @@ def back_up(
     Where files are rewritten meanwhile, as ``prune`` does, the copy is made again. One process at a
     time writes to a backup folder.
     """
-    _earlier(collection, target)
+    _earlier(collection, target)  # refuses a foreign folder before a lock file is made in it
     make_folder(target)
     with ArchiveLock(target, clock=collection.clock):
         before = _earlier(collection, target)
@@ -118,9 +118,12 @@ def _copy_consistently(
         folder = _new_folder(target, made)
         try:
             files, ends = _copy_all(collection, target, folder, before, progress)
-        except (OSError, StorageError) as error:
+        except StorageError:
             _discard(folder)
-            raise storage_error(error, target) if isinstance(error, OSError) else error from error
+            raise
+        except OSError as error:
+            _discard(folder)
+            raise storage_error(error, target) from error
         if not (missing := _incomplete(files, ends)):
             break
         _discard(folder)
