@@ -1,6 +1,6 @@
 """What Santos et al. 2015 published of BRDC'12: 417,048 pages, 57 days, 5 % a day."""
 
-from freshet.simulate.fitness import Measure
+from freshet.core.ranking.known import Measure
 
 METRICS: tuple[Measure, ...] = ("changerate", "ndcg")
 

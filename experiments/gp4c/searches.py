@@ -8,13 +8,12 @@ import numpy as np
 
 from experiments.gp4c.data import Source, opened
 from freshet.core.formula import parse
-from freshet.core.ranking.known import Clock
+from freshet.core.ranking.known import Clock, Measure
 from freshet.engine.kept import Columns
 from freshet.flow.evolve import Task, searched
-from freshet.flow.models import Terminals
 from freshet.schedule.evolve.search import Ways
 from freshet.schedule.evolve.select import Judged
-from freshet.simulate.fitness import Measure
+from freshet.schedule.model_file import Terminals
 from freshet.simulate.folds import FOLDS
 
 VERSION = "gp4c searches 3"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from freshet.core.compiled import choose_cache, home_folder
+from freshet.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from freshet.flow.opened import OpenedCollection
     from freshet.flow.watch import Sighting
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 
 choose_cache(Path(__file__).parent, home_folder(), os.environ)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.cli_runs import NEWS, Run
-from tests.flow.test_models import MODEL
+from tests.schedule.test_model_file import MODEL
 
 QUICK = ("simulate", "--pages", "200", "--cycles", "8", "--seeds", "1")
 HOSTILE = [

@@ -5,7 +5,7 @@ from pathlib import Path
 from freshet.flow.opened import OpenedCollection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Loopback, ScriptedPage, Site
-from tests.flow.test_models import MODEL
+from tests.schedule.test_model_file import MODEL
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
 

@@ -13,7 +13,7 @@ from freshet.schedule.policies import Ranking, make
 from freshet.simulate.loop import Chooser, crawl
 from freshet.simulate.oracle import OracleLife
 from freshet.simulate.trace import Keys, Trace, packed
-from tests.flow.test_models import MODEL
+from tests.schedule.test_model_file import MODEL
 
 
 @pytest.fixture

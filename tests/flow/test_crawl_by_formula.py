@@ -19,7 +19,7 @@ from freshet.flow.planning import page_table, rehearse, visit_table
 from freshet.schedule.policies import make as make_policy
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 from tests.flow.test_crawl import NOON, SOON, brought, url
-from tests.flow.test_models import MODEL
+from tests.schedule.test_model_file import MODEL
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
 PAGES = 12

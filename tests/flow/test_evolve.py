@@ -10,19 +10,18 @@ import pytest
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
 from freshet.core.formula import parse
-from freshet.core.ranking.known import ALL, BASIC
+from freshet.core.ranking.known import ALL, BASIC, Measure
 from freshet.flow.contenders import contender
 from freshet.flow.evolve import Evolved, Files, Step, Task, evolve, searched
 from freshet.flow.evolve.standings import LEARNED
 from freshet.flow.evolve.trials import Trial
-from freshet.flow.models import Model
 from freshet.flow.traces.saved import open_saved, save
 from freshet.schedule.evolve.search import Ways
 from freshet.schedule.evolve.select import chosen
+from freshet.schedule.model_file import Model
 from freshet.schedule.policies import Ranking, make
 from freshet.schedule.ranked import NAMES
 from freshet.simulate.arrays.device import open_device
-from freshet.simulate.fitness import Measure
 from freshet.simulate.folds import shared_out
 from freshet.simulate.loop import crawl, visits_per_cycle
 from freshet.simulate.metrics import score

@@ -10,7 +10,7 @@ import pytest
 
 from freshet.core.errors import BadInput, Interrupted, Locked, NotFound, UsageError
 from freshet.flow.evolve import Files, Step, evolve
-from freshet.flow.models import Model
+from freshet.schedule.model_file import Model
 from tests.flow.evolve_samples import TASK, TRACE, WAYS, files, stopped, stopping_after, whole
 from tests.simulate.traces import by_chance, in_groups
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from freshet.core.errors import UsageError
 from freshet.core.formula import Formula, parse
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.schedule.evolve.trees import Language, grown
 from freshet.schedule.pick import lot_key
 from freshet.schedule.ranked import Ranked
@@ -17,7 +17,7 @@ from freshet.simulate.arrays import ArrayCrawl
 from freshet.simulate.arrays.device import open_device
 from freshet.simulate.arrays.processor import Processor
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.fitness import Measure, Result
+from freshet.simulate.fitness import Result
 from freshet.simulate.loop import crawl, moment
 from freshet.simulate.trace import Keys, Trace, packed
 

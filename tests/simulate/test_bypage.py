@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.formula import Formula, parse
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.core.tables import Truths
 from freshet.core.types import Floats, Indices
 from freshet.schedule.evolve.trees import Language, grown
@@ -18,7 +18,6 @@ from freshet.schedule.ranked import NAMES, make
 from freshet.schedule.ranked.quick import InCycles
 from freshet.simulate.bypage import PageCrawl
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.fitness import Measure
 from freshet.simulate.loop import crawl, moment
 from freshet.simulate.metrics import score
 from freshet.simulate.trace import Trace

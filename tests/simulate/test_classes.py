@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.formula import Formula, parse
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.core.tables import Caps, Choices, Truths
 from freshet.core.types import Floats
 from freshet.schedule.evolve.trees import Language, grown
 from freshet.schedule.pick import lot_key
 from freshet.schedule.ranked import Ranked
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.fitness import Measure
 from freshet.simulate.loop import crawl, moment
 from freshet.simulate.metrics import discount, score
 from freshet.simulate.trace import Keys, Trace, packed

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.schedule.evolve.trees import Language, grown
 from freshet.simulate.arrays import ArrayCrawl
 from freshet.simulate.arrays.device import Device, open_device
-from freshet.simulate.fitness import Measure
 from tests.simulate.traces import by_chance, in_groups
 
 EXACT = Language(tuple(name for name in ALL if name != "CG"), functions=("+", "-", "*", "/"))

@@ -12,11 +12,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from freshet import __version__
 from freshet.cli.terminal import safe, safe_warnings, show_trace
 from freshet.core.errors import FreshetError, Interrupted, NoSpace
 from freshet.core.local_time import use_utc
 from freshet.core.secrets import without_user_info
+from freshet.core.version import __version__
 
 COMMANDS = {
     "init": "Make a collection.",

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from freshet.core.errors import NoSpace
+
 
 def part_of_output(path: Path) -> Path:
     """Return where this process writes an output before it gets its name.
@@ -19,6 +21,29 @@ def part_of_output(path: Path) -> Path:
     True
     """
     return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
+    """Give a file to write that takes the place of ``path`` once all went well, and only then.
+
+    ``mode`` is who may read and write it, less what the umask takes away.
+    """
+    remove_abandoned_parts(path)
+    part = part_of_output(path)
+    try:
+        part.touch(mode, exist_ok=True)
+        with held(part):
+            yield part
+        _sync(part)
+        part.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise NoSpace(
+            f"{path}: cannot be written ({reason}); free space or choose another place"
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -71,3 +96,9 @@ def _remove(entry: Path) -> None:
             shutil.rmtree(entry)
         else:
             entry.unlink()
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file's bytes are on the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

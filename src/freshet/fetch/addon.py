@@ -17,9 +17,9 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from freshet import __version__
 from freshet.core.errors import FreshetError, Locked, SettingsError
 from freshet.core.settings import NetworkSettings, Settings
+from freshet.core.version import __version__
 from freshet.fetch.guard import ALLOW, RESOLVER
 from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
 from freshet.fetch.parts import COLLECTION, parts_of

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from freshet import __version__
 from freshet.archive.catalog.base import Catalog
 from freshet.archive.catalog.rows import NewPage
 from freshet.archive.catalog.sqlite import open_catalog
@@ -28,6 +27,7 @@ from freshet.core.settings import (
     merge,
 )
 from freshet.core.types import Page, PageKey
+from freshet.core.version import __version__
 from freshet.flow.build import page_with_past, recorder
 from freshet.flow.finding import names_of
 from freshet.flow.recover import Mended, recover

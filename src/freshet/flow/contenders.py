@@ -5,8 +5,8 @@ from pathlib import Path
 
 from freshet.core.errors import UsageError
 from freshet.core.settings import looks_like_formula
-from freshet.flow.models import Model, is_model_path, resolved
 from freshet.schedule import policies
+from freshet.schedule.model_file import Model, is_model_path, resolved
 from freshet.simulate.loop import Chooser
 from freshet.simulate.oracle import ORACLES
 from freshet.simulate.trace import Trace

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from freshet import __version__
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import Page
+from freshet.core.version import __version__
 from freshet.engine.kept import Columns
 from freshet.flow.collection import Collection
 from freshet.flow.gauge import gauges

@@ -23,7 +23,7 @@ from freshet.core.tables import (
 )
 from freshet.core.types import Change, Page, Visit
 from freshet.flow.isolation import isolated
-from freshet.flow.models import resolved
+from freshet.schedule.model_file import resolved
 from freshet.schedule.policies import Ranking, make
 
 # As many pages of one directory as make the look-around clock run.

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from freshet.core.progress import Progress, silent
-from freshet.flow.models import resolved
 from freshet.flow.simulate import Result, check
 from freshet.schedule import policies
+from freshet.schedule.model_file import resolved
 from freshet.simulate.loop import WARM_UP, Chooser, visits_per_cycle
 from freshet.simulate.race import Truth, daily, truth_of
 from freshet.simulate.race.ceilings import CEILINGS

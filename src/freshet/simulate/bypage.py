@@ -10,9 +10,10 @@ from typing import Protocol
 import numpy as np
 
 from freshet.core.formula import Formula
+from freshet.core.ranking.known import Measure
 from freshet.core.tables import Truths
 from freshet.core.types import Floats, Indices
-from freshet.simulate.fitness import NO_FLOOR, Measure, Result, Tally, stop_after, summed_up
+from freshet.simulate.fitness import NO_FLOOR, Result, Tally, stop_after, summed_up
 from freshet.simulate.loop import WARM_UP
 from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace

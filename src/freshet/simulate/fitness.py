@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.ranking.known import Measure
 from freshet.core.types import Floats
 from freshet.simulate.loop import WARM_UP
 
-Measure = Literal["ndcg", "changerate"]
 Ints = NDArray[np.int64]
 
 NO_FLOOR = float("-inf")

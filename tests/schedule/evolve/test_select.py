@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.formula import Formula
-from freshet.schedule.evolve.select import SELECTIONS, Judged, Selection, average, chosen, total
+from freshet.schedule.evolve.select import SELECTIONS, Judged, average, chosen, total
+from freshet.schedule.model_file import Selection
 
 SHARES = st.floats(0, 1)
 STEADY = Judged(Formula(("t",)), 0.40, 0.40)

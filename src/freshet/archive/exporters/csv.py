@@ -7,7 +7,8 @@ import csv
 from collections.abc import Iterable
 from pathlib import Path
 
-from freshet.archive.exporters.base import ChangeRow, replacing
+from freshet.archive.exporters.base import ChangeRow
+from freshet.core.partial_files import replacing
 
 HEADER = ("page", "time", "changed", "new_links")
 

@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 from ada_url import URL
 
-from freshet.archive.exporters.base import ChangeRow, VisitRow, replacing
+from freshet.archive.exporters.base import ChangeRow, VisitRow
+from freshet.core.partial_files import replacing
 from freshet.core.types import Location, Page
 
 BATCH_ROWS = 50_000

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from freshet.archive.exporters.base import replacing
 from freshet.core.errors import UsageError
+from freshet.core.partial_files import replacing
 
 WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
     ".csv": lambda table, path: table.write_csv(path),

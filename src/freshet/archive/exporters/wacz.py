@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from freshet.archive.exporters.base import replacing
 from freshet.archive.exporters.cdxj import is_indexed, line
 from freshet.archive.spill import in_order
 from freshet.archive.warc.build import with_block
@@ -24,6 +23,7 @@ from freshet.archive.warc.http import split_http
 from freshet.archive.warc.located import Located, member
 from freshet.archive.warc.read import closed_name, records
 from freshet.archive.warc.record import encode
+from freshet.core.partial_files import replacing
 from freshet.core.secrets import blank_headers
 from freshet.core.types import Location
 

@@ -14,13 +14,13 @@ from typing import Annotated
 
 import typer
 
-from freshet.archive.exporters.base import replacing
 from freshet.cli.comparing import analysis_document, print_analysis
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
 from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.cli.stopping import stoppable
 from freshet.cli.studying import print_study, study_document
 from freshet.core.errors import UsageError
+from freshet.core.partial_files import replacing
 from freshet.flow.analyse import analyse as analyse_collection
 from freshet.flow.collection import Collection
 from freshet.flow.labels import BY

@@ -15,12 +15,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from freshet.archive.exporters.base import replacing
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import console, counted, print_json, say
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
 from freshet.core.local_time import to_minute
+from freshet.core.partial_files import replacing
 from freshet.draw.difference import Sheet, difference_sheet
 from freshet.flow.collection import Collection
 from freshet.flow.page import Difference, News, Version

@@ -34,7 +34,7 @@ from freshet.cli.tracing import (
 )
 from freshet.core.errors import Interrupted, UsageError
 from freshet.core.progress import silent
-from freshet.core.ranking.known import Clock
+from freshet.core.ranking.known import Clock, Measure
 from freshet.engine.local import LocalEngine
 from freshet.flow.evolve import (
     Estimates,
@@ -48,10 +48,8 @@ from freshet.flow.evolve import (
     evolve,
 )
 from freshet.flow.evolve.standings import FEWEST_FOLDS, LEARNED, SEEDS, Place
-from freshet.flow.models import Terminals
 from freshet.schedule.evolve.search import Ways
-from freshet.schedule.evolve.select import Selection
-from freshet.simulate.fitness import Measure
+from freshet.schedule.model_file import Selection, Terminals
 from freshet.simulate.loop import visits_per_cycle
 from freshet.simulate.oracle import ORACLES
 

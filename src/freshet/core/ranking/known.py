@@ -17,6 +17,7 @@ from freshet.core.tables import Truths
 from freshet.core.types import Floats
 
 Clock = Literal["visit", "cycle"]
+Measure = Literal["ndcg", "changerate"]
 
 BASIC = ("n", "X", "t")
 WEIGHTED = ("NAD", "SAD", "AAD", "GAD")

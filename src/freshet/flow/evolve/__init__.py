@@ -18,8 +18,8 @@ from freshet.flow.evolve.checkpoints import Journey
 from freshet.flow.evolve.result import Evolved, Found, result, tested
 from freshet.flow.evolve.searching import Ground, Searched, searched, shares_of
 from freshet.flow.evolve.task import ESTIMATES, MEASURES, Estimates, Task, check
-from freshet.flow.models import is_model_path, may_be_written
 from freshet.schedule.evolve.search import Stand
+from freshet.schedule.model_file import is_model_path, may_be_written
 from freshet.simulate.arrays.device import Device, open_device
 from freshet.simulate.trace import Trace
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from freshet.archive.exporters.base import replacing
 from freshet.core.errors import BadInput, FreshetError, NotFound
 from freshet.core.formula import parse
+from freshet.core.partial_files import replacing
 from freshet.core.private import PRIVATE_FILE
 from freshet.flow.evolve.searching import Searched
 from freshet.flow.evolve.task import Task

@@ -8,8 +8,8 @@ from freshet.core.formula import Formula
 from freshet.flow.evolve.searching import Searched, trial
 from freshet.flow.evolve.standings import Place, places, standings
 from freshet.flow.evolve.task import Task
-from freshet.flow.models import Model, Standing
 from freshet.schedule.evolve.select import Judged, chosen
+from freshet.schedule.model_file import Model, Standing
 from freshet.schedule.policies import Ranking
 from freshet.simulate.folds import Shares
 from freshet.simulate.trace import Trace

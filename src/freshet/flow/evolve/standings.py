@@ -11,8 +11,8 @@ import numpy as np
 
 from freshet.core.ranking.known import Clock
 from freshet.flow.contenders import contender
-from freshet.flow.models import Standing
 from freshet.schedule import policies
+from freshet.schedule.model_file import Standing
 from freshet.schedule.policies import Ranking
 from freshet.simulate.loop import Chooser, crawl, visits_per_cycle
 from freshet.simulate.metrics import Score, score

@@ -5,13 +5,12 @@ from typing import Literal
 
 from freshet.core.errors import UsageError
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import Clock
-from freshet.flow.models import Terminals
+from freshet.core.ranking.known import Clock, Measure
 from freshet.schedule.evolve.chances import written_out
 from freshet.schedule.evolve.search import Ways
-from freshet.schedule.evolve.select import SELECTIONS, Selection
+from freshet.schedule.evolve.select import SELECTIONS
+from freshet.schedule.model_file import Selection, Terminals
 from freshet.schedule.ranked import NAMES
-from freshet.simulate.fitness import Measure
 from freshet.simulate.folds import FOLDS
 
 Estimates = Literal["rates", "chances"]

@@ -5,14 +5,14 @@ from concurrent.futures import Executor
 from functools import partial
 
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.schedule.pick import lot_keys
 from freshet.schedule.ranked.quick import InCycles
 from freshet.simulate.arrays import ArrayCrawl
 from freshet.simulate.arrays.device import Device
 from freshet.simulate.bypage import PageCrawl
 from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.fitness import NO_FLOOR, Measure, Result
+from freshet.simulate.fitness import NO_FLOOR, Result
 from freshet.simulate.loop import moment, visits_per_cycle
 from freshet.simulate.trace import Trace
 

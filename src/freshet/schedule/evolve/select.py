@@ -9,11 +9,9 @@ the lower of the two.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from freshet.core.formula import Formula
-
-Selection = Literal["best", "avg", "sum"]
+from freshet.schedule.model_file import Selection
 
 
 @dataclass(frozen=True, slots=True)

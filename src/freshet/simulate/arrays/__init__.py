@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from freshet.core.errors import UsageError
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL, Clock
+from freshet.core.ranking.known import ALL, Clock, Measure
 from freshet.core.types import Floats
 from freshet.simulate.arrays.batch import Batch, Step, Web, web_of
 from freshet.simulate.arrays.device import Device
 from freshet.simulate.arrays.processor import Processor
-from freshet.simulate.fitness import NO_FLOOR, Measure, Result, Tally, stop_after, summed_up
+from freshet.simulate.fitness import NO_FLOOR, Result, Tally, stop_after, summed_up
 from freshet.simulate.loop import WARM_UP
 from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace

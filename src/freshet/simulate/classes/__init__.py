@@ -9,11 +9,11 @@ their score, and within the last score that finds room the pages that draw the l
 import numpy as np
 
 from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL, Clock, known_for
+from freshet.core.ranking.known import ALL, Clock, Measure, known_for
 from freshet.core.ranking.program import program
 from freshet.simulate.classes.kernels import crawl
 from freshet.simulate.classes.table import Aim, Code, Lots, Web
-from freshet.simulate.fitness import NO_FLOOR, Measure, Result, stop_after, summed_up
+from freshet.simulate.fitness import NO_FLOOR, Result, stop_after, summed_up
 from freshet.simulate.metrics import gains
 from freshet.simulate.trace import Trace
 

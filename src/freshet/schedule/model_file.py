@@ -12,17 +12,15 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
-from freshet import __version__
-from freshet.archive.exporters.base import replacing
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.formula import Formula, parse
+from freshet.core.partial_files import replacing
 from freshet.core.private import PRIVATE_FILE
-from freshet.core.ranking.known import Clock
+from freshet.core.ranking.known import Clock, Measure
 from freshet.core.settings import MODEL_SUFFIX
+from freshet.core.version import __version__
 from freshet.schedule import policies
-from freshet.schedule.evolve.select import Selection
 from freshet.schedule.policies import Ranking
-from freshet.simulate.fitness import Measure
 
 FORMAT = "freshet-model"
 VERSION = 2
@@ -30,6 +28,7 @@ LARGEST_FILE_BYTES = 1_000_000
 HEADER = ("format", "version")
 
 Terminals = Literal["basic", "all", "extended"]
+Selection = Literal["best", "avg", "sum"]
 Row = TypeVar("Row", "Model", "Standing")
 
 

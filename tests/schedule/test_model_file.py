@@ -13,7 +13,7 @@ import pytest
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
 from freshet.core.formula import parse
-from freshet.flow.models import LARGEST_FILE_BYTES, Model, Standing, resolved
+from freshet.schedule.model_file import LARGEST_FILE_BYTES, Model, Standing, resolved
 from freshet.schedule.policies import Ranking
 
 ROOT = Path(__file__).parents[2]

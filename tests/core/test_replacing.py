@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.exporters.base import replacing
 from freshet.core.errors import NoSpace
+from freshet.core.partial_files import replacing
 
 
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
