@@ -27,7 +27,7 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Location, Outcome, Snapshot, Visit
 from freshet.flow.histories import history
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.traits import traits_of
 from freshet.measure.similarity import dice
 
@@ -91,7 +91,7 @@ def fill(path: Path, folder: str | None) -> float:
     """Make a collection of pages, their versions a day apart."""
     pages = read(folder, COLLECTION_PAGES, VERSIONS)
     with (
-        OpenedCollection.create(path, contact="benchmark") as collection,
+        Collection.create(path, contact="benchmark") as collection,
         collection.recording() as recorder,
     ):
         for number, versions in enumerate(pages):
@@ -109,7 +109,7 @@ def _arrival(url: str, number: int, place: int, html: str) -> Arrival:
 
 def peak(path: Path) -> float:
     """Analyse a collection, and return the peak memory of this process and its workers, in MB."""
-    with OpenedCollection.open(path) as collection:
+    with Collection.open(path) as collection:
         if not collection.analyse("host", processes=PROCESSES).pages:
             raise SystemExit("analyse: nothing was analysed")
     own, beside = (

@@ -22,7 +22,7 @@ from benchmarks.report import Result, report
 from freshet.core.clock import stopwatch
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 PAGES = 3_000
 ROUNDS = 3
@@ -60,14 +60,14 @@ def ours(port: int, pages: int, folder: Path) -> int:
     """Keep the pages by Freshet, and return how many visits it has."""
     place = collection_of(folder, port, pages, budget=f"{10 * pages}/day")
     crawl(place, limits=Limits(visits=pages))
-    with OpenedCollection.open(place) as collection:
+    with Collection.open(place) as collection:
         return collection.status().counts.looks
 
 
 def collection_of(folder: Path, port: int, pages: int, budget: str) -> Path:
     """Make a collection of the server's pages, and return its folder."""
     place = folder / "collection"
-    with OpenedCollection.create(place, contact="benchmark") as collection:
+    with Collection.create(place, contact="benchmark") as collection:
         collection.add_many([f"http://127.0.0.1:{port}/{number}" for number in range(pages)])
     with (place / "freshet.toml").open("a") as file:
         file.write(

@@ -17,7 +17,7 @@ from benchmarks.report import report, side_by_side
 from freshet.archive.warc.build import Origin, response
 from freshet.archive.warc.write import Writer
 from freshet.core.types import Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.view.look import look
 
 with warnings.catch_warnings():
@@ -76,7 +76,7 @@ def import_into(kind: str) -> Callable[[Path, Path], int]:
     """Return what imports a file of that kind into a new collection."""
 
     def run(path: Path, folder: Path) -> int:
-        with OpenedCollection.create(folder / "collection", contact="benchmark") as collection:
+        with Collection.create(folder / "collection", contact="benchmark") as collection:
             return collection.bring(kind, path).visits
 
     return run

@@ -13,7 +13,7 @@ from benchmarks.pages import histories
 from benchmarks.report import Result, report
 from freshet.archive.warc.build import Origin, response
 from freshet.archive.warc.write import Writer
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
@@ -58,7 +58,7 @@ def peak(kind: str, make: Maker, times: int) -> float:
 
 def import_alone(kind: str, path: Path, folder: Path) -> float:
     """Import a file, and return this process's peak memory in megabytes."""
-    with OpenedCollection.create(folder, contact="benchmark") as collection:
+    with Collection.create(folder, contact="benchmark") as collection:
         if not collection.bring(kind, path).visits:
             raise SystemExit("memory: nothing was imported")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE / 1e6

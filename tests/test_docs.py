@@ -16,7 +16,7 @@ from freshet.core.settings import ENV_RESERVED, describe
 from freshet.core.types import Outcome
 from freshet.flow.exports import WRITERS
 from freshet.flow.imports import READERS
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.page import CollectionPage
 
 ROOT = Path(__file__).parent.parent
@@ -25,7 +25,7 @@ GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference/commands.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
 GUIDE = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
-OWNERS = {"freshet": freshet, "collection": OpenedCollection, "page": CollectionPage}
+OWNERS = {"freshet": freshet, "collection": Collection, "page": CollectionPage}
 TYPES = {
     "page": "Page",
     "visit": "Visit",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from freshet.flow.errands import DaySpending
-    from freshet.flow.opened import OpenedCollection
+    from freshet.flow.opened import Collection
     from freshet.flow.watch import Sighting
 
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
@@ -20,7 +20,7 @@ __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 choose_cache(Path(__file__).parent, home_folder(), os.environ)
 
 
-def open(path: "str | Path") -> "OpenedCollection":
+def open(path: "str | Path") -> "Collection":
     """Open a collection; its methods do what the commands do.
 
     The parts that do the work are loaded only now, so that ``freshet --help`` stays quick.
@@ -28,7 +28,7 @@ def open(path: "str | Path") -> "OpenedCollection":
     return _collections().open(Path(path))
 
 
-def create(path: "str | Path", *, contact: str) -> "OpenedCollection":
+def create(path: "str | Path", *, contact: str) -> "Collection":
     """Make a collection in a folder that has none, and open it."""
     return _collections().create(Path(path), contact=contact)
 
@@ -70,9 +70,9 @@ def watch(
     return cast("list[Sighting]", found)
 
 
-def _collections() -> "type[OpenedCollection]":
-    opened = import_module("freshet.flow.opened").OpenedCollection
-    return cast("type[OpenedCollection]", opened)
+def _collections() -> "type[Collection]":
+    opened = import_module("freshet.flow.opened").Collection
+    return cast("type[Collection]", opened)
 
 
 def __dir__() -> list[str]:

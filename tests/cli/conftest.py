@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import main
-from freshet.flow.collection import Collection
 from freshet.flow.imports import bring
+from freshet.flow.store import CollectionStore
 from tests.cli.cli_runs import Ran, Run
 from tests.cli.small_web import write_warc
 
@@ -43,7 +43,7 @@ def small_warc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prepared(small_warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection that holds the small web; copied, never changed."""
     path = tmp_path_factory.mktemp("prepared") / "news"
-    with Collection.create(path, contact="you@example.org") as collection:
+    with CollectionStore.create(path, contact="you@example.org") as collection:
         bring(collection, "warc", small_warc, source="")
     return path
 

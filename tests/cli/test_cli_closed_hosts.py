@@ -11,7 +11,7 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import from_epoch
 from freshet.fetch.watch import watch
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.test_cli_live import SETTINGS, Place
 from tests.fetch.servers import Exchange, Loopback
 
@@ -32,7 +32,7 @@ async def half_broken(exchange: Exchange) -> None:
 def place(tmp_path: Path) -> Iterator[Place]:
     with Loopback({"site": half_broken}) as server:
         path = tmp_path / "c"
-        OpenedCollection.create(path, contact="you@example.org").close()
+        Collection.create(path, contact="you@example.org").close()
         file = path / "freshet.toml"
         file.write_text(file.read_text() + SETTINGS.format(allow=json.dumps(server.allow)))
         yield Place(path, server.urls["site"])
@@ -68,7 +68,7 @@ def test_watch_does_not_wait_for_a_host_that_is_closed_already(place: Place) -> 
 
 
 def test_watch_beside_a_crawl_does_not_wait_for_a_host_that_is_closed(tmp_path: Path) -> None:
-    with OpenedCollection.create(tmp_path / "c", contact="you@example.org") as opened:
+    with Collection.create(tmp_path / "c", contact="you@example.org") as opened:
         opened.add("https://a.example/")
         host = HostState("a.example", failures=1, backoff_until=from_epoch(4e9))
         opened.catalog.set_hosts([host])

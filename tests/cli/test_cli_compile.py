@@ -12,7 +12,7 @@ import pytest
 from freshet.archive.importers.base import Arrival
 from freshet.cli.compiling import NOTICE
 from freshet.core.types import Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import Run
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("noted") / "c"
     snapshot = Snapshot(URL, b"the river rose", 200, (("content-type", "text/plain"),))
     arrival = Arrival(URL, "", datetime(2026, 1, 1, tzinfo=UTC), b"u" * 16, snapshot, status=200)
-    with OpenedCollection.create(path, contact="you@example.org") as collection:
+    with Collection.create(path, contact="you@example.org") as collection:
         collection.add(URL)
         with collection.recording() as recorder:
             recorder.take([arrival])

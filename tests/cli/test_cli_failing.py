@@ -8,7 +8,7 @@ import pytest
 from freshet.archive.importers.base import Arrival
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import NEWS, Run
 
 PAGES = [f"https://down.example/{'long-path-' * 12}{number}" for number in range(7)]
@@ -18,7 +18,7 @@ PAGES = [f"https://down.example/{'long-path-' * 12}{number}" for number in range
 def failing(collection: Path) -> Path:
     """The small web's collection with seven more pages, which do not answer."""
     now = SystemClock().now()
-    with OpenedCollection.open(collection) as opened:
+    with Collection.open(collection) as opened:
         opened.add_many(PAGES)
         with opened.recording() as recorder:
             recorder.take([

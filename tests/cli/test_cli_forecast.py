@@ -12,7 +12,7 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome, Page, Snapshot
 from freshet.flow.forecast import Horizon, PageForecast
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import Run
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -33,7 +33,7 @@ def visit(minutes_ago: float, words: str = "", outcome: Outcome | None = None) -
 
 
 def record(path: Path, *arrivals: Arrival) -> None:
-    with OpenedCollection.open(path) as opened:
+    with Collection.open(path) as opened:
         opened.add(URL)
         with opened.recording() as recorder:
             recorder.take(list(arrivals))

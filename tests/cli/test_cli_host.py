@@ -14,8 +14,8 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import SystemClock
 from freshet.core.local_time import to_second
-from freshet.flow.collection import Collection
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
+from freshet.flow.store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback
@@ -31,7 +31,7 @@ READ = FAILED | {"status": 200, "rules": "User-agent: *", "failing_since": None,
 
 
 def set_host(folder: Path, *states: HostState) -> None:
-    with Collection.open(folder) as opened:
+    with CollectionStore.open(folder) as opened:
         opened.catalog.set_hosts(states)
 
 
@@ -77,7 +77,7 @@ def test_a_host_that_nobody_knows_is_not_found(run: Run, collection: Path) -> No
 
 def test_a_host_is_forgotten_with_its_last_page(run: Run, collection: Path) -> None:
     set_host(collection, closed_host(FAILED), HostState(f"{HOST}:80", robots=READ))
-    with OpenedCollection.open(collection) as opened:
+    with Collection.open(collection) as opened:
         urls = [page.url for page in opened.pages() if page.host == HOST]
     assert run("remove", *urls, "--purge", "--yes").code == 0
     assert run("host", HOST).code == 3

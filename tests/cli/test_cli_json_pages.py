@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.types import Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import Run
 from tests.flow.flow_samples import arrive, make, record
 
@@ -21,25 +21,25 @@ def items(*names: str, beta: bool = True, owner: str | None = None) -> dict[str,
     return {"flags": {"beta": beta}, "owner": owner, "items": listed}
 
 
-def look_at(collection: OpenedCollection, bodies: Sequence[bytes], *, first_day: int = 0) -> None:
+def look_at(collection: Collection, bodies: Sequence[bytes], *, first_day: int = 0) -> None:
     for day, body in enumerate(bodies, first_day):
         arrival = replace(arrive(day, body, url=API), snapshot=Snapshot(API, body, 200, TYPE))
         record(collection, [arrival])
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenedCollection:
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Collection:
     with make(tmp_path / "c") as made:
         monkeypatch.chdir(tmp_path / "c")
         yield made
 
 
-def changed(collection: OpenedCollection) -> list[bool]:
+def changed(collection: Collection) -> list[bool]:
     return [row.change.changed for row in collection.page(API).history() if row.change]
 
 
 def test_a_boolean_a_null_and_a_key_that_differ_are_changes_and_are_shown(
-    opened: OpenedCollection, run: Run
+    opened: Collection, run: Run
 ) -> None:
     versions = [items("lamp"), items("lamp", beta=False), items("lamp", beta=False, owner="Ada")]
     versions.append({
@@ -53,9 +53,7 @@ def test_a_boolean_a_null_and_a_key_that_differ_are_changes_and_are_shown(
     assert "[-flags-]{+switches+}.beta: false" in shown[2]
 
 
-def test_a_new_first_item_is_all_that_a_difference_shows(
-    opened: OpenedCollection, run: Run
-) -> None:
+def test_a_new_first_item_is_all_that_a_difference_shows(opened: Collection, run: Run) -> None:
     old, new = items("lamp", "tent"), items("boat", "lamp", "tent")
     look_at(opened, [json.dumps(old).encode(), json.dumps(new).encode()])
     shown = run("diff", API, "1", "2").out
@@ -66,7 +64,7 @@ def test_a_new_first_item_is_all_that_a_difference_shows(
 
 
 def test_the_first_look_after_an_upgrade_is_no_change_by_itself(
-    opened: OpenedCollection,
+    opened: Collection,
 ) -> None:
     look_at(opened, [json.dumps(items("lamp"), indent=1).encode()])
     with opened.catalog._engine.begin() as connection:

@@ -17,7 +17,7 @@ import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.cli.compiling import NOTICE
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.waiting import PATIENCE, until
@@ -75,8 +75,8 @@ class Place:
             self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def open(self) -> OpenedCollection:
-        return OpenedCollection.open(self.path)
+    def open(self) -> Collection:
+        return Collection.open(self.path)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def server() -> Iterator[Loopback]:
 
 
 def make_place(path: Path, server: Loopback) -> Place:
-    OpenedCollection.create(path, contact="you@example.org").close()
+    Collection.create(path, contact="you@example.org").close()
     file = path / "freshet.toml"
     file.write_text(file.read_text() + SETTINGS.format(allow=json.dumps(server.allow)))
     return Place(path, server.urls["site"])

@@ -10,7 +10,7 @@ from freshet.archive.importers.base import Arrival, row_uid
 from freshet.archive.warc.build import response
 from freshet.archive.warc.record import encode
 from freshet.core.types import Change, Outcome, Snapshot
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from tests.cli.cli_runs import Run
 
 URL = "https://odd.example/"
@@ -64,7 +64,7 @@ def test_a_time_that_no_visit_can_have_is_a_bad_row(run: Run, empty: Path, write
 def hold(folder: Path, *times: datetime) -> None:
     """Record visits at those times, as an earlier version took them from an import."""
     pages = [Snapshot(URL, f"<p>A page of version {time.year}".encode()) for time in times]
-    with Collection.open(folder) as collection, collection.recording() as recorder:
+    with CollectionStore.open(folder) as collection, collection.recording() as recorder:
         for time, page in zip(times, pages, strict=True):
             uid = row_uid("version", "", URL, time)
             recorder.take([Arrival(URL, "", time, uid, page)])

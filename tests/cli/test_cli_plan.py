@@ -11,7 +11,7 @@ from freshet.archive.catalog.rows import HostState
 from freshet.cli import output
 from freshet.core.budget import day_of
 from freshet.core.clock import SystemClock
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.today import note_lost
 from tests.cli.cli_runs import NEWS, Run
 
@@ -99,7 +99,7 @@ def test_status_tells_the_days_budget(run: Run, collection: Path) -> None:
 
 
 def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection: Path) -> None:
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         now = SystemClock().now()
         far = now.replace(year=now.year + 1)
         hosts = {page.host for page in opened.pages()}
@@ -112,7 +112,7 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
 
 def test_status_names_requests_lost_with_a_killed_crawl(run: Run, collection: Path) -> None:
     assert "lost" not in run("status").out
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         note_lost(opened.catalog, day_of(SystemClock().now()), 3)
     assert "3 of those spent were lost with a crawl that was killed" in run("status").out
 
@@ -134,7 +134,7 @@ def test_a_second_writer_is_refused_and_told_who_holds_the_archive(
     run: Run, collection: Path, name: str
 ) -> None:
     words = ["watch", "https://new.example/"] if name == "watch" else ["run"]
-    with Collection.open(collection) as opened, opened.appending():
+    with CollectionStore.open(collection) as opened, opened.appending():
         ended = run(*words)
     assert ended.code == 6
     assert "is being written by" in ended.err

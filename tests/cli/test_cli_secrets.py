@@ -11,7 +11,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState, NewPage
 from freshet.archive.importers.base import Arrival
 from freshet.core.types import BadRow, Outcome, PageKey
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback
@@ -23,12 +23,12 @@ OPML = '<opml><body><outline xmlUrl="https://me:hush@feed.example/"/></body></op
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    OpenedCollection.create(tmp_path / "c", contact="you@example.org").close()
+    Collection.create(tmp_path / "c", contact="you@example.org").close()
     return tmp_path / "c"
 
 
 def own_settings(place: Path) -> dict[str, dict[str, object]]:
-    with OpenedCollection.open(place) as opened:
+    with Collection.open(place) as opened:
         return {page.url: opened.catalog.page_settings(page.id) for page in opened.pages()}
 
 
@@ -78,7 +78,7 @@ def test_no_command_shows_a_secret(run: Run, place: Path) -> None:
     assert "http://[blanked]@gate.example:3128" in told[0].out
     assert "X-Api-Key: [blanked]" in told[0].out
     assert "Accept: text/html" in told[0].out
-    with OpenedCollection.open(place) as opened:
+    with Collection.open(place) as opened:
         kept = opened.settings_for(opened.page(url))
     assert kept.headers["X-Api-Key"] == kept.cookies["id"] == "hush"
 
@@ -117,7 +117,7 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
         clean = server.urls["a"] + "/mine"
         folder = make_collection(tmp_path / "c", [], server.allow, ONCE)
         old = clean.replace("http://", "http://me:hush@")
-        with OpenedCollection.open(folder) as opened:
+        with Collection.open(folder) as opened:
             opened.catalog.add_pages([old_page(old)], opened.clock.now())
         forget_clean_up(folder)
         done = crawl(folder, visits=1)
@@ -125,7 +125,7 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
         assert "hush" not in done.stdout + done.stderr
         assert done.stderr.count("Authorization header") == 1
         assert f"insecure_secrets=true --page URL' allows that: {clean}" in done.stderr
-        with OpenedCollection.open(folder) as opened:
+        with Collection.open(folder) as opened:
             page = opened.page(old)
             assert page.id == opened.page(clean).id
             assert "insecure_secrets" in str(page.history()[0].visit.why)
@@ -133,7 +133,7 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
         crawl(folder, visits=1)
     assert outcomes(folder) == {clean: ["refused", "ok"]}
     assert not caplog.records
-    with OpenedCollection.open(folder) as opened:
+    with Collection.open(folder) as opened:
         assert opened.check().is_sound
     kept = b"".join(
         gzip.decompress(file.read_bytes()) for file in (folder / "archive").glob("*.warc.gz")
@@ -152,7 +152,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
         old_page("https://plain.example/@me", "csv"),
     ]
     why = "robots.txt of one.example cannot be had: invalid hostname: me:hush@one.example"
-    with OpenedCollection.open(place) as opened:
+    with Collection.open(place) as opened:
         now, catalog = opened.clock.now(), opened.catalog
         ids = catalog.add_pages(old, now)
         catalog.remove(ids[2:4], now)
@@ -166,7 +166,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
             table.execute("UPDATE visits SET page_id = ?", [ids[0]])
         table.close()
     forget_clean_up(place)
-    with OpenedCollection.open(place) as opened:
+    with Collection.open(place) as opened:
         urls = {page.id: page.url for page in opened.catalog.pages_by_id(ids).values()}
         current = [page.id for page in opened.pages()]
         assert opened.check().is_sound

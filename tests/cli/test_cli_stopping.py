@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import COMMANDS
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from tests.cli.cli_runs import Run
 
 HEAVY = {
@@ -129,7 +129,7 @@ def test_help_loads_nothing_heavy() -> None:
 def test_a_second_writer_is_refused_before_anything_heavy_is_loaded(
     collection: Path, words: tuple[str, ...]
 ) -> None:
-    with Collection.open(collection) as opened, opened.appending():
+    with CollectionStore.open(collection) as opened, opened.appending():
         ended, loaded = loading(*words, "--collection", str(collection))
     assert (ended.returncode, loaded) == (6, set())
     assert f"(process {os.getpid()}, since" in ended.stderr

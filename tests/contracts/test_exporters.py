@@ -7,13 +7,13 @@ import pytest
 
 from freshet.core.errors import BadInput, FreshetError, UsageError
 from freshet.flow.exports import WRITERS
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import arrive, html, make, record
 
 every_exporter = pytest.mark.parametrize("kind", sorted(WRITERS))
 
 
-class Broken(OpenedCollection):
+class Broken(Collection):
     """A collection that cannot be read to its end."""
 
     def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator:
@@ -23,7 +23,7 @@ class Broken(OpenedCollection):
 
 
 @pytest.fixture(scope="module")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedCollection]:
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
     with make(tmp_path_factory.mktemp("export") / "c") as made:
         for source in ("", "shop"):
             texts = ("one", "one", "two", "three")
@@ -33,9 +33,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedColle
 
 
 @every_exporter
-def test_every_row_is_of_one_source(
-    kind: str, collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_every_row_is_of_one_source(kind: str, collection: Collection, tmp_path: Path) -> None:
     parts = [collection.export(kind, tmp_path / "part", source=part) for part in ("", "shop")]
     assert collection.export(kind, tmp_path / "all") == sum(parts)
     assert all(parts)
@@ -43,7 +41,7 @@ def test_every_row_is_of_one_source(
 
 @every_exporter
 def test_the_same_collection_gives_the_same_file(
-    kind: str, collection: OpenedCollection, tmp_path: Path
+    kind: str, collection: Collection, tmp_path: Path
 ) -> None:
     for name in ("first", "again"):
         collection.export(kind, tmp_path / name)
@@ -59,7 +57,7 @@ def test_an_empty_collection_gives_a_file_without_rows(kind: str, tmp_path: Path
 
 @every_exporter
 def test_a_file_that_cannot_be_finished_leaves_what_was_there(
-    kind: str, collection: OpenedCollection, tmp_path: Path
+    kind: str, collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_bytes(b"before")
     with Broken.open(collection.path) as broken, pytest.raises(BadInput):
@@ -69,7 +67,7 @@ def test_a_file_that_cannot_be_finished_leaves_what_was_there(
 
 @every_exporter
 def test_a_place_that_cannot_be_written_is_a_clear_error(
-    kind: str, collection: OpenedCollection, tmp_path: Path
+    kind: str, collection: Collection, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="is a folder"):
         collection.export(kind, tmp_path)

@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 
 from freshet.demo.stage import FORBIDDEN, Stage
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 
 def test_every_page_is_there_with_its_importance_and_one_that_is_forbidden(stage: Stage) -> None:
-    with Collection.open(stage.path) as collection:
+    with CollectionStore.open(stage.path) as collection:
         pages = {page.id: page for page in collection.pages()}
         weights = collection.catalog.weights()
     assert len(pages) == len(stage.web.pages) + 1
@@ -21,7 +21,7 @@ def test_every_page_is_there_with_its_importance_and_one_that_is_forbidden(stage
 
 
 def test_only_the_ports_of_the_web_are_opened_and_the_budget_is_set(stage: Stage) -> None:
-    with Collection.open(stage.path) as collection:
+    with CollectionStore.open(stage.path) as collection:
         settings = collection.settings
     assert settings.network.allow == tuple(f"127.0.0.1/32:{8000 + host}" for host in range(8))
     assert settings.budget == "100/day"

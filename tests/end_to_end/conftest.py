@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.clock import FixedClock
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 collect_ignore = ["pywb_application.py"]  # runs in the environment of the replay tools
 if not shutil.which("git"):
@@ -16,7 +16,7 @@ if not shutil.which("git"):
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> Iterator[OpenedCollection]:
+def collection(tmp_path: Path) -> Iterator[Collection]:
     clock = FixedClock(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
-    with OpenedCollection.create(tmp_path / "kept", contact="a@example.org", clock=clock) as made:
+    with Collection.create(tmp_path / "kept", contact="a@example.org", clock=clock) as made:
         yield made

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.exporters.surt import surt
 from freshet.archive.importers.base import Http
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import run_tool
 from tests.flow.flow_samples import arrive, hop, html, make, record
@@ -62,7 +62,7 @@ def odd_records() -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> OpenedCollection:
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits: records of every kind."""
     folder = tmp_path_factory.mktemp("cdxj")
     with make(folder / "c") as made:
@@ -82,7 +82,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> OpenedCollection:
 
 
 def test_the_index_is_that_of_cdxj_indexer_line_by_line(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     collection.export("cdxj", tmp_path / "ours.cdxj")
     run_tool("cdxj-indexer", "--sort", "--output", tmp_path / "theirs.cdxj", collection.archive)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.schedule.test_model_file import MODEL
@@ -21,7 +21,7 @@ def test_pages_are_fetched_and_explained_by_a_model(tmp_path: Path) -> None:
         done = crawl(folder, visits=6, budget="100000000/day")
     assert done.returncode == 0, done.stderr
     assert sum(map(len, outcomes(folder).values())) >= 6
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert collection.plan().policy == "news"
         found = collection.why(collection.page(urls[0])).explanation
     assert found.looks > 0

@@ -8,7 +8,7 @@ import pytest
 
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.traces import guess, open_trace
 from tests.simulate.traces import lines_of
 
@@ -50,14 +50,12 @@ def scraper(tmp_path: Path) -> Path:
     return folder
 
 
-def outcomes(collection: OpenedCollection) -> list[tuple[str, bool | None]]:
+def outcomes(collection: Collection) -> list[tuple[str, bool | None]]:
     rows = collection.page("git:terms/page.md").history()
     return [(row.visit.outcome, row.change and row.change.changed) for row in rows]
 
 
-def test_every_commit_is_a_version_and_comes_in_once(
-    collection: OpenedCollection, scraper: Path
-) -> None:
+def test_every_commit_is_a_version_and_comes_in_once(collection: Collection, scraper: Path) -> None:
     first, again = (collection.bring("git", scraper) for _ in range(2))
     assert (first.visits, again.visits, again.already_there) == (4, 0, 4)
     assert outcomes(collection) == [
@@ -70,9 +68,7 @@ def test_every_commit_is_a_version_and_comes_in_once(
     assert collection.check().is_sound
 
 
-def test_later_commits_are_added_to_the_history(
-    collection: OpenedCollection, scraper: Path
-) -> None:
+def test_later_commits_are_added_to_the_history(collection: Collection, scraper: Path) -> None:
     collection.bring("git", scraper)
     commit(scraper, 500, TEXT + b"fifth")
     done = collection.bring("git", scraper)
@@ -80,9 +76,7 @@ def test_later_commits_are_added_to_the_history(
     assert outcomes(collection)[-1] == (Outcome.OK, True)
 
 
-def test_commits_of_the_same_second_keep_their_order(
-    collection: OpenedCollection, scraper: Path
-) -> None:
+def test_commits_of_the_same_second_keep_their_order(collection: Collection, scraper: Path) -> None:
     for word in (b"a", b"b", b"c"):
         commit(scraper, 900, TEXT + word)
     collection.bring("git", scraper)
@@ -90,9 +84,7 @@ def test_commits_of_the_same_second_keep_their_order(
     assert [page.snapshot(number).body[-1:] for number in (-3, -2, -1)] == [b"a", b"b", b"c"]
 
 
-def test_a_missing_object_costs_only_what_it_held(
-    collection: OpenedCollection, scraper: Path
-) -> None:
+def test_a_missing_object_costs_only_what_it_held(collection: Collection, scraper: Path) -> None:
     blob = git(scraper, "rev-parse", "HEAD~2:page.md")
     (scraper / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     done = collection.bring("git", scraper)
@@ -101,7 +93,7 @@ def test_a_missing_object_costs_only_what_it_held(
     assert [outcome for outcome, _ in outcomes(collection)] == ["ok", "gone", "ok"]
 
 
-def test_a_missing_tree_costs_only_its_commit(collection: OpenedCollection, scraper: Path) -> None:
+def test_a_missing_tree_costs_only_its_commit(collection: Collection, scraper: Path) -> None:
     tree = git(scraper, "rev-parse", "HEAD~2^{tree}")
     (scraper / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     done = collection.bring("git", scraper)
@@ -109,9 +101,7 @@ def test_a_missing_tree_costs_only_its_commit(collection: OpenedCollection, scra
     assert [outcome for outcome, _ in outcomes(collection)] == ["ok", "gone", "ok"]
 
 
-def test_a_missing_commit_leaves_all_newer_ones(
-    collection: OpenedCollection, scraper: Path
-) -> None:
+def test_a_missing_commit_leaves_all_newer_ones(collection: Collection, scraper: Path) -> None:
     commit = git(scraper, "rev-parse", "HEAD~3")
     (scraper / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
     done = collection.bring("git", scraper)
@@ -119,9 +109,7 @@ def test_a_missing_commit_leaves_all_newer_ones(
     assert collection.check().is_sound
 
 
-def test_a_folder_that_is_no_repository_is_refused(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_a_folder_that_is_no_repository_is_refused(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(BadInput, match="plain"):
         collection.bring("git", tmp_path / "plain")

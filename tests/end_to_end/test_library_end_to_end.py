@@ -8,7 +8,7 @@ import pytest
 import freshet
 from freshet.core.errors import NotFound
 from freshet.core.types import Change
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import URL, arrive, html, record
 
 OTHER = "https://example.org/other"
@@ -21,7 +21,7 @@ def test_a_collection_is_made_and_opened(tmp_path: Path) -> None:
         assert [page.url for page in opened.pages()] == [URL]
 
 
-def test_pages_found_one_by_one_and_together_are_the_same(collection: OpenedCollection) -> None:
+def test_pages_found_one_by_one_and_together_are_the_same(collection: Collection) -> None:
     added = collection.add(URL, tags=("front",))
     assert [added] == list(collection.pages()) == [collection.page(URL)]
     assert (added.url, added.source, added.tags) == (URL, "", ("front",))
@@ -32,7 +32,7 @@ def test_pages_found_one_by_one_and_together_are_the_same(collection: OpenedColl
         assert page.difference().change.changed
 
 
-def test_every_verb_takes_the_pages_that_were_found(collection: OpenedCollection) -> None:
+def test_every_verb_takes_the_pages_that_were_found(collection: Collection) -> None:
     record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
     pages = list(collection.pages())
     collection.pause(pages)
@@ -46,7 +46,7 @@ def test_every_verb_takes_the_pages_that_were_found(collection: OpenedCollection
     assert list(collection.pages()) == []
 
 
-def test_what_is_set_for_a_page_is_told_with_its_origin(collection: OpenedCollection) -> None:
+def test_what_is_set_for_a_page_is_told_with_its_origin(collection: Collection) -> None:
     page = collection.add(URL, tags=("front",))
     collection.change_settings("front", [("importance", 2.0)])
     collection.change_settings(page, [("counts_as", "links")])
@@ -56,7 +56,7 @@ def test_what_is_set_for_a_page_is_told_with_its_origin(collection: OpenedCollec
     assert found["proxy"][1] == "default"
 
 
-def test_a_page_is_shown_with_the_parts_that_are_asked_for(collection: OpenedCollection) -> None:
+def test_a_page_is_shown_with_the_parts_that_are_asked_for(collection: Collection) -> None:
     record(collection, [arrive(1, html("one", "a")), arrive(2, html("two", "b"))])
     page = collection.page(URL)
     assert collection.show(page).text is None
@@ -66,7 +66,7 @@ def test_a_page_is_shown_with_the_parts_that_are_asked_for(collection: OpenedCol
 
 
 def test_totals_are_counted_only_for_as_many_pages_as_wanted(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection.add_many([f"https://example.org/{number}" for number in range(9)])
     counted: list[str] = []
@@ -79,7 +79,7 @@ def test_totals_are_counted_only_for_as_many_pages_as_wanted(
     assert len(collection.summaries(limit=2)) == len(counted) == 2
 
 
-def test_changed_pages_are_listed_by_their_last_change(collection: OpenedCollection) -> None:
+def test_changed_pages_are_listed_by_their_last_change(collection: Collection) -> None:
     for url, days in ((URL, (1, 2)), (OTHER, (1, 3)), ("https://example.org/same", (1,))):
         record(collection, [arrive(day, html(str(day)), url=url) for day in days])
     found = collection.summaries(changed=True)
@@ -88,7 +88,7 @@ def test_changed_pages_are_listed_by_their_last_change(collection: OpenedCollect
 
 
 def test_an_import_is_recorded_with_its_number_source_and_bad_rows(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "seen.csv").write_text(f"page,time,changed\n{URL},2024-01-01,0\n{URL},never,1\n")
     done = collection.bring("csv", tmp_path / "seen.csv")
@@ -101,7 +101,7 @@ def test_an_import_is_recorded_with_its_number_source_and_bad_rows(
 
 
 def test_links_that_came_and_went_are_named_wherever_changes_are_read(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     record(collection, [arrive(1, html("one", "a", "b")), arrive(2, html("two", "b", "c"))])
     change = collection.page(URL).history()[-1].change
@@ -117,7 +117,7 @@ def test_links_that_came_and_went_are_named_wherever_changes_are_read(
 
 
 def test_links_that_nobody_compared_are_not_told_to_be_none(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "seen.csv").write_text(f"page,time,changed\n{URL},2024-01-01,1\n")
     collection.bring("csv", tmp_path / "seen.csv")
@@ -127,7 +127,7 @@ def test_links_that_nobody_compared_are_not_told_to_be_none(
 
 
 def test_pages_beside_another_writer_are_counted_right(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introduce = collection.catalog.introduce
 
@@ -141,7 +141,7 @@ def test_pages_beside_another_writer_are_counted_right(
     assert (added.new, added.known) == (1, 1)
 
 
-def test_a_removed_page_is_found_only_when_it_is_asked_for(collection: OpenedCollection) -> None:
+def test_a_removed_page_is_found_only_when_it_is_asked_for(collection: Collection) -> None:
     page = collection.add(URL)
     collection.remove([page])
     for source in (None, ""):

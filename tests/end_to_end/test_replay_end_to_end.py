@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.end_to_end.replay_tools import Replay, pywb, run_tool
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback
@@ -72,7 +72,7 @@ class Crawled:
 
     def timestamps(self, path: str) -> list[str]:
         """Return the times of a page's visits, as replay programs write them."""
-        with OpenedCollection.open(self.folder) as collection:
+        with Collection.open(self.folder) as collection:
             rows = collection.page(self.url + path).history()
         return [f"{row.visit.time:%Y%m%d%H%M%S}" for row in rows]
 
@@ -94,7 +94,7 @@ def replay(request: pytest.FixtureRequest, crawled: Crawled, tmp_path_factory):
     index = tmp_path_factory.mktemp("index") / "index.cdxj"
     archive = crawled.folder / "archive"
     if request.param == "freshet":
-        with OpenedCollection.open(crawled.folder) as collection:
+        with Collection.open(crawled.folder) as collection:
             collection.export("cdxj", index)
     else:
         run_tool("cdx-indexer", "--sort", "--cdxj", "--output", index, archive)
@@ -115,7 +115,7 @@ def test_pywb_shows_at_each_visit_what_the_server_showed(
 
 
 def test_the_crawl_had_every_kind_of_capture(crawled: Crawled) -> None:
-    with OpenedCollection.open(crawled.folder) as collection:
+    with Collection.open(crawled.folder) as collection:
         tagged = collection.page(f"{crawled.url}/tagged").history()
         assert [row.visit.outcome for row in tagged][:2] == [Outcome.OK, Outcome.NOT_MODIFIED]
         assert collection.check().is_sound

@@ -11,15 +11,13 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.core.errors import BadInput
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 CSV = "page,time,changed,new_links\nhttps://a.org/,2024-01-01,0,\nhttps://a.org/,2024-01-02,1,3\n"
 WORDS = "<p>The river rose in spring and the fields were green again that year, {}.</p>"
 
 
-def test_observations_of_a_csv_file_come_in_once(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_observations_of_a_csv_file_come_in_once(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "seen.csv").write_text(CSV)
     first = collection.bring("csv", tmp_path / "seen.csv")
     again = collection.bring("csv", tmp_path / "seen.csv")
@@ -31,9 +29,7 @@ def test_observations_of_a_csv_file_come_in_once(
     ]
 
 
-def test_a_bad_row_is_named_and_the_others_are_kept(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_a_bad_row_is_named_and_the_others_are_kept(collection: Collection, tmp_path: Path) -> None:
     lines = CSV + "https://a.org/,yesterday,1,\n,2024-01-03,1,\nhttps://a.org/,2024-01-04,1,\n"
     (tmp_path / "seen.csv").write_text(lines)
     done = collection.bring("csv", tmp_path / "seen.csv")
@@ -44,7 +40,7 @@ def test_a_bad_row_is_named_and_the_others_are_kept(
 
 
 def test_an_input_that_breaks_off_keeps_what_came_before(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     rows = [f"https://a.org/,{second},1,\n" for second in range(50_000)]
     packed = gzip.compress(("page,time,changed,new_links\n" + "".join(rows)).encode())
@@ -59,7 +55,7 @@ def test_an_input_that_breaks_off_keeps_what_came_before(
     assert (done.visits, done.already_there) == (50_000 - kept, kept)
 
 
-def test_the_three_files_of_bing_come_in_once(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_the_three_files_of_bing_come_in_once(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "urlid_offset_history.txt").write_text("5\t5.5\t[[1.5, 0], [1.0, 1]]\n")
     (tmp_path / "url_urlid_hostid.txt").write_text("http://a.org/\t5\t1\n")
     (tmp_path / "urlid_imp.txt").write_text("5\t0.5\n")
@@ -82,9 +78,7 @@ def versions(path: Path, count: int) -> Path:
     return path
 
 
-def test_versions_of_a_parquet_file_come_in_once(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_versions_of_a_parquet_file_come_in_once(collection: Collection, tmp_path: Path) -> None:
     path = versions(tmp_path / "versions_shop.parquet", 8)
     first, again = (collection.bring("parquet", path) for _ in range(2))
     assert (first.visits, again.visits) == (8, 0)
@@ -99,9 +93,7 @@ def test_versions_of_a_parquet_file_come_in_once(
     assert collection.check().is_sound
 
 
-def test_what_is_exported_as_csv_comes_in_again(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_what_is_exported_as_csv_comes_in_again(collection: Collection, tmp_path: Path) -> None:
     collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     assert collection.export("csv", tmp_path / "out.csv", source="shop") == 6
     done = collection.bring("csv", tmp_path / "out.csv", source="copy")
@@ -117,9 +109,7 @@ def test_what_is_exported_as_csv_comes_in_again(
         ]
 
 
-def test_parquet_columns_are_those_of_common_crawl(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_parquet_columns_are_those_of_common_crawl(collection: Collection, tmp_path: Path) -> None:
     collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     collection.export("parquet", tmp_path / "out.parquet")
     collection.export("changes", tmp_path / "changes.parquet")
@@ -130,7 +120,7 @@ def test_parquet_columns_are_those_of_common_crawl(
     assert (len(visits), len(changes), changes["changed"].sum()) == (8, 6, 2)
 
 
-def assert_that_offsets_lead_to_records(collection: OpenedCollection, index: Path) -> None:
+def assert_that_offsets_lead_to_records(collection: Collection, index: Path) -> None:
     for line in index.read_text().splitlines():
         _, stamp, fields = line.split(" ", 2)
         entry = json.loads(fields)
@@ -144,7 +134,7 @@ def assert_that_offsets_lead_to_records(collection: OpenedCollection, index: Pat
 
 
 def test_offsets_of_the_cdxj_index_lead_to_the_records(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     assert collection.export("cdxj", tmp_path / "out.cdxj") == 8
@@ -152,7 +142,7 @@ def test_offsets_of_the_cdxj_index_lead_to_the_records(
 
 
 def test_an_index_tells_revisits_also_where_visits_came_late(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     path = versions(tmp_path / "versions_shop.parquet", 4)
     rows = pl.read_parquet(path)

@@ -10,7 +10,7 @@ import pytest
 
 from freshet.archive.importers.base import Http
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import pywb, run_tool
 from tests.flow.flow_samples import URL, arrive, bodies, hop, html, make, record, told
@@ -23,7 +23,7 @@ FINAL = "https://elsewhere.example/final"
 
 
 @pytest.fixture(scope="module")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> OpenedCollection:
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits."""
     folder = tmp_path_factory.mktemp("wacz")
     with make(folder / "c") as made:
@@ -42,7 +42,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> OpenedCollection:
 
 
 @pytest.fixture(scope="module")
-def exported(collection: OpenedCollection, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(collection: Collection, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("exported") / "news.wacz"
     assert collection.export("wacz", path) == 6
     return path
@@ -106,9 +106,7 @@ def test_no_secret_of_a_request_leaves_with_it(exported: Path, tmp_path: Path) -
     assert b"Cookie: [blanked]" in whole
 
 
-def test_it_comes_back_as_it_was(
-    collection: OpenedCollection, exported: Path, tmp_path: Path
-) -> None:
+def test_it_comes_back_as_it_was(collection: Collection, exported: Path, tmp_path: Path) -> None:
     with make(tmp_path / "c") as again:
         done = again.bring("wacz", exported, source="")
         assert (done.visits, done.bad) == (5, 0)
@@ -118,6 +116,6 @@ def test_it_comes_back_as_it_was(
         assert again.check().is_sound
 
 
-def test_only_pages_of_a_source_leave_with_it(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_only_pages_of_a_source_leave_with_it(collection: Collection, tmp_path: Path) -> None:
     assert collection.export("wacz", tmp_path / "part.wacz", source="warc") == 1
     run_tool("wacz", "validate", "--file", tmp_path / "part.wacz")

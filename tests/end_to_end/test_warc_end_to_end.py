@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from freshet.archive.warc.check import check
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.end_to_end.foreign_warc import (
     IDENTICAL,
     NOT_MODIFIED,
@@ -34,11 +34,11 @@ OTHER = PAGE.replace(b"green", b"brown")
 MISSING = "https://example.org/other"
 
 
-def archive(collection: OpenedCollection) -> bytes:
+def archive(collection: Collection) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
 
 
-def outcomes(collection: OpenedCollection, source: str, url: str = URL) -> list[str]:
+def outcomes(collection: Collection, source: str, url: str = URL) -> list[str]:
     rows = collection.page(url, source=source).history()
     return [
         f"{row.visit.outcome} {'-' if row.change is None else int(row.change.changed)}"
@@ -46,7 +46,7 @@ def outcomes(collection: OpenedCollection, source: str, url: str = URL) -> list[
     ]
 
 
-def is_read_by_others(collection: OpenedCollection) -> bool:
+def is_read_by_others(collection: Collection) -> bool:
     whole = archive(collection)
     ours = [
         record.rec_headers.get_header("WARC-Record-ID")
@@ -57,7 +57,7 @@ def is_read_by_others(collection: OpenedCollection) -> bool:
 
 
 def test_records_come_in_byte_for_byte_with_their_companions(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     records = [request(11, of=1), response(1), metadata(12, of=1), response(2, OTHER)]
     members = write(tmp_path / "a.warc.gz", records)
@@ -70,7 +70,7 @@ def test_records_come_in_byte_for_byte_with_their_companions(
     assert is_read_by_others(collection)
 
 
-def test_a_second_import_brings_nothing_new(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_a_second_import_brings_nothing_new(collection: Collection, tmp_path: Path) -> None:
     write(tmp_path / "a.warc.gz", [response(1), revisit(2, IDENTICAL), revisit(3, NOT_MODIFIED)])
     collection.bring("warc", tmp_path / "a.warc.gz")
     before = archive(collection)
@@ -80,7 +80,7 @@ def test_a_second_import_brings_nothing_new(collection: OpenedCollection, tmp_pa
 
 
 def test_revisits_are_looks_when_their_original_is_in_the_same_file(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     records = [response(1), revisit(2, IDENTICAL), revisit(3, NOT_MODIFIED), response(4, OTHER)]
     write(tmp_path / "a.warc.gz", records)
@@ -92,7 +92,7 @@ def test_revisits_are_looks_when_their_original_is_in_the_same_file(
 
 
 def test_a_revisit_finds_its_original_in_an_earlier_import(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1)])
     write(tmp_path / "b.warc.gz", [revisit(2, IDENTICAL)])
@@ -103,7 +103,7 @@ def test_a_revisit_finds_its_original_in_an_earlier_import(
 
 
 def test_a_revisit_whose_original_is_missing_is_only_reported(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [revisit(1, IDENTICAL), response(2, OTHER)])
     collection.bring("warc", tmp_path / "a.warc.gz")
@@ -112,14 +112,14 @@ def test_a_revisit_whose_original_is_missing_is_only_reported(
 
 
 def test_a_revisit_of_another_page_reads_back_that_pages_bytes(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1), revisit(2, IDENTICAL, url=MISSING)])
     collection.bring("warc", tmp_path / "a.warc.gz")
     assert collection.page(MISSING).snapshot(1).body == PAGE
 
 
-def test_a_plain_file_becomes_members(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_a_plain_file_becomes_members(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(request(11, of=1) + response(1) + response(2, OTHER))
     done = collection.bring("warc", tmp_path / "a")
     assert (done.visits, done.bad) == (2, 0)
@@ -128,9 +128,7 @@ def test_a_plain_file_becomes_members(collection: OpenedCollection, tmp_path: Pa
     assert is_read_by_others(collection)
 
 
-def test_a_file_gzipped_as_a_whole_becomes_members(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_a_file_gzipped_as_a_whole_becomes_members(collection: Collection, tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(response(1) + response(2, OTHER) + revisit(3, IDENTICAL, OTHER)))
     done = collection.bring("warc", path)
@@ -139,7 +137,7 @@ def test_a_file_gzipped_as_a_whole_becomes_members(
     assert collection.check().is_sound
 
 
-def test_an_arc_file_comes_in(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_an_arc_file_comes_in(collection: Collection, tmp_path: Path) -> None:
     version = b"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n"
     parts = [
         b"filedesc://a.arc 0.0.0.0 20240101000000 text/plain %d\n" % len(version), version, b"\n",
@@ -155,7 +153,7 @@ def test_an_arc_file_comes_in(collection: OpenedCollection, tmp_path: Path) -> N
 
 
 def test_records_of_other_than_pages_are_left_out_and_counted(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     lookup = raw("response", 1, b"20240101\nexample.org. 1.2.3.4", url="dns:example.org")
     write(tmp_path / "a.warc.gz", [lookup, response(2)])
@@ -165,7 +163,7 @@ def test_records_of_other_than_pages_are_left_out_and_counted(
 
 
 def test_good_records_before_and_after_a_broken_one_are_kept(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     members = write(tmp_path / "a.warc.gz", [response(1), response(2, OTHER), response(3)])
     broken = bytearray(members[1])
@@ -179,7 +177,7 @@ def test_good_records_before_and_after_a_broken_one_are_kept(
 
 
 def test_a_file_that_is_cut_short_keeps_its_whole_records(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     members = write(tmp_path / "a.warc.gz", [response(1), response(2, OTHER)])
     (tmp_path / "a.warc.gz").write_bytes(members[0] + members[1][:-9])
@@ -188,7 +186,7 @@ def test_a_file_that_is_cut_short_keeps_its_whole_records(
 
 
 def test_a_file_without_any_record_is_refused_with_one_line(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "a.warc.gz").write_bytes(b"not a web archive at all")
     with pytest.raises(BadInput, match="no record of it can be read"):
@@ -196,7 +194,7 @@ def test_a_file_without_any_record_is_refused_with_one_line(
     assert collection.catalog.counts().visits == 0
 
 
-def test_a_folder_of_files_is_one_import(collection: OpenedCollection, tmp_path: Path) -> None:
+def test_a_folder_of_files_is_one_import(collection: Collection, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     (folder / "deep").mkdir(parents=True)
     write(folder / "b.warc.gz", [response(1)])
@@ -206,7 +204,7 @@ def test_a_folder_of_files_is_one_import(collection: OpenedCollection, tmp_path:
 
 
 def test_two_files_of_a_crawl_give_one_history_per_page(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
@@ -221,7 +219,7 @@ def test_two_files_of_a_crawl_give_one_history_per_page(
 
 
 def test_pages_that_were_imported_under_another_source_keep_it(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1)])
     collection.bring("warc", tmp_path / "a.warc.gz", source="a")
@@ -231,9 +229,7 @@ def test_pages_that_were_imported_under_another_source_keep_it(
 
 
 @pytest.mark.parametrize("order", ["before", "after", "apart", "named by the response"])
-def test_an_answer_to_a_post_is_no_page(
-    collection: OpenedCollection, tmp_path: Path, order: str
-) -> None:
+def test_an_answer_to_a_post_is_no_page(collection: Collection, tmp_path: Path, order: str) -> None:
     posted, asked = response(2, OTHER), request(12, of=2, method="POST")
     page, get = response(1), request(11, of=1)
     if order == "named by the response":
@@ -255,7 +251,7 @@ def test_an_answer_to_a_post_is_no_page(
 
 
 def test_a_capture_that_was_cut_when_it_was_made_is_no_look(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     cut = raw("response", 2, http(PAGE), "WARC-Truncated: length")
     write(tmp_path / "a.warc.gz", [response(1), cut])
@@ -265,12 +261,12 @@ def test_a_capture_that_was_cut_when_it_was_made_is_no_look(
 
 
 def test_files_are_closed_at_the_size_that_is_set(
-    collection: OpenedCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FRESHET_ARCHIVE__FILE_BYTES", "1500")
     bodies = [PAGE + b"x" * number for number in range(9)]
     write(tmp_path / "a.warc.gz", [response(n, body) for n, body in enumerate(bodies, 1)])
-    with OpenedCollection.open(collection.path, clock=collection.clock) as small:
+    with Collection.open(collection.path, clock=collection.clock) as small:
         assert small.bring("warc", tmp_path / "a.warc.gz").visits == 9
         files = list(small.archive.glob("*.warc.gz"))
         assert len(files) > 2

@@ -13,7 +13,7 @@ from typing import Any
 
 from freshet.fetch.crawl import crawl as run
 from freshet.fetch.desk import Limits
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}
@@ -29,7 +29,7 @@ def make_collection(
     **tables: Mapping[str, Any],
 ) -> Path:
     """Make a collection of pages that may be fetched from loopback."""
-    with OpenedCollection.create(folder, contact="test@example.org") as collection:
+    with Collection.create(folder, contact="test@example.org") as collection:
         collection.add_many(list(urls))
     network = {"allow": list(allow)} | dict(tables.pop("network", {}))
     settings = {"network": network, "politeness": politeness} | tables
@@ -59,7 +59,7 @@ def crawl(
 
 def outcomes(folder: Path) -> dict[str, list[str]]:
     """Return how the visits of each page ended."""
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         return {
             page.url: [row.visit.outcome.value for row in page.history()]
             for page in collection.pages()

@@ -22,7 +22,7 @@ from freshet.fetch.crawl import crawl as run
 from freshet.fetch.desk import Limits
 from freshet.fetch.redirects import Redirects
 from freshet.fetch.robots import Robots
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.schedule.agenda import Agenda
 from freshet.schedule.states import PageStates
 
@@ -89,7 +89,7 @@ def _is_measured(before: Any, seen: Any) -> bool:
 def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -> None:
     """Crawl in this process."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         ids = {page.url.rpartition("/")[2]: page.id for page in collection.pages()}
     _inject(ids)
     run(folder, budget=budget, limits=Limits(visits=visits, seconds=seconds or LONGEST))

@@ -13,7 +13,7 @@ from freshet.core.tables import Caps
 from freshet.fetch.parts import Parts
 from freshet.fetch.worker import Worker
 from freshet.flow.crawl import Crawl
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 def die_with_a_request_out(folder: Path) -> None:
     """Leave a collection as a crawl does that is killed while its first request is out."""
-    opened = OpenedCollection.open(folder, clock=FixedClock(NOON))
+    opened = Collection.open(folder, clock=FixedClock(NOON))
     with opened as collection, collection.recording() as recorder:
         crawl = Crawl(collection, recorder)
         crawl.begin()
@@ -59,7 +59,7 @@ def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path)
     table = folder.parent / "past.csv"
     table.write_text("page,time,changed\nhttps://other.example/,2026-01-01T00:00:00Z,1\n")
     later = NOON + timedelta(hours=2)
-    with OpenedCollection.open(folder, clock=FixedClock(later)) as collection:
+    with Collection.open(folder, clock=FixedClock(later)) as collection:
         collection.bring("csv", table)
     with begun(folder, later) as parts:
         assert parts.hosts.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY

@@ -14,7 +14,7 @@ from freshet.core.tables import Caps
 from freshet.core.types import Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -28,15 +28,15 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def collection(tmp_path: Path, clock: FixedClock) -> Iterator[OpenedCollection]:
-    OpenedCollection.create(tmp_path / "c", contact="me@example.org").close()
-    with OpenedCollection.open(tmp_path / "c", clock=clock) as opened:
+def collection(tmp_path: Path, clock: FixedClock) -> Iterator[Collection]:
+    Collection.create(tmp_path / "c", contact="me@example.org").close()
+    with Collection.open(tmp_path / "c", clock=clock) as opened:
         opened.add_many([f"https://h{number}.example/" for number in range(PAGES)])
         yield opened
 
 
 @contextmanager
-def crawling(collection: OpenedCollection, budget: int) -> Iterator[Crawl]:
+def crawling(collection: Collection, budget: int) -> Iterator[Crawl]:
     with collection.recording() as recorder:
         crawl = Crawl(collection, recorder, budget=f"{budget}/day", catch_up=True)
         crawl.begin()
@@ -61,7 +61,7 @@ def visit(crawl: Crawl, clock: FixedClock, errands: tuple[Errand, ...]) -> None:
 
 @pytest.mark.parametrize("days", [(1, -1, 1), (-1, 1, -1)])
 def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
-    collection: OpenedCollection, clock: FixedClock, days: tuple[int, ...]
+    collection: Collection, clock: FixedClock, days: tuple[int, ...]
 ) -> None:
     drawn = []
     with crawling(collection, budget=6) as crawl:
@@ -77,7 +77,7 @@ def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
 
 
 def test_pages_are_visited_again_though_the_clock_was_set_back_before_their_looks(
-    collection: OpenedCollection, clock: FixedClock
+    collection: Collection, clock: FixedClock
 ) -> None:
     with crawling(collection, budget=100) as crawl:
         visit(crawl, clock, draw(crawl, clock))
@@ -88,7 +88,7 @@ def test_pages_are_visited_again_though_the_clock_was_set_back_before_their_look
 
 
 def test_pages_are_visited_by_a_crawl_that_begins_before_their_looks(
-    collection: OpenedCollection, clock: FixedClock
+    collection: Collection, clock: FixedClock
 ) -> None:
     with crawling(collection, budget=100) as crawl:
         visit(crawl, clock, draw(crawl, clock))
@@ -99,7 +99,7 @@ def test_pages_are_visited_by_a_crawl_that_begins_before_their_looks(
 
 
 def test_a_page_that_is_out_when_the_clock_is_set_back_is_not_sent_out_again(
-    collection: OpenedCollection, clock: FixedClock
+    collection: Collection, clock: FixedClock
 ) -> None:
     with crawling(collection, budget=100) as crawl:
         visit(crawl, clock, draw(crawl, clock))
@@ -111,7 +111,7 @@ def test_a_page_that_is_out_when_the_clock_is_set_back_is_not_sent_out_again(
 
 
 def test_no_page_seems_to_have_been_seen_in_the_future(
-    collection: OpenedCollection, clock: FixedClock
+    collection: Collection, clock: FixedClock
 ) -> None:
     with crawling(collection, budget=100) as crawl:
         visit(crawl, clock, draw(crawl, clock))

@@ -14,7 +14,7 @@ import pytest
 from freshet.core.clock import stopwatch
 from freshet.core.errors import Locked
 from freshet.fetch.crawl import crawl
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crash.web import Web, served
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Entry
@@ -95,7 +95,7 @@ def test_an_import_is_refused_within_a_second_and_told_who_crawls(
 ) -> None:
     seen = tmp_path / "seen.csv"
     seen.write_text("page,time,changed\nhttps://a.example/,1,0\n")
-    with OpenedCollection.open(running.folder) as collection:
+    with Collection.open(running.folder) as collection:
         work = lambda: collection.bring("csv", seen)  # noqa: E731
         assert best(lambda: refused(work, running.process)) < 1.0
 
@@ -105,7 +105,7 @@ def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> 
 
     def seconds() -> float:
         url = next(urls)
-        with OpenedCollection.open(running.folder) as collection:
+        with Collection.open(running.folder) as collection:
             collection.add(url)
         began = stopwatch()
         return running.await_entry(url, began - 1).began - began
@@ -114,7 +114,7 @@ def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> 
 
 
 def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: Running) -> None:
-    with OpenedCollection.open(running.folder) as collection:
+    with Collection.open(running.folder) as collection:
         pages = collection.pages()
 
         def seconds() -> float:
@@ -128,7 +128,7 @@ def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: 
 def test_a_page_that_is_paused_is_asked_for_no_more(tmp_path: Path) -> None:
     with (
         crawled(tmp_path, "2000000/day") as running,
-        OpenedCollection.open(running.folder) as collection,
+        Collection.open(running.folder) as collection,
     ):
         [page, other, *_] = collection.pages()
         collection.pause([page])

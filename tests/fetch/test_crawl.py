@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site
 
@@ -30,7 +30,7 @@ def test_pages_are_fetched_and_kept(tmp_path: Path) -> None:
         run = crawl(folder, visits=12)
     assert run.returncode == 0, run.stderr
     assert outcomes(folder) == {url: ["ok"] for url in wanted}
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert collection.check().is_sound
         assert collection.page(wanted[3]).view().title == "page 3"
 
@@ -59,7 +59,7 @@ def test_a_redirect_is_followed_and_both_ends_are_kept(tmp_path: Path) -> None:
         [url] = urls(server, "a", "/old")
         folder = make_collection(tmp_path / "c", [url], server.allow)
         crawl(folder, visits=1)
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [row] = collection.page(url).history()
         assert row.visit.outcome == "ok"
         assert row.visit.final_url == f"{server.urls['a']}/new"
@@ -78,7 +78,7 @@ def test_headers_of_a_page_do_not_follow_it_to_another_host(tmp_path: Path) -> N
     with Loopback({"a": away, "b": Site({"/secret": page("there")})}) as server:
         [url] = urls(server, "a", "/")
         folder = make_collection(tmp_path / "c", [url], server.allow)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             changes = [
                 ("headers.X-Key", "k"),
                 ("cookies.session", "s"),
@@ -100,7 +100,7 @@ def test_a_proxys_password_is_not_archived(tmp_path: Path) -> None:
 
     with Loopback({"proxy": proxy}) as server:
         folder = make_collection(tmp_path / "c", ["http://far.example/"], server.allow)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             way = server.urls["proxy"].replace("http://", "http://me:secret@")
             collection.change_settings(collection.page("http://far.example/"), [("proxy", way)])
         crawl(folder, visits=1)
@@ -129,7 +129,7 @@ def test_an_address_that_is_not_open_is_refused_and_the_setting_named(tmp_path: 
         folder = make_collection(tmp_path / "c", [url], [])
         crawl(folder, visits=1)
         assert server.log.entries() == []
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [row] = collection.page(url).history()
     assert row.visit.outcome == "refused"
     assert "network.allow" in row.visit.why
@@ -187,7 +187,7 @@ def test_a_500_that_asks_for_a_pause_closes_its_host_at_once(tmp_path: Path) -> 
         [url] = urls(server, "a", "/")
         folder = make_collection(tmp_path / "c", [url], server.allow)
         assert crawl(folder, visits=1).returncode == 0
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [visit] = [row.visit for row in collection.page(url).history()]
         until = collection.catalog.host(url.split("/")[2]).backoff_until
     assert until > visit.time + timedelta(seconds=599)

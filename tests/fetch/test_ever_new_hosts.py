@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from freshet.fetch.hosts import MOST_RULES_WITHOUT_PAGES
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback
 
@@ -42,6 +42,6 @@ def test_hosts_that_only_redirects_led_to_are_forgotten(tmp_path: Path) -> None:
 
 def hosts_kept(folder: Path) -> dict[str, int]:
     """Return the hosts that a collection remembers, with the length of their rules."""
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         states = collection.catalog.hosts()
     return {state.host: len(state.robots.get("rules", "")) for state in states}

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site
 
 CALM = ScriptedPage(("<p>The river is calm today, and the ferry goes every hour.</p>",))
 
 
-def closed(collection: OpenedCollection) -> list[str]:
+def closed(collection: Collection) -> list[str]:
     """Return the hosts that have failed, or whose robots.txt has."""
     states = collection.catalog.hosts()
     return [s.host for s in states if s.failures or s.robots.get("failing_since")]
@@ -34,12 +34,12 @@ def test_pages_that_cannot_be_asked_for_leave_their_host_open(tmp_path: Path) ->
             "/down": {"proxy": "http://127.0.0.1:9"},
             "/password": {"proxy": server.urls["proxy"]},
         }
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             for path, table in settings.items():
                 collection.catalog.set_page_settings(collection.page(pages[path]).id, table)
         run = crawl(folder, visits=len(paths), seconds=20)
         assert run.returncode == 0, run.stderr
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             assert closed(collection) == []
     found = {url.rpartition("/")[2]: ends for url, ends in outcomes(folder).items()}
     assert found.pop("typed") != ["unreachable"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Entry, Exchange, Loopback
 
@@ -62,7 +62,7 @@ def test_a_redirect_to_an_impossible_name_is_an_outcome_at_once(
     crawled: tuple[Path, str, list[Entry], str],
 ) -> None:
     folder, base, _, stderr = crawled
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         first = collection.page(f"{base}/nowhere").history()[0].visit
     assert first.outcome == "unreachable"
     assert "Traceback" not in stderr

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.midnight import DAY, NEXT_DAY, crawl_over_midnight
 from tests.fetch.servers import ROBOTS, Exchange, Loopback
@@ -31,7 +31,7 @@ class Midnight:
 
 def spent(folder: Path) -> tuple[int, int]:
     """Return what was booked on the day and on the next one."""
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         catalog = collection.catalog
         return catalog.spending(DAY).requests, catalog.spending(NEXT_DAY).requests
 

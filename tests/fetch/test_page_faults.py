@@ -8,7 +8,7 @@ import pytest
 
 from freshet.archive.catalog.rows import NewPage
 from freshet.core.types import PageKey
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.faults import STAGES, faulty_crawl
 from tests.fetch.servers import Loopback, ScriptedPage, Site
@@ -54,7 +54,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     with Loopback({"a": Site({f"/{name}": page(name) for name in names})}) as server:
         urls = [f"{server.urls['a']}/{name}" for name in names]
         folder = make_collection(tmp_path_factory.mktemp("faults") / "c", urls, server.allow)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             settings = collection.page(f"{server.urls['a']}/settings")
             collection.change_settings(settings, [("headers.accept", "text/html")])
             old = [NewPage(PageKey(url), "h", "h", "h/") for url in NO_URLS]
@@ -90,7 +90,7 @@ def test_every_fault_is_logged_with_its_traceback(crawled: Crawled) -> None:
 
 
 def test_pages_that_are_no_urls_are_refused_with_the_reason(crawled: Crawled) -> None:
-    with OpenedCollection.open(crawled.folder) as collection:
+    with Collection.open(crawled.folder) as collection:
         visits = [collection.page(url).history()[-1].visit for url in NO_URLS]
     assert [visit.why for visit in visits] == [
         "its URL has the scheme note; only http and https can be fetched",
@@ -103,7 +103,7 @@ def test_nothing_is_lost_or_doubled(crawled: Crawled) -> None:
     found = {name: len(ended) for name, ended in crawled.outcomes().items()}
     assert {name: found[name] for name in crawled.asked} == dict(crawled.asked)
     assert UNSENT.isdisjoint(crawled.asked)
-    with OpenedCollection.open(crawled.folder) as collection:
+    with Collection.open(crawled.folder) as collection:
         assert collection.catalog.leases() == []
         day = collection.clock.now().date().isoformat()
         booked = collection.catalog.spending(day).requests

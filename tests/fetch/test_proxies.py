@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site
@@ -43,7 +43,7 @@ def test_a_page_keeps_its_proxy_and_a_proxys_failure_is_not_the_hosts(tmp_path: 
         }
         allow = [*server.allow, "127.0.0.1/32:9"]
         folder = make_collection(tmp_path / "c", proxies, allow, ONCE)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             for url, way in proxies.items():
                 collection.change_settings(collection.page(url), [("proxy", way or None)])
         environment = {"http_proxy": "http://127.0.0.1:9", "no_proxy": ""}
@@ -62,7 +62,7 @@ def test_a_page_keeps_its_proxy_and_a_proxys_failure_is_not_the_hosts(tmp_path: 
     assert known.count("http://one.example/robots.txt") == 1
     assert {"http://two.example/robots.txt", "http://two.example/there"} <= set(known)
     assert all(entry.header("proxy-authorization") is None for entry in reached)
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         host = collection.catalog.host("one.example")
         wrong = collection.page("http://one.example/wrong").history()[0].visit
     assert host is not None
@@ -86,12 +86,12 @@ def test_what_a_proxy_answers_by_itself_holds_for_its_own_pages_alone(tmp_path: 
         proxied = [f"{server.urls['site']}{path}" for path in ("/a", "/b")]
         direct = [f"{server.urls['site']}{path}" for path in ("/", "/shut")]
         folder = make_collection(tmp_path / "c", proxied, server.allow, ONCE)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             for url in proxied:
                 page = collection.page(url)
                 collection.change_settings(page, [("proxy", server.urls["proxy"])])
         first = crawl(folder, visits=2)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             collection.add_many(direct)
             assert collection.host(server.urls["site"]).closed_until is None
         second = crawl(folder, visits=2)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.hostile import laws
 from tests.fetch.servers import Behaviour, Exchange, Loopback
@@ -88,7 +88,7 @@ def test_a_robots_txt_that_asks_for_a_pause_gets_it_also_after_a_restart(tmp_pat
             assert run.returncode == 0, run.stderr
         asked = [(entry.host, entry.path) for entry in server.log.entries()]
     assert sorted(asked) == [("throttles", "/robots.txt"), ("unavailable", "/robots.txt")]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         now = collection.clock.now()
         states = [state for state in collection.catalog.hosts() if state.failures]
     waits = [(state.backoff_until - now).total_seconds() for state in states if state.backoff_until]
@@ -109,7 +109,7 @@ def test_a_robots_txt_that_redirects_to_a_host_left_alone_cannot_be_had(tmp_path
         asked = target.log.entries()
     assert run.returncode == 0, run.stderr
     assert len(asked) == 1
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         whys = [row.visit.why for page in collection.pages() for row in page.history()]
     assert sum("status 503" in why for why in whys) == 1
     assert sum("is to be left alone for now" in why for why in whys) == 2
@@ -126,7 +126,7 @@ def test_a_crawl_that_ends_does_not_wait_for_turns(tmp_path: Path) -> None:
             run = crawl(folder, seconds=1.5)
     assert run.returncode == 0, run.stderr
     assert outcomes(folder) == {url: [] for url in wanted}
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert collection.catalog.leases() == []
         failed = [s.host for s in collection.catalog.hosts() if s.robots.get("failing_since")]
     assert failed == []

@@ -12,10 +12,10 @@ from freshet.core.settings import Settings
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
 from freshet.fetch.worker import FIRST_SIGHT
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.page import CollectionPage
+from freshet.flow.page_rounds import PageRound, rounds_of
 from freshet.flow.planning import rehearse
-from freshet.flow.rounds import PageRound, rounds_of
 from freshet.flow.sight import see
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Exchange, Loopback
@@ -70,7 +70,7 @@ def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def minutes(collection: OpenedCollection, url: str, one: PageRound) -> list[float]:
+def minutes(collection: Collection, url: str, one: PageRound) -> list[float]:
     """Return when the samples of a round were taken, in minutes after its first."""
     times = {row.visit.id: row.visit.time for row in collection.page(url).history()}
     return [(times[visit] - times[one.visits[0]]) / timedelta(minutes=1) for visit in one.visits]
@@ -84,7 +84,7 @@ def number(page: CollectionPage, visit: int) -> int:
 
 
 def last_visit(folder: Path, url: str) -> datetime:
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         return collection.page(url).history()[-1].visit.time
 
 
@@ -97,12 +97,12 @@ def test_a_page_never_the_same_gets_instant_and_fast_rounds_that_a_restart_does_
         folder = make_collection(tmp_path / "c", [url], server.allow, POLITE)
         run(folder, START, 6, f"{budget}/day")
         run(folder, last_visit(folder, url) + UNTIL_FAST, 4, f"{budget}/day")
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             _, begun = rounds_of(collection.catalog, collection.page(url).id)
             assert 0 < len(begun.visits) < 4
         run(folder, last_visit(folder, url), 26, f"{budget}/day")
         asked = [entry for entry in server.log.entries("a") if entry.path == "/"]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         page = collection.page(url)
         first, fast, instant = rounds_of(collection.catalog, page.id)
         looks = [row.visit.id for row in page.history()]

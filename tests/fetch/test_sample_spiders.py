@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Entry, Loopback
 from tests.fetch.spider_runs import ADDON, KINDS, Results, run_spiders
@@ -104,7 +104,7 @@ def _asked(entries: list[Entry]) -> Asked:
 
 def test_every_request_is_paid_for_and_every_page_recorded(both: Both) -> None:
     requests = [entry for entry in both.freshet_asked if entry.path != ROBOTS]
-    with OpenedCollection.open(both.folder) as collection:
+    with Collection.open(both.folder) as collection:
         assert collection.check().is_sound
         pages = {page.url.split("/", 3)[3]: page.history() for page in collection.pages()}
         days = {row.visit.time.date().isoformat() for past in pages.values() for row in past}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.relay import pump
@@ -40,7 +40,7 @@ def test_secrets_go_out_over_verified_connections_alone_unless_the_page_allows_m
     with Loopback({"plain": SITE, "safe": SITE, "bad": SITE}, tls=tls) as server:
         urls = {path: server.urls[host] + path for path, (host, _) in settings.items()}
         folder = make_collection(tmp_path / "c", urls.values(), server.allow, ONCE)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             for path, (_, changes) in settings.items():
                 collection.change_settings(collection.page(urls[path]), changes)
         done = crawl(folder, visits=6, environment=authority.environment)
@@ -58,7 +58,7 @@ def test_secrets_go_out_over_verified_connections_alone_unless_the_page_allows_m
     assert sorted(entries.keys() - {"/robots.txt"}) == ["/allowed", "/language", "/safe"]
     assert entries["/allowed"].header("cookie") == "session=hush-3"
     assert entries["/safe"].header("authorization") == "Bearer hush-4"
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         whys = [collection.page(urls[path]).history()[0].visit.why for path in settings]
     assert "X-Api-Key would go out over a plain http connection" in whys[1]
     assert "insecure_secrets = true" in whys[1]
@@ -121,7 +121,7 @@ def test_cookies_and_headers_do_not_survive_a_redirect_from_https_to_http(
         place.append(f"{ADDRESS}:{port}")
         url = f"https://{place[0]}/"
         folder = make_collection(tmp_path / "c", [url], [f"{ADDRESS}/32:{port}"])
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             changes = [
                 ("cookies.session", "s"),
                 ("headers.Authorization", "a"),

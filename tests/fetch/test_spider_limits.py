@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback
 from tests.fetch.spider_runs import ADDON, run_spiders
@@ -71,7 +71,7 @@ def in_no_order(items: list[Item]) -> list[str]:
 
 
 def requests_of(folder: Path) -> int:
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         times = [row.visit.time for page in collection.pages() for row in page.history()]
         days = {time.date().isoformat() for time in times}
         return sum(collection.catalog.spending(day).requests for day in days)

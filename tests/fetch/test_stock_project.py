@@ -13,8 +13,8 @@ from freshet.core.settings import Settings as FreshetSettings
 from freshet.fetch.addon import Freshet, scrapy_settings
 from freshet.fetch.parts import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
 from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
-from freshet.flow.collection import Collection
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
+from freshet.flow.store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
@@ -91,7 +91,7 @@ def test_a_collection_that_is_in_use_ends_scrapy_with_one_line(
     folder = make_collection(tmp_path / "c", (), ())
     set_up(project, folder, "http://127.0.0.1:9/")
     shell = ("shell", "-c", "6 * 7", "--loglevel", "ERROR")
-    with Collection.open(folder) as collection, collection.appending():
+    with CollectionStore.open(folder) as collection, collection.appending():
         refused = run(project, *shell)
         without = scrapy(project, *shell, "-s", "FRESHET_COLLECTION=")
     assert refused.returncode == 1
@@ -133,7 +133,7 @@ def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: 
     items = json.loads((tmp_path / "first.json").read_text())
     assert {item["title"] for item in items} == {"home", "next", "kept"}
     assert "/shut" not in asked
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         visits = {
             page.url.removeprefix(start): [row.visit.outcome.value for row in page.history()]
             for page in collection.pages()
@@ -159,6 +159,6 @@ def test_rules_that_a_project_fetches_unverified_do_not_count_as_verified(
         scrapy(project, "crawl", "titles", "-s", "DOWNLOAD_VERIFY_CERTIFICATES=False")
         asked = [entry.path for entry in server.log.entries("a")]
     assert asked == ["/robots.txt", "/"]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [host] = collection.catalog.hosts()
     assert host.robots["unverified"] is True

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.authority import EXPIRED, Authority
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import Loopback, ScriptedPage, Site
@@ -27,7 +27,7 @@ def test_an_untrusted_page_is_no_content_and_closes_no_host_for_pages_that_waive
         hosts = {"good": "good", "untrusted": "bad", "waived": "bad"}
         urls = {name: server.urls[hosts[name]] + path for name, path in pages.items()}
         folder = make_collection(tmp_path / "c", urls.values(), server.allow, ONCE)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             collection.change_settings(collection.page(urls["waived"]), [("verify_tls", False)])
         done = crawl(folder, visits=3, environment=authority.environment)
         asked = [entry.path for entry in server.log.entries("bad")]
@@ -38,7 +38,7 @@ def test_an_untrusted_page_is_no_content_and_closes_no_host_for_pages_that_waive
         urls["waived"]: ["ok"],
     }
     assert asked == ["/robots.txt", "/b"]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         row = collection.page(urls["untrusted"]).history()[0]
         assert row.visit.why == "its certificate has expired since 2026-03-01"
         assert collection.page(urls["untrusted"]).versions == []
@@ -55,10 +55,10 @@ def test_rules_that_were_not_verified_do_not_close_a_page_that_wants_them_verifi
     with Loopback({"bad": site}, tls=tls) as server:
         first, second = (server.urls["bad"] + path for path in SITE.pages)
         folder = make_collection(tmp_path / "c", [first], server.allow)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             collection.change_settings(collection.page(first), [("verify_tls", False)])
         crawl(folder, visits=1, environment=authority.environment)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             collection.add(second)
             collection.pause([collection.page(first)])
         crawl(folder, visits=1, environment=authority.environment)

@@ -62,8 +62,8 @@ for each in ("fsync", "ftruncate", "rename", "unlink"):
 from sqlalchemy import Engine, event  # noqa: E402
 
 from freshet.core.types import Outcome  # noqa: E402
-from freshet.flow.collection import SETTINGS_FILE  # noqa: E402
-from freshet.flow.opened import OpenedCollection  # noqa: E402
+from freshet.flow.opened import Collection  # noqa: E402
+from freshet.flow.store import SETTINGS_FILE  # noqa: E402
 from tests.flow.flow_samples import (  # noqa: E402
     CLOCK,
     URL,
@@ -95,28 +95,28 @@ ARRIVALS = [
 ]
 
 
-def take(collection: OpenedCollection) -> None:
+def take(collection: Collection) -> None:
     """Record in small batches, one visit late, some bytes repeated."""
     record(collection, *(ARRIVALS[start : start + 3] for start in range(0, len(ARRIVALS), 3)))
 
 
-def thin(collection: OpenedCollection) -> None:
+def thin(collection: Collection) -> None:
     """Drop old versions."""
     collection.prune(timedelta(days=1), keep="year", apply=True)
 
 
-def purge(collection: OpenedCollection) -> None:
+def purge(collection: Collection) -> None:
     """Drop a page with all its bytes."""
     pages = [page for page in collection.pages() if page.url == OTHER]
     collection.remove(pages, purge=True)
 
 
-def mend(collection: OpenedCollection) -> None:
+def mend(collection: Collection) -> None:
     """Cut damage out of a file."""
     collection.repair()
 
 
-def damage(collection: OpenedCollection) -> None:
+def damage(collection: Collection) -> None:
     """Spoil a byte of the second record."""
     place = collection.page(URL).history()[1].visit.location
     path = collection.archive / place.file
@@ -126,7 +126,7 @@ def damage(collection: OpenedCollection) -> None:
         path.write_bytes(content)
 
 
-def small_files(collection: OpenedCollection) -> None:
+def small_files(collection: Collection) -> None:
     """Let a file of the archive be full after about two records."""
     with (collection.path / SETTINGS_FILE).open("a") as file:
         file.write("archive.file_bytes = 1_000\n")
@@ -136,8 +136,8 @@ def small_files(collection: OpenedCollection) -> None:
 class Verb:
     """What is done and killed, and what comes before it."""
 
-    prepare: tuple[Callable[[OpenedCollection], None], ...]
-    run: Callable[[OpenedCollection], None]
+    prepare: tuple[Callable[[Collection], None], ...]
+    run: Callable[[Collection], None]
 
 
 VERBS = {
@@ -149,7 +149,7 @@ VERBS = {
 }
 
 
-def state(collection: OpenedCollection) -> list[Any]:
+def state(collection: Collection) -> list[Any]:
     """Return all that a collection says, its bytes included."""
     return [
         (page.url, told(collection, page.url), readable(collection, page.url))
@@ -157,14 +157,14 @@ def state(collection: OpenedCollection) -> list[Any]:
     ]
 
 
-def readable(collection: OpenedCollection, url: str) -> list[bytes | None]:
+def readable(collection: Collection, url: str) -> list[bytes | None]:
     """Return the bytes of every version, None where they are not kept."""
     page = collection.page(url)
     found = [collection.snapshots.of(version.row.visit, url) for version in page.versions]
     return [snapshot and snapshot.body for snapshot in found]
 
 
-def visits(collection: OpenedCollection) -> set[bytes]:
+def visits(collection: Collection) -> set[bytes]:
     """Return the uids of all acknowledged visits."""
     return {
         row.visit.uid for page in collection.pages() for row in collection.catalog.history(page.id)
@@ -175,7 +175,7 @@ def killed(folder: Path, verb: Verb, point: int) -> bool:
     """Run a verb in a child that dies at a point; say whether it did die there."""
     child = os.fork()
     if child == 0:
-        with OpenedCollection.open(folder, clock=CLOCK) as collection:
+        with Collection.open(folder, clock=CLOCK) as collection:
             COUNTDOWN.left = point
             verb.run(collection)
         os._exit(0)
@@ -184,7 +184,7 @@ def killed(folder: Path, verb: Verb, point: int) -> bool:
 
 def called_damage(folder: Path) -> str:
     """Return what a check calls damage right after a kill, before anything is mended."""
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         return "; ".join(
             f"{problem.place}: {problem.what}" for problem in collection.check().problems
         )
@@ -192,7 +192,7 @@ def called_damage(folder: Path) -> str:
 
 def go_on(folder: Path, verb: Verb, expected: list[Any]) -> str:
     """Complete a verb after a kill, and return what is wrong then."""
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         before = visits(collection)
         verb.run(collection)
         if verb.run is take and before - visits(collection):
@@ -210,7 +210,7 @@ def sweep(folder: Path, verb: Verb, step: int) -> list[str]:
         for prepare in verb.prepare:
             prepare(collection)
     shutil.copytree(folder / "start", folder / "plain")
-    with OpenedCollection.open(folder / "plain", clock=CLOCK) as collection:
+    with Collection.open(folder / "plain", clock=CLOCK) as collection:
         verb.run(collection)
         expected = state(collection)
     failures = []

@@ -12,7 +12,7 @@ from freshet.core.tables import Caps
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAGES = 20
@@ -26,7 +26,7 @@ def url(number: int) -> str:
 
 def make_folder(place: Path) -> Path:
     """Make a collection of some pages on four hosts."""
-    with OpenedCollection.create(place, contact="me@example.org") as collection:
+    with Collection.create(place, contact="me@example.org") as collection:
         collection.add_many([url(number) for number in range(PAGES)])
     return place
 
@@ -35,7 +35,7 @@ def make_folder(place: Path) -> Path:
 def crawling(
     folder: Path, clock: FixedClock, budget: str, *, once: bool = False
 ) -> Iterator[Crawl]:
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         crawl = Crawl(collection, recorder, budget=budget, catch_up=once, once=once)
         crawl.begin()

@@ -11,7 +11,7 @@ from typing import Any
 from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.clock import FixedClock
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
 CLOCK = FixedClock(NOW)
@@ -25,14 +25,14 @@ WORDS = "the river rose in spring and the fields along it were green again that 
 def _empty() -> TemporaryDirectory[str]:
     """Make an empty collection, once."""
     folder = TemporaryDirectory()
-    OpenedCollection.create(Path(folder.name) / "c", contact="a@example.org", clock=CLOCK).close()
+    Collection.create(Path(folder.name) / "c", contact="a@example.org", clock=CLOCK).close()
     return folder
 
 
-def make(folder: Path) -> OpenedCollection:
+def make(folder: Path) -> Collection:
     """Make an empty collection: a copy of one, because making one anew takes longer."""
     shutil.copytree(Path(_empty().name) / "c", folder)
-    return OpenedCollection.open(folder, clock=CLOCK)
+    return Collection.open(folder, clock=CLOCK)
 
 
 def html(text: str, *links: str) -> bytes:
@@ -71,7 +71,7 @@ def hash_of(name: str) -> int:
     return total
 
 
-def told(collection: OpenedCollection, url: str = URL, *, source: str = "") -> list[Any]:
+def told(collection: Collection, url: str = URL, *, source: str = "") -> list[Any]:
     """Return all that a collection says of a page, free of numbers that depend on storage."""
     page = collection.page(url, source=source)
     rows = page.history()
@@ -96,27 +96,27 @@ def told(collection: OpenedCollection, url: str = URL, *, source: str = "") -> l
     ]
 
 
-def bodies(collection: OpenedCollection, url: str = URL, *, source: str = "") -> list[bytes]:
+def bodies(collection: Collection, url: str = URL, *, source: str = "") -> list[bytes]:
     """Return the bytes of all versions of a page."""
     page = collection.page(url, source=source)
     return [page.snapshot(version.number).body for version in page.versions]
 
 
-def record(collection: OpenedCollection, *batches: Sequence[Arrival]) -> None:
+def record(collection: Collection, *batches: Sequence[Arrival]) -> None:
     """Record batches one after the other."""
     with collection.recording() as recorder:
         for batch in batches:
             recorder.take(batch)
 
 
-def forget(collection: OpenedCollection, visit_ids: Sequence[int]) -> None:
+def forget(collection: Collection, visit_ids: Sequence[int]) -> None:
     """Delete the rows of visits, as if a crash had come before they were written."""
     with collection.catalog._engine.begin() as connection:
         for visit_id in visit_ids:
             connection.exec_driver_sql("DELETE FROM visits WHERE id = ?", (visit_id,))
 
 
-def marks(collection: OpenedCollection, url: str = URL) -> list[tuple[Outcome, bool | None]]:
+def marks(collection: Collection, url: str = URL) -> list[tuple[Outcome, bool | None]]:
     """Return each visit's outcome and whether it found a change (None: not compared)."""
     rows = collection.page(url).history()
     return [(row.visit.outcome, row.change.changed if row.change else None) for row in rows]

@@ -13,7 +13,7 @@ from freshet.engine.local import LocalEngine
 from freshet.flow import analyse as analysing
 from freshet.flow.analyse import analyse
 from freshet.flow.measuring import Measured, MeasurePages
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.study import study
 from freshet.measure.summary import PageSummary
 from tests.flow import test_rounds as crawled
@@ -43,7 +43,7 @@ def site(name: str, days: int, *, every: int) -> list[Arrival]:
     ]
 
 
-def fill(collection: OpenedCollection) -> None:
+def fill(collection: Collection) -> None:
     """Record pages of two domains: six that change each second day, six that do each fifth."""
     lively = [site(f"a{n}.example.com/", 12, every=2) for n in range(6)]
     quiet = [site(f"b{n}.example.org/x/y", 24, every=4 + n % 3) for n in range(6)]
@@ -59,7 +59,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
-    with OpenedCollection.open(filled) as collection:
+    with Collection.open(filled) as collection:
         found = analyse(collection, by="tld", engine=HERE)
     assert (found.pages, found.total.pages, found.sampled) == (13, 13, False)
     assert found.total.never_changed == pytest.approx(1 / 13)
@@ -90,7 +90,7 @@ def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
     ],
 )
 def test_pages_can_be_grouped_in_many_ways(filled: Path, by: str, groups: dict[str, int]) -> None:
-    with OpenedCollection.open(filled) as collection:
+    with Collection.open(filled) as collection:
         found = analyse(collection, by=by, engine=HERE)
     assert {row.name: row.pages for row in found.groups} == groups
 
@@ -157,7 +157,7 @@ def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
             clock.at += crawled.HOUR
         crawled.until_fast(web)
         web.go_on(crawled.HOUR)
-    with OpenedCollection.open(folder, clock=clock) as collection:
+    with Collection.open(folder, clock=clock) as collection:
         rows = {row.minutes: row.any for row in collection.analyse(processes=1).rounds}
         assert rows.keys() >= {2, 16, 32}
         assert rows[2] == 1.0
@@ -166,7 +166,7 @@ def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
 
 def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
     with (
-        OpenedCollection.open(filled) as collection,
+        Collection.open(filled) as collection,
         pytest.raises(UsageError, match="'colour'; choose one of tld, depth"),
     ):
         analyse(collection, by="colour")
@@ -182,7 +182,7 @@ def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_several_processes_say_what_one_says(filled: Path) -> None:
-    with OpenedCollection.open(filled) as collection:
+    with Collection.open(filled) as collection:
         work = MeasurePages(str(filled))
         batches: list[Columns] = [{"page": np.array(ids)} for ids in ([1, 2, 3], [13], [])]
         beside = list(LocalEngine(2).map(work, batches))

@@ -10,27 +10,25 @@ import pytest
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.errors import BadInput, Damaged, Locked, NotFound, UsageError
 from freshet.flow.backup import MANIFEST, back_up, restore
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, record, told
 
 OTHER = "https://example.org/other"
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     collection = make(tmp_path / "c")
     record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
     return collection
 
 
-def restored(tmp_path: Path, name: str = "restored") -> OpenedCollection:
+def restored(tmp_path: Path, name: str = "restored") -> Collection:
     restore(tmp_path / "b", tmp_path / name, clock=CLOCK)
-    return OpenedCollection.open(tmp_path / name, clock=CLOCK)
+    return Collection.open(tmp_path / name, clock=CLOCK)
 
 
-def test_what_is_restored_is_what_was_backed_up(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_what_is_restored_is_what_was_backed_up(collection: Collection, tmp_path: Path) -> None:
     (collection.path / "models" / "mine.json").write_text("{}")
     summary = back_up(collection, tmp_path / "b")
     assert summary.files == summary.copied_files == 4
@@ -41,7 +39,7 @@ def test_what_is_restored_is_what_was_backed_up(
 
 
 def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     with collection.recording() as recorder:
         recorder.take([arrive(3, html("three"))])
@@ -56,7 +54,7 @@ def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
 
 
 def test_records_newer_than_the_copied_catalog_are_adopted(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     added = iter([arrive(3, html("three"))])
     with collection.recording() as recorder:
@@ -70,9 +68,7 @@ def test_records_newer_than_the_copied_catalog_are_adopted(
         assert told(again) == told(collection)
 
 
-def test_a_later_backup_copies_only_what_is_new(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_a_later_backup_copies_only_what_is_new(collection: Collection, tmp_path: Path) -> None:
     back_up(collection, tmp_path / "b")
     record(collection, [arrive(3, html("three"))])
     summary = back_up(collection, tmp_path / "b")
@@ -81,9 +77,7 @@ def test_a_later_backup_copies_only_what_is_new(
         assert told(again) == told(collection)
 
 
-def test_what_is_purged_leaves_the_next_backup_too(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_what_is_purged_leaves_the_next_backup_too(collection: Collection, tmp_path: Path) -> None:
     record(collection, [arrive(3, html("secret"), url=OTHER)])
     (tmp_path / "b").mkdir()
     back_up(collection, tmp_path / "b")
@@ -99,7 +93,7 @@ def test_what_is_purged_leaves_the_next_backup_too(
 
 
 def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     record(collection, [arrive(3, html("secret"), url=OTHER)])
     pages = [collection.page(OTHER)]
@@ -115,7 +109,7 @@ def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
 
 
 def test_an_interrupted_backup_leaves_the_one_before_it(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     before = told(collection)
@@ -133,7 +127,7 @@ def test_an_interrupted_backup_leaves_the_one_before_it(
 
 
 def test_a_first_backup_that_was_interrupted_is_not_restored_but_can_be_finished(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -148,7 +142,7 @@ def test_a_first_backup_that_was_interrupted_is_not_restored_but_can_be_finished
 
 
 def test_a_damaged_backup_is_refused_and_leaves_no_collection(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     (archive,) = (tmp_path / "b" / "archive").iterdir()
@@ -158,15 +152,13 @@ def test_a_damaged_backup_is_refused_and_leaves_no_collection(
     with pytest.raises(Damaged, match=archive.name):
         restore(tmp_path / "b", tmp_path / "r")
     with pytest.raises(NotFound):
-        OpenedCollection.open(tmp_path / "r")
+        Collection.open(tmp_path / "r")
     archive.unlink()
     with pytest.raises(Damaged, match="missing"):
         restore(tmp_path / "b", tmp_path / "r2")
 
 
-def test_folders_of_something_else_are_refused(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_folders_of_something_else_are_refused(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("x")
     with pytest.raises(UsageError, match="no backup"):
@@ -184,7 +176,7 @@ def test_folders_of_something_else_are_refused(
 
 @pytest.mark.parametrize("field", ["name", "stored"])
 def test_a_manifest_that_names_files_outside_is_refused(
-    field: str, collection: OpenedCollection, tmp_path: Path
+    field: str, collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     manifest = json.loads((tmp_path / "b" / MANIFEST).read_text())
@@ -195,7 +187,7 @@ def test_a_manifest_that_names_files_outside_is_refused(
 
 
 def test_only_the_owner_can_read_a_backup_and_what_is_restored(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     restored(tmp_path).close()
@@ -205,25 +197,21 @@ def test_only_the_owner_can_read_a_backup_and_what_is_restored(
 
 
 def test_the_page_is_known_by_its_url_after_a_restore(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     with restored(tmp_path) as again:
         assert again.page(URL).url == URL
 
 
-def test_two_backups_into_one_folder_do_not_meet(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_two_backups_into_one_folder_do_not_meet(collection: Collection, tmp_path: Path) -> None:
     back_up(collection, tmp_path / "b")
     with ArchiveLock(tmp_path / "b", command="freshet backup"), pytest.raises(Locked):
         back_up(collection, tmp_path / "b")
     restored(tmp_path).close()
 
 
-def test_a_stored_file_that_was_cut_is_copied_again(
-    collection: OpenedCollection, tmp_path: Path
-) -> None:
+def test_a_stored_file_that_was_cut_is_copied_again(collection: Collection, tmp_path: Path) -> None:
     back_up(collection, tmp_path / "b")
     (archive,) = (tmp_path / "b" / "archive").iterdir()
     os.truncate(archive, 100)
@@ -233,7 +221,7 @@ def test_a_stored_file_that_was_cut_is_copied_again(
 
 
 def test_what_an_interrupted_backup_stored_goes_with_the_next_one(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     left = tmp_path / "b" / "archive" / "purged-since.warc.gz"
@@ -246,7 +234,7 @@ def test_what_an_interrupted_backup_stored_goes_with_the_next_one(
     ("field", "value"), [("made", 5), ("made", "x"), ("bytes", "9"), ("name", 5), ("name", "a\0")]
 )
 def test_a_manifest_with_odd_values_is_refused(
-    field: str, value: object, collection: OpenedCollection, tmp_path: Path
+    field: str, value: object, collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
     manifest = json.loads((tmp_path / "b" / MANIFEST).read_text())

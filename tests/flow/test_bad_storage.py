@@ -14,7 +14,7 @@ from freshet.archive.catalog.sqlite import SqliteCatalog
 from freshet.archive.warc import write
 from freshet.core.errors import Damaged, NoSpace, NotFound, SettingsError, StorageError, TooNew
 from freshet.flow import shelf
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import (
     CLOCK,
     URL,
@@ -95,7 +95,7 @@ BATCHES = [
 ]
 
 
-def taken_at_last(collection: OpenedCollection) -> None:
+def taken_at_last(collection: Collection) -> None:
     """Record batches, each again where it failed, and whatever failed at the very end."""
     with suppress(StorageError), collection.recording() as recorder:
         for batch in BATCHES:
@@ -195,7 +195,7 @@ def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
         with pytest.raises(NoSpace, match="free some disk space"):
             record(collection, many)
         assert collection.catalog.counts().visits == 0
-    with OpenedCollection.open(tmp_path / "c", clock=CLOCK) as collection:
+    with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         record(collection, [])
         assert sum(mended.adopted for mended in collection.mended) == 150
         record(collection, many)
@@ -267,7 +267,7 @@ def test_a_collection_that_cannot_be_opened_says_why_in_one_line(
         (tmp_path / "c" / f"catalog.db{suffix}").unlink(missing_ok=True)
     spoil(tmp_path / "c")
     with pytest.raises(kind, match=says) as caught:
-        OpenedCollection.open(tmp_path / "c", clock=CLOCK)
+        Collection.open(tmp_path / "c", clock=CLOCK)
     assert "\n" not in str(caught.value)
 
 

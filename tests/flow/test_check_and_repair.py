@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.read import records
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 BODIES = [html(f"day {day}", "a") for day in range(4)]
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         record(made, [arrive(day, body) for day, body in enumerate(BODIES)])
         yield made
 
 
-def file_of(collection: OpenedCollection) -> Path:
+def file_of(collection: Collection) -> Path:
     [path] = collection.archive.glob("*.warc.gz")
     return path
 
@@ -29,19 +29,19 @@ def flip(path: Path, place: int, mask: int = 0xFF) -> None:
     path.write_bytes(content)
 
 
-def kept(collection: OpenedCollection) -> list[bytes | None]:
+def kept(collection: Collection) -> list[bytes | None]:
     rows = collection.page(URL).history()
     found = [collection.snapshots.of(row.visit, URL) for row in rows]
     return [snapshot and snapshot.body for snapshot in found]
 
 
-def places(collection: OpenedCollection) -> list[tuple[int, int]]:
+def places(collection: Collection) -> list[tuple[int, int]]:
     found = [row.visit.location for row in collection.page(URL).history()]
     return [(place.offset, place.offset + place.length) for place in found]
 
 
 @pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
-def test_a_flipped_byte_is_found_or_alters_nothing(collection: OpenedCollection, mask: int) -> None:
+def test_a_flipped_byte_is_found_or_alters_nothing(collection: Collection, mask: int) -> None:
     path = file_of(collection)
     whole = path.read_bytes()
     for place in range(0, len(whole), 5):
@@ -51,7 +51,7 @@ def test_a_flipped_byte_is_found_or_alters_nothing(collection: OpenedCollection,
     assert collection.check().is_sound
 
 
-def test_a_file_cut_between_two_records_is_known_by_its_rows(collection: OpenedCollection) -> None:
+def test_a_file_cut_between_two_records_is_known_by_its_rows(collection: Collection) -> None:
     path = file_of(collection)
     whole = path.read_bytes()
     edges = [found.offset for found in records(path)]
@@ -63,14 +63,14 @@ def test_a_file_cut_between_two_records_is_known_by_its_rows(collection: OpenedC
         assert len(problems) == lost
 
 
-def test_a_file_that_is_missing_is_named_with_its_rows(collection: OpenedCollection) -> None:
+def test_a_file_that_is_missing_is_named_with_its_rows(collection: Collection) -> None:
     path = file_of(collection)
     path.unlink()
     [problem] = collection.check().problems
     assert (problem.place, problem.what) == (path.name, "file is missing; rows that point to it: 4")
 
 
-def test_a_record_without_a_row_is_found_and_adopted(collection: OpenedCollection) -> None:
+def test_a_record_without_a_row_is_found_and_adopted(collection: Collection) -> None:
     before = told(collection)
     row = collection.page(URL).history()[1]
     forget(collection, [row.visit.id])
@@ -83,7 +83,7 @@ def test_a_record_without_a_row_is_found_and_adopted(collection: OpenedCollectio
 
 @pytest.mark.parametrize("number", range(4))
 def test_damage_costs_one_version_and_is_kept_beside_the_file(
-    collection: OpenedCollection, number: int
+    collection: Collection, number: int
 ) -> None:
     path = file_of(collection)
     start, end = places(collection)[number]
@@ -101,7 +101,7 @@ def test_damage_costs_one_version_and_is_kept_beside_the_file(
     assert len(marks(collection)) == 4
 
 
-def test_a_second_repair_has_nothing_to_do(collection: OpenedCollection) -> None:
+def test_a_second_repair_has_nothing_to_do(collection: Collection) -> None:
     flip(file_of(collection), places(collection)[2][0] + 30)
     collection.repair()
     before = {path.name for path in collection.archive.iterdir()}
@@ -111,7 +111,7 @@ def test_a_second_repair_has_nothing_to_do(collection: OpenedCollection) -> None
     assert {path.name for path in collection.archive.iterdir()} == before
 
 
-def test_a_record_with_an_odd_gzip_header_is_packed_anew(collection: OpenedCollection) -> None:
+def test_a_record_with_an_odd_gzip_header_is_packed_anew(collection: Collection) -> None:
     flip(file_of(collection), places(collection)[1][0] + 9, 0x40)
     assert not collection.check().is_sound
     assert collection.repair().is_sound
@@ -119,7 +119,7 @@ def test_a_record_with_an_odd_gzip_header_is_packed_anew(collection: OpenedColle
 
 
 def test_a_file_of_which_nothing_can_be_read_is_kept_as_damage(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     path = file_of(collection)
     path.write_bytes(b"spoilt" * 100)
@@ -129,7 +129,7 @@ def test_a_file_of_which_nothing_can_be_read_is_kept_as_damage(
     assert (collection.archive / f"{path.name}.damaged-0").read_bytes() == b"spoilt" * 100
 
 
-def test_recording_goes_on_after_a_repair(collection: OpenedCollection) -> None:
+def test_recording_goes_on_after_a_repair(collection: Collection) -> None:
     flip(file_of(collection), places(collection)[3][0] + 30)
     collection.repair()
     record(collection, [arrive(9, BODIES[3]), arrive(10, BODIES[0])])
@@ -138,7 +138,7 @@ def test_recording_goes_on_after_a_repair(collection: OpenedCollection) -> None:
     assert collection.check().is_sound
 
 
-def test_a_revisit_whose_original_is_lost_says_so(collection: OpenedCollection) -> None:
+def test_a_revisit_whose_original_is_lost_says_so(collection: Collection) -> None:
     record(collection, [arrive(9, BODIES[0]), arrive(10, BODIES[0])])
     first = collection.page(URL).history()[0].visit.location
     flip(collection.archive / first.file, first.offset + 30)
@@ -148,7 +148,7 @@ def test_a_revisit_whose_original_is_lost_says_so(collection: OpenedCollection) 
     assert kept(collection)[-1] == BODIES[0]
 
 
-def test_a_revisit_whose_bytes_are_nowhere_is_found(collection: OpenedCollection) -> None:
+def test_a_revisit_whose_bytes_are_nowhere_is_found(collection: Collection) -> None:
     record(collection, [arrive(9, BODIES[0])])
     first = collection.page(URL).history()[0].visit
     collection.catalog.set_locations({first.id: None})
@@ -156,7 +156,7 @@ def test_a_revisit_whose_bytes_are_nowhere_is_found(collection: OpenedCollection
     assert "revisit whose bytes are nowhere" in problem.what
 
 
-def test_a_problem_says_where_it_is_and_what_to_do(collection: OpenedCollection) -> None:
+def test_a_problem_says_where_it_is_and_what_to_do(collection: Collection) -> None:
     path = file_of(collection)
     start, end = places(collection)[3]
     path.write_bytes(path.read_bytes()[: end - 5])
@@ -165,7 +165,7 @@ def test_a_problem_says_where_it_is_and_what_to_do(collection: OpenedCollection)
     assert said == expected
 
 
-def test_measuring_again_leaves_what_cannot_be_measured(collection: OpenedCollection) -> None:
+def test_measuring_again_leaves_what_cannot_be_measured(collection: Collection) -> None:
     flip(file_of(collection), places(collection)[2][0] + 30)
     collection.repair()
     before = told(collection)
@@ -173,7 +173,7 @@ def test_measuring_again_leaves_what_cannot_be_measured(collection: OpenedCollec
     assert told(collection) == before
 
 
-def test_a_sound_collection_counts_what_it_holds(collection: OpenedCollection) -> None:
+def test_a_sound_collection_counts_what_it_holds(collection: Collection) -> None:
     report = collection.check()
     assert (report.files, report.records, report.rows, report.problems) == (1, 4, 4, [])
     assert len(bodies(collection)) == 4

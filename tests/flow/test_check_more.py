@@ -3,7 +3,7 @@ from pathlib import Path
 
 from freshet.archive.warc.build import response
 from freshet.archive.warc.record import Record, encode
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import START, URL, arrive, html, make, record, told
 
 ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(3)]
@@ -67,6 +67,6 @@ def test_a_missing_catalog_is_made_anew_from_the_archive(tmp_path: Path) -> None
         before = told(collection)
     for path in (tmp_path / "c").glob("catalog.db*"):
         path.unlink()
-    with OpenedCollection.open(tmp_path / "c", anew=True) as collection:
+    with Collection.open(tmp_path / "c", anew=True) as collection:
         assert collection.repair().is_sound
         assert told(collection) == before

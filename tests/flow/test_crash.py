@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import freshet
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def test_a_kill_at_any_write_is_made_good(tmp_path: Path, verb: str, step: int) 
     assert int(points.removesuffix(" points")) > 20
 
 
-def leave_open(collection: OpenedCollection, tail: bytes, cut: int) -> int:
+def leave_open(collection: Collection, tail: bytes, cut: int) -> int:
     """Make the archive's file look as a crash leaves it; return how many bytes stayed."""
     [path] = collection.archive.glob("*.warc.gz")
     content = path.read_bytes()

@@ -14,7 +14,7 @@ from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import (
     DAY,
     NOON,
@@ -47,7 +47,7 @@ def test_every_errand_is_leased_and_booked(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "15/day") as crawl:
         errands = drawn(crawl, clock, room=4)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             held = {lease.page for lease in beside.catalog.leases()}
             assert held == {errand.page for errand in errands}
             assert beside.catalog.spending(DAY).requests == 4
@@ -57,7 +57,7 @@ def test_a_recorded_visit_ends_its_lease_and_stays_spent(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         assert len(visit_all(crawl, clock)) == PAGES
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             assert beside.catalog.leases() == []
             assert beside.status().counts.looks == PAGES
             assert beside.catalog.spending(DAY).requests == PAGES
@@ -70,10 +70,10 @@ def test_requests_lost_with_a_killed_crawl_are_named(folder: Path) -> None:
             drawn(crawl, clock, room=lost)
     with crawling(folder, clock, "15/day"):
         pass
-    with OpenedCollection.open(folder, clock=clock) as beside:
+    with Collection.open(folder, clock=clock) as beside:
         today = beside.status().today
         assert (today.spent, today.lost) == (11, 11)
-    with OpenedCollection.open(folder, clock=FixedClock(NOON + timedelta(days=1))) as beside:
+    with Collection.open(folder, clock=FixedClock(NOON + timedelta(days=1))) as beside:
         assert beside.status().today.lost == 0
 
 
@@ -136,7 +136,7 @@ def test_when_a_crawl_was_found_dead_is_known_to_all_that_come_after(folder: Pat
     clock = FixedClock(NOON)
     with crawling(folder, clock, "6/day") as crawl:
         drawn(crawl, clock, room=2)
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         assert Crawl(collection, recorder).begin().died == NOON
         clock.at += timedelta(hours=1)
@@ -148,7 +148,7 @@ def test_an_orderly_end_is_no_death(folder: Path) -> None:
     with crawling(folder, clock, "6/day") as crawl:
         drawn(crawl, clock, room=2)
         crawl.end()
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         assert Crawl(collection, recorder).begin().died is None
 
@@ -167,7 +167,7 @@ def test_a_page_added_beside_the_crawl_is_taken_up(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.add("https://new.example/")
         assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
 
@@ -175,7 +175,7 @@ def test_a_page_added_beside_the_crawl_is_taken_up(folder: Path) -> None:
 def test_a_paused_or_removed_page_is_left_alone(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.pause([beside.page(url(1))])
             beside.remove([beside.page(url(2))])
         urls = {errand.url for errand in visit_all(crawl, clock)}
@@ -184,11 +184,11 @@ def test_a_paused_or_removed_page_is_left_alone(folder: Path) -> None:
 
 def test_a_resumed_page_is_visited_again(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with OpenedCollection.open(folder) as beside:
+    with Collection.open(folder) as beside:
         beside.pause([beside.page(url(1))])
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.resume([beside.page(url(1))])
         assert [errand.url for errand in drawn(crawl, clock)] == [url(1)]
 
@@ -197,7 +197,7 @@ def test_a_page_that_is_put_back_brings_its_past_along(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             page = beside.page(url(1))
             beside.remove([page])
             assert drawn(crawl, clock) == ()
@@ -213,7 +213,7 @@ def test_a_page_made_more_important_is_taken_up(folder: Path) -> None:
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
         clock.at += timedelta(minutes=1)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             page = beside.page(url(1))
             before = crawl.policy.explain(page.id, NOON + timedelta(days=1)).value
             beside.change_settings(page, [("importance", 3.0)])
@@ -227,7 +227,7 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
         drawn(crawl, clock)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.catalog.ask([beside.page(url(3)).id], NOON)
         errands = drawn(crawl, clock)
         assert [(errand.url, errand.reason) for errand in errands] == [(url(3), "asked for")]
@@ -238,7 +238,7 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
 def test_pages_asked_for_leave_other_hosts_their_turn(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             wanted = [page.id for page in beside.pages() if page.host == "h1.example"]
             beside.catalog.ask(wanted, NOON)
         caps = Caps(keys_of(["h1.example"]), np.array([2]))
@@ -251,7 +251,7 @@ def test_paused_pages_do_not_keep_wanted_ones_waiting(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         visit_all(crawl, clock)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.pause([beside.page(url(number)) for number in range(4, 12)])
             beside.catalog.ask([beside.page(url(3)).id], NOON)
         assert [errand.url for errand in drawn(crawl, clock)] == [url(3)]
@@ -259,7 +259,7 @@ def test_paused_pages_do_not_keep_wanted_ones_waiting(folder: Path) -> None:
 
 def test_a_page_sleeps_outside_its_active_hours(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with OpenedCollection.open(folder) as beside:
+    with Collection.open(folder) as beside:
         page = beside.page(url(1))
         beside.change_settings(page, [("active_hours", "20:00-22:00")])
     with crawling(folder, clock, "100/day") as crawl:
@@ -301,7 +301,7 @@ def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
     with crawling(folder, clock, "100000/day", once=True) as crawl:
         assert len(visit_all(crawl, clock)) == PAGES
         clock.at += timedelta(hours=1)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.add("https://new.example/")
             beside.check_now([beside.page(url(0))])
         assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
@@ -323,7 +323,7 @@ def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Pa
         crawl.take([*given.failed, *(brought(errand, NOON) for errand in given.errands)], [])
     assert unfetched.arrival.url == url(0)
     assert "its tags, cannot be read" in unfetched.arrival.why
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [problem] = collection.check().problems
         assert str(problem) == (
             f"catalog.db: the settings of {url(0)} cannot be read; set them anew with 'freshet set'"

@@ -11,7 +11,7 @@ from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
 from freshet.core.types import Outcome
 from freshet.flow.errands import DaySpending
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import (
     DAY,
     NOON,
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ask_for(folder: Path, clock: FixedClock, count: int) -> None:
-    with OpenedCollection.open(folder, clock=clock) as beside:
+    with Collection.open(folder, clock=clock) as beside:
         beside.check_now([beside.page(url(number)) for number in range(count)])
 
 
@@ -53,7 +53,7 @@ def test_a_share_of_pages_that_were_removed_meanwhile_draws_nothing(folder: Path
     clock = FixedClock(NOON)
     with crawling(folder, clock, "50%/day") as crawl:
         assert len(visit_all(crawl, clock)) == PAGES // 2
-        with OpenedCollection.open(folder, clock=clock) as beside:
+        with Collection.open(folder, clock=clock) as beside:
             beside.remove([beside.page(url(number)) for number in range(4, PAGES)])
         ask_for(folder, clock, 2)
         assert drawn(crawl, clock) == ()
@@ -72,7 +72,7 @@ def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: P
 
 
 def booked(folder: Path) -> list[int]:
-    with OpenedCollection.open(folder) as beside:
+    with Collection.open(folder) as beside:
         return [beside.catalog.spending(day).requests for day in ("2026-03-01", "2026-03-02")]
 
 
@@ -136,7 +136,7 @@ def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str
         getattr(crawl, name)(1, [asked])
     with crawling(folder, FixedClock(NOON), "6/day") as crawl:
         crawl.give_back((), [replace(asked, host="h1.example")])
-    with OpenedCollection.open(folder) as beside:
+    with Collection.open(folder) as beside:
         names = [state.host for state in beside.catalog.hosts()]
     assert names == ["h0.example", "h1.example"]
 

@@ -14,7 +14,7 @@ from freshet.core.tables import Caps, PageTable
 from freshet.flow.crawl import Crawl
 from freshet.flow.doctor import examine
 from freshet.flow.errands import Errand
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.planning import page_table, rehearse, visit_table
 from freshet.schedule.policies import make as make_policy
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
@@ -27,11 +27,11 @@ A_DAY = 5
 EVENING = NOON.replace(hour=23, minute=59)
 
 
-def opened_with(folder: Path, policy: str) -> OpenedCollection:
+def opened_with(folder: Path, policy: str) -> Collection:
     """Make a collection and open it with that policy set."""
     make(folder).close()
     set_policy(folder, policy)
-    return OpenedCollection.open(folder, clock=FixedClock(NOW))
+    return Collection.open(folder, clock=FixedClock(NOW))
 
 
 def set_policy(folder: Path, policy: str) -> None:
@@ -40,7 +40,7 @@ def set_policy(folder: Path, policy: str) -> None:
     file.write_text("\n".join([f"policy = '''{policy}'''", *lines]))
 
 
-def looks(collection: OpenedCollection, *texts: str, address: str = URL) -> None:
+def looks(collection: Collection, *texts: str, address: str = URL) -> None:
     """Record a look a day, the last one a day ago."""
     days = range(-len(texts), 0)
     record(
@@ -94,7 +94,7 @@ def test_a_model_is_found_from_the_collection_wherever_the_command_stands(
         MODEL.save(collection.path / "models" / "news.json")
     set_policy(tmp_path / "c", "models/news.json")
     monkeypatch.chdir(tmp_path)
-    with OpenedCollection.open(Path("c"), clock=FixedClock(NOW)) as collection:
+    with Collection.open(Path("c"), clock=FixedClock(NOW)) as collection:
         monkeypatch.chdir("/")
         looks(collection, "a", "b")
         assert collection.plan().policy == "news"
@@ -156,7 +156,7 @@ def test_another_objective_is_planned_for_without_the_formula(tmp_path: Path) ->
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with OpenedCollection.create(tmp_path / "c", contact="me@example.org") as collection:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
         collection.add_many([url(number) for number in range(PAGES)])
     set_policy(tmp_path / "c", "t * (X + 0.01) + CG")
     with (tmp_path / "c" / "freshet.toml").open("a") as file:
@@ -166,7 +166,7 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[Crawl]:
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         crawl = Crawl(collection, recorder, budget=f"{budget}/day", catch_up=True)
         crawl.begin()
@@ -199,7 +199,7 @@ def live_days(folder: Path, *lives: int) -> list[list[int]]:
     return visited
 
 
-def known_pages(collection: OpenedCollection) -> PageTable:
+def known_pages(collection: Collection) -> PageTable:
     [table] = [page_table(batch, {}, 1.0) for batch in collection.catalog.page_columns()]
     return table
 
@@ -210,7 +210,7 @@ def test_the_live_crawl_and_the_simulators_policy_choose_alike(folder: Path, tex
     set_policy(folder, text)
     visited = live_days(folder, 10)
     assert [len(day) for day in visited] == [PAGES, PAGES, *[A_DAY] * 10]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         replayed = make_policy(text)
         replayed.add(known_pages(collection))
         rows = [row for page in collection.pages() for row in page.history()]
@@ -226,7 +226,7 @@ def test_a_crawl_by_formula_goes_on_after_restarts_as_if_there_had_been_none(
     folder: Path, tmp_path: Path
 ) -> None:
     twin = tmp_path / "twin"
-    with OpenedCollection.create(twin, contact="me@example.org") as collection:
+    with Collection.create(twin, contact="me@example.org") as collection:
         collection.add_many([url(number) for number in range(PAGES)])
     (twin / "freshet.toml").write_text((folder / "freshet.toml").read_text())
     without = live_days(folder, 7)
@@ -236,7 +236,7 @@ def test_a_crawl_by_formula_goes_on_after_restarts_as_if_there_had_been_none(
 def test_a_formula_changed_between_two_lives_learns_the_same_visits(folder: Path) -> None:
     live_days(folder, 4)
     set_policy(folder, "NAD * t")
-    with OpenedCollection.open(folder, clock=FixedClock(NOON + timedelta(days=6))) as collection:
+    with Collection.open(folder, clock=FixedClock(NOON + timedelta(days=6))) as collection:
         pages = list(collection.pages())
         found = [collection.why(page).explanation for page in pages]
         seen = [sum(row.change is not None for row in page.history()) for page in pages]

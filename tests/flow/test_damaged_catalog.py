@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.errors import NotFound, StorageError
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import CLOCK, arrive, bodies, html, make, marks, record, told
 
 OTHER = "https://example.org/other"
@@ -42,7 +42,7 @@ def spoil_index(folder: Path) -> None:
 
 def test_a_corrupt_catalog_is_not_called_sound(folder: Path) -> None:
     spoil_index(folder)
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         problems = collection.check().problems
     assert {problem.place for problem in problems} == {"catalog.db"}
     assert all("restore a copy" in str(problem) for problem in problems)
@@ -51,7 +51,7 @@ def test_a_corrupt_catalog_is_not_called_sound(folder: Path) -> None:
 def test_a_repair_leaves_a_corrupt_catalog_alone(folder: Path) -> None:
     spoil_index(folder)
     before = (folder / "catalog.db").read_bytes()
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         report = collection.repair()
     assert not report.is_sound
     assert report.mended == []
@@ -60,7 +60,7 @@ def test_a_repair_leaves_a_corrupt_catalog_alone(folder: Path) -> None:
 
 def test_a_row_that_names_no_row_is_found(folder: Path) -> None:
     run(folder, "PRAGMA foreign_keys=0", "DELETE FROM visits WHERE id = 2")
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         whats = [problem.what for problem in collection.check().problems]
     assert any("names no row of visits" in what for what in whats)
 
@@ -71,7 +71,7 @@ def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
     with make(tmp_path / "new") as collection:
         shutil.copytree(folder / "archive", collection.archive, dirs_exist_ok=True)
         assert collection.repair().is_sound
-        with OpenedCollection.open(folder, clock=CLOCK) as old:
+        with Collection.open(folder, clock=CLOCK) as old:
             assert told(collection) == told(old)
             assert bodies(collection) == bodies(old)
         assert len(marks(collection, OTHER)) == 1
@@ -79,7 +79,7 @@ def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
 
 
 def test_what_is_not_there_and_what_is_there_twice_are_different_errors(folder: Path) -> None:
-    with OpenedCollection.open(folder, clock=CLOCK) as collection:
+    with Collection.open(folder, clock=CLOCK) as collection:
         with pytest.raises(NotFound), collection.catalog._engine.begin() as connection:
             connection.exec_driver_sql("INSERT INTO tags (page_id, tag) VALUES (999, 'x')")
         twice = "INSERT INTO meta (key, value) VALUES ('a', ''), ('a', '')"

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.base import Catalog
 from freshet.core.budget import Budget, next_midnight
 from freshet.flow.day_budget import DayBudget
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import DAY, NOON
 
 MIDNIGHT = NOON - timedelta(hours=12)
@@ -17,7 +17,7 @@ MIDNIGHT = NOON - timedelta(hours=12)
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    with OpenedCollection.create(tmp_path / "c", contact="me@example.org") as collection:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
         yield collection.catalog
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from freshet.core.types import Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import NOW, URL, arrive, make, record
 
 OPENING = "The river office tells here what is new along the water and in the towns beside it."
@@ -14,13 +14,13 @@ def page(*lines: str, banner: str = "none") -> bytes:
     return f"<html><body><main>{body}</main><aside>{banner}</aside></body></html>".encode()
 
 
-def looked_at(folder: Path, bodies: Sequence[bytes]) -> OpenedCollection:
+def looked_at(folder: Path, bodies: Sequence[bytes]) -> Collection:
     collection = make(folder)
     record(collection, [arrive(day, body) for day, body in enumerate(bodies)])
     return collection
 
 
-def mask(collection: OpenedCollection, what: str) -> None:
+def mask(collection: Collection, what: str) -> None:
     body = {"rules": [{"what": what}]}
     collection.catalog.set_mask(collection.page(URL).id, body, NOW)
 

@@ -10,7 +10,7 @@ from freshet.archive.warc.build import metadata, response
 from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import encode
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.recover import Exchange, begin_exchange, settle_exchange
 from freshet.flow.rewrite import rewrite
 from tests.flow.flow_samples import NOW, URL, arrive, bodies, html, make, record
@@ -25,14 +25,14 @@ class Killed(Exception):
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> Iterator[OpenedCollection]:
+def collection(tmp_path: Path) -> Iterator[Collection]:
     with make(tmp_path / "c") as made:
         record(made, [arrive(day, body) for day, body in enumerate(VERSIONS)])
         yield made
 
 
 @pytest.fixture
-def notes(collection: OpenedCollection) -> Path:
+def notes(collection: Collection) -> Path:
     """A file of the archive to which no row points, so that no row protects it."""
     path = collection.archive / "notes.warc.gz"
     path.write_bytes(NOTES)
@@ -49,7 +49,7 @@ def everything(path: Path) -> Iterator[Located]:
 
 
 def test_a_file_stays_when_its_successor_was_begun_and_no_row_points_to_either(
-    collection: OpenedCollection, notes: Path
+    collection: Collection, notes: Path
 ) -> None:
     new = collection.archive / "freshet-1-00001.warc.gz.open"
     new.write_bytes(NOTES[:50])
@@ -60,7 +60,7 @@ def test_a_file_stays_when_its_successor_was_begun_and_no_row_points_to_either(
 
 
 def test_a_file_stays_when_the_copying_of_its_records_is_killed(
-    collection: OpenedCollection, notes: Path
+    collection: Collection, notes: Path
 ) -> None:
     with collection.appending() as lock, pytest.raises(Killed):
         rewrite(collection, lock, notes.name, first_then_killed)
@@ -70,7 +70,7 @@ def test_a_file_stays_when_the_copying_of_its_records_is_killed(
 
 
 def test_a_file_stays_when_the_disk_lost_the_end_of_its_successor(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [old] = collection.archive.glob("*.warc.gz")
     monkeypatch.setattr("freshet.flow.rewrite.settle_exchange", lambda *_: None)
@@ -85,7 +85,7 @@ def test_a_file_stays_when_the_disk_lost_the_end_of_its_successor(
 
 
 def test_the_new_file_and_its_name_are_on_the_disk_before_the_old_one_goes(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [old] = collection.archive.glob("*.warc.gz")
     synced: dict[int, int] = {}

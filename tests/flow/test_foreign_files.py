@@ -7,7 +7,7 @@ import pytest
 from freshet.archive.warc.build import metadata, response
 from freshet.archive.warc.record import encode
 from freshet.flow import recover
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import NOW, URL, arrive, bodies, html, make, marks, record
 
 ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(4)]
@@ -16,24 +16,24 @@ ONLY_METADATA = encode(metadata({"via": "elsewhere"}, about=ANSWER))
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         record(made, ARRIVALS)
         yield made
 
 
-def put(collection: OpenedCollection, name: str, content: bytes) -> Path:
+def put(collection: Collection, name: str, content: bytes) -> Path:
     path = collection.archive / name
     path.write_bytes(content)
     return path
 
 
-def copied(collection: OpenedCollection) -> Path:
+def copied(collection: Collection) -> Path:
     [path] = collection.archive.glob("*.warc.gz")
     return put(collection, "copy.warc.gz", path.read_bytes())
 
 
-def test_a_copy_survives_adds_no_visit_and_is_named(collection: OpenedCollection) -> None:
+def test_a_copy_survives_adds_no_visit_and_is_named(collection: Collection) -> None:
     copy = copied(collection)
     content = copy.read_bytes()
     record(collection, [])
@@ -45,7 +45,7 @@ def test_a_copy_survives_adds_no_visit_and_is_named(collection: OpenedCollection
     assert "move it out of the archive folder" in str(problem)
 
 
-def test_a_repair_keeps_a_copy_too(collection: OpenedCollection) -> None:
+def test_a_repair_keeps_a_copy_too(collection: Collection) -> None:
     copy = copied(collection)
     assert len(collection.repair().problems) == 1
     assert copy.exists()
@@ -53,7 +53,7 @@ def test_a_repair_keeps_a_copy_too(collection: OpenedCollection) -> None:
     assert collection.check().is_sound
 
 
-def test_a_copy_stands_in_for_a_file_that_is_lost(collection: OpenedCollection) -> None:
+def test_a_copy_stands_in_for_a_file_that_is_lost(collection: Collection) -> None:
     copied(collection)
     [original] = collection.archive.glob("freshet-*.warc.gz")
     record(collection, [])
@@ -62,7 +62,7 @@ def test_a_copy_stands_in_for_a_file_that_is_lost(collection: OpenedCollection) 
     assert bodies(collection) == [html(f"day {day}") for day in range(4)]
 
 
-def test_a_file_without_captures_survives_and_is_sound(collection: OpenedCollection) -> None:
+def test_a_file_without_captures_survives_and_is_sound(collection: Collection) -> None:
     path = put(collection, "notes.warc.gz", ONLY_METADATA)
     record(collection, [])
     collection.repair()
@@ -71,7 +71,7 @@ def test_a_file_without_captures_survives_and_is_sound(collection: OpenedCollect
 
 
 def test_damage_in_a_file_without_rows_costs_none_of_its_other_records(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     put(collection, "notes.warc.gz", ONLY_METADATA + b"spoilt" * 9)
     assert collection.repair().is_sound
@@ -80,7 +80,7 @@ def test_damage_in_a_file_without_rows_costs_none_of_its_other_records(
 
 
 def test_a_foreign_file_is_read_once_and_again_when_it_has_grown(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
     plain = recover.adopt

@@ -11,7 +11,7 @@ from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Location, Outcome, Snapshot, Visit
 from freshet.flow import histories
 from freshet.flow.histories import History, history
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.traits import traits_of
 from freshet.view.words import count
 from tests.flow.flow_samples import START, URL, arrive, html, make, record
@@ -19,7 +19,7 @@ from tests.flow.flow_samples import START, URL, arrive, html, make, record
 PDF = b"%PDF-1.7 \x00\xff binary"
 
 
-def seen(collection: OpenedCollection, *, dom: bool = True) -> History:
+def seen(collection: Collection, *, dom: bool = True) -> History:
     page = collection.page(URL)
     rows = collection.catalog.history(page.id)
     return history(

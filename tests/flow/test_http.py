@@ -14,7 +14,7 @@ from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import Original, response, revisit_not_modified
 from freshet.archive.warc.record import encode
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import (
     START,
     URL,
@@ -39,7 +39,7 @@ UNCHANGED = Http(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', REQUEST)
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         yield made
 
@@ -48,7 +48,7 @@ def not_modified(day: float, http: Http | None = UNCHANGED) -> Arrival:
     return replace(arrive(day, outcome=Outcome.NOT_MODIFIED, http=http), status=304)
 
 
-def archived(collection: OpenedCollection) -> list[tuple[str, dict[str, Any], bytes]]:
+def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as warcio reads them."""
     found = []
     for path in sorted(collection.archive.glob("*.warc.gz")):
@@ -59,7 +59,7 @@ def archived(collection: OpenedCollection) -> list[tuple[str, dict[str, Any], by
     return [item for item in found if item[0] != "warcinfo"]
 
 
-def test_a_fetch_is_a_response_with_its_request_and_facts(collection: OpenedCollection) -> None:
+def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection) -> None:
     record(collection, [arrive(1, html("one"), http=FETCHED)])
     answer, asked, facts = archived(collection)
     assert [item[0] for item in (answer, asked, facts)] == ["response", "request", "metadata"]
@@ -72,21 +72,21 @@ def test_a_fetch_is_a_response_with_its_request_and_facts(collection: OpenedColl
 
 
 def test_the_head_is_kept_as_received_but_for_the_transfer_coding(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [arrive(1, html("one"), http=FETCHED)])
     headers = collection.page(URL).snapshot(1).headers
     assert headers == (("Content-Type", "text/html"), ("X", "y"))
 
 
-def test_what_came_without_http_is_a_resource(collection: OpenedCollection) -> None:
+def test_what_came_without_http_is_a_resource(collection: Collection) -> None:
     record(collection, [arrive(1, html("one"))])
     [(kind, headers, body)] = archived(collection)
     assert (kind, headers["Content-Type"], body) == ("resource", "text/html", html("one"))
 
 
 def test_the_same_bytes_fetched_again_keep_their_head_and_request(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [arrive(day, html("one"), http=FETCHED) for day in (1, 2)])
     kinds = [kind for kind, _, _ in archived(collection)]
@@ -96,7 +96,7 @@ def test_the_same_bytes_fetched_again_keep_their_head_and_request(
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_304_is_a_revisit_that_refers_to_the_last_look(
-    collection: OpenedCollection, apart: bool
+    collection: Collection, apart: bool
 ) -> None:
     looks = [arrive(day, html(f"day {day}"), http=FETCHED) for day in (1, 2)]
     record(collection, *([looks, [not_modified(3)]] if apart else [[*looks, not_modified(3)]]))
@@ -113,14 +113,14 @@ def test_a_304_is_a_revisit_that_refers_to_the_last_look(
     assert collection.check().is_sound
 
 
-def test_a_late_304_refers_to_the_look_before_it(collection: OpenedCollection) -> None:
+def test_a_late_304_refers_to_the_look_before_it(collection: Collection) -> None:
     record(collection, [arrive(day, html(f"day {day}"), http=FETCHED) for day in (1, 4)])
     record(collection, [not_modified(2)])
     again = next(headers for kind, headers, _ in archived(collection) if kind == "revisit")
     assert again["WARC-Refers-To-Date"].startswith(f"{START:%Y-%m}-02")
 
 
-def test_a_304_without_a_look_before_is_kept_as_it_came(collection: OpenedCollection) -> None:
+def test_a_304_without_a_look_before_is_kept_as_it_came(collection: Collection) -> None:
     record(collection, [not_modified(1)])
     assert [kind for kind, _, _ in archived(collection)] == ["response", "request"]
     assert marks(collection) == [(Outcome.NOT_MODIFIED, None)]
@@ -128,7 +128,7 @@ def test_a_304_without_a_look_before_is_kept_as_it_came(collection: OpenedCollec
 
 
 def test_a_304_whose_row_a_crash_took_is_adopted_without_a_payload(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [not_modified(1)])
     before = told(collection)
@@ -137,13 +137,13 @@ def test_a_304_whose_row_a_crash_took_is_adopted_without_a_payload(
     assert told(collection) == before
 
 
-def test_a_304_without_http_leaves_no_record(collection: OpenedCollection) -> None:
+def test_a_304_without_http_leaves_no_record(collection: Collection) -> None:
     record(collection, [arrive(1, html("one")), not_modified(2, None)])
     assert [kind for kind, _, _ in archived(collection)] == ["resource"]
 
 
 def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     gone = Http(b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", REQUEST)
     record(
@@ -160,7 +160,7 @@ def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
     assert told(collection) == before
 
 
-def fields_of(collection: OpenedCollection, kind: str) -> list[list[tuple[str, str]]]:
+def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
     """Return the WARC fields of each record of a type, as they stand."""
     whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
     records = ArchiveIterator(BytesIO(whole), check_digests="raise")
@@ -168,7 +168,7 @@ def fields_of(collection: OpenedCollection, kind: str) -> list[list[tuple[str, s
 
 
 def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
     original, again = (dict(fields_of(collection, kind)[0]) for kind in ("response", "revisit"))
@@ -182,7 +182,7 @@ def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
 
 
 def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
     whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
@@ -197,7 +197,7 @@ def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
 
 
 def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     huge = Http(b"HTTP/1.1 304 Not Modified\r\nX: " + b"\xff" * 2_000_000 + b"\r\n\r\n", REQUEST)
     record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2, huge)])
@@ -206,7 +206,7 @@ def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
 
 
 def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     looks = [arrive(day, html("one"), http=FETCHED) for day in (1, 2)]
     record(collection, looks, [not_modified(3)], [not_modified(4)])
@@ -217,7 +217,7 @@ def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes
 
 
 def test_a_304_as_it_was_written_before_is_still_understood(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     first = response(
         URL, START, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html("one")
@@ -236,7 +236,7 @@ def test_a_304_as_it_was_written_before_is_still_understood(
 
 
 def test_bytes_whose_first_record_was_damaged_meanwhile_are_kept_again(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
         recorder.take([arrive(1, html("one"), http=FETCHED)])

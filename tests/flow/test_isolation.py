@@ -12,7 +12,7 @@ from freshet.archive.catalog.base import Catalog
 from freshet.archive.importers.base import Arrival
 from freshet.core.errors import NoSpace
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import NOON, make_folder, url
 
 COUNT = 9
@@ -48,7 +48,7 @@ def fail_to_look(
     monkeypatch.setattr(freshet.flow.sight, "look", look)
 
 
-def outcomes(collection: OpenedCollection) -> dict[str, list[Outcome]]:
+def outcomes(collection: Collection) -> dict[str, list[Outcome]]:
     pages = {page.url: page.history() for page in collection.pages()}
     return {url: [row.visit.outcome for row in rows] for url, rows in pages.items() if rows}
 
@@ -60,7 +60,7 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_to_look(monkeypatch)
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         with collection.recording() as recorder:
             taken = recorder.take(BATCH)
             assert recorder.take(BATCH).known == COUNT
@@ -78,7 +78,7 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_to_look(monkeypatch)
-    with OpenedCollection.open(folder) as collection, collection.recording() as recorder:
+    with Collection.open(folder) as collection, collection.recording() as recorder:
         whole: Catalog = collection.catalog
         fill_up_after(monkeypatch, whole, calls=1)
         with pytest.raises(NoSpace):
@@ -87,7 +87,7 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
         fail_to_look(monkeypatch)
         taken = recorder.take(BATCH)
         assert {visit.uid for visit, _ in taken.learnt} == {item.uid for item in BATCH}
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert outcomes(collection) == WITHOUT_BAD
         assert collection.check().is_sound
 
@@ -109,20 +109,20 @@ def fill_up_after(monkeypatch: pytest.MonkeyPatch, catalog: Catalog, calls: int)
 def test_a_record_that_cannot_be_read_does_not_keep_a_collection_closed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         fill_up_after(monkeypatch, collection.catalog, calls=0)
         with collection.recording() as recorder, pytest.raises(NoSpace):
             recorder.take(BATCH)
     monkeypatch.undo()
     fail_to_look(monkeypatch)
-    with OpenedCollection.open(folder) as collection, collection.recording():
+    with Collection.open(folder) as collection, collection.recording():
         assert outcomes(collection) == WITHOUT_BAD
 
 
 def test_a_stored_version_that_cannot_be_read_any_more_does_not_spoil_the_next_visit(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with OpenedCollection.open(folder) as collection, collection.recording() as recorder:
+    with Collection.open(folder) as collection, collection.recording() as recorder:
         recorder.take([arrival(BAD, 1, "old words")])
         recorder.look_again()
         fail_to_look(monkeypatch, lambda snapshot: b"old words" in snapshot.body)
@@ -133,7 +133,7 @@ def test_a_stored_version_that_cannot_be_read_any_more_does_not_spoil_the_next_v
 def test_late_visits_that_cannot_be_measured_are_kept(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         with collection.recording() as recorder:
             recorder.take([arrival(BAD, 1), arrival(BAD, 9)])
             monkeypatch.setattr("freshet.flow.record.write_anew", _fail)

@@ -10,21 +10,21 @@ import pytest
 
 import freshet
 from freshet.core.errors import Locked
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, marks, record
 
 HOLD = """
 import sys
 from pathlib import Path
-from freshet.flow.opened import OpenedCollection
-with OpenedCollection.open(Path(sys.argv[1])).recording():
+from freshet.flow.opened import Collection
+with Collection.open(Path(sys.argv[1])).recording():
     print("held", flush=True)
     sys.stdin.read()
 """
 
 
 def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
         with one.recording(), pytest.raises(Locked, match=rf"process {os.getpid()}"):
             record(two, [arrive(1, html("one"))])
         record(two, [arrive(1, html("one"))])
@@ -34,7 +34,7 @@ def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> N
 @pytest.mark.parametrize("verb", ["import", "prune", "purge", "repair"])
 def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path, verb: str) -> None:
     (tmp_path / "seen.csv").write_text("page,time,changed\nhttps://a.org/,1,0\n")
-    with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
         page = one.add(URL)
         age = CLOCK.now() - arrive(0).time
         verbs = {
@@ -49,7 +49,7 @@ def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path,
 
 
 def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as one, OpenedCollection.open(tmp_path / "c", clock=CLOCK) as two:
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
         with one.recording() as recorder:
             page = two.add(URL, tags=("news",))
             two.catalog.pause([page.id])

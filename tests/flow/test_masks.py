@@ -5,7 +5,7 @@ import pytest
 from freshet.core.errors import SettingsError
 from freshet.flow.gauge import body_of, mask_of
 from freshet.flow.measure import measure_again
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.measure.mask import Mask, Rule
 from tests.flow.flow_samples import CLOCK, NOW, URL, arrive, html, make, record
 
@@ -91,7 +91,7 @@ def test_a_mask_of_paths_holds_after_the_collection_was_closed(tmp_path: Path) -
         record(collection, [arrive(0, advertising(0))])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.set_mask(page.id, ASIDE, NOW)
-    with OpenedCollection.open(tmp_path / "c", clock=CLOCK) as collection:
+    with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         record(collection, [arrive(1, advertising(1))])
         assert [changed for changed, _, _ in facts(collection)] == [False]
 

@@ -7,7 +7,8 @@ import pytest
 
 from freshet.core.errors import NotFound, SettingsError
 from freshet.core.types import Change, Outcome
-from freshet.flow.masks import hide, hides, keep, mask_of_page, show
+from freshet.flow.gauge import keep_mask, mask_of_page
+from freshet.flow.masks import hide, hides, show
 from freshet.flow.measure import measure_again
 from freshet.flow.noise import (
     NoiseWatch,
@@ -18,7 +19,7 @@ from freshet.flow.noise import (
     taught,
     why_not_learnt,
 )
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.measure.noise import bounds
 from freshet.measure.noise.learn import learn
 from tests.flow.flow_samples import URL, arrive, make, record
@@ -36,7 +37,7 @@ def counted(number: int, more: str = "") -> bytes:
     return page_with(f"You are visitor number {81434 + 37 * number} of this harbour", more)
 
 
-def watch(collection: OpenedCollection, numbers: range) -> list[int]:
+def watch(collection: Collection, numbers: range) -> list[int]:
     """Record visits hours apart as a crawl does; return those after which a mask was learnt."""
     watching, learnt = NoiseWatch(collection), []
     with collection.recording() as recorder:
@@ -48,7 +49,7 @@ def watch(collection: OpenedCollection, numbers: range) -> list[int]:
     return learnt
 
 
-def changes(collection: OpenedCollection) -> list[bool]:
+def changes(collection: Collection) -> list[bool]:
     return [row.change.changed for row in collection.page(URL).history() if row.change]
 
 
@@ -148,8 +149,8 @@ def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> 
         page = collection.add(URL)
         mask = hide(collection, page, ["seen # times"])
         assert [row.hits for row in hides(page, mask)] == [0]
-        assert keep(collection, page, mask, after=0) is None
-        again = keep(collection, page, mask, after=1)
+        assert keep_mask(collection, page, mask, after=0) is None
+        again = keep_mask(collection, page, mask, after=1)
         assert again is not None
         assert again.version == 2
 
@@ -164,7 +165,7 @@ def slots(number: int, counter: int) -> bytes:
     return page_with(f"You are visitor number {counter} here", f"<p>Advertisement: {advert}!</p>")
 
 
-def watch_slots(collection: OpenedCollection, numbers: range, counted_until: int) -> None:
+def watch_slots(collection: Collection, numbers: range, counted_until: int) -> None:
     """Record visits to that page as one crawl does; its counter stops at some visit."""
     watching = NoiseWatch(collection)
     with collection.recording() as recorder:
@@ -213,7 +214,7 @@ def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) ->
         learnt = taught(collection, page, learn)
         assert learnt is not None
         hide(collection, page, ["Paragraph a *"])
-        assert keep(collection, page, learnt, after=learnt.version - 1) is None
+        assert keep_mask(collection, page, learnt, after=learnt.version - 1) is None
         assert [rule.by for rule in mask_of_page(collection, page).rules] == ["hand"]
         assert [rule.by for rule in (keep_learnt(collection, page) or learnt).rules] == [
             "hand",

@@ -10,7 +10,7 @@ from freshet.core.private import FOR_OTHERS
 from freshet.engine.local import LocalEngine
 from freshet.flow.analyse import analyse
 from freshet.flow.doctor import examine
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import URL, arrive, html, record
 
 
@@ -25,7 +25,7 @@ def generous() -> Iterator[None]:
 @pytest.mark.usefixtures("generous")
 def test_files_and_folders_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    with OpenedCollection.create(folder, contact="you@example.org") as collection:
+    with Collection.create(folder, contact="you@example.org") as collection:
         record(collection, [arrive(day, html(f"news {day}")) for day in range(4)])
         analyse(collection, engine=LocalEngine(1))
         names = {path.name for path in folder.rglob("*")}
@@ -38,7 +38,7 @@ def test_files_and_folders_are_made_for_their_owner_alone(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("generous")
 def test_what_others_can_read_is_told_with_the_command_that_closes_it(tmp_path: Path) -> None:
     folder = tmp_path / "my pages"
-    with OpenedCollection.create(folder, contact="you@example.org") as collection:
+    with Collection.create(folder, contact="you@example.org") as collection:
         collection.add(URL)
     assert finding(folder) == ("yours alone", True)
     (folder / "catalog.db").chmod(0o644)

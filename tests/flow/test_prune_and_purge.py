@@ -17,7 +17,7 @@ from freshet.archive.warc.record import encode, uid
 from freshet.core.errors import Damaged, UsageError
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow import rewrite
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.prune import thin
 from tests.flow.flow_samples import NOW, START, URL, arrive, bodies, html, make, marks, record, told
 
@@ -25,7 +25,7 @@ OTHER = "https://example.org/other"
 MARKER = b"the-secret-of-this-page"
 
 
-def everything(collection: OpenedCollection) -> bytes:
+def everything(collection: Collection) -> bytes:
     found = [item for path in collection.archive.glob("*.warc.gz") for item in records(path)]
     assert all(isinstance(item, Located) for item in found)
     return b"".join(
@@ -34,13 +34,13 @@ def everything(collection: OpenedCollection) -> bytes:
     )
 
 
-def kept(collection: OpenedCollection, url: str = URL) -> list[bytes | None]:
+def kept(collection: Collection, url: str = URL) -> list[bytes | None]:
     rows = collection.page(url).history()
     found = [collection.snapshots.of(row.visit, url) for row in rows]
     return [snapshot and snapshot.body for snapshot in found]
 
 
-def visits(collection: OpenedCollection, url: str = URL) -> list:
+def visits(collection: Collection, url: str = URL) -> list:
     return [row.visit for row in collection.page(url).history()]
 
 

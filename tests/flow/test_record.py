@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from freshet.archive.importers.base import Arrival
 from freshet.archive.warc.read import read_record
 from freshet.core.types import Change, Outcome, Snapshot
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import START, URL, arrive, bodies, html, make, marks, record, uid_of
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         yield made
 
 
-def record_types(collection: OpenedCollection) -> list[str]:
+def record_types(collection: Collection) -> list[str]:
     places = [row.visit.location for row in collection.page(URL).history()]
     return [
         read_record(collection.archive / place.file, place.offset, place.length).type
@@ -28,7 +28,7 @@ def record_types(collection: OpenedCollection) -> list[str]:
     ]
 
 
-def test_a_first_look_is_the_reference(collection: OpenedCollection) -> None:
+def test_a_first_look_is_the_reference(collection: Collection) -> None:
     record(collection, [arrive(1, html("one", "a"))])
     [row] = collection.page(URL).history()
     assert row.change is None
@@ -36,7 +36,7 @@ def test_a_first_look_is_the_reference(collection: OpenedCollection) -> None:
     assert collection.catalog.links_at(row.visit.page) == {"https://example.org/a"}
 
 
-def test_a_second_text_is_a_change_with_its_links(collection: OpenedCollection) -> None:
+def test_a_second_text_is_a_change_with_its_links(collection: Collection) -> None:
     record(collection, [arrive(1, html("one", "a", "b")), arrive(2, html("two", "b", "c"))])
     first, second = collection.page(URL).history()
     change = second.change
@@ -45,37 +45,35 @@ def test_a_second_text_is_a_change_with_its_links(collection: OpenedCollection) 
     assert (second.removed_links, second.since) == (1, first.visit.id)
 
 
-def test_a_link_that_comes_back_was_seen_before(collection: OpenedCollection) -> None:
+def test_a_link_that_comes_back_was_seen_before(collection: Collection) -> None:
     texts = [html("one", "a"), html("two"), html("three", "a", "b")]
     record(collection, [arrive(day, body) for day, body in enumerate(texts)])
     last = collection.page(URL).history()[-1].change
     assert (last.new_internal, last.never_seen) == (2, 1)
 
 
-def test_the_same_bytes_become_a_revisit_that_reads_back(collection: OpenedCollection) -> None:
+def test_the_same_bytes_become_a_revisit_that_reads_back(collection: Collection) -> None:
     record(collection, [arrive(1, html("one")), arrive(2, html("one"))], [arrive(3, html("one"))])
     assert record_types(collection) == ["resource", "revisit", "revisit"]
     assert bodies(collection) == [html("one")] * 3
     assert marks(collection) == [(Outcome.OK, None), (Outcome.OK, False), (Outcome.OK, False)]
 
 
-def test_the_same_bytes_of_two_pages_are_kept_for_each(collection: OpenedCollection) -> None:
+def test_the_same_bytes_of_two_pages_are_kept_for_each(collection: Collection) -> None:
     other = "https://example.org/other"
     record(collection, [arrive(1, html("one")), arrive(2, html("one"), url=other)])
     assert bodies(collection) == bodies(collection, other) == [html("one")]
     assert record_types(collection) == ["resource"]
 
 
-def test_a_page_that_is_gone_and_comes_back_has_changed(collection: OpenedCollection) -> None:
+def test_a_page_that_is_gone_and_comes_back_has_changed(collection: Collection) -> None:
     missing = arrive(2, b"<h1>Not found</h1>", status=404)
     record(collection, [arrive(1, html("one")), missing, arrive(3, html("one"))])
     assert marks(collection) == [(Outcome.OK, None), (Outcome.GONE, None), (Outcome.OK, True)]
 
 
 @pytest.mark.parametrize("reopen", [False, True])
-def test_a_failure_does_not_hide_that_a_page_was_gone(
-    collection: OpenedCollection, reopen: bool
-) -> None:
+def test_a_failure_does_not_hide_that_a_page_was_gone(collection: Collection, reopen: bool) -> None:
     before = [arrive(1, html("one")), arrive(2, outcome=Outcome.GONE, status=410)]
     before += [arrive(3, outcome=Outcome.TIMEOUT)]
     after = [arrive(4, html("one"))]
@@ -96,14 +94,14 @@ def test_a_failure_does_not_hide_that_a_page_was_gone(
     ],
 )
 def test_what_shows_no_content_is_an_outcome_and_not_a_look(
-    collection: OpenedCollection, body: bytes, outcome: Outcome
+    collection: Collection, body: bytes, outcome: Outcome
 ) -> None:
     record(collection, [arrive(1, html("one")), arrive(2, body), arrive(3, html("one"))])
     assert marks(collection) == [(Outcome.OK, None), (outcome, None), (Outcome.OK, False)]
     assert len(collection.page(URL).versions) == 2
 
 
-def test_not_modified_is_a_look_that_found_nothing(collection: OpenedCollection) -> None:
+def test_not_modified_is_a_look_that_found_nothing(collection: Collection) -> None:
     still = arrive(2, outcome=Outcome.NOT_MODIFIED, status=304)
     record(collection, [arrive(1, html("one")), still, arrive(3, html("two"))])
     rows = collection.page(URL).history()
@@ -112,12 +110,12 @@ def test_not_modified_is_a_look_that_found_nothing(collection: OpenedCollection)
     assert rows[1].visit.location is None
 
 
-def test_not_modified_without_a_look_before_compares_nothing(collection: OpenedCollection) -> None:
+def test_not_modified_without_a_look_before_compares_nothing(collection: Collection) -> None:
     record(collection, [arrive(1, outcome=Outcome.NOT_MODIFIED)])
     assert marks(collection) == [(Outcome.NOT_MODIFIED, None)]
 
 
-def test_a_reported_observation_keeps_what_it_tells(collection: OpenedCollection) -> None:
+def test_a_reported_observation_keeps_what_it_tells(collection: Collection) -> None:
     told = Change(True, new_external=3)
     record(
         collection,
@@ -129,7 +127,7 @@ def test_a_reported_observation_keeps_what_it_tells(collection: OpenedCollection
 
 
 def test_reported_observations_leave_the_comparison_of_looks_alone(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     told = arrive(2, outcome=Outcome.REPORTED, change=Change(True))
     record(collection, [arrive(1, html("one")), told], [arrive(3, html("one"))])
@@ -137,7 +135,7 @@ def test_reported_observations_leave_the_comparison_of_looks_alone(
 
 
 def test_a_final_url_is_the_base_of_links_and_a_move_is_a_fact(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     relative = b"<p>some words to read here</p><a href='x'>x</a>"
     moved = "https://example.org/deep/news"
@@ -148,12 +146,12 @@ def test_a_final_url_is_the_base_of_links_and_a_move_is_a_fact(
     assert collection.catalog.links_at(first.visit.page) == {"https://example.org/deep/x"}
 
 
-def test_importance_becomes_a_setting_of_the_page(collection: OpenedCollection) -> None:
+def test_importance_becomes_a_setting_of_the_page(collection: Collection) -> None:
     record(collection, [arrive(1, outcome=Outcome.REPORTED, importance=2.5)])
     assert collection.settings_for(collection.page(URL)).importance == 2.5
 
 
-def test_a_visit_that_is_known_is_not_doubled(collection: OpenedCollection) -> None:
+def test_a_visit_that_is_known_is_not_doubled(collection: Collection) -> None:
     batch = [arrive(1, html("one")), arrive(2, html("two"))]
     with collection.recording() as recorder:
         first = recorder.take(batch)
@@ -165,14 +163,14 @@ def test_a_visit_that_is_known_is_not_doubled(collection: OpenedCollection) -> N
     assert collection.check().is_sound
 
 
-def test_a_url_that_is_none_is_named(collection: OpenedCollection) -> None:
+def test_a_url_that_is_none_is_named(collection: Collection) -> None:
     bad = Arrival("", "", START, uid_of("bad"), Snapshot("", b"x"))
     with collection.recording() as recorder:
         taken = recorder.take([bad, arrive(1, html("one"))])
     assert (taken.visits, taken.known, taken.unusable) == (1, 0, (bad,))
 
 
-def test_counts_as_decides_what_changed(collection: OpenedCollection) -> None:
+def test_counts_as_decides_what_changed(collection: Collection) -> None:
     page = collection.add(URL)
     collection.change_settings(page, [("counts_as", "links")])
     texts = [html("one", "a"), html("two", "a"), html("two", "b")]
@@ -182,7 +180,7 @@ def test_counts_as_decides_what_changed(collection: OpenedCollection) -> None:
     assert [row.change.text for row in rows[1:]] == [True, False]
 
 
-def test_sources_that_alternate_share_few_files(collection: OpenedCollection) -> None:
+def test_sources_that_alternate_share_few_files(collection: Collection) -> None:
     batch = [arrive(day, html(f"day {day}"), source="ab"[day % 2]) for day in range(20)]
     record(collection, batch)
     assert len(list(collection.archive.glob("*.warc.gz"))) == 2
@@ -190,7 +188,7 @@ def test_sources_that_alternate_share_few_files(collection: OpenedCollection) ->
 
 
 def test_a_version_whose_bytes_are_lost_still_counts_its_links(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [arrive(1, html("one", "a", "b"))])
     [row] = collection.page(URL).history()
@@ -213,7 +211,7 @@ def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -
         ]  # fmt: skip
 
 
-def test_what_was_learnt_is_told_in_order(collection: OpenedCollection) -> None:
+def test_what_was_learnt_is_told_in_order(collection: Collection) -> None:
     other = "https://example.org/other"
     with collection.recording() as recorder:
         first = recorder.take([arrive(1, html("one", "a")), arrive(0, html("other"), url=other)])
@@ -231,7 +229,7 @@ def test_what_was_learnt_is_told_in_order(collection: OpenedCollection) -> None:
 
 
 def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
         recorder.take([arrive(day, html(f"day {day}")) for day in (1, 5)])
@@ -242,14 +240,14 @@ def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
     ]  # fmt: skip
 
 
-def test_reported_observations_are_learnt_too(collection: OpenedCollection) -> None:
+def test_reported_observations_are_learnt_too(collection: Collection) -> None:
     told = arrive(1, change=Change(True), outcome=Outcome.REPORTED)
     with collection.recording() as recorder:
         [(visit, change)] = recorder.take([told]).learnt
     assert (visit.outcome, change) == (Outcome.REPORTED, Change(True))
 
 
-def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: OpenedCollection) -> None:
+def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: Collection) -> None:
     page = collection.add(URL)
     with collection.recording() as recorder:
         recorder.take([arrive(1, html("one"))])
@@ -270,13 +268,13 @@ def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: OpenedC
         (arrive(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
     ],
 )
-def test_what_is_no_look_says_why(collection: OpenedCollection, arrival: Arrival, why: str) -> None:
+def test_what_is_no_look_says_why(collection: Collection, arrival: Arrival, why: str) -> None:
     record(collection, [arrival])
     [row] = collection.page(URL).history()
     assert row.visit.why == why
 
 
-def test_a_visit_ends_its_lease_when_it_is_recorded(collection: OpenedCollection) -> None:
+def test_a_visit_ends_its_lease_when_it_is_recorded(collection: Collection) -> None:
     page = collection.add(URL)
     collection.catalog.ask([page.id], START)
     with collection.recording() as recorder:

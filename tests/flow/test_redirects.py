@@ -10,7 +10,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from freshet.archive.importers.base import Arrival, Http
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.flow_samples import (
     CLOCK,
     URL,
@@ -46,12 +46,12 @@ ALL = [FOLLOWED, AGAIN, SAME, REFUSED, LOOP, LATE_END]
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         yield made
 
 
-def archived(collection: OpenedCollection) -> list[tuple[str, dict[str, Any], bytes]]:
+def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as another reader sees them."""
     found = []
     for path in sorted(collection.archive.glob("*.warc.gz")):
@@ -62,7 +62,7 @@ def archived(collection: OpenedCollection) -> list[tuple[str, dict[str, Any], by
     return [item for item in found if item[0] != "warcinfo"]
 
 
-def test_every_answer_of_a_redirected_visit_is_archived(collection: OpenedCollection) -> None:
+def test_every_answer_of_a_redirected_visit_is_archived(collection: Collection) -> None:
     record(collection, [FOLLOWED])
     found = archived(collection)
     assert [(kind, fields["WARC-Target-URI"]) for kind, fields, _ in found] == [
@@ -79,7 +79,7 @@ def test_every_answer_of_a_redirected_visit_is_archived(collection: OpenedCollec
 
 
 def test_a_redirected_visit_is_one_of_its_page_seen_from_where_it_ended(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [FOLLOWED])
     page = collection.page(URL)
@@ -90,14 +90,14 @@ def test_a_redirected_visit_is_one_of_its_page_seen_from_where_it_ended(
     assert [link.url for link in page.view(1).links] == ["https://elsewhere.example/a"]
 
 
-def test_another_final_address_is_a_fact_of_the_change(collection: OpenedCollection) -> None:
+def test_another_final_address_is_a_fact_of_the_change(collection: Collection) -> None:
     record(collection, [FOLLOWED, AGAIN])
     last = collection.page(URL).history()[-1]
     assert (last.visit.final_url, last.change.moved, last.change.text) == (THERE, True, False)
 
 
 def test_repeated_bytes_refer_to_the_address_they_first_came_from(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [FOLLOWED], [AGAIN, SAME])
     first, *revisits = [fields for kind, fields, _ in archived(collection)
@@ -113,7 +113,7 @@ def test_repeated_bytes_refer_to_the_address_they_first_came_from(
 
 @pytest.mark.parametrize("arrival", [REFUSED, LOOP, LATE_END])
 def test_a_visit_without_a_last_answer_keeps_its_redirects(
-    collection: OpenedCollection, arrival: Arrival
+    collection: Collection, arrival: Arrival
 ) -> None:
     record(collection, [arrival])
     [row] = collection.page(URL).history()
@@ -127,7 +127,7 @@ def test_a_visit_without_a_last_answer_keeps_its_redirects(
 
 
 def test_redirected_visits_whose_rows_a_crash_took_are_adopted_as_they_were(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, ALL)
     before = told(collection)
@@ -142,7 +142,7 @@ def test_redirected_visits_whose_rows_a_crash_took_are_adopted_as_they_were(
     assert collection.check().is_sound
 
 
-def test_an_absurdly_long_address_can_be_read_back(collection: OpenedCollection) -> None:
+def test_an_absurdly_long_address_can_be_read_back(collection: Collection) -> None:
     far = "https://elsewhere.example/" + "%C3%A9" * 30_000
     record(
         collection,
@@ -161,7 +161,7 @@ def test_an_absurdly_long_address_can_be_read_back(collection: OpenedCollection)
 
 
 def test_our_own_files_imported_elsewhere_tell_the_same(
-    collection: OpenedCollection, tmp_path: Path
+    collection: Collection, tmp_path: Path
 ) -> None:
     record(collection, ALL)
     with make(tmp_path / "other") as other:
@@ -173,7 +173,7 @@ def test_our_own_files_imported_elsewhere_tell_the_same(
         assert other.check().is_sound
 
 
-def test_hops_go_when_their_visit_goes(collection: OpenedCollection) -> None:
+def test_hops_go_when_their_visit_goes(collection: Collection) -> None:
     record(collection, ALL)
     kept = arrive(1, html("kept"), url="https://example.org/kept")
     record(collection, [kept])
@@ -183,7 +183,7 @@ def test_hops_go_when_their_visit_goes(collection: OpenedCollection) -> None:
     assert collection.check().is_sound
 
 
-def test_thinned_visits_take_their_hops_along(collection: OpenedCollection) -> None:
+def test_thinned_visits_take_their_hops_along(collection: Collection) -> None:
     later = [
         arrive(day, html(f"day {day}"), http=HTTP, hops=BOTH, final_url=FINAL) for day in (1.5, 2)
     ]
@@ -198,7 +198,7 @@ def test_thinned_visits_take_their_hops_along(collection: OpenedCollection) -> N
 
 
 def test_a_kill_before_the_hops_were_written_leaves_the_visit(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     record(collection, [FOLLOWED])
     before = told(collection)
@@ -209,7 +209,7 @@ def test_a_kill_before_the_hops_were_written_leaves_the_visit(
     path.unlink()
     path.with_name(path.name + ".open").write_bytes(content)
     collection.close()
-    with OpenedCollection.open(collection.path, clock=CLOCK) as again:
+    with Collection.open(collection.path, clock=CLOCK) as again:
         record(again, [])
         assert told(again) == before
         assert again.check().is_sound

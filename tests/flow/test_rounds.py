@@ -20,9 +20,10 @@ from freshet.core.tables import Caps
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.masks import mask_of_page
-from freshet.flow.opened import OpenedCollection
-from freshet.flow.rounds import rounds_of, rounds_table
+from freshet.flow.gauge import mask_of_page
+from freshet.flow.opened import Collection
+from freshet.flow.page_rounds import rounds_of
+from freshet.flow.rounds import rounds_table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = "2026-03-01"
@@ -38,7 +39,7 @@ Text = Callable[[datetime], str]
 
 
 def make(folder: Path, *urls: str, **settings: Mapping[str, Any]) -> Path:
-    with OpenedCollection.create(folder, contact="me@example.org") as collection:
+    with Collection.create(folder, contact="me@example.org") as collection:
         collection.add_many(urls or [TICKER, STILL])
     with (folder / "freshet.toml").open("a") as file:
         for name, table in settings.items():
@@ -49,7 +50,7 @@ def make(folder: Path, *urls: str, **settings: Mapping[str, Any]) -> Path:
 
 @contextmanager
 def crawling(folder: Path, clock: FixedClock, budget: str = BUDGET) -> Iterator[Crawl]:
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         crawl = Crawl(collection, recorder, budget=budget)
         crawl.begin()
@@ -240,7 +241,7 @@ def test_visits_of_a_round_are_known_as_its_samples(tmp_path: Path) -> None:
         look_hourly(web, 5)
         until_fast(web)
         web.go_on(HOUR)
-    with OpenedCollection.open(folder, clock=clock) as collection:
+    with Collection.open(folder, clock=clock) as collection:
         page = collection.page(TICKER)
         first, second, *samples = collection.catalog.samples(page.id)
         assert (first.kind, second.kind, second.first) == ("instant", "instant", first.visit)
@@ -278,7 +279,7 @@ def test_a_page_that_changes_within_two_minutes_is_looked_at_twice_in_a_row(tmp_
         "instant round, the first",
         SECOND_AT_ONCE,
     ]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         first, fast, instant = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert (first.kind, len(first.visits), first.apart) == (RoundKind.INSTANT, 2, True)
         assert (fast.kind, len(fast.visits), fast.apart) == (RoundKind.FAST, 4, False)
@@ -319,7 +320,7 @@ def test_a_page_that_changes_under_its_new_mask_too_goes_on_to_fast_rounds(tmp_p
         look_hourly(web, 5)
         assert len(until_fast(web)) == 2
         assert [errand.reason for _, errand in web.go_on(MINUTE)] == ["fast round, the first"]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         rules = mask_of_page(collection, collection.page(TICKER)).rules
         assert [rule.what for rule in rules] == ["You are visitor number # of this harbour"]
 
@@ -335,7 +336,7 @@ def test_a_page_whose_mask_an_instant_round_teaches_gets_no_fast_one(tmp_path: P
         "instant round, the first",
         SECOND_AT_ONCE,
     ]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert mask_of_page(collection, collection.page(TICKER)).rules
         assert not collection.page(TICKER).history()[-1].change.changed
 
@@ -373,7 +374,7 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
         assert web.drawn() == []
         crawl.take([brought(errands[1], clock.now(), "two")], [])
         assert crawl.spending().spent == spent
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert (len(instant.visits), instant.apart) == (2, False)
         assert collection.catalog.spending(DAY) == Spending(spent, 0, 2)
@@ -388,7 +389,7 @@ def test_two_looks_at_once_at_a_page_that_stands_still_are_one_round(tmp_path: P
         errands = until_instant(web)
         for errand in errands:
             crawl.take([brought(errand, clock.now(), hourly(clock.now() - HOUR))], [])
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert (instant.kind, len(instant.visits)) == (RoundKind.INSTANT, 2)
         assert TICKER not in leased(collection.catalog)
@@ -445,7 +446,7 @@ def test_a_restart_in_the_middle_goes_on_with_the_round(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         after = Web(crawl, clock, texts).go_on(HOUR)
     assert offsets(before + after) == [0, 2, 16, 32]
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         _, one = rounds_of(collection.catalog, collection.page(TICKER).id)
         assert len(one.visits) == 4
 
@@ -536,7 +537,7 @@ def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Pat
         assert crawl.spending().spent == spent
         after = Web(crawl, clock, texts).go_on(HOUR)
         assert offsets(after) == [0, 2, 16, 32]
-    with OpenedCollection.open(folder, clock=clock) as collection:
+    with Collection.open(folder, clock=clock) as collection:
         today = collection.status().today
         assert (today.samples, today.lost, today.in_rounds) == (2 + 5, len(out), 0)
 
@@ -587,7 +588,7 @@ def test_pages_asked_for_alone_get_no_rounds(tmp_path: Path) -> None:
     folder = make(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         look_hourly(Web(crawl, clock, {TICKER: hourly, STILL: never}), 5)
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         only = Crawl(collection, recorder, only=[collection.page(STILL).id])
         only.begin()
@@ -599,7 +600,7 @@ def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_rounds(tmp_path: Path
     folder = make(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         look_hourly(Web(crawl, clock, {TICKER: hourly, STILL: never}), 5)
-    opened = OpenedCollection.open(folder, clock=clock)
+    opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
         guest = Crawl(collection, recorder, budget=BUDGET, catch_up=True)
         guest.begin()
@@ -613,7 +614,7 @@ def test_a_paused_page_has_no_samples(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
-        with OpenedCollection.open(folder) as beside:
+        with Collection.open(folder) as beside:
             beside.pause([beside.page(TICKER)])
         assert web.go_on(2 * HOUR) == []
 
@@ -696,7 +697,7 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
             clock.at += HOUR
         until_fast(web)
         web.go_on(HOUR)
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         rows = {row.minutes: row for row in rounds_table(collection)}
     assert {minutes: (row.pages, row.any, row.all) for minutes, row in rows.items()} == {
         0: (2, 0.5, 0.5),
@@ -711,6 +712,6 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
 
 def test_a_collection_without_rounds_has_an_empty_table(tmp_path: Path) -> None:
     folder = make(tmp_path / "c")
-    with OpenedCollection.open(folder) as collection:
+    with Collection.open(folder) as collection:
         assert rounds_table(collection) == []
         assert rounds_of(collection.catalog, collection.page(TICKER).id) == []

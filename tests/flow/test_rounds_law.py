@@ -13,7 +13,7 @@ from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.flow.test_rounds import Web, brought, crawling, every_time, failed_visit, make
 
 START = datetime(2026, 3, 1, 23, tzinfo=UTC)
@@ -47,7 +47,7 @@ def accept(crawl: Crawl, clock: FixedClock, errands: list[Errand], what: str) ->
         crawl.take([brought(errand, now, str(now)) for errand in errands], [])
 
 
-def samples_by_day(collection: OpenedCollection) -> Counter[str]:
+def samples_by_day(collection: Collection) -> Counter[str]:
     catalog: Catalog = collection.catalog
     return Counter(
         f"{row.visit.time:%Y-%m-%d}"
@@ -92,7 +92,7 @@ def test_rounds_never_use_more_than_their_share(
         begin_rounds(folder, clock, f"{budget}/day")
         while happens:
             live(folder, clock, f"{budget}/day", happens)
-        with OpenedCollection.open(folder) as collection:
+        with Collection.open(folder) as collection:
             taken = samples_by_day(collection)
             for day in DAYS:
                 spent = collection.catalog.spending(day)

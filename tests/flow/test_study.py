@@ -6,7 +6,7 @@ import pytest
 
 from freshet.archive.importers.base import Arrival
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.pictures import Drawn, draw_page
 from freshet.flow.study import Study, study, tinted
 from tests.flow.flow_samples import CLOCK, URL, WORDS, arrive, html, make, record
@@ -71,7 +71,7 @@ def test_a_version_whose_record_is_damaged_is_none(tmp_path: Path) -> None:
         assert page.view_of(row) is not None
         [archive] = (collection.path / "archive").rglob("*.warc.gz")
         archive.write_bytes(b"\x00" * archive.stat().st_size)
-    with OpenedCollection.open(tmp_path / "c", clock=CLOCK) as collection:
+    with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         page = collection.page(URL)
         assert page.view_of(page.history()[0]) is None
 

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState, Lease
 from freshet.core.rounds import Course, RoundKind, Sampling
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.today import Today, note_budget, note_start, today_of
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 
@@ -18,22 +18,22 @@ TODAY = "2026-11-15"
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         yield made
 
 
-def today(collection: OpenedCollection, budget: str = "") -> Today:
+def today(collection: Collection, budget: str = "") -> Today:
     return today_of(collection, collection.catalog.last_outcomes(), budget=budget)
 
 
-def test_what_is_spent_and_left_is_told_and_robots_apart(collection: OpenedCollection) -> None:
+def test_what_is_spent_and_left_is_told_and_robots_apart(collection: Collection) -> None:
     collection.add(URL)
     collection.catalog.book(TODAY, 400, 3)
     assert today(collection) == Today(TODAY, 500, 400, 100, 3, 0, share=50)
 
 
-def test_what_rounds_used_and_may_use_is_told(collection: OpenedCollection) -> None:
+def test_what_rounds_used_and_may_use_is_told(collection: Collection) -> None:
     page = collection.add(URL)
     lease = Lease(0, "crawl", NOW, NOW + timedelta(hours=1))
     course = Course(RoundKind.FAST, NOW.timestamp())
@@ -42,13 +42,13 @@ def test_what_rounds_used_and_may_use_is_told(collection: OpenedCollection) -> N
     assert (found.spent, found.samples, found.share, found.in_rounds) == (1, 1, 20, 1)
 
 
-def test_a_share_counts_pages_that_can_be_visited(collection: OpenedCollection) -> None:
+def test_a_share_counts_pages_that_can_be_visited(collection: Collection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
     collection.pause([collection.page(f"{URL}/0")])
     assert today(collection, "10%").budget == 3
 
 
-def test_too_few_pages_put_a_budget_out_of_reach(collection: OpenedCollection) -> None:
+def test_too_few_pages_put_a_budget_out_of_reach(collection: Collection) -> None:
     collection.add(URL)
     found = today(collection, "100000")
     often = 1 + (24 - 8.5) * 60
@@ -56,7 +56,7 @@ def test_too_few_pages_put_a_budget_out_of_reach(collection: OpenedCollection) -
     assert found.reasons == ("pages: 1, each visited at most every 60 s",)
 
 
-def test_a_host_that_may_not_be_asked_often_is_named(collection: OpenedCollection) -> None:
+def test_a_host_that_may_not_be_asked_often_is_named(collection: Collection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
     collection.catalog.set_hosts([HostState("example.org", delay=3_600.0)])
     found = today(collection)
@@ -64,7 +64,7 @@ def test_a_host_that_may_not_be_asked_often_is_named(collection: OpenedCollectio
     assert found.reasons == ("host example.org can be asked 16 times more today",)
 
 
-def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: OpenedCollection) -> None:
+def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: Collection) -> None:
     collection.add(URL)
     until = NOW + timedelta(days=2)
     collection.catalog.set_hosts([HostState("example.org", failures=5, backoff_until=until)])
@@ -73,7 +73,7 @@ def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: OpenedCollect
     assert (closed.host, closed.closed_until, closed.failures) == ("example.org", until, 5)
 
 
-def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: OpenedCollection) -> None:
+def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Collection) -> None:
     for number in range(5):
         collection.add(f"https://h{number}.example/")
         collection.catalog.set_hosts([HostState(f"h{number}.example", delay=3_600.0 * 2**number)])
@@ -82,7 +82,7 @@ def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Opened
     assert rest == "so can 2 further hosts only so often"
 
 
-def test_failing_pages_are_counted_and_bear_little(collection: OpenedCollection) -> None:
+def test_failing_pages_are_counted_and_bear_little(collection: Collection) -> None:
     record(collection, [arrive(DAYS_AGO - 1, outcome=Outcome.TIMEOUT)])
     record(collection, [arrive(DAYS_AGO - 1, html("x"), url=f"{URL}/b")])
     found = today(collection, "100000")
@@ -91,7 +91,7 @@ def test_failing_pages_are_counted_and_bear_little(collection: OpenedCollection)
 
 
 def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
     found = today(collection, "480/day")
@@ -109,14 +109,14 @@ def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
         assert today(collection, "480/day").reasons == ()
 
 
-def test_a_day_that_is_spent_has_nothing_out_of_reach(collection: OpenedCollection) -> None:
+def test_a_day_that_is_spent_has_nothing_out_of_reach(collection: Collection) -> None:
     collection.catalog.book(TODAY, 501)
     found = today(collection)
     assert (found.left, found.unreachable) == (0, 0)
 
 
 def test_the_status_goes_by_the_running_crawls_budget(
-    collection: OpenedCollection, monkeypatch: pytest.MonkeyPatch
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection.add(URL)
     note_budget(collection, "7/day")

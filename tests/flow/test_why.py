@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from freshet.flow.why import Why
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 
@@ -17,22 +17,22 @@ DAYS_AGO = (NOW - START) / timedelta(days=1)
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> OpenedCollection:
+def collection(tmp_path: Path) -> Collection:
     with make(tmp_path / "c") as made:
         yield made
 
 
-def looks(collection: OpenedCollection, *texts: str) -> None:
+def looks(collection: Collection, *texts: str) -> None:
     """Record a look a day, the last one a day ago."""
     days = range(-len(texts), 0)
     record(collection, [arrive(DAYS_AGO + d, html(t)) for d, t in zip(days, texts, strict=True)])
 
 
-def why(collection: OpenedCollection) -> Why:
+def why(collection: Collection) -> Why:
     return collection.why(collection.page(URL, removed=True))
 
 
-def test_a_rate_comes_with_its_bounds_and_what_it_rests_on(collection: OpenedCollection) -> None:
+def test_a_rate_comes_with_its_bounds_and_what_it_rests_on(collection: Collection) -> None:
     looks(collection, "a", "b", "b", "c")
     found = why(collection)
     known = found.explanation
@@ -44,7 +44,7 @@ def test_a_rate_comes_with_its_bounds_and_what_it_rests_on(collection: OpenedCol
     assert found.expected == NOW
 
 
-def test_every_line_is_said(collection: OpenedCollection) -> None:
+def test_every_line_is_said(collection: Collection) -> None:
     looks(collection, "a", "b")
     lines = dict(why(collection).lines())
     assert lines["page"] == URL
@@ -56,7 +56,7 @@ def test_every_line_is_said(collection: OpenedCollection) -> None:
 
 
 def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     looks(collection, "a", "b", "c")
     found = why(collection)
@@ -65,14 +65,14 @@ def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
     assert replace(late, obstacles=("it is paused",)).next_check.startswith("not within a day")
 
 
-def test_a_page_never_seen_comes_first_of_all(collection: OpenedCollection) -> None:
+def test_a_page_never_seen_comes_first_of_all(collection: Collection) -> None:
     collection.add(URL)
     found = why(collection)
     assert found.expected == NOW
     assert "nothing was seen" in dict(found.lines())["value"]
 
 
-def test_a_paused_page_says_so_first(collection: OpenedCollection) -> None:
+def test_a_paused_page_says_so_first(collection: Collection) -> None:
     looks(collection, "a")
     collection.pause([collection.page(URL)])
     found = why(collection)
@@ -81,13 +81,13 @@ def test_a_paused_page_says_so_first(collection: OpenedCollection) -> None:
     assert list(found.lines())[1][0] == "not now"
 
 
-def test_a_removed_page_says_so_first(collection: OpenedCollection) -> None:
+def test_a_removed_page_says_so_first(collection: Collection) -> None:
     looks(collection, "a")
     collection.remove([collection.page(URL)])
     assert why(collection).obstacles[0].startswith("it was removed")
 
 
-def test_an_imported_history_is_not_visited(collection: OpenedCollection) -> None:
+def test_an_imported_history_is_not_visited(collection: Collection) -> None:
     record(collection, [arrive(1, html("a"), source="old")])
     page = collection.page(URL, source="old")
     assert "imported from old" in collection.why(page).obstacles[0]
@@ -107,18 +107,18 @@ def test_an_imported_history_is_not_visited(collection: OpenedCollection) -> Non
     ],
 )
 def test_what_the_last_visit_met_is_said_first(
-    collection: OpenedCollection, outcome: Outcome, reason: str, said: str
+    collection: Collection, outcome: Outcome, reason: str, said: str
 ) -> None:
     record(collection, [arrive(DAYS_AGO - 2, outcome=outcome, why=reason)])
     assert said in why(collection).obstacles[0]
 
 
-def test_a_failing_page_is_left_alone_for_a_while(collection: OpenedCollection) -> None:
+def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> None:
     record(collection, [arrive(DAYS_AGO, outcome=Outcome.TIMEOUT)])
     assert any("left alone until" in text for text in why(collection).obstacles)
 
 
-def test_a_page_outside_its_hours_says_so(collection: OpenedCollection) -> None:
+def test_a_page_outside_its_hours_says_so(collection: Collection) -> None:
     looks(collection, "a")
     collection.change_settings(collection.page(URL), [("active_hours", "20:00-21:00")])
     found = why(collection)
@@ -126,7 +126,7 @@ def test_a_page_outside_its_hours_says_so(collection: OpenedCollection) -> None:
     assert found.expected == NOW.replace(hour=20, minute=0)
 
 
-def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> None:
+def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
     until = NOW + timedelta(hours=1)
@@ -141,7 +141,7 @@ def test_a_closed_host_and_its_robots_are_told(collection: OpenedCollection) -> 
     assert found.host.robots.startswith("no robots.txt (status 404")
 
 
-def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: OpenedCollection) -> None:
+def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: Collection) -> None:
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 503, "failing_since": 0.0, "why": "status 503"}
     collection.catalog.set_hosts([HostState("example.org", robots=robots)])
@@ -149,7 +149,7 @@ def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: OpenedColl
 
 
 def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     plain = URL.replace("https:", "http:")
     collection.add(plain)
@@ -163,7 +163,7 @@ def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
     assert "not asked for yet" in collection.why(collection.page(plain)).host.robots
 
 
-def test_a_spent_budget_is_an_obstacle(collection: OpenedCollection) -> None:
+def test_a_spent_budget_is_an_obstacle(collection: Collection) -> None:
     looks(collection, "a")
     collection.catalog.book("2026-11-15", 500)
     found = why(collection)
@@ -171,7 +171,7 @@ def test_a_spent_budget_is_an_obstacle(collection: OpenedCollection) -> None:
     assert found.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
 
 
-def test_a_forecast_grows_with_the_horizon(collection: OpenedCollection) -> None:
+def test_a_forecast_grows_with_the_horizon(collection: Collection) -> None:
     looks(collection, "a", "b", "b", "c")
     found = collection.page(URL).forecast()
     chances = [horizon.changed for horizon in found.horizons]
@@ -183,7 +183,7 @@ def test_a_forecast_grows_with_the_horizon(collection: OpenedCollection) -> None
 
 
 def test_a_page_that_changes_often_is_expected_to_change_sooner(
-    collection: OpenedCollection,
+    collection: Collection,
 ) -> None:
     still = "https://other.example/still"
     looks(collection, *"abcdefgh")
@@ -193,7 +193,7 @@ def test_a_page_that_changes_often_is_expected_to_change_sooner(
     assert all(a.changed > b.changed for a, b in zip(busy.horizons, calm.horizons, strict=True))
 
 
-def test_a_page_never_seen_has_a_forecast_from_now_on(collection: OpenedCollection) -> None:
+def test_a_page_never_seen_has_a_forecast_from_now_on(collection: Collection) -> None:
     found = collection.add(URL).forecast()
     chances = [horizon.changed for horizon in found.horizons]
     assert found.last_look is None
@@ -201,7 +201,7 @@ def test_a_page_never_seen_has_a_forecast_from_now_on(collection: OpenedCollecti
     assert 0 < chances[3] < chances[5] < 1
 
 
-def test_a_paused_page_keeps_its_forecast(collection: OpenedCollection) -> None:
+def test_a_paused_page_keeps_its_forecast(collection: Collection) -> None:
     looks(collection, "a", "b")
     before = collection.page(URL).forecast()
     collection.pause([collection.page(URL)])

@@ -9,18 +9,18 @@ import typer
 from freshet.core.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from freshet.flow.collection import Collection
-    from freshet.flow.page import CollectionPage
+    from freshet.flow.store import CollectionStore
+    from freshet.flow.stored_page import StoredPage
 
 
 def chosen_pages(
-    collection: "Collection",
+    collection: "CollectionStore",
     urls: Sequence[str] | None,
     tag: str,
     source: str | None,
     *,
     removed: bool = False,
-) -> "list[CollectionPage]":
+) -> "list[StoredPage]":
     """Return the pages given by URL, by tag or by source; ``removed`` finds URLs removed before."""
     if urls:
         return [collection.page(url, source=source, removed=removed) for url in urls]

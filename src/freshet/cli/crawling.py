@@ -14,8 +14,8 @@ from freshet.core.types import Outcome
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
 from freshet.fetch.metrics import STALL_SECONDS, Metrics, StallDetector
-from freshet.flow.collection import Collection
 from freshet.flow.planning import policy_name
+from freshet.flow.store import CollectionStore
 from freshet.flow.today import Today, note_budget, today_of
 
 
@@ -29,7 +29,7 @@ def keep_fresh(
     metrics_address: str,
 ) -> tuple[Tally, Today]:
     """Crawl a collection and tell of it; return what was done, and how the day's budget stands."""
-    with Collection.open(path) as opened:
+    with CollectionStore.open(path) as opened:
         begin(opened, budget, tell)
         narrator, metrics = Narrator(opened.catalog, tell), _metrics(opened)
         try:
@@ -42,13 +42,13 @@ def keep_fresh(
     return narrator.tally, today
 
 
-def _metrics(opened: Collection) -> Metrics:
+def _metrics(opened: CollectionStore) -> Metrics:
     longest_wait = 2 * opened.settings.politeness.longest_delay
     stalls = StallDetector(max(STALL_SECONDS, longest_wait))
     return Metrics(opened.archive, last_look=opened.catalog.last_look_time(), stalls=stalls)
 
 
-def begin(opened: Collection, budget: str, tell: Callable[[str], None]) -> None:
+def begin(opened: CollectionStore, budget: str, tell: Callable[[str], None]) -> None:
     """Say what the crawl will do; refuse at once where another one writes to the archive."""
     with ArchiveLock(opened.archive, clock=opened.clock):
         note_budget(opened, budget)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from freshet.cli.choice import chosen_pages
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 
 def set_paused(
@@ -13,7 +13,7 @@ def set_paused(
     *, paused: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Pause or resume pages, and say how many there were."""
-    with OpenedCollection.open(folder) as opened:
+    with Collection.open(folder) as opened:
         pages = chosen_pages(opened, urls, tag, source)
         (opened.pause if paused else opened.resume)(pages)
     done = "paused" if paused else "resumed"

@@ -7,7 +7,7 @@ import typer
 
 from freshet.cli.output import progress, warn
 from freshet.flow import traces
-from freshet.flow.collection import SETTINGS_FILE
+from freshet.flow.store import SETTINGS_FILE
 from freshet.flow.traces.days import Told
 from freshet.simulate.trace import LEAST_KNOWN, Trace
 

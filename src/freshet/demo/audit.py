@@ -20,7 +20,7 @@ from freshet.demo.race import FRESHET
 from freshet.demo.run import Ended
 from freshet.demo.stage import DELAY, Stage
 from freshet.flow.check import Report, check
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.simulate.race import Standing
 from freshet.simulate.world.web import WorldHost
 
@@ -59,7 +59,7 @@ class Evidence:
 
 def audit(ended: Ended) -> list[Verdict]:
     """Hold what a demonstration left against every promise."""
-    with Collection.open(ended.stage.path) as collection:
+    with CollectionStore.open(ended.stage.path) as collection:
         evidence = gather(ended, collection)
         report = check(collection)
     verdicts = [
@@ -83,7 +83,7 @@ def audit(ended: Ended) -> list[Verdict]:
     return verdicts
 
 
-def gather(ended: Ended, collection: Collection) -> Evidence:
+def gather(ended: Ended, collection: CollectionStore) -> Evidence:
     """Read what a crawl left in its catalog."""
     stage, options, catalog = ended.stage, ended.options, collection.catalog
     days = [day_of(options.start + timedelta(days=day)) for day in range(int(options.days) + 2)]

@@ -17,8 +17,8 @@ from freshet.demo.stage import Stage, build
 from freshet.demo.watch import Show, Sight, Watch
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.flow.collection import Collection
 from freshet.flow.planning import informed_policy
+from freshet.flow.store import CollectionStore
 from freshet.simulate.world.web import LivingWeb
 
 COLLECTION = "collection"
@@ -120,7 +120,7 @@ def _race(stage: Stage, options: Options) -> Race:
 
 def _policy(stage: Stage) -> Policy:
     """Return a policy that knows the stage's pages as the crawl's own does."""
-    with Collection.open(stage.path) as collection:
+    with CollectionStore.open(stage.path) as collection:
         return informed_policy(collection.catalog, collection.settings)
 
 

@@ -24,7 +24,7 @@ from freshet.fetch.guard import ALLOW, RESOLVER
 from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
 from freshet.fetch.parts import COLLECTION, parts_of
 from freshet.fetch.spider_requests import over_budget
-from freshet.flow.collection import settings_of
+from freshet.flow.store import settings_of
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"

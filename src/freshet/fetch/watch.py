@@ -13,7 +13,7 @@ from freshet.core.errors import UsageError
 from freshet.core.types import Page
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.watch import Sighting, enlist, sightings
 from freshet.flow.writer import is_crawl, refuse_a_second
 
@@ -37,7 +37,7 @@ def watch(
     ``budget`` holds for this call in place of the setting.
     ``crawl`` fetches them where no crawl is running: in this process, or in one of its own.
     """
-    with Collection.open(path) as opened:
+    with CollectionStore.open(path) as opened:
         writer = ArchiveLock(opened.archive).holder()
         refuse_a_second(path, beside_a_crawl=True)
         if budget and is_crawl(writer):
@@ -54,7 +54,7 @@ def watch(
         return [_with_budget(opened, sighting, budget) for sighting in found] if budget else found
 
 
-def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
+def _wait(opened: CollectionStore, pages: Sequence[Page], seconds: float) -> None:
     """Wait until a running crawl has visited the pages it was asked for, or cannot in time."""
     end, last = stopwatch() + seconds, opened.clock.now() + timedelta(seconds=seconds)
     while stopwatch() < end:
@@ -65,26 +65,26 @@ def _wait(opened: Collection, pages: Sequence[Page], seconds: float) -> None:
         sleep(POLL_SECONDS)
 
 
-def _is_closed(opened: Collection, host: str, then: datetime) -> bool:
+def _is_closed(opened: CollectionStore, host: str, then: datetime) -> bool:
     """Whether a host is closed beyond a time."""
     state = opened.catalog.host(host)
     until = state.backoff_until if state else None
     return until is not None and until > then
 
 
-def _has_budget(opened: Collection, now: datetime, budget: str) -> bool:
+def _has_budget(opened: CollectionStore, now: datetime, budget: str) -> bool:
     """Whether the day has requests left."""
     spent, total = _spending(opened, now, budget)
     return spent < total
 
 
-def _spending(opened: Collection, now: datetime, budget: str) -> tuple[int, int]:
+def _spending(opened: CollectionStore, now: datetime, budget: str) -> tuple[int, int]:
     """Return how many requests the day has spent, and how many a budget gives it."""
     size = sum(item.pages for item in opened.catalog.last_outcomes())
     return opened.catalog.spending(day_of(now)).requests, Budget.parse(budget).per_day(size)
 
 
-def _with_budget(opened: Collection, sighting: Sighting, budget: str) -> Sighting:
+def _with_budget(opened: CollectionStore, sighting: Sighting, budget: str) -> Sighting:
     """Name the budget of the call where it kept a page from being visited."""
     spent, total = _spending(opened, opened.clock.now(), budget)
     if sighting.visit is not None or spent < total:

@@ -10,11 +10,11 @@ from typing import Any, ParamSpec, TypeVar
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
-from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Begun, DaySpending
 from freshet.flow.planning import rehearse
 from freshet.flow.sight import see
+from freshet.flow.store import CollectionStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Worker:
         self._thread.shutdown()
 
     def _open(self) -> None:
-        collection = self._held.enter_context(Collection.open(self.path, clock=self.clock))
+        collection = self._held.enter_context(CollectionStore.open(self.path, clock=self.clock))
         recorder = self._held.enter_context(collection.recording())
         self.settings = collection.settings
         self.crawl = Crawl(collection, recorder, **self._options)

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from freshet.core.errors import BadInput
 from freshet.core.secrets import shown_url
 from freshet.core.types import BadRow, PageKey
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.view import opml, sitemap
 from freshet.view.url import web_page
 
@@ -39,7 +39,7 @@ class Added:
 
 
 def add_pages(
-    collection: Collection, urls: Sequence[str | ListedUrl], *, tags: tuple[str, ...]
+    collection: CollectionStore, urls: Sequence[str | ListedUrl], *, tags: tuple[str, ...]
 ) -> Added:
     """Add live pages; those that are there keep their history, and get the tags too.
 

@@ -28,10 +28,10 @@ from freshet.core.types import Floats, Indices, Page
 from freshet.engine.base import Engine
 from freshet.engine.kept import Columns, Kept, read
 from freshet.engine.local import LocalEngine
-from freshet.flow.collection import Collection
 from freshet.flow.labels import BY, in_order, labels
 from freshet.flow.measuring import WORK, Measured, MeasurePages, measured_from
 from freshet.flow.rounds import rounds_table
+from freshet.flow.store import CollectionStore
 from freshet.flow.tally import Gathered, Tally
 from freshet.measure.groups import (
     Group,
@@ -98,7 +98,7 @@ class Analysis:
 
 
 def analyse(
-    collection: Collection,
+    collection: CollectionStore,
     *,
     by: str = "tld",
     source: str | None = None,
@@ -178,14 +178,14 @@ def _choice(tag: str | None, source: str | None) -> str:
     return blake2b(repr((tag, source)).encode(), digest_size=8).hexdigest()
 
 
-def _count(collection: Collection, tag: str | None, source: str | None) -> int:
+def _count(collection: CollectionStore, tag: str | None, source: str | None) -> int:
     if tag is None and source is None:
         return collection.catalog.counts().pages
     return sum(1 for _ in collection.catalog.pages(tag=tag, source=source))
 
 
 def _batches(
-    collection: Collection, tag: str | None, source: str | None
+    collection: CollectionStore, tag: str | None, source: str | None
 ) -> Iterator[Sequence[Summary]]:
     """Yield pages with their totals by id, few enough at a time that a batch is soon done."""
     pages = collection.catalog.pages(tag=tag, source=source)

@@ -32,8 +32,8 @@ from freshet.core.clock import Clock
 from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
 from freshet.core.private import make_folder, private
 from freshet.core.progress import Progress, silent
-from freshet.flow.collection import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, Collection
 from freshet.flow.recover import Mended
+from freshet.flow.store import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, CollectionStore
 from freshet.flow.writer import ARCHIVE_FOLDER
 
 MANIFEST = "backup.json"
@@ -87,7 +87,7 @@ class RestoreSummary:
 
 
 def back_up(
-    collection: Collection, target: Path, *, progress: Progress = silent
+    collection: CollectionStore, target: Path, *, progress: Progress = silent
 ) -> BackupSummary:  # fmt: skip
     """Copy a collection into a backup folder; an earlier backup there is brought up to date.
 
@@ -110,7 +110,7 @@ def back_up(
 
 
 def _copy_consistently(
-    collection: Collection, target: Path, before: Manifest | None, progress: Progress
+    collection: CollectionStore, target: Path, before: Manifest | None, progress: Progress
 ) -> tuple[tuple[BackupFile, ...], datetime]:
     """Copy a collection until all of one moment is there; return the files and the moment."""
     for _ in range(TRIES):
@@ -157,13 +157,13 @@ def restore(
             progress(done := done + item.bytes, total)
     except OSError as error:
         raise storage_error(error, target) from error
-    with Collection.open(target, clock=clock) as collection, collection.appending():
+    with CollectionStore.open(target, clock=clock) as collection, collection.appending():
         mended = tuple(collection.mended)
     made = datetime.fromisoformat(manifest.made)
     return RestoreSummary(str(target), made, len(manifest.files), total, mended)
 
 
-def _earlier(collection: Collection, target: Path) -> Manifest | None:
+def _earlier(collection: CollectionStore, target: Path) -> Manifest | None:
     """Return what an earlier backup in the folder holds; refuse a folder of something else."""
     inside = collection.path.resolve()
     if inside == target.resolve() or inside in target.resolve().parents:
@@ -180,7 +180,11 @@ def _earlier(collection: Collection, target: Path) -> Manifest | None:
 
 
 def _copy_all(
-    collection: Collection, target: Path, folder: Path, before: Manifest | None, progress: Progress
+    collection: CollectionStore,
+    target: Path,
+    folder: Path,
+    before: Manifest | None,
+    progress: Progress,
 ) -> tuple[tuple[BackupFile, ...], dict[str, int]]:
     """Copy everything; return the files, and where the last record of each WARC file ends."""
     make_folder(folder)

@@ -17,10 +17,10 @@ from freshet.archive.warc.record import uid
 from freshet.core.progress import Progress, silent
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import adopt
-from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.damage import cut_out_damage
 from freshet.flow.record import Recorder
 from freshet.flow.recover import Mended, is_unexamined, superseded_file
+from freshet.flow.store import CATALOG_FILE, CollectionStore
 
 Payload = tuple[bytes | None, int | None]
 REPAIR = "run 'freshet check --repair'"
@@ -103,7 +103,7 @@ class Payloads:
             yield from self.referring[nowhere]
 
 
-def check(collection: Collection, *, progress: Progress = silent) -> Report:
+def check(collection: CollectionStore, *, progress: Progress = silent) -> Report:
     """Look at every byte of the archive and every row of the catalog; change nothing.
 
     Where the catalog itself is damaged its rows are not asked.
@@ -169,7 +169,7 @@ def _without_waiting(
     return {key: found[key] for key in found.keys() - waiting} if end else {}
 
 
-def repair(collection: Collection, *, progress: Progress = silent) -> Report:
+def repair(collection: CollectionStore, *, progress: Progress = silent) -> Report:
     """Mend what can be: adopt records without rows, clear the places of rows without records.
 
     Nothing is thrown away: what is cut from a file is kept beside it. Nothing is touched where the
@@ -197,7 +197,7 @@ def _said(item: Mended) -> str:
     return f"{item.file}: bytes cut: {item.cut_bytes:,}{kept}; records adopted: {item.adopted:,}"
 
 
-def _clear_lost(collection: Collection) -> list[str]:
+def _clear_lost(collection: CollectionStore) -> list[str]:
     lost: dict[int, Location | None] = dict.fromkeys(_lost(collection))
     collection.catalog.set_locations(lost)
     return [f"visits that lost their bytes and say so now: {len(lost):,}"] if lost else []
@@ -302,7 +302,7 @@ def _missing_files(catalog: Catalog, there: Items[str], report: Report) -> Itera
             yield Problem(file.name, what, f"put it back, or {REPAIR}: they lose their bytes")
 
 
-def _lost(collection: Collection) -> Iterator[int]:
+def _lost(collection: CollectionStore) -> Iterator[int]:
     """Yield the visits whose record is not whole where it should be, or revisits lost bytes."""
     payloads = Payloads()
     for file in collection.catalog.files():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.writer import is_crawl
 
 
@@ -18,7 +18,7 @@ class Asked:
     crawl: str
 
 
-def check_now(collection: Collection, pages: Sequence[Page]) -> Asked:
+def check_now(collection: CollectionStore, pages: Sequence[Page]) -> Asked:
     """Note that someone wants live pages visited now."""
     for page in pages:
         if page.source:

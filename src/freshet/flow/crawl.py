@@ -19,7 +19,6 @@ from freshet.core.budget import Budget, day_of, next_midnight
 from freshet.core.errors import StorageError
 from freshet.core.tables import UNBOUNDED, Caps
 from freshet.core.types import Choice, Page, PageKey
-from freshet.flow.collection import Collection
 from freshet.flow.day_budget import DayBudget
 from freshet.flow.errands import (
     Begun,
@@ -47,6 +46,7 @@ from freshet.flow.planning import (
 from freshet.flow.record import Learnt, Recorder, Taken
 from freshet.flow.roll import Roll
 from freshet.flow.sampling import Moment, Rounds, reason
+from freshet.flow.store import CollectionStore
 from freshet.flow.today import note_lost, note_start
 from freshet.view.url import canonical
 
@@ -70,7 +70,7 @@ class Crawl:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: CollectionStore,
         recorder: Recorder,
         *,
         budget: str = "",

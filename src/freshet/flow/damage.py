@@ -7,13 +7,13 @@ from freshet.archive.warc.disk import set_aside
 from freshet.archive.warc.located import Found, Located
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import records
-from freshet.flow.collection import Collection
 from freshet.flow.rewrite import rewrite
+from freshet.flow.store import CollectionStore
 
 Stretch = tuple[int, int]
 
 
-def cut_out_damage(collection: Collection, lock: ArchiveLock, path: Path) -> list[str]:
+def cut_out_damage(collection: CollectionStore, lock: ArchiveLock, path: Path) -> list[str]:
     """Keep the damaged stretches of a file beside it, then write it anew without them.
 
     A record that can be read although its gzip member is odd is packed anew. Return what was done.

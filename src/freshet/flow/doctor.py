@@ -15,10 +15,10 @@ from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import to_second
 from freshet.core.private import readable_by_others
-from freshet.flow.collection import CATALOG_FILE, SETTINGS_FILE, Collection
 from freshet.flow.doctor_crawl import crawl_findings, trust_store
-from freshet.flow.finding import Finding, names_of
+from freshet.flow.finding import Finding
 from freshet.flow.planning import policy_name
+from freshet.flow.store import CATALOG_FILE, SETTINGS_FILE, CollectionStore, names_of
 from freshet.flow.writer import ARCHIVE_FOLDER
 
 ENOUGH_DISK_BYTES = 1_000_000_000
@@ -76,7 +76,7 @@ def _collection(path: Path) -> Iterator[Finding]:
     yield _permissions(path)
     yield _privacy(path)
     try:
-        with Collection.open(path) as collection:
+        with CollectionStore.open(path) as collection:
             yield from _inside(collection)
     except FreshetError as error:
         yield Finding("collection", str(error), False, "see the message")
@@ -98,7 +98,7 @@ def _privacy(path: Path) -> Finding:
                    not found, f"chmod -R go= {shlex.quote(str(path))}")  # fmt: skip
 
 
-def _inside(collection: Collection) -> Iterator[Finding]:
+def _inside(collection: CollectionStore) -> Iterator[Finding]:
     counts = collection.catalog.counts()
     yield Finding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
     contact = collection.settings.contact
@@ -110,7 +110,7 @@ def _inside(collection: Collection) -> Iterator[Finding]:
     yield from crawl_findings(collection)
 
 
-def _policy(collection: Collection) -> Finding:
+def _policy(collection: CollectionStore) -> Finding:
     """Say by what visits are planned, or what is wrong with the formula or model that is set."""
     try:
         return Finding("policy", policy_name(collection.settings), True)
@@ -118,7 +118,7 @@ def _policy(collection: Collection) -> Finding:
         return Finding("policy", str(error), False, "mend policy in freshet.toml")
 
 
-def _archive(collection: Collection, *, is_written: bool) -> Iterator[Finding]:
+def _archive(collection: CollectionStore, *, is_written: bool) -> Iterator[Finding]:
     """Say which files are missing, and which a writer that died has left open."""
     there = {item.name for item in archive_files(collection.archive)}
     missing = [file.name for file in collection.catalog.files() if file.name not in there]

@@ -9,9 +9,9 @@ from pathlib import Path
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.local_time import to_minute
 from freshet.flow.backup import LAST_BACKUP
-from freshet.flow.collection import Collection
-from freshet.flow.finding import Finding, names_of
+from freshet.flow.finding import Finding
 from freshet.flow.hosts import closed_hosts
+from freshet.flow.store import CollectionStore, names_of
 from freshet.flow.today import CRAWL_START, failing_of
 from freshet.flow.writer import is_crawl
 
@@ -35,7 +35,7 @@ def _has_files(path: Path) -> bool:
     return path.is_dir() and any(path.iterdir())
 
 
-def crawl_findings(collection: Collection) -> Iterator[Finding]:
+def crawl_findings(collection: CollectionStore) -> Iterator[Finding]:
     """Look at how the crawl of a collection goes."""
     now = collection.clock.now()
     outcomes = collection.catalog.last_outcomes()
@@ -51,7 +51,7 @@ def crawl_findings(collection: Collection) -> Iterator[Finding]:
     yield _backup(collection, now)
 
 
-def _last_look(collection: Collection, pages: int, now: datetime) -> Finding:
+def _last_look(collection: CollectionStore, pages: int, now: datetime) -> Finding:
     """Say when a visit last succeeded; a crawl that runs for a day without one is stalled."""
     last = collection.catalog.last_look_time()
     told = to_minute(last) if last else "never"
@@ -63,7 +63,7 @@ def _last_look(collection: Collection, pages: int, now: datetime) -> Finding:
                    "a crawl runs but nothing succeeds; see 'freshet status'")  # fmt: skip
 
 
-def _backup(collection: Collection, now: datetime) -> Finding:
+def _backup(collection: CollectionStore, now: datetime) -> Finding:
     noted = collection.catalog.note(LAST_BACKUP)
     if not noted:
         return Finding("backup", "none made; 'freshet backup DIR' makes one", True)

@@ -14,9 +14,9 @@ from freshet.archive.warc.read import archive_files, closed_name, records
 from freshet.archive.warc.record import uid
 from freshet.core.errors import NotFound, UsageError
 from freshet.core.types import Visit
-from freshet.flow.collection import SOFTWARE, Collection
+from freshet.flow.store import SOFTWARE, CollectionStore
 
-WRITERS: Mapping[str, Callable[[Path, Collection, str | None], int]] = {
+WRITERS: Mapping[str, Callable[[Path, CollectionStore, str | None], int]] = {
     "parquet": lambda path, source, part: parquet.write_visits(path, visit_rows(source, part)),
     "changes": lambda path, source, part: parquet.write_changes(path, change_rows(source, part)),
     "csv": lambda path, source, part: csv.write(path, change_rows(source, part)),
@@ -26,7 +26,7 @@ WRITERS: Mapping[str, Callable[[Path, Collection, str | None], int]] = {
 PAGES_AT_ONCE = 1_000
 
 
-def export(collection: Collection, kind: str, path: Path, *, source: str | None = None) -> int:
+def export(collection: CollectionStore, kind: str, path: Path, *, source: str | None = None) -> int:
     """Write a table of the collection, and return how many rows it has."""
     if kind not in WRITERS:
         raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(WRITERS)}")
@@ -37,7 +37,7 @@ def export(collection: Collection, kind: str, path: Path, *, source: str | None 
     return WRITERS[kind](path, collection, source)
 
 
-def visit_rows(collection: Collection, source: str | None) -> Iterator[VisitRow]:
+def visit_rows(collection: CollectionStore, source: str | None) -> Iterator[VisitRow]:
     """Yield every visit with its page, page by page in time order."""
     for page in collection.pages(source=source):
         rows = collection.catalog.history(page.id)
@@ -47,13 +47,13 @@ def visit_rows(collection: Collection, source: str | None) -> Iterator[VisitRow]
             yield VisitRow(page, row.visit, row.view.language if row.view else "", revisit=again)
 
 
-def indexed_records(collection: Collection, source: str | None) -> Iterator[Located]:
+def indexed_records(collection: CollectionStore, source: str | None) -> Iterator[Located]:
     """Yield the records of every visit and of the redirects that led to it, file by file."""
     for capture in visit_captures(collection, source):
         yield from (capture.record, *capture.companions)
 
 
-def visit_captures(collection: Collection, source: str | None) -> Iterator[Capture]:
+def visit_captures(collection: CollectionStore, source: str | None) -> Iterator[Capture]:
     """Yield the captures of pages that were not removed, in the order of the archive's files."""
     pages = array("q", (page.id for page in collection.pages(source=source)))
     for path in archive_files(collection.archive):
@@ -64,7 +64,7 @@ def visit_captures(collection: Collection, source: str | None) -> Iterator[Captu
                 yield found
 
 
-def wacz_package(collection: Collection, source: str | None) -> wacz.Package:
+def wacz_package(collection: CollectionStore, source: str | None) -> wacz.Package:
     """Return what a WACZ file of the collection holds."""
     captures = visit_captures(collection, source)
     return wacz.Package(
@@ -76,7 +76,7 @@ def wacz_package(collection: Collection, source: str | None) -> wacz.Package:
     )
 
 
-def listed_pages(collection: Collection, source: str | None) -> Iterator[wacz.ListedPage]:
+def listed_pages(collection: CollectionStore, source: str | None) -> Iterator[wacz.ListedPage]:
     """Yield each page of which bytes are kept, at the time of its newest version."""
     pages = collection.pages(source=source)
     while batch := list(islice(pages, PAGES_AT_ONCE)):
@@ -103,7 +103,7 @@ def _originals(visits: Iterable[Visit]) -> set[int | None]:
     return set(first.values())
 
 
-def change_rows(collection: Collection, source: str | None) -> Iterator[ChangeRow]:
+def change_rows(collection: CollectionStore, source: str | None) -> Iterator[ChangeRow]:
     """Yield every measured change with its page, page by page in time order."""
     for page in collection.pages(source=source):
         for row in page.history():

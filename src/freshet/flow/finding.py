@@ -1,9 +1,6 @@
 """What `freshet doctor` reports."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-SHOWN_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +11,3 @@ class Finding:
     found: str
     fine: bool
     remedy: str = ""
-
-
-def names_of(names: Sequence[str]) -> str:
-    """Write the first few names, and how many more there are.
-
-    >>> names_of(["a", "b"]), names_of(["a", "b", "c", "d"])
-    ('a, b', 'a, b, c and 1 more')
-    """
-    more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
-    return ", ".join(names[:SHOWN_NAMES]) + more

@@ -1,12 +1,13 @@
 """By what a page is measured: what counts as a change of it, and what is masked as noise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from freshet.archive.catalog.base import Catalog
 from freshet.core.settings import UNREADABLE, Settings
-from freshet.core.types import Change, View
+from freshet.core.types import Change, Page, View
+from freshet.flow.files import CollectionFiles
 from freshet.measure.change import Masked, compare_masked, counts_words, under
 from freshet.measure.mask import NO_MASK, By, Mask, Rule
 from freshet.view.words import count
@@ -50,6 +51,17 @@ def gauges(catalog: Catalog, settings: Settings, page_ids: Sequence[int]) -> dic
         )
         for page_id in page_ids
     }
+
+
+def mask_of_page(files: CollectionFiles, page: Page) -> Mask:
+    """Return what is left out of a page before it is compared."""
+    return gauges(files.catalog, files.settings, [page.id])[page.id].mask
+
+
+def keep_mask(files: CollectionFiles, page: Page, mask: Mask, *, after: int) -> Mask | None:
+    """Give a page a mask from now on; None where somebody gave it another after that version."""
+    version = files.catalog.set_mask(page.id, body_of(mask), files.clock.now(), after=after)
+    return None if version is None else replace(mask, version=version)
 
 
 def _counts_as(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> str:

@@ -10,8 +10,8 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import from_epoch
 from freshet.core.errors import NotFound
 from freshet.core.local_time import to_second
-from freshet.flow.collection import Collection
 from freshet.flow.hosts import delay_of, known_names
+from freshet.flow.store import CollectionStore
 from freshet.flow.writer import is_crawl
 from freshet.view.url import canonical, place
 
@@ -84,7 +84,7 @@ class Reopened:
     crawl: str
 
 
-def host_report(collection: Collection, name: str) -> HostReport:
+def host_report(collection: CollectionStore, name: str) -> HostReport:
     """Return how a host is treated; the name is a host, with a port where it has one, or a URL."""
     host, now = host_name(name), collection.clock.now()
     states = {key: collection.catalog.host(key) for key in known_names(host)}
@@ -105,7 +105,7 @@ def host_report(collection: Collection, name: str) -> HostReport:
     )
 
 
-def reopen_host(collection: Collection, name: str) -> Reopened:
+def reopen_host(collection: CollectionStore, name: str) -> Reopened:
     """Clear a host's back-off, and what failed of its robots.txt; its delay holds on."""
     host = host_report(collection, name).host
     collection.catalog.reopen_hosts(known_names(host))

@@ -17,8 +17,8 @@ from freshet.core.errors import BadInput, UsageError
 from freshet.core.progress import Progress, silent
 from freshet.core.secrets import shown_url, without_user_info
 from freshet.core.types import BadRow
-from freshet.flow.collection import Collection
 from freshet.flow.record import Recorder
+from freshet.flow.store import CollectionStore
 from freshet.view.url import web_page
 
 READERS: Mapping[str, Callable[..., Reader]] = {
@@ -55,7 +55,7 @@ class Imported:
 
 
 def bring(
-    collection: Collection,
+    collection: CollectionStore,
     kind: str,
     path: Path,
     *,
@@ -94,14 +94,14 @@ def _streaming() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _finish(collection: Collection, result: Imported) -> None:
+def _finish(collection: CollectionStore, result: Imported) -> None:
     """Note that an import is at its end: all is read, or nothing can be."""
     counts = {"visits": result.visits, "known": result.already_there, "bad": result.bad}
     collection.catalog.finish_import(result.number, collection.clock.now(), counts)
 
 
 def _take(
-    collection: Collection,
+    collection: CollectionStore,
     recorder: Recorder,
     batch: list[Arrival | BadRow],
     result: Imported,

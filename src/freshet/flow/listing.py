@@ -4,11 +4,11 @@ from datetime import datetime
 from itertools import islice
 
 from freshet.archive.catalog.rows import FailingPage, Summary
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 
 def summaries(
-    collection: Collection,
+    collection: CollectionStore,
     *,
     tag: str | None = None,
     source: str | None = None,
@@ -27,7 +27,7 @@ def summaries(
 
 
 def failing_pages(
-    collection: Collection,
+    collection: CollectionStore,
     *,
     tag: str | None = None,
     source: str | None = None,

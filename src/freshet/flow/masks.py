@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from freshet.core.errors import NotFound
 from freshet.core.types import View
-from freshet.flow.collection import Collection
-from freshet.flow.gauge import body_of, gauges
-from freshet.flow.page import CollectionPage
+from freshet.flow.gauge import keep_mask, mask_of_page
+from freshet.flow.store import CollectionStore
+from freshet.flow.stored_page import StoredPage
 from freshet.measure.mask import Mask, Rule, hidden
 
 SAMPLE_CHARS = 80
@@ -22,18 +22,13 @@ class Hidden:
     sample: str
 
 
-def mask_of_page(collection: Collection, page: CollectionPage) -> Mask:
-    """Return what is left out of a page before it is compared."""
-    return gauges(collection.catalog, collection.settings, [page.id])[page.id].mask
-
-
-def hides(page: CollectionPage, mask: Mask) -> list[Hidden]:
+def hides(page: StoredPage, mask: Mask) -> list[Hidden]:
     """Return what every rule of a mask hides of the page's last version."""
     view = page.view(dom=True) if page.versions else None
     return [_hidden(rule, view) for rule in mask.rules]
 
 
-def hide(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> Mask:
+def hide(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
     """Leave more out of a page: text patterns, or paths of elements."""
     added = [Rule(what) for what in dict.fromkeys(whats)]
 
@@ -46,7 +41,7 @@ def hide(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> 
     return _edit(collection, page, edited)
 
 
-def show(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> Mask:
+def show(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
     """Take rules out of a page's mask, by their number or text; none of them is learnt again."""
     first = mask_of_page(collection, page)
     gone = {_rule(first, what, page.url).what for what in whats}
@@ -59,20 +54,13 @@ def show(collection: Collection, page: CollectionPage, whats: Sequence[str]) -> 
     return _edit(collection, page, edited)
 
 
-def keep(collection: Collection, page: CollectionPage, mask: Mask, *, after: int) -> Mask | None:
-    """Give a page a mask from now on; None where somebody gave it another after that version."""
-    body, now = body_of(mask), collection.clock.now()
-    version = collection.catalog.set_mask(page.id, body, now, after=after)
-    return None if version is None else replace(mask, version=version)
-
-
 def _edit(
-    collection: Collection, page: CollectionPage, edited: Callable[[Mask], Mask]
+    collection: CollectionStore, page: StoredPage, edited: Callable[[Mask], Mask]
 ) -> Mask:  # fmt: skip
     """Edit a page's mask, anew where a crawl has learnt another one meanwhile."""
     while True:
         old = mask_of_page(collection, page)
-        kept = keep(collection, page, edited(old), after=old.version)
+        kept = keep_mask(collection, page, edited(old), after=old.version)
         if kept is not None:
             return kept
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Page
-from freshet.flow.collection import Collection
 from freshet.flow.gauge import gauges
 from freshet.flow.late import Remeasurement, Views, write_anew
+from freshet.flow.store import CollectionStore
 
 
 def measure_again(
-    collection: Collection, pages: Iterable[Page], *, most_bytes: int | None = None
+    collection: CollectionStore, pages: Iterable[Page], *, most_bytes: int | None = None
 ) -> int:
     """Compare the stored versions of pages anew; return how many visits were measured.
 
@@ -20,7 +20,7 @@ def measure_again(
     return sum(_measure_page(collection, page, most_bytes) for page in pages)
 
 
-def _measure_page(collection: Collection, page: Page, most_bytes: int | None) -> int:
+def _measure_page(collection: CollectionStore, page: Page, most_bytes: int | None) -> int:
     gauge = gauges(collection.catalog, collection.settings, [page.id])[page.id]
     view_of = collection.page(page.url, source=page.source, removed=True).view_of
     views = Views(lambda row: view_of(row, dom=gauge.reads_dom), {})

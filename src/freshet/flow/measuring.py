@@ -12,9 +12,9 @@ from freshet.core.clock import to_epoch
 from freshet.core.types import Page
 from freshet.core.version import __version__
 from freshet.engine.kept import Columns
-from freshet.flow.collection import Collection
 from freshet.flow.gauge import gauges
 from freshet.flow.histories import history
+from freshet.flow.store import CollectionStore
 from freshet.flow.traits import traits_of
 from freshet.measure.groups import NO_GROUP
 from freshet.measure.summary import (
@@ -49,13 +49,13 @@ class MeasurePages:
 
     def __call__(self, batch: Columns) -> Columns:
         """Return the figures of pages, a row each, and all of their looks, for their rates."""
-        with Collection.open(Path(self.folder)) as collection:
+        with CollectionStore.open(Path(self.folder)) as collection:
             pages = collection.catalog.pages_by_id(batch["page"].tolist())
             found = [measure_page(collection, pages[page]) for page in sorted(pages)]
         return _columns([page for page, _ in found], [looks for _, looks in found])
 
 
-def measure_page(collection: Collection, page: Page) -> tuple[Measured, Looks]:
+def measure_page(collection: CollectionStore, page: Page) -> tuple[Measured, Looks]:
     """Return the figures of one page without its rate, and its looks."""
     rows = collection.catalog.history(page.id)
     read = partial(collection.snapshots.of, url=page.url)

@@ -17,13 +17,13 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.rounds import RoundKind
 from freshet.core.types import Change, Outcome, View, Visit
-from freshet.flow.collection import Collection
+from freshet.flow.gauge import keep_mask, mask_of_page
 from freshet.flow.isolation import isolated
 from freshet.flow.late import noted
-from freshet.flow.masks import keep, mask_of_page
 from freshet.flow.measure import measure_again
-from freshet.flow.page import CollectionPage
-from freshet.flow.rounds import PageRound, rounds_of
+from freshet.flow.page_rounds import PageRound, rounds_of
+from freshet.flow.store import CollectionStore
+from freshet.flow.stored_page import StoredPage
 from freshet.measure.mask import Mask
 from freshet.measure.noise.bounds import too_large
 from freshet.measure.noise.learn import corrected, learn, refusal
@@ -94,7 +94,7 @@ class Restlessness:
 class NoiseWatch:
     """Watches the visits of a crawl, and learns the masks of pages that never rest."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: CollectionStore) -> None:
         self._collection = collection
         self._pages: OrderedDict[int, Restlessness] = OrderedDict()
 
@@ -177,20 +177,20 @@ class NoiseWatch:
         if mask is None:
             return False
         with noted(self._collection.catalog, [found.key]):
-            if keep(self._collection, known, mask, after=mask.version - 1) is None:
+            if keep_mask(self._collection, known, mask, after=mask.version - 1) is None:
                 return False
             with isolated("measuring it under its new mask", found.url):
                 measure_again(self._collection, [found], most_bytes=MEASURED_AGAIN_BYTES)
         return True
 
 
-def keep_learnt(collection: Collection, page: CollectionPage) -> Mask | None:
+def keep_learnt(collection: CollectionStore, page: StoredPage) -> Mask | None:
     """Give a page the mask that its last stored versions teach; None where its own serves."""
     mask = taught(collection, page, learn)
-    return None if mask is None else keep(collection, page, mask, after=mask.version - 1)
+    return None if mask is None else keep_mask(collection, page, mask, after=mask.version - 1)
 
 
-def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask | None:
+def taught(collection: CollectionStore, page: StoredPage, teach: Teacher) -> Mask | None:
     """Return the mask that a page's last stored versions teach; None where its own serves.
 
     Versions whose sizes in the catalog are too large to learn from are not even read.
@@ -205,7 +205,7 @@ def taught(collection: Collection, page: CollectionPage, teach: Teacher) -> Mask
     return teach(looks, mask_of_page(collection, page))
 
 
-def why_not_learnt(collection: Collection, page: CollectionPage) -> str:
+def why_not_learnt(collection: CollectionStore, page: StoredPage) -> str:
     """Say what of a page's last versions is too large for noise to be learnt; else nothing.
 
     Their lines are counted only where the sizes in the catalog do not tell, as it takes reading.
@@ -221,14 +221,14 @@ def _too_large(rows: Sequence[HistoryRow]) -> str:
     return next((why for each in facts if (why := too_large(each))), "")
 
 
-def _rounds(collection: Collection, page: CollectionPage) -> dict[int, PageRound]:
+def _rounds(collection: CollectionStore, page: StoredPage) -> dict[int, PageRound]:
     """Return the rounds of a page by the visits that followed another one in them."""
     found = rounds_of(collection.catalog, page.id)
     return {visit: each for each in found for visit in each.visits[1:]}
 
 
 def _looks(
-    page: CollectionPage,
+    page: StoredPage,
     kept: Sequence[HistoryRow],
     rounds: Mapping[int, PageRound],
     *,
@@ -247,7 +247,7 @@ def _looks(
             yield Look(view, to_epoch(row.visit.time), since)
 
 
-def _rows(collection: Collection, page: CollectionPage, latest: int) -> list[HistoryRow]:
+def _rows(collection: CollectionStore, page: StoredPage, latest: int) -> list[HistoryRow]:
     """Return a page's last looks, and those of its latest round: it tells what stands still."""
     rows = collection.catalog.history(page.id, limit=READ_BACK)
     if latest and all(row.visit.id != latest for row in rows):

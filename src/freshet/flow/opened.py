@@ -1,6 +1,6 @@
 """A collection with every verb as a method: what ``freshet.open()`` gives."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,29 +13,55 @@ from freshet.flow.analyse import Analysis, analyse, usual_engine
 from freshet.flow.backup import BackupSummary, back_up
 from freshet.flow.check import Report, check, repair
 from freshet.flow.check_now import Asked, check_now
-from freshet.flow.collection import Collection
 from freshet.flow.doctor import examine
 from freshet.flow.exports import export
 from freshet.flow.finding import Finding
+from freshet.flow.gauge import mask_of_page
 from freshet.flow.host_report import HostReport, Reopened, host_report, reopen_host
 from freshet.flow.imports import Imported, bring
 from freshet.flow.listing import failing_pages, summaries
-from freshet.flow.masks import hide, mask_of_page, show
+from freshet.flow.masks import hide, show
 from freshet.flow.measure import measure_again
 from freshet.flow.noise import keep_learnt
-from freshet.flow.page import CollectionPage, Which
+from freshet.flow.page import CollectionPage
 from freshet.flow.plan import plan
 from freshet.flow.prune import Thinning, prune
 from freshet.flow.remove import remove
 from freshet.flow.settings import Holding, SettingRow, holdings, setting_rows
 from freshet.flow.show import Portrait, portrait
 from freshet.flow.status import Status, bad_rows, status_of
+from freshet.flow.store import CollectionStore, live_key
+from freshet.flow.stored_page import StoredPage, Which
 from freshet.flow.why import Why, why
 from freshet.measure.mask import Mask
 
 
-class OpenedCollection(Collection):
+class Collection(CollectionStore):
     """A collection whose methods do what the commands do."""
+
+    def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> CollectionPage:
+        """Add a page to keep fresh; one that was removed comes back with its history.
+
+        A live page, one without a source, must have an http(s) URL.
+        """
+        key = self.key(url, source) if source else live_key(url)
+        self.introduce([key], tags)
+        if not source:
+            self.keep_credentials(key, url)
+        return self.page(key.url, source=source)
+
+    def page(self, url: str, *, source: str | None = None, removed: bool = False) -> CollectionPage:
+        """Return a page; without a source, the live one or the only import of it.
+
+        A removed page is not there, unless ``removed`` asks for it too.
+        """
+        return CollectionPage(self.find_page(url, source=source, removed=removed), self)
+
+    def pages(
+        self, *, tag: str | None = None, source: str | None = None
+    ) -> Iterator[CollectionPage]:
+        """Yield the pages that were not removed, by id."""
+        return (CollectionPage(page, self) for page in self.catalog.pages(tag=tag, source=source))
 
     def add_many(self, urls: Sequence[str], *, tags: tuple[str, ...] = ()) -> Added:
         """Add live pages, many at once."""
@@ -86,9 +112,7 @@ class OpenedCollection(Collection):
         """Return pages whose last visit showed no content, with its outcome and the reason."""
         return failing_pages(self, tag=tag, source=source, limit=limit)
 
-    def show(
-        self, page: CollectionPage, which: Which = -1, *, parts: Iterable[str] = ()
-    ) -> Portrait:
+    def show(self, page: StoredPage, which: Which = -1, *, parts: Iterable[str] = ()) -> Portrait:
         """Return what is known of a page; ``parts`` may name text, links, terms and dom."""
         return portrait(self, page, which, frozenset(parts))
 
@@ -153,19 +177,19 @@ class OpenedCollection(Collection):
         engine = usual_engine(processes)
         return analyse(self, by=by, source=source, tag=tag, engine=engine, progress=progress)
 
-    def mask(self, page: CollectionPage) -> Mask:
+    def mask(self, page: StoredPage) -> Mask:
         """Return what is left out of a page before its versions are compared."""
         return mask_of_page(self, page)
 
-    def hide(self, page: CollectionPage, whats: Sequence[str]) -> Mask:
+    def hide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
         """Leave more out of a page: text patterns, or paths of elements."""
         return hide(self, page, whats)
 
-    def unhide(self, page: CollectionPage, whats: Sequence[str]) -> Mask:
+    def unhide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
         """Take rules out of a page's mask for good, by their number or text."""
         return show(self, page, whats)
 
-    def learn_mask(self, page: CollectionPage) -> Mask:
+    def learn_mask(self, page: StoredPage) -> Mask:
         """Learn from the stored versions what of a page is noise, and return its mask then."""
         return keep_learnt(self, page) or mask_of_page(self, page)
 

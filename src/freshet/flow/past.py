@@ -1,19 +1,13 @@
 """What the stored versions of one page tell: its looks in order, its words and its blocks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
-from freshet.archive.catalog.base import Catalog
-from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.snapshots import Snapshots
-from freshet.core.clock import Clock
-from freshet.core.errors import StorageError, UsageError
-from freshet.core.settings import Settings
 from freshet.core.types import Page, Terms, View
+from freshet.flow.files import CollectionFiles
 from freshet.flow.gauge import gauges
 from freshet.flow.histories import History, history
-from freshet.flow.sight import see
+from freshet.flow.stored_page import view_of_visit
 from freshet.measure.structure.blocks import Block, Outline, blocks, outline
 from freshet.measure.structure.rows import look_timeline, serialise
 from freshet.measure.terms.divergence import Language, language_of, merge_all
@@ -26,51 +20,36 @@ SAMPLE_CHARS = 60
 BLOCKS = frozenset(name for name, bits in meanings().items() if bits & BLOCK)
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What a page's past is read from."""
+def history_of(files: CollectionFiles, page: Page, *, dom: bool) -> History:
+    """Return the looks at a page as a series, with DOM rows where they are wanted."""
+    read = partial(files.snapshots.of, url=page.url)
+    mask = gauges(files.catalog, files.settings, [page.id])[page.id].mask
+    rows = files.catalog.history(page.id)
+    return history(rows, read, files.settings.limits, dom=dom, mask=mask)
 
-    catalog: Catalog
-    snapshots: Snapshots
-    settings: Settings
-    clock: Clock
 
-    def history(self, page: Page, *, dom: bool) -> History:
-        """Return the looks at a page as a series, with DOM rows where they are wanted."""
-        read = partial(self.snapshots.of, url=page.url)
-        mask = gauges(self.catalog, self.settings, [page.id])[page.id].mask
-        rows = self.catalog.history(page.id)
-        return history(rows, read, self.settings.limits, dom=dom, mask=mask)
+def language_around(files: CollectionFiles, page: Page) -> Language | None:
+    """Return the language around a page: that of its last version and of other pages'.
 
-    def language(self, page: Page) -> Language | None:
-        """Return the language around a page: that of its last version and of other pages'.
+    Up to sixty pages of the same source are read, spread over all. None where the page is
+    alone: then nothing tells its words from usual ones.
+    """
+    others = list(_neighbours(files, page))
+    return merge_all(map(language_of, others)) if len(others) > 1 else None
 
-        Up to sixty pages of the same source are read, spread over all. None where the page is
-        alone: then nothing tells its words from usual ones.
-        """
-        others = list(self._neighbours(page))
-        return merge_all(map(language_of, others)) if len(others) > 1 else None
 
-    def _neighbours(self, page: Page) -> Iterator[Terms]:
-        """Yield the words of the last versions of pages, the page itself the first of them."""
-        near = (other.id for other in self.catalog.pages(source=page.source))
-        ids = [other for other in near if other != page.id]
-        step = max(1, -(-len(ids) // MOST_NEIGHBOURS))
-        wanted = [page.id, *ids[::step]]
-        known = self.catalog.pages_by_id(wanted)
-        looks = self.catalog.last_looks(wanted)
-        for other in wanted:
-            view = self.view(known[other], looks[other]) if other in looks else None
-            if view is not None:
-                yield view.terms
-
-    def view(self, page: Page, row: HistoryRow, *, dom: bool = False) -> View | None:
-        """Return what a visit showed; None where its bytes are not kept or cannot be read."""
-        try:
-            found = self.snapshots.of(row.visit, page.url)
-        except (StorageError, UsageError):
-            return None
-        return see(found, self.settings.limits, dom=dom).view if found else None
+def _neighbours(files: CollectionFiles, page: Page) -> Iterator[Terms]:
+    """Yield the words of the last versions of pages, the page itself the first of them."""
+    near = (other.id for other in files.catalog.pages(source=page.source))
+    ids = [other for other in near if other != page.id]
+    step = max(1, -(-len(ids) // MOST_NEIGHBOURS))
+    wanted = [page.id, *ids[::step]]
+    known = files.catalog.pages_by_id(wanted)
+    looks = files.catalog.last_looks(wanted)
+    for other in wanted:
+        view = view_of_visit(files, known[other], looks[other]) if other in looks else None
+        if view is not None:
+            yield view.terms
 
 
 def outline_of(found: History) -> Outline | None:

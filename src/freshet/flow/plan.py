@@ -16,10 +16,10 @@ from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.settings import Settings, merge, objective_of
 from freshet.core.tables import NOTHING_SEEN, Caps, PageIds
 from freshet.core.types import Choice, Plan, PlannedVisit, Visit
-from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
 from freshet.flow.planning import ids_of, informed_policy
 from freshet.flow.roll import Roll
+from freshet.flow.store import CollectionStore
 from freshet.flow.today import budget_now
 
 HORIZON = timedelta(days=1)
@@ -27,7 +27,7 @@ STEPS = 64
 
 
 def plan(
-    collection: Collection,
+    collection: CollectionStore,
     *,
     budget: str | int = "",
     objective: str = "",
@@ -64,7 +64,9 @@ def planned_for(settings: Settings, objective: str) -> Settings:
 class Rehearsal:
     """A crawl that begins now, played ahead without fetching."""
 
-    def __init__(self, collection: Collection, settings: Settings, *, budget: str = "") -> None:
+    def __init__(
+        self, collection: CollectionStore, settings: Settings, *, budget: str = ""
+    ) -> None:
         self._catalog = collection.catalog
         self._roll = Roll(collection.catalog, settings)
         self._roll.read()

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome, Visit
-from freshet.flow.collection import Collection
 from freshet.flow.rewrite import dependants, drop_records
+from freshet.flow.store import CollectionStore
 
 PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
 
@@ -26,7 +26,12 @@ class Thinning:
 
 
 def prune(
-    collection: Collection, *, older_than: timedelta, keep: str, source: str | None, apply: bool
+    collection: CollectionStore,
+    *,
+    older_than: timedelta,
+    keep: str,
+    source: str | None,
+    apply: bool,
 ) -> Thinning:
     """Of versions older than that keep the last of each period; without ``apply`` only say so."""
     if keep not in PERIODS:
@@ -42,7 +47,7 @@ def prune(
 
 
 def doomed_visits(
-    collection: Collection, before: datetime, keep: str, source: str | None
+    collection: CollectionStore, before: datetime, keep: str, source: str | None
 ) -> list[Visit]:
     """Return the visits whose bytes may go, of pages that are on the live list."""
     doomed = [
@@ -69,7 +74,7 @@ def not_modified_visits(visits: Iterable[Visit], going: Items[bytes]) -> Iterato
             yield visit
 
 
-def _visits(collection: Collection, page: int) -> list[Visit]:
+def _visits(collection: CollectionStore, page: int) -> list[Visit]:
     return [row.visit for row in collection.catalog.history(page)]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Set as AbstractSet
 from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import UsageError
 from freshet.core.types import Page, Visit
-from freshet.flow.collection import Collection
 from freshet.flow.hosts import known_names
 from freshet.flow.rewrite import dependants, drop_records
+from freshet.flow.store import CollectionStore
 
 
-def remove(collection: Collection, pages: Sequence[Page], *, purge: bool) -> int:
+def remove(collection: CollectionStore, pages: Sequence[Page], *, purge: bool) -> int:
     """Take pages off the live list; ``purge`` deletes rows and bytes; return the bytes freed."""
     ids = [page.id for page in pages]
     if not purge:
@@ -26,14 +26,14 @@ def remove(collection: Collection, pages: Sequence[Page], *, purge: bool) -> int
     return freed
 
 
-def _forget_hosts(collection: Collection, hosts: AbstractSet[str]) -> None:
+def _forget_hosts(collection: CollectionStore, hosts: AbstractSet[str]) -> None:
     """Forget what is known of hosts that no page lies on any more."""
     gone = set(collection.catalog.hosts_without_pages())
     names = {name for host in hosts for name in known_names(host)}
     collection.catalog.set_hosts([HostState(name) for name in sorted(names & gone)])
 
 
-def _refuse_to_rob(collection: Collection, visits: Sequence[Visit]) -> None:
+def _refuse_to_rob(collection: CollectionStore, visits: Sequence[Visit]) -> None:
     """Refuse a purge that would take the bytes of pages that are to stay."""
     robbed = sorted({url for _, url in dependants(collection, visits)})
     if robbed:

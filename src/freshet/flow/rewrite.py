@@ -20,22 +20,22 @@ from freshet.archive.warc.write import Writer
 from freshet.core.errors import Damaged
 from freshet.core.types import Location, Visit
 from freshet.flow.adopt import source_of
-from freshet.flow.collection import SOFTWARE, Collection
 from freshet.flow.recover import Exchange, begin_exchange, file_size, settle_exchange
+from freshet.flow.store import SOFTWARE, CollectionStore
 
 WITHOUT_LIMIT = 1 << 62
 
 Choose = Callable[[Path], Iterable[Located]]
 
 
-def drop_records(collection: Collection, lock: ArchiveLock, visits: Items[Visit]) -> int:
+def drop_records(collection: CollectionStore, lock: ArchiveLock, visits: Items[Visit]) -> int:
     """Drop the records of visits, whose rows stay; return how many bytes became free."""
     names = sorted({visit.location.file for visit in visits if visit.location})
     doomed = {visit.uid for visit in visits}
     return sum(rewrite(collection, lock, name, lambda path: _kept(path, doomed)) for name in names)
 
 
-def dependants(collection: Collection, doomed: Items[Visit]) -> Iterator[tuple[Visit, str]]:
+def dependants(collection: CollectionStore, doomed: Items[Visit]) -> Iterator[tuple[Visit, str]]:
     """Yield the visits, and their URLs, that stay and whose bytes only doomed records hold.
 
     Such are revisits of other pages, which foreign archives have.
@@ -54,7 +54,7 @@ def dependants(collection: Collection, doomed: Items[Visit]) -> Iterator[tuple[V
             yield from ((visit, record.target) for visit, record in staying)
 
 
-def rewrite(collection: Collection, lock: ArchiveLock, name: str, choose: Choose) -> int:
+def rewrite(collection: CollectionStore, lock: ArchiveLock, name: str, choose: Choose) -> int:
     """Write a file anew with the records chosen of it; return how many bytes became free."""
     catalog, path = collection.catalog, collection.archive / name
     before = path.stat().st_size
@@ -70,7 +70,7 @@ def rewrite(collection: Collection, lock: ArchiveLock, name: str, choose: Choose
 
 
 def _write_anew(
-    collection: Collection, lock: ArchiveLock, path: Path, choose: Choose
+    collection: CollectionStore, lock: ArchiveLock, path: Path, choose: Choose
 ) -> tuple[Exchange, dict[bytes, Location]]:
     """Copy what stays into a new file, noted beforehand; return where each record lies now."""
     origin = Origin(SOFTWARE, source_of(path), contact=collection.settings.contact)

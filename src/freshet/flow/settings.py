@@ -7,7 +7,7 @@ from typing import Any
 from freshet.core.secrets import shown, without_secrets
 from freshet.core.settings import PageSettings, Settings, describe
 from freshet.core.types import Page
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def _value(tables: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def holdings(collection: Collection, target: Page | str) -> list[Holding]:
+def holdings(collection: CollectionStore, target: Page | str) -> list[Holding]:
     """Return every setting of a page, or of the pages with a tag, as it is resolved.
 
     The values of secrets are blanked.
@@ -72,7 +72,9 @@ def shown_settings(settings: PageSettings) -> PageSettings:
     return replace(settings, **without_secrets(asdict(settings)))
 
 
-def _layers(collection: Collection, target: Page | str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _layers(
+    collection: CollectionStore, target: Page | str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield what overrides the collection's settings, the strongest last."""
     catalog = collection.catalog
     if not isinstance(target, Page):

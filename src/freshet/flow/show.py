@@ -6,9 +6,9 @@ from typing import Any
 
 from freshet.core.settings import PageSettings
 from freshet.core.types import Facts, Link, Page, View, Visit
-from freshet.flow.collection import Collection
-from freshet.flow.page import CollectionPage, Version, Which
 from freshet.flow.settings import shown_settings
+from freshet.flow.store import CollectionStore
+from freshet.flow.stored_page import StoredPage, Version, Which
 from freshet.flow.why import NOT_VERIFIED
 from freshet.view.dom import spelled
 from freshet.view.words import vocabulary
@@ -59,7 +59,7 @@ class Portrait:
 
 
 def portrait(
-    collection: Collection, page: CollectionPage, which: Which, parts: frozenset[str]
+    collection: CollectionStore, page: StoredPage, which: Which, parts: frozenset[str]
 ) -> Portrait:
     """Gather what is known of a page, with those parts of a version that are asked for."""
     totals = next(iter(collection.catalog.summaries([page])))

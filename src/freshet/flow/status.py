@@ -10,9 +10,9 @@ from freshet.archive.warc.read import archive_files
 from freshet.core.errors import NotFound
 from freshet.core.settings import objective_of
 from freshet.core.types import BadRow
-from freshet.flow.collection import CATALOG_FILE, Collection
 from freshet.flow.hosts import HostView, closed_hosts
 from freshet.flow.listing import failing_pages
+from freshet.flow.store import CATALOG_FILE, CollectionStore
 from freshet.flow.today import Today, budget_now, failing_of, today_of
 
 SHOWN_IMPORTS = 10
@@ -44,7 +44,7 @@ class Status:
     failing_pages: list[FailingPage]
 
 
-def status_of(collection: Collection, *, days: int) -> Status:
+def status_of(collection: CollectionStore, *, days: int) -> Status:
     """Gather what a collection holds."""
     outcomes = collection.catalog.last_outcomes()
     hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
@@ -74,7 +74,7 @@ def last_days(growth: Sequence[Growth], days: int) -> list[Growth]:
     return [row for row in growth if (last - row.day).days < days]
 
 
-def bad_rows(collection: Collection, number: int) -> list[BadRow]:
+def bad_rows(collection: CollectionStore, number: int) -> list[BadRow]:
     """Return every row that an import could not take."""
     if number not in {row.id for row in collection.catalog.imports()}:
         raise NotFound(f"there is no import {number}; 'freshet status' numbers them")

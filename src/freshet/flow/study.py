@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -10,11 +9,11 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import Indices, Outcome, Page, View
 from freshet.engine.kept import Columns
-from freshet.flow.collection import Collection
 from freshet.flow.gauge import gauges
 from freshet.flow.measuring import looks_among
-from freshet.flow.page import CollectionPage
-from freshet.flow.past import Past, blocks_in, outline_of
+from freshet.flow.past import blocks_in, history_of, language_around, outline_of
+from freshet.flow.store import CollectionStore
+from freshet.flow.stored_page import StoredPage
 from freshet.flow.tally import learn_rates
 from freshet.flow.traits import curve_of, traits_of
 from freshet.measure.curve.curve import Curve
@@ -59,17 +58,16 @@ class Study:
         return [word for word in found if word is not None]
 
 
-def study(collection: Collection, page: CollectionPage) -> Study:
+def study(collection: CollectionStore, page: StoredPage) -> Study:
     """Look at one page in full."""
-    past = Past(collection.catalog, collection.snapshots, collection.settings, collection.clock)
     rows = collection.catalog.history(page.id)
-    found, looks = past.history(page, dom=True), looks_among(rows)
-    language, curve = past.language(page), curve_of(found.series, page.url)
+    found, looks = history_of(collection, page, dom=True), looks_among(rows)
+    language, curve = language_around(collection, page), curve_of(found.series, page.url)
     terms = term_table(found.series, language)
     parted = split(terms)
     seen = outline_of(found)
     last = collection.catalog.last_looks([page.id]).get(page.id)
-    view = past.view(page, last, dom=True) if last else None
+    view = page.view_of(last, dom=True) if last else None
     return Study(
         page=page,
         looks=looks,
@@ -81,7 +79,7 @@ def study(collection: Collection, page: CollectionPage) -> Study:
         curve=curve,
         terms=terms,
         split=parted,
-        words=_words(partial(past.view, page), rows, terms, _shown(terms, parted)),
+        words=_words(page.view_of, rows, terms, _shown(terms, parted)),
         alone=language is None,
         outline=seen,
         blocks=blocks_in(seen, view) if seen else (),
@@ -91,7 +89,7 @@ def study(collection: Collection, page: CollectionPage) -> Study:
     )
 
 
-def tinted(page: CollectionPage, found: Study) -> str:
+def tinted(page: StoredPage, found: Study) -> str:
     """Return the last version of a page as HTML, its blocks tinted by how long they stay."""
     snapshot, view = page.snapshot(-1), page.view(-1, dom=True)
     if view.dom is None or found.outline is None:
@@ -101,7 +99,7 @@ def tinted(page: CollectionPage, found: Study) -> str:
     return tint(snapshot, tints, lifespan_titles(lives))
 
 
-def _rate(collection: Collection, page: Page, looks: Looks) -> float | None:
+def _rate(collection: CollectionStore, page: Page, looks: Looks) -> float | None:
     """Return how often the page changes in a day, by what its looks have shown.
 
     Other pages tell what is usual, as in the analysis of them all: up to so many of them, spread
@@ -121,7 +119,7 @@ def _rate(collection: Collection, page: Page, looks: Looks) -> float | None:
     return float(learn_rates([held[number] for number in ids])[ids.index(page.id)])
 
 
-def _others(collection: Collection, page: Page) -> Sequence[Page]:
+def _others(collection: CollectionStore, page: Page) -> Sequence[Page]:
     """Return other pages of the collection, spread over all of them where there are many."""
     ids = [other.id for other in collection.catalog.pages() if other.id != page.id]
     chosen = ids[:: max(1, -(-len(ids) // MOST_PAGES))]

@@ -11,8 +11,8 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import HOURS, Budget, day_of, next_midnight
 from freshet.core.clock import to_epoch
 from freshet.core.local_time import time_to_minute
-from freshet.flow.collection import Collection
 from freshet.flow.hosts import Turns
+from freshet.flow.store import CollectionStore
 from freshet.flow.writer import is_crawl
 from freshet.schedule.rounds import LATEST
 
@@ -59,12 +59,12 @@ class Reach:
         return min(self.turns, self.bearable)
 
 
-def note_budget(collection: Collection, budget: str) -> None:
+def note_budget(collection: CollectionStore, budget: str) -> None:
     """Let others know the budget that a crawl was given, empty where it is that of the settings."""
     collection.catalog.set_note(RUNNING_BUDGET, budget)
 
 
-def budget_now(collection: Collection) -> str:
+def budget_now(collection: CollectionStore) -> str:
     """Return the budget that holds now: the one a running crawl was given, else the setting."""
     runs = is_crawl(ArchiveLock(collection.archive).holder())
     return (runs and collection.catalog.note(RUNNING_BUDGET)) or collection.settings.budget
@@ -86,7 +86,9 @@ def lost_on(catalog: Catalog, day: str) -> int:
     return int(requests) if noted == day else 0
 
 
-def today_of(collection: Collection, outcomes: Sequence[LastOutcome], *, budget: str = "") -> Today:
+def today_of(
+    collection: CollectionStore, outcomes: Sequence[LastOutcome], *, budget: str = ""
+) -> Today:
     """Return how the day's budget stands, given how the pages' last visits ended."""
     now = collection.clock.now()
     pages = sum(item.pages for item in outcomes)
@@ -117,7 +119,7 @@ def failing_of(outcomes: Sequence[LastOutcome]) -> dict[str, int]:
 
 
 def _paced(
-    collection: Collection, outcomes: Sequence[LastOutcome], total: int
+    collection: CollectionStore, outcomes: Sequence[LastOutcome], total: int
 ) -> tuple[int, str]:  # fmt: skip
     """Return how many requests the pace still allows today, and why no more.
 
@@ -143,7 +145,7 @@ def _paced(
     )
 
 
-def _reaches(collection: Collection, outcomes: Sequence[LastOutcome]) -> Iterator[Reach]:
+def _reaches(collection: CollectionStore, outcomes: Sequence[LastOutcome]) -> Iterator[Reach]:
     politeness = collection.settings.politeness
     now = collection.clock.now()
     start, end = to_epoch(now), to_epoch(next_midnight(now))
@@ -157,7 +159,7 @@ def _reaches(collection: Collection, outcomes: Sequence[LastOutcome]) -> Iterato
 
 
 def _reasons(
-    collection: Collection, outcomes: Sequence[LastOutcome], reaches: Sequence[Reach]
+    collection: CollectionStore, outcomes: Sequence[LastOutcome], reaches: Sequence[Reach]
 ) -> Iterator[str]:
     pages = sum(item.pages for item in outcomes)
     if not pages:

@@ -10,10 +10,10 @@ from freshet.core.errors import BadInput, NotFound
 from freshet.core.types import Page, Visit
 from freshet.flow.add import add_pages
 from freshet.flow.check_now import check_now
-from freshet.flow.collection import Collection, live_key
 from freshet.flow.forecast import PageForecast, forecasts
 from freshet.flow.obstacles import advice_for
 from freshet.flow.page import CollectionPage, Difference
+from freshet.flow.store import CollectionStore, live_key
 from freshet.flow.why import Why, reasons
 from freshet.measure.wording import Fate
 
@@ -63,7 +63,7 @@ class Sighting:
 
 
 def enlist(
-    collection: Collection, urls: Sequence[str], *, tags: tuple[str, ...] = ()
+    collection: CollectionStore, urls: Sequence[str], *, tags: tuple[str, ...] = ()
 ) -> list[CollectionPage]:  # fmt: skip
     """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
     keys = list(dict.fromkeys(map(live_key, urls)))
@@ -71,13 +71,13 @@ def enlist(
         raise BadInput("no page to watch; give a URL such as https://example.org/")
     for note in add_pages(collection, urls, tags=tags).notes:
         log.warning("%s", note)
-    pages = [collection.page(key.url, source="") for key in keys]
+    pages = [CollectionPage(collection.find_page(key.url, source=""), collection) for key in keys]
     check_now(collection, pages)
     return pages
 
 
 def sightings(
-    collection: Collection, pages: Sequence[CollectionPage], *, since: datetime
+    collection: CollectionStore, pages: Sequence[CollectionPage], *, since: datetime
 ) -> list[Sighting]:  # fmt: skip
     """Return what visits since a time showed of pages, and what is expected of them."""
     ids = [page.id for page in pages]
@@ -99,7 +99,7 @@ def _visit(row: HistoryRow | None) -> Visit | None:
 
 
 def _news(
-    collection: Collection, page: CollectionPage, row: HistoryRow | None
+    collection: CollectionStore, page: CollectionPage, row: HistoryRow | None
 ) -> SightingNews | None:
     """Compare a visit with the look before it; None where there is none, or nothing was seen."""
     if row is None or not row.visit.outcome.is_look:

@@ -16,10 +16,10 @@ from freshet.core.shares import percent
 from freshet.core.spans import every, span
 from freshet.core.tables import Explanation, Reckoning
 from freshet.core.types import Page, Visit
-from freshet.flow.collection import Collection
 from freshet.flow.hosts import HostView, host_view, known_names
 from freshet.flow.obstacles import obstacle_of, visit_in_words
 from freshet.flow.plan import Rehearsal
+from freshet.flow.store import CollectionStore
 from freshet.flow.writer import is_crawl
 
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
@@ -87,12 +87,12 @@ def _aim(objective: str) -> str:
     return "for no objective," if objective == NO_OBJECTIVE else f"for {objective}"
 
 
-def why(collection: Collection, page: Page) -> Why:
+def why(collection: CollectionStore, page: Page) -> Why:
     """Explain a page's place in the plan."""
     return reasons(collection, [page])[0]
 
 
-def reasons(collection: Collection, pages: Sequence[Page]) -> list[Why]:
+def reasons(collection: CollectionStore, pages: Sequence[Page]) -> list[Why]:
     """Explain the places of pages in the plan."""
     ahead = Rehearsal(collection, collection.settings)
     expected = _expected(ahead, {page.id for page in pages})
@@ -111,7 +111,7 @@ def _expected(ahead: Rehearsal, pages: set[int]) -> dict[int, datetime]:
 
 
 def _why(
-    collection: Collection, page: Page, ahead: Rehearsal, expected: datetime | None
+    collection: CollectionStore, page: Page, ahead: Rehearsal, expected: datetime | None
 ) -> Why:  # fmt: skip
     settings = collection.settings
     state = _host_state(collection, page)
@@ -132,7 +132,7 @@ def _why(
     )  # fmt: skip
 
 
-def _host_state(collection: Collection, page: Page) -> HostState:
+def _host_state(collection: CollectionStore, page: Page) -> HostState:
     """Return what is remembered of a page's host, with the robots.txt of the page's scheme."""
     state = collection.catalog.host(page.host) or HostState(page.host)
     if not page.url.startswith("http:"):
@@ -148,7 +148,7 @@ def _explanation(ahead: Rehearsal, page: Page) -> Explanation | None:
         return None
 
 
-def _standing(collection: Collection, page: Page) -> Iterator[str]:
+def _standing(collection: CollectionStore, page: Page) -> Iterator[str]:
     """Say what keeps a page out of every plan."""
     if page.source:
         yield f"it is a history imported from {page.source}; 'freshet add' keeps it fresh"

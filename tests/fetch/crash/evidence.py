@@ -12,7 +12,7 @@ from pathlib import Path
 from freshet.core.budget import day_of
 from freshet.core.clock import PacedClock
 from freshet.core.types import Outcome, Visit
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crash.archive import ANSWERS, Kept, read_by_fastwarc, read_by_warcio
 from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, Web, route, sent_to
 from tests.fetch.servers import ROBOTS, Entry
@@ -33,7 +33,7 @@ class Acknowledged:
     apart: dict[str, int]
 
 
-def acknowledged(collection: OpenedCollection, days: Iterable[str]) -> Acknowledged:
+def acknowledged(collection: Collection, days: Iterable[str]) -> Acknowledged:
     """Read what a collection says of its visits and of some days."""
     pages = list(collection.pages())
     urls = {page.id: page.url for page in pages}

@@ -12,7 +12,7 @@ from freshet.core.clock import PacedClock, stopwatch
 from freshet.core.types import Visit
 from freshet.fetch.desk import FOR_EVER, Limits
 from freshet.flow.crawl import Crawl
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crash.evidence import Circumstances, Diary, Evidence, acknowledged, kept_in
 from tests.fetch.crash.lives import Crawling, Death, Life, live
 from tests.fetch.crash.web import served
@@ -50,7 +50,7 @@ class Trial:
     def live(self, death: Death, prepare: Callable[[], None] = lambda: None) -> Life:
         """Let a crawler live and die, and note what it has acknowledged."""
         life = live(self.crawling, death, prepare)
-        with OpenedCollection.open(self.crawling.folder) as collection:
+        with Collection.open(self.crawling.folder) as collection:
             left = acknowledged(collection, ())
         if left.leased and not life.code:
             self.faults.append(f"an orderly end left {sorted(left.leased)} leased")
@@ -67,7 +67,7 @@ class Trial:
         """Restart on a copy, so that what was left stays as it is, and compare everything."""
         copy = self.crawling.folder.with_name("copy")
         shutil.copytree(self.crawling.folder, copy)
-        with OpenedCollection.open(copy, clock=self.crawling.clock) as collection:
+        with Collection.open(copy, clock=self.crawling.clock) as collection:
             with collection.recording() as recorder:
                 Crawl(collection, recorder).begin()
             after = acknowledged(collection, self._days())

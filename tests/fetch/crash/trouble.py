@@ -19,7 +19,7 @@ from freshet.core.clock import FixedClock, stopwatch
 from freshet.fetch import desk
 from freshet.fetch.desk import Desk, Limits
 from freshet.flow.crawl import Crawl
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 from tests.fetch.crash.lives import FAILED, Death, warm_up
 from tests.fetch.crash.points import POINTS
 from tests.fetch.crash.trials import START, Trial, Ways, trial
@@ -150,7 +150,7 @@ def shut_out(ordeal: Trial) -> Iterator[str]:
 
 def negative_ages(ordeal: Trial) -> Iterator[str]:
     """Yield the pages that seem to have been seen in the future, by a clock behind their looks."""
-    with OpenedCollection.open(ordeal.crawling.folder, clock=FixedClock(START)) as collection:
+    with Collection.open(ordeal.crawling.folder, clock=FixedClock(START)) as collection:
         for page in collection.pages():
             found = collection.why(page).explanation
             if found is None or found.age_days < 0:

@@ -10,7 +10,7 @@ from pathlib import Path
 import freshet
 from freshet.core.clock import stopwatch
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from tests.fetch.crawls import make_collection
 from tests.fetch.hostile.kinds import CALM, Misbehaviour
 from tests.fetch.servers import Entry, Loopback, ScriptedPage, Site, separate
@@ -114,6 +114,6 @@ def _crawl(path: Path, seconds: float) -> tuple[str, float]:
     return "\n".join([*printed, done.stderr]), json.loads(last)["peak_megabytes"]
 
 
-def _told(collection: Collection, urls: list[str]) -> list[Told]:
+def _told(collection: CollectionStore, urls: list[str]) -> list[Told]:
     rows = (row for url in urls for row in collection.page(url).history())
     return [Told(row.visit.outcome, row.visit.why) for row in rows]

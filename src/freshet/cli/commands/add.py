@@ -22,7 +22,7 @@ from freshet.flow.add import (
     urls_of_opml,
     urls_of_sitemap,
 )
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 STDIN = Path("-")
 
@@ -52,7 +52,7 @@ def add(
     wanted = [*map(ListedUrl, urls or []), *listed]
     if not wanted:
         raise UsageError("nothing to add; give URLs, or --file, --sitemap or --opml")
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         added = add_pages(opened, wanted, tags=tags)
     if as_json:
         print_json(added)

@@ -22,9 +22,9 @@ from freshet.cli.studying import print_study, study_document
 from freshet.core.errors import UsageError
 from freshet.core.partial_files import replacing
 from freshet.flow.analyse import analyse as analyse_collection
-from freshet.flow.collection import Collection
 from freshet.flow.labels import BY
 from freshet.flow.pictures import Drawn, draw_collection, draw_page
+from freshet.flow.store import CollectionStore
 from freshet.flow.study import study, tinted
 
 USUAL = "tld"
@@ -90,7 +90,7 @@ def _analyse_page(
     render: Path | None, *, as_json: bool,
 ) -> None:  # fmt: skip
     url, source = which
-    with Collection.open(folder) as opened:
+    with CollectionStore.open(folder) as opened:
         page = opened.page(url, source=source)
         with progress("reading versions", quiet=as_json):
             found = study(opened, page)
@@ -114,7 +114,7 @@ def _analyse_all(
 ) -> None:  # fmt: skip
     by, tag, source = which
     with (
-        Collection.open(folder) as opened,
+        CollectionStore.open(folder) as opened,
         progress("measuring pages", quiet=as_json) as shown,
         stoppable(shown) as go_on,
     ):

@@ -12,7 +12,7 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, progress, say, size
 from freshet.flow.backup import back_up
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -26,7 +26,10 @@ def backup(
     as_json: AsJson = False,
 ) -> None:
     """Copy the collection into a backup folder, also during a crawl."""
-    with Collection.open(collection) as opened, progress("copying files", quiet=as_json) as bar:
+    with (
+        CollectionStore.open(collection) as opened,
+        progress("copying files", quiet=as_json) as bar,
+    ):
         summary = back_up(opened, folder, progress=bar)
     if as_json:
         print_json(summary)

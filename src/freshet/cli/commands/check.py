@@ -11,7 +11,7 @@ from freshet.cli.output import counted, print_json, progress, say, warn
 from freshet.core.errors import Damaged
 from freshet.flow.check import Report, repair
 from freshet.flow.check import check as check_collection
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -24,7 +24,7 @@ def check(
 ) -> None:
     """Verify every record and row; --repair mends what can be."""
     with (
-        Collection.open(collection, anew=mend) as opened,
+        CollectionStore.open(collection, anew=mend) as opened,
         progress("check", quiet=as_json) as shown,
     ):
         report = (repair if mend else check_collection)(opened, progress=shown)

@@ -6,7 +6,7 @@ from freshet.cli.choice import chosen_pages
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrls, Tag, new_app
 from freshet.cli.output import counted, print_json, say
 from freshet.flow.check_now import check_now as ask
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -19,7 +19,7 @@ def check_now(
     as_json: AsJson = False,
 ) -> None:
     """Ask for visits now, before all others."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         asked = ask(opened, chosen_pages(opened, urls, tag, "" if tag else None))
     if as_json:
         print_json(asked)

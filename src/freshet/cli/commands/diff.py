@@ -22,8 +22,9 @@ from freshet.core.errors import UsageError
 from freshet.core.local_time import to_minute
 from freshet.core.partial_files import replacing
 from freshet.draw.difference import Sheet, difference_sheet
-from freshet.flow.collection import Collection
-from freshet.flow.page import Difference, News, Version
+from freshet.flow.page import CollectionPage, Difference, News
+from freshet.flow.store import CollectionStore
+from freshet.flow.stored_page import Version
 from freshet.measure.wording import Fate, Piece
 
 STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
@@ -57,8 +58,8 @@ def diff(
         refuse_option(word)
     if since is not None and (old, html) != (None, None):
         raise UsageError("--since stands alone; leave out the versions and --html")
-    with Collection.open(collection) as opened:
-        page = opened.page(url, source=source)
+    with CollectionStore.open(collection) as opened:
+        page = CollectionPage(opened.find_page(url, source=source), opened)
         found = page.difference(old, new) if since is None else page.news(since)
     if html is not None and isinstance(found, Difference):
         _write(url, found, html)

@@ -14,8 +14,8 @@ from freshet.cli import tracing
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import counted, print_json, say
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
 from freshet.flow.exports import export as export_table
+from freshet.flow.store import CollectionStore
 from freshet.flow.traces.saved import require_new, save
 
 app = new_app()
@@ -110,7 +110,7 @@ def export_trace(
 def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bool) -> None:
     if path == Path("-"):
         raise UsageError("- is no file; name the file to write")
-    with Collection.open(folder) as opened:
+    with CollectionStore.open(folder) as opened:
         rows = export_table(opened, kind, path, source=source)
     if as_json:
         print_json({"file": path, "rows": rows})

@@ -9,8 +9,9 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageU
 from freshet.cli.output import print_json, print_table, say
 from freshet.core.local_time import to_second
 from freshet.core.spans import span
-from freshet.flow.collection import Collection
 from freshet.flow.forecast import PageForecast
+from freshet.flow.page import CollectionPage
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -23,8 +24,9 @@ def forecast(
     as_json: AsJson = False,
 ) -> None:
     """Show how likely a page is to have changed by when."""
-    with Collection.open(collection) as opened:
-        found = opened.page(url, source=source).forecast()
+    with CollectionStore.open(collection) as opened:
+        page = CollectionPage(opened.find_page(url, source=source), opened)
+        found = page.forecast()
     if as_json:
         print_json(found)
     else:

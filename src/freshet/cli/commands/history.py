@@ -21,7 +21,7 @@ from freshet.core.rounds import RoundKind, Sample
 from freshet.core.spans import span
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Change
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept", "found at")
 
@@ -44,7 +44,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show a page's visits in time order."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         page = opened.page(url, source=source)
         rows = page.history(limit=limit or None, changed=changed)
         numbers = {version.row.visit.uid: version.number for version in page.versions}

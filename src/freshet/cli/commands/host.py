@@ -13,8 +13,8 @@ import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import print_json, print_table, say
-from freshet.flow.collection import Collection
 from freshet.flow.host_report import host_report, reopen_host
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -29,7 +29,7 @@ def host(
     as_json: AsJson = False,
 ) -> None:
     """Show how a host is treated; --reopen clears its back-off."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         reopened = reopen_host(opened, name) if reopen else None
         report = reopened.host if reopened else host_report(opened, name)
     if as_json:

@@ -110,11 +110,11 @@ def import_parquet(
 
 def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
     refuse_a_second(folder)
-    from freshet.flow.collection import Collection  # takes a second to load
     from freshet.flow.imports import bring
+    from freshet.flow.store import CollectionStore  # takes a second to load
 
     with (
-        Collection.open(folder) as opened,
+        CollectionStore.open(folder) as opened,
         progress(f"{kind} {path.name}", quiet=as_json) as shown,
         stoppable(shown) as go_on,
     ):

@@ -13,7 +13,7 @@ import typer
 from freshet.cli.options import AsJson, new_app
 from freshet.cli.output import print_json, say
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -27,7 +27,7 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Make a collection."""
-    with Collection.create(folder, contact=contact.strip() or _ask()) as collection:
+    with CollectionStore.create(folder, contact=contact.strip() or _ask()) as collection:
         made = {"collection": folder.resolve(), "contact": collection.settings.contact}
     if as_json:
         print_json(made)

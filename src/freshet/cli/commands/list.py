@@ -15,8 +15,8 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Sourc
 from freshet.cli.output import console, print_json, print_table, say
 from freshet.core.errors import UsageError
 from freshet.core.local_time import to_minute
-from freshet.flow.collection import Collection
 from freshet.flow.listing import failing_pages, summaries
+from freshet.flow.store import CollectionStore
 
 WIDE = 120
 NARROW_FAILING = ("page", "outcome", "why")
@@ -45,7 +45,7 @@ def list_pages(
     """List the pages."""
     if changed and failing:
         raise UsageError("--changed and --failing are two lists; give one of them")
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         rows: Sequence[Summary]
         if failing:
             rows = failing_pages(opened, tag=tag or None, source=source, limit=limit or None)

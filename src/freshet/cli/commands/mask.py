@@ -11,10 +11,11 @@ import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import counted, print_json, print_table, say
-from freshet.flow.collection import Collection
-from freshet.flow.masks import Hidden, hide, hides, mask_of_page, show
+from freshet.flow.gauge import mask_of_page
+from freshet.flow.masks import Hidden, hide, hides, show
 from freshet.flow.measure import measure_again
 from freshet.flow.noise import keep_learnt, why_not_learnt
+from freshet.flow.store import CollectionStore
 from freshet.measure.mask import Mask
 
 app = new_app()
@@ -40,7 +41,7 @@ def mask(
     as_json: AsJson = False,
 ) -> None:
     """Show or edit what is left out of a page as noise."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         page = opened.page(url, source=source)
         if shown:
             show(opened, page, shown)

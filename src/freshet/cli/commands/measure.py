@@ -10,8 +10,8 @@ from freshet.cli.choice import chosen_pages
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
 from freshet.cli.output import counted, print_json, say
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
 from freshet.flow.measure import measure_again
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -31,7 +31,7 @@ def measure(
     if not again:
         raise UsageError("new visits are measured as they come; say --again to measure old ones")
     everything = not urls and not tag and source is None
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         pages = opened.pages() if everything else chosen_pages(opened, urls, tag, source)
         measured = measure_again(opened, pages)
     if as_json:

@@ -11,8 +11,8 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import print_json, print_table, say
 from freshet.core.types import Plan, PlannedVisit
-from freshet.flow.collection import Collection
 from freshet.flow.plan import plan as make_plan
+from freshet.flow.store import CollectionStore
 
 SHOWN = 20
 
@@ -34,7 +34,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show what would be fetched next, and for what value."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         found = make_plan(opened, budget=budget, objective=objective, limit=limit or None)
         has_live_pages = next(opened.pages(source=""), None) is not None
     if as_json:

@@ -13,9 +13,9 @@ from freshet.cli.choice import confirm
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Yes, new_app
 from freshet.cli.output import counted, print_json, say, size
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
 from freshet.flow.prune import Thinning
 from freshet.flow.prune import prune as prune_versions
+from freshet.flow.store import CollectionStore
 
 DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 LONGEST_DAYS = 365_000
@@ -39,7 +39,7 @@ def prune(
 ) -> None:
     """Thin old versions, never silently."""
     age = _age(older_than)
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         done = prune_versions(opened, older_than=age, keep=keep, source=source, apply=False)
         if done.versions and not dry_run:
             confirm(f"{_sentence(done)} Drop them for good?", yes)

@@ -19,8 +19,8 @@ from freshet.cli.options import (
     new_app,
 )
 from freshet.cli.output import counted, print_json, say, size
-from freshet.flow.collection import Collection
 from freshet.flow.remove import remove as remove_pages
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -36,7 +36,7 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Remove pages; --purge deletes their history too."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         part = "" if urls and source is None else source
         pages = chosen_pages(opened, urls, tag, part, removed=purge)
         what = counted(len(pages), "page")

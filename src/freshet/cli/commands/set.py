@@ -13,8 +13,8 @@ from freshet.cli.choice import tag_name
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, new_app
 from freshet.cli.output import print_json, print_table, say, warn
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
 from freshet.flow.settings import Holding, holdings
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -36,7 +36,7 @@ def set_settings(
     if bool(url) == bool(tag):
         raise UsageError("for what? give either --page URL or --tag TAG")
     changes = [_split(text) for text in assignments or ()]
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         target = opened.page(url, source=source) if url else tag_name(tag)
         if changes:
             opened.change_settings(target, changes)

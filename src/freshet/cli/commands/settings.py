@@ -16,8 +16,8 @@ from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_a
 from freshet.cli.output import print_json, print_table
 from freshet.core.errors import NotFound
 from freshet.core.settings import Settings, environment_table, merge
-from freshet.flow.collection import SETTINGS_FILE, settings_of
 from freshet.flow.settings import SettingRow, setting_rows
+from freshet.flow.store import SETTINGS_FILE, settings_of
 
 app = new_app()
 

@@ -12,8 +12,8 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import cell, print_json, print_table, say
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
 from freshet.flow.show import Portrait, portrait
+from freshet.flow.store import CollectionStore
 
 app = new_app()
 
@@ -39,13 +39,13 @@ def show(
     if html:
         if text or links or terms or dom or as_json:
             raise UsageError("--html writes the page alone; leave out the other parts and --json")
-        with Collection.open(collection) as opened:
+        with CollectionStore.open(collection) as opened:
             page = opened.page(url, source=source)
             write_page(page.snapshot(version).body)
         return
     wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
     parts = frozenset(name for name, asked in wanted.items() if asked)
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         found = portrait(opened, opened.page(url, source=source), version, parts)
     if as_json:
         print_json(found)

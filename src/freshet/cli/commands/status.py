@@ -15,8 +15,8 @@ from freshet.cli.output import counted, print_json, print_table, say, show_live,
 from freshet.core.errors import UsageError
 from freshet.core.local_time import to_minute
 from freshet.core.types import BadRow
-from freshet.flow.collection import Collection
 from freshet.flow.status import Status, bad_rows, status_of
+from freshet.flow.store import CollectionStore
 from freshet.flow.today import Today
 
 SHOWN_HOSTS = 10
@@ -42,7 +42,7 @@ def status(
     """Show what is held, how it grows, and the day's budget."""
     if live and (as_json or bad is not None):
         raise UsageError("--live shows the status alone; leave out --json and --bad")
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         if live:
             show_live(lambda: _print(status_of(opened, days=days)))
             return

@@ -14,7 +14,7 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
 from freshet.cli.output import print_json
 from freshet.core.errors import UsageError
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.systemd import CrawlService
 
 app = new_app()
@@ -35,7 +35,7 @@ def systemd(
     as_json: AsJson = False,
 ) -> None:
     """Print a systemd unit that keeps the crawl running."""
-    Collection.open(collection).close()
+    CollectionStore.open(collection).close()
     path = collection.resolve()
     if " " in user or not all(map(str.isprintable, (str(path), user, metrics_address))):
         raise UsageError(

@@ -16,7 +16,7 @@ from freshet.cli.options import (
     new_app,
 )
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.opened import OpenedCollection
+from freshet.flow.opened import Collection
 
 app = new_app()
 
@@ -32,7 +32,7 @@ def tag(
 ) -> None:
     """Give pages a tag, or take it away."""
     name = tag_name(name)
-    with OpenedCollection.open(collection) as opened:
+    with Collection.open(collection) as opened:
         pages = chosen_pages(opened, urls, name if remove else "", source)
         (opened.untag if remove else opened.tag)(name, pages)
     if as_json:

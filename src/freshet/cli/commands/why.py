@@ -7,7 +7,7 @@ Nothing is forecast of a page whose last visit showed no content.
 
 from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
 from freshet.cli.output import plain, print_json, print_table
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.why import why as explain
 
 app = new_app()
@@ -21,7 +21,7 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Explain a page's place in the plan."""
-    with Collection.open(collection) as opened:
+    with CollectionStore.open(collection) as opened:
         page = opened.page(url, source=source, removed=source is None)
         found = explain(opened, page)
     if as_json:

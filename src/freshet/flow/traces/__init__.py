@@ -12,7 +12,7 @@ from freshet.archive.importers.days import FILE as DAYS_FILE
 from freshet.archive.importers.days import read_days
 from freshet.core.errors import BadInput, UsageError
 from freshet.core.tables import DayTable, keys_of
-from freshet.flow.collection import SETTINGS_FILE
+from freshet.flow.store import SETTINGS_FILE
 from freshet.flow.traces.days import READERS, UNTOLD, Recording, Told
 from freshet.flow.traces.saved import FILE as TRACE_FILE
 from freshet.flow.traces.saved import open_saved

@@ -15,7 +15,7 @@ from freshet.core.errors import NotFound
 from freshet.core.progress import Progress, silent
 from freshet.core.tables import DayTable
 from freshet.core.types import Page
-from freshet.flow.collection import Collection
+from freshet.flow.store import CollectionStore
 from freshet.flow.traces.daybook import Daybook, day_of
 from freshet.flow.traces.versions import Versions
 
@@ -68,7 +68,7 @@ def days_of_git(recording: Recording) -> DayTable:
 def days_of_collection(recording: Recording) -> DayTable:
     """Return the days of a collection's pages, all of them or those of one source."""
     book = Daybook()
-    with Collection.open(recording.where) as collection:
+    with CollectionStore.open(recording.where) as collection:
         total = collection.catalog.counts().pages
         pages = collection.catalog.pages(source=recording.part or None)
         for number, batch in enumerate(_batches(pages)):
@@ -120,7 +120,7 @@ def _batches(pages: Iterator[Page]) -> Iterator[list[Page]]:
         yield batch
 
 
-def _note_pages(book: Daybook, collection: Collection, pages: list[Page]) -> None:
+def _note_pages(book: Daybook, collection: CollectionStore, pages: list[Page]) -> None:
     """Put down every compared look at some pages."""
     overrides = collection.catalog.overrides([page.id for page in pages])
     for page in pages:

@@ -1,4 +1,4 @@
-"""A collection: a folder with settings, a catalog and an archive, and what can be done with it."""
+"""A collection on disk: a folder with settings, a catalog and an archive."""
 
 import logging
 import os
@@ -28,16 +28,16 @@ from freshet.core.settings import (
 )
 from freshet.core.types import Page, PageKey
 from freshet.core.version import __version__
-from freshet.flow.build import page_with_past, recorder
-from freshet.flow.finding import names_of
+from freshet.flow.build import recorder, stored_page
+from freshet.flow.files import CollectionFiles
 from freshet.flow.recover import Mended, recover
 from freshet.flow.shelf import Shelf
 from freshet.flow.writer import ARCHIVE_FOLDER
 from freshet.view.url import authorization_of, canonical, place, web_page, without_credentials
 
 if TYPE_CHECKING:
-    from freshet.flow.page import CollectionPage
     from freshet.flow.record import Recorder
+    from freshet.flow.stored_page import StoredPage
 
 SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
@@ -45,19 +45,18 @@ MODELS_FOLDER = "models"
 URLS_CLEANED = "user_info_cleaned"
 SOFTWARE = f"Freshet/{__version__}"
 
+SHOWN_NAMES = 3
+
 log = logging.getLogger(__name__)
 
 
-class Collection(Closing):
-    """Pages kept fresh, every visit to them, and the bytes that were seen."""
+class CollectionStore(CollectionFiles, Closing):
+    """The folder of a collection: its pages, their visits, the stored bytes and the settings."""
 
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
         self.path = path
-        self.catalog = catalog
-        self.settings = settings
-        self.clock = clock
         self.archive = path / ARCHIVE_FOLDER
-        self.snapshots = Snapshots(catalog, self.archive)
+        super().__init__(catalog, Snapshots(catalog, self.archive), settings, clock)
         self.mended: list[Mended] = []
 
     @classmethod
@@ -96,7 +95,7 @@ class Collection(Closing):
         with self.appending() as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
             try:
-                yield self._recorder(shelf)
+                yield recorder(self, shelf)
             finally:
                 shelf.close()
 
@@ -108,7 +107,7 @@ class Collection(Closing):
         """
         with ArchiveLock(self.archive, clock=self.clock) as lock:
             shelf = Shelf(lock, self.catalog, self.settings, self.clock, SOFTWARE)
-            self.mended = recover(self.catalog, self.archive, self._recorder(shelf))
+            self.mended = recover(self.catalog, self.archive, recorder(self, shelf))
             yield lock
 
     def _clean_urls(self) -> None:
@@ -144,20 +143,6 @@ class Collection(Closing):
         self.catalog.rename(page.id, f"{url}#page-{page.id}")
         return False
 
-    def _recorder(self, shelf: Shelf) -> "Recorder":
-        return recorder(self.catalog, self.snapshots, self.settings, shelf, self.clock)
-
-    def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> "CollectionPage":
-        """Add a page to keep fresh; one that was removed comes back with its history.
-
-        A live page, one without a source, must have an http(s) URL.
-        """
-        key = self.key(url, source) if source else live_key(url)
-        self.introduce([key], tags)
-        if not source:
-            self.keep_credentials(key, url)
-        return self.page(key.url, source=source)
-
     def keep_credentials(self, key: PageKey, url: str) -> str:
         """Make the user name and password in a live page's URL its settings; say so in words.
 
@@ -190,25 +175,21 @@ class Collection(Closing):
             self.catalog.tag(added.ids, tag)
         return len(added.new)
 
-    def page(
-        self, url: str, *, source: str | None = None, removed: bool = False
-    ) -> "CollectionPage":
+    def page(self, url: str, *, source: str | None = None, removed: bool = False) -> "StoredPage":
         """Return a page; without a source, the live one or the only import of it.
 
         A removed page is not there, unless ``removed`` asks for it too.
         """
-        key = self.key(url, source or "")
-        found = self._find_any(key, source) if removed else self._find(key, source)
-        return self._with_past(found)
+        return stored_page(self.find_page(url, source=source, removed=removed), self)
 
-    def pages(
-        self, *, tag: str | None = None, source: str | None = None
-    ) -> Iterator["CollectionPage"]:
+    def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator["StoredPage"]:
         """Yield the pages that were not removed, by id."""
-        return map(self._with_past, self.catalog.pages(tag=tag, source=source))
+        return (stored_page(page, self) for page in self.catalog.pages(tag=tag, source=source))
 
-    def _with_past(self, page: Page) -> "CollectionPage":
-        return page_with_past(page, self.catalog, self.snapshots, self.settings, self.clock)
+    def find_page(self, url: str, *, source: str | None = None, removed: bool = False) -> Page:
+        """Return the catalog's row of a page, found as `page` finds it."""
+        key = self.key(url, source or "")
+        return self._find_any(key, source) if removed else self._find(key, source)
 
     def settings_for(self, page: Page) -> PageSettings:
         """Return what is set for a page: the collection's settings, its tags', its own."""
@@ -314,6 +295,16 @@ def _cleaned(urls: Sequence[str]) -> str:
         f"{text}; they are not sent over plain http, so that a page is refused until 'freshet set"
         f" insecure_secrets=true --page URL' allows that: {names_of(plain)}"
     )
+
+
+def names_of(names: Sequence[str]) -> str:
+    """Write the first few names, and how many more there are.
+
+    >>> names_of(["a", "b"]), names_of(["a", "b", "c", "d"])
+    ('a, b', 'a, b, c and 1 more')
+    """
+    more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
+    return ", ".join(names[:SHOWN_NAMES]) + more
 
 
 def _new_page(key: PageKey) -> NewPage:
