@@ -26,8 +26,8 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.archive.importers.base import Arrival
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Location, Outcome, Snapshot, Visit
+from freshet.flow.collection import Collection
 from freshet.flow.histories import history
-from freshet.flow.opened import Collection
 from freshet.flow.traits import traits_of
 from freshet.measure.similarity import dice
 

@@ -22,7 +22,7 @@ from benchmarks.report import Result, report
 from freshet.core.clock import stopwatch
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 PAGES = 3_000
 ROUNDS = 3

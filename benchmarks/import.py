@@ -17,7 +17,7 @@ from benchmarks.report import report, side_by_side
 from freshet.archive.warc.build import Origin, response
 from freshet.archive.warc.write import Writer
 from freshet.core.types import Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.view.look import look
 
 with warnings.catch_warnings():

@@ -14,9 +14,9 @@ from freshet.core import errors, types
 from freshet.core.errors import FreshetError
 from freshet.core.settings import ENV_RESERVED, describe
 from freshet.core.types import Outcome
+from freshet.flow.collection import Collection
 from freshet.flow.exports import WRITERS
 from freshet.flow.imports import READERS
-from freshet.flow.opened import Collection
 from freshet.flow.page import CollectionPage
 
 ROOT = Path(__file__).parent.parent

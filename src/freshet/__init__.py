@@ -11,8 +11,8 @@ from freshet.core.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from freshet.flow.collection import Collection
     from freshet.flow.errands import DaySpending
-    from freshet.flow.opened import Collection
     from freshet.flow.watch import Sighting
 
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
@@ -71,7 +71,7 @@ def watch(
 
 
 def _collections() -> "type[Collection]":
-    opened = import_module("freshet.flow.opened").Collection
+    opened = import_module("freshet.flow.collection").Collection
     return cast("type[Collection]", opened)
 
 

@@ -11,7 +11,7 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import from_epoch
 from freshet.fetch.watch import watch
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.cli.test_cli_live import SETTINGS, Place
 from tests.fetch.servers import Exchange, Loopback
 

@@ -12,7 +12,7 @@ import pytest
 from freshet.archive.importers.base import Arrival
 from freshet.cli.compiling import NOTICE
 from freshet.core.types import Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 
 ROOT = Path(__file__).parents[2]

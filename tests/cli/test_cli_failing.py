@@ -8,7 +8,7 @@ import pytest
 from freshet.archive.importers.base import Arrival
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.cli.cli_runs import NEWS, Run
 
 PAGES = [f"https://down.example/{'long-path-' * 12}{number}" for number in range(7)]

@@ -14,7 +14,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import SystemClock
 from freshet.core.local_time import to_second
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 from tests.fetch.crawls import make_collection, outcomes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.types import Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 from tests.flow.flow_samples import arrive, make, record
 

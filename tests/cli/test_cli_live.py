@@ -17,7 +17,7 @@ import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.cli.compiling import NOTICE
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.waiting import PATIENCE, until

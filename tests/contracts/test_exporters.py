@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from freshet.core.errors import BadInput, FreshetError, UsageError
+from freshet.flow.collection import Collection
 from freshet.flow.exports import WRITERS
-from freshet.flow.opened import Collection
 from tests.flow.flow_samples import arrive, html, make, record
 
 every_exporter = pytest.mark.parametrize("kind", sorted(WRITERS))

@@ -8,7 +8,7 @@ import pytest
 
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.traces import guess, open_trace
 from tests.simulate.traces import lines_of
 

@@ -8,7 +8,7 @@ import pytest
 import freshet
 from freshet.core.errors import NotFound
 from freshet.core.types import Change
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import URL, arrive, html, record
 
 OTHER = "https://example.org/other"

@@ -11,7 +11,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.core.errors import BadInput
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 CSV = "page,time,changed,new_links\nhttps://a.org/,2024-01-01,0,\nhttps://a.org/,2024-01-02,1,3\n"
 WORDS = "<p>The river rose in spring and the fields were green again that year, {}.</p>"

@@ -10,7 +10,7 @@ import pytest
 
 from freshet.archive.importers.base import Http
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import pywb, run_tool
 from tests.flow.flow_samples import URL, arrive, bodies, hop, html, make, record, told

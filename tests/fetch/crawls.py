@@ -13,7 +13,7 @@ from typing import Any
 
 from freshet.fetch.crawl import crawl as run
 from freshet.fetch.desk import Limits
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}

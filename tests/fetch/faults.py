@@ -22,7 +22,7 @@ from freshet.fetch.crawl import crawl as run
 from freshet.fetch.desk import Limits
 from freshet.fetch.redirects import Redirects
 from freshet.fetch.robots import Robots
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.schedule.agenda import Agenda
 from freshet.schedule.states import PageStates
 

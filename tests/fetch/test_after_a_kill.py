@@ -12,8 +12,8 @@ from freshet.core.clock import FixedClock, to_epoch
 from freshet.core.tables import Caps
 from freshet.fetch.parts import Parts
 from freshet.fetch.worker import Worker
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
-from freshet.flow.opened import Collection
 from tests.fetch.crawls import make_collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
 from freshet.core.types import Snapshot
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.opened import Collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

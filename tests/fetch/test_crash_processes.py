@@ -14,7 +14,7 @@ import pytest
 from freshet.core.clock import stopwatch
 from freshet.core.errors import Locked
 from freshet.fetch.crawl import crawl
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.fetch.crash.web import Web, served
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Entry

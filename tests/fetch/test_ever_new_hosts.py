@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from freshet.fetch.hosts import MOST_RULES_WITHOUT_PAGES
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback
 

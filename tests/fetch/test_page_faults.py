@@ -8,7 +8,7 @@ import pytest
 
 from freshet.archive.catalog.rows import NewPage
 from freshet.core.types import PageKey
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.faults import STAGES, faulty_crawl
 from tests.fetch.servers import Loopback, ScriptedPage, Site

@@ -12,7 +12,7 @@ from freshet.core.settings import Settings
 from freshet.fetch.crawl import crawl
 from freshet.fetch.desk import Limits
 from freshet.fetch.worker import FIRST_SIGHT
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.page import CollectionPage
 from freshet.flow.page_rounds import PageRound, rounds_of
 from freshet.flow.planning import rehearse

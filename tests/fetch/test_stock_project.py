@@ -13,7 +13,7 @@ from freshet.core.settings import Settings as FreshetSettings
 from freshet.fetch.addon import Freshet, scrapy_settings
 from freshet.fetch.parts import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
 from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection

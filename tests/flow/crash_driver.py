@@ -62,7 +62,7 @@ for each in ("fsync", "ftruncate", "rename", "unlink"):
 from sqlalchemy import Engine, event  # noqa: E402
 
 from freshet.core.types import Outcome  # noqa: E402
-from freshet.flow.opened import Collection  # noqa: E402
+from freshet.flow.collection import Collection  # noqa: E402
 from freshet.flow.store import SETTINGS_FILE  # noqa: E402
 from tests.flow.flow_samples import (  # noqa: E402
     CLOCK,

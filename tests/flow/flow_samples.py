@@ -11,7 +11,7 @@ from typing import Any
 from freshet.archive.importers.base import Arrival, Hop, Http
 from freshet.core.clock import FixedClock
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 NOW = datetime(2026, 11, 15, 8, 30, tzinfo=UTC)
 CLOCK = FixedClock(NOW)

@@ -12,8 +12,8 @@ from freshet.engine.kept import Columns
 from freshet.engine.local import LocalEngine
 from freshet.flow import analyse as analysing
 from freshet.flow.analyse import analyse
+from freshet.flow.collection import Collection
 from freshet.flow.measuring import Measured, MeasurePages
-from freshet.flow.opened import Collection
 from freshet.flow.study import study
 from freshet.measure.summary import PageSummary
 from tests.flow import test_rounds as crawled

@@ -10,7 +10,7 @@ import pytest
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.errors import BadInput, Damaged, Locked, NotFound, UsageError
 from freshet.flow.backup import MANIFEST, back_up, restore
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, record, told
 
 OTHER = "https://example.org/other"

@@ -14,7 +14,7 @@ from freshet.archive.catalog.sqlite import SqliteCatalog
 from freshet.archive.warc import write
 from freshet.core.errors import Damaged, NoSpace, NotFound, SettingsError, StorageError, TooNew
 from freshet.flow import shelf
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import (
     CLOCK,
     URL,

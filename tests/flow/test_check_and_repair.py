@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.read import records
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 BODIES = [html(f"day {day}", "a") for day in range(4)]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from freshet.archive.warc.build import response
 from freshet.archive.warc.record import Record, encode
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import START, URL, arrive, html, make, record, told
 
 ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(3)]

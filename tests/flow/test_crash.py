@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import freshet
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
 HERE = Path(__file__).parent

@@ -12,9 +12,9 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps, keys_of
 from freshet.core.types import Outcome, Snapshot
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
-from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import (
     DAY,
     NOON,

@@ -10,8 +10,8 @@ from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
 from freshet.core.types import Outcome
+from freshet.flow.collection import Collection
 from freshet.flow.errands import DaySpending
-from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import (
     DAY,
     NOON,

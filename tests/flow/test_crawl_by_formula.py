@@ -11,10 +11,10 @@ import pytest
 from freshet.core.clock import FixedClock
 from freshet.core.errors import BadInput, SettingsError, UsageError
 from freshet.core.tables import Caps, PageTable
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.doctor import examine
 from freshet.flow.errands import Errand
-from freshet.flow.opened import Collection
 from freshet.flow.planning import page_table, rehearse, visit_table
 from freshet.schedule.policies import make as make_policy
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.errors import NotFound, StorageError
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import CLOCK, arrive, bodies, html, make, marks, record, told
 
 OTHER = "https://example.org/other"

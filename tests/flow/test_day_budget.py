@@ -8,8 +8,8 @@ import pytest
 
 from freshet.archive.catalog.base import Catalog
 from freshet.core.budget import Budget, next_midnight
+from freshet.flow.collection import Collection
 from freshet.flow.day_budget import DayBudget
-from freshet.flow.opened import Collection
 from tests.flow.crawl_samples import DAY, NOON
 
 MIDNIGHT = NOON - timedelta(hours=12)

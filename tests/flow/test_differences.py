@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from freshet.core.types import Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import NOW, URL, arrive, make, record
 
 OPENING = "The river office tells here what is new along the water and in the towns beside it."

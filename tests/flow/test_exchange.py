@@ -10,7 +10,7 @@ from freshet.archive.warc.build import metadata, response
 from freshet.archive.warc.located import Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import encode
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.recover import Exchange, begin_exchange, settle_exchange
 from freshet.flow.rewrite import rewrite
 from tests.flow.flow_samples import NOW, URL, arrive, bodies, html, make, record

@@ -7,7 +7,7 @@ import pytest
 from freshet.archive.warc.build import metadata, response
 from freshet.archive.warc.record import encode
 from freshet.flow import recover
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import NOW, URL, arrive, bodies, html, make, marks, record
 
 ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(4)]

@@ -10,8 +10,8 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Location, Outcome, Snapshot, Visit
 from freshet.flow import histories
+from freshet.flow.collection import Collection
 from freshet.flow.histories import History, history
-from freshet.flow.opened import Collection
 from freshet.flow.traits import traits_of
 from freshet.view.words import count
 from tests.flow.flow_samples import START, URL, arrive, html, make, record

@@ -14,7 +14,7 @@ from freshet.archive.importers.base import Arrival, Http
 from freshet.archive.warc.build import Original, response, revisit_not_modified
 from freshet.archive.warc.record import encode
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import (
     START,
     URL,

@@ -12,7 +12,7 @@ from freshet.archive.catalog.base import Catalog
 from freshet.archive.importers.base import Arrival
 from freshet.core.errors import NoSpace
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.crawl_samples import NOON, make_folder, url
 
 COUNT = 9

@@ -10,13 +10,13 @@ import pytest
 
 import freshet
 from freshet.core.errors import Locked
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import CLOCK, URL, arrive, html, make, marks, record
 
 HOLD = """
 import sys
 from pathlib import Path
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 with Collection.open(Path(sys.argv[1])).recording():
     print("held", flush=True)
     sys.stdin.read()

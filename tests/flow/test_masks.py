@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from freshet.core.errors import SettingsError
+from freshet.flow.collection import Collection
 from freshet.flow.gauge import body_of, mask_of
 from freshet.flow.measure import measure_again
-from freshet.flow.opened import Collection
 from freshet.measure.mask import Mask, Rule
 from tests.flow.flow_samples import CLOCK, NOW, URL, arrive, html, make, record
 

@@ -7,6 +7,7 @@ import pytest
 
 from freshet.core.errors import NotFound, SettingsError
 from freshet.core.types import Change, Outcome
+from freshet.flow.collection import Collection
 from freshet.flow.gauge import keep_mask, mask_of_page
 from freshet.flow.masks import hide, hides, show
 from freshet.flow.measure import measure_again
@@ -19,7 +20,6 @@ from freshet.flow.noise import (
     taught,
     why_not_learnt,
 )
-from freshet.flow.opened import Collection
 from freshet.measure.noise import bounds
 from freshet.measure.noise.learn import learn
 from tests.flow.flow_samples import URL, arrive, make, record

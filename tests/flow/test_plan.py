@@ -8,7 +8,7 @@ import pytest
 
 from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import SettingsError
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.today import note_budget
 from tests.flow.flow_samples import NOW, START, arrive, html, make, record
 

@@ -9,8 +9,8 @@ import pytest
 from freshet.core.private import FOR_OTHERS
 from freshet.engine.local import LocalEngine
 from freshet.flow.analyse import analyse
+from freshet.flow.collection import Collection
 from freshet.flow.doctor import examine
-from freshet.flow.opened import Collection
 from tests.flow.flow_samples import URL, arrive, html, record
 
 

@@ -17,7 +17,7 @@ from freshet.archive.warc.record import encode, uid
 from freshet.core.errors import Damaged, UsageError
 from freshet.core.types import Outcome, Snapshot
 from freshet.flow import rewrite
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.prune import thin
 from tests.flow.flow_samples import NOW, START, URL, arrive, bodies, html, make, marks, record, told
 

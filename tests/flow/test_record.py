@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from freshet.archive.importers.base import Arrival
 from freshet.archive.warc.read import read_record
 from freshet.core.types import Change, Outcome, Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import START, URL, arrive, bodies, html, make, marks, record, uid_of
 
 

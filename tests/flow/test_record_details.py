@@ -11,7 +11,7 @@ from freshet.archive.warc.build import response
 from freshet.archive.warc.digest import label, sha1
 from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, encode
 from freshet.core.types import Outcome, Snapshot
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.shelf import head_of
 from tests.flow.flow_samples import CLOCK, HTML, START, URL, arrive, html, make, marks, record
 from tests.flow.test_http import FETCHED, archived, not_modified

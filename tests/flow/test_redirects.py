@@ -10,7 +10,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from freshet.archive.importers.base import Arrival, Http
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.flow.flow_samples import (
     CLOCK,
     URL,

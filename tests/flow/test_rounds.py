@@ -18,10 +18,10 @@ from freshet.core.clock import FixedClock
 from freshet.core.rounds import RoundKind
 from freshet.core.tables import Caps
 from freshet.core.types import Outcome, Snapshot
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand, Fetched
 from freshet.flow.gauge import mask_of_page
-from freshet.flow.opened import Collection
 from freshet.flow.page_rounds import rounds_of
 from freshet.flow.rounds import rounds_table
 

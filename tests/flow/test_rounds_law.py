@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from freshet.archive.catalog.base import Catalog
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
 from freshet.flow.errands import Errand
-from freshet.flow.opened import Collection
 from tests.flow.test_rounds import Web, brought, crawling, every_time, failed_visit, make
 
 START = datetime(2026, 3, 1, 23, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 
 from freshet.archive.importers.base import Arrival
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.pictures import Drawn, draw_page
 from freshet.flow.study import Study, study, tinted
 from tests.flow.flow_samples import CLOCK, URL, WORDS, arrive, html, make, record

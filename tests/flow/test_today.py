@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState, Lease
 from freshet.core.rounds import Course, RoundKind, Sampling
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.today import Today, note_budget, note_start, today_of
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.why import Why
 from tests.flow.flow_samples import NOW, START, URL, arrive, html, make, record
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from freshet.cli.choice import chosen_pages
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 
 def set_paused(

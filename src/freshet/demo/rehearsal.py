@@ -9,8 +9,8 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import Caps
 from freshet.core.types import Snapshot
+from freshet.flow.collection import Collection
 from freshet.flow.noise import NoiseWatch
-from freshet.flow.opened import Collection
 from freshet.flow.planning import informed_policy
 from freshet.simulate.world.web import LivingWeb
 

@@ -11,7 +11,7 @@ from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.tables import PageTable, keys_of
 from freshet.core.types import Page
 from freshet.demo.server import ADDRESS
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from freshet.flow.store import SETTINGS_FILE
 from freshet.simulate.race import Truth, truth
 from freshet.simulate.world.web import LivingWeb

@@ -11,8 +11,8 @@ from freshet.archive.importers.base import Arrival
 from freshet.core.clock import to_epoch
 from freshet.core.tables import PageTable
 from freshet.core.types import Snapshot
+from freshet.flow.collection import Collection
 from freshet.flow.noise import NoiseWatch
-from freshet.flow.opened import Collection
 from freshet.flow.plan import plan
 from freshet.flow.watch import sightings
 from freshet.simulate.race import Copies, truth

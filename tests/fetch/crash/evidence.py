@@ -12,7 +12,7 @@ from pathlib import Path
 from freshet.core.budget import day_of
 from freshet.core.clock import PacedClock
 from freshet.core.types import Outcome, Visit
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 from tests.fetch.crash.archive import ANSWERS, Kept, read_by_fastwarc, read_by_warcio
 from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, Web, route, sent_to
 from tests.fetch.servers import ROBOTS, Entry

@@ -18,8 +18,8 @@ from typing import Any
 from freshet.core.clock import FixedClock, stopwatch
 from freshet.fetch import desk
 from freshet.fetch.desk import Desk, Limits
+from freshet.flow.collection import Collection
 from freshet.flow.crawl import Crawl
-from freshet.flow.opened import Collection
 from tests.fetch.crash.lives import FAILED, Death, warm_up
 from tests.fetch.crash.points import POINTS
 from tests.fetch.crash.trials import START, Trial, Ways, trial

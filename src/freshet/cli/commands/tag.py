@@ -16,7 +16,7 @@ from freshet.cli.options import (
     new_app,
 )
 from freshet.cli.output import counted, print_json, say
-from freshet.flow.opened import Collection
+from freshet.flow.collection import Collection
 
 app = new_app()
 
