@@ -71,7 +71,7 @@ crash: setup
 	@for verb in take prune purge repair; do \
 	  folder=$$(mktemp -d); \
 	  echo "$$verb, killed at each of its writes and gone on with: failures, then how many writes"; \
-	  PYTHONPATH=. $(BIN)/python tests/flow/crash_driver.py $$folder $$verb 1; status=$$?; \
+	  PYTHONPATH=. $(BIN)/python tests/record/crash_driver.py $$folder $$verb 1; status=$$?; \
 	  rm -rf $$folder; [ $$status = 0 ] || exit 1; done
 	@echo "the crawl, killed at its writes and at any moment, compared with its servers' logs"
 	@$(BIN)/python -m tests.fetch.crash --kills 200

@@ -22,14 +22,14 @@ import numpy as np
 from benchmarks.pages import Versions, generated, real
 from benchmarks.report import Result, report, side_by_side
 from benchmarks.view import plain_walk
+from freshet.analysis.page_traits import traits_of
+from freshet.analysis.page_versions import history
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Location, Outcome, Snapshot, Visit
-from freshet.flow.collection import Collection
-from freshet.flow.histories import history
-from freshet.flow.traits import traits_of
-from freshet.measure.similarity import dice
+from freshet.measure.change.similarity import dice
 
 PAGES, VERSIONS = 40, 8
 COLLECTION_PAGES, PROCESSES = 150, 2

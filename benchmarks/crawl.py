@@ -19,10 +19,10 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
 from benchmarks.report import Result, report
+from freshet.collection.collection import Collection
 from freshet.core.clock import stopwatch
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
-from freshet.flow.collection import Collection
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
 
 PAGES = 3_000
 ROUNDS = 3

@@ -5,11 +5,11 @@ columns or as sets; ours also finds the knot and the shape.
 """
 
 import numpy as np
+from experiments.curve_shapes.histories import HOUR, Looks, Ways, history
 
 from benchmarks.report import Result, report, side_by_side
-from freshet.core.series import Series
-from freshet.measure.curve.curve import change_curve
-from freshet.simulate.world.histories import HOUR, Looks, Ways, history
+from freshet.core.version_series import Series
+from freshet.measure.dynamics.curve.change_curve import change_curve
 
 WAYS = Ways(standing=600, turnover=60, words=16, per_day=96.0)
 

@@ -18,14 +18,14 @@ import numpy as np
 
 from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
-from freshet.core.formula import Formula, parse
-from freshet.core.ranking.known import ALL, known_for
-from freshet.flow.traces import open_trace
-from freshet.schedule.evolve.generations import stands
-from freshet.schedule.evolve.search import Search, Ways
-from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.loop import WARM_UP, visits_per_cycle
-from freshet.simulate.trace import Trace
+from freshet.backtest.class_crawl import ClassCrawl
+from freshet.backtest.cycle_crawl import WARM_UP, visits_per_cycle
+from freshet.backtest.trace import Trace
+from freshet.backtest.trace_formats import open_trace
+from freshet.formula.expression import Formula, parse
+from freshet.formula.variables import ALL, known_for
+from freshet.learning.evolve.generations import stands
+from freshet.learning.evolve.genetic_search import Search, Ways
 
 INDIVIDUALS, ALLOWED_MEGABYTES = 12, 1_000.0
 UNIT = "page scores/s"

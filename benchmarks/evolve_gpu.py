@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
-from freshet.core.formula import Formula
-from freshet.schedule.evolve.generations import stands
-from freshet.schedule.evolve.search import Search, Ways
-from freshet.simulate.arrays import ArrayCrawl
-from freshet.simulate.arrays.device import DEVICES, open_device
-from freshet.simulate.classes import ClassCrawl
-from freshet.simulate.loop import WARM_UP, visits_per_cycle
-from freshet.simulate.trace import Keys, Trace, packed
-from freshet.simulate.world.population import population
-from freshet.simulate.world.presets import PRESETS
+from freshet.backtest.class_crawl import ClassCrawl
+from freshet.backtest.cycle_crawl import WARM_UP, visits_per_cycle
+from freshet.backtest.gpu import ArrayCrawl
+from freshet.backtest.gpu.device import DEVICES, open_device
+from freshet.backtest.trace import Keys, Trace, packed
+from freshet.formula.expression import Formula
+from freshet.learning.evolve.generations import stands
+from freshet.learning.evolve.genetic_search import Search, Ways
+from freshet.world.population import population
+from freshet.world.presets import PRESETS
 
 SEEDS, GENERATIONS, ALLOWED_SECONDS, WARMING = 5, 50, 180.0, 3
 SIZES = {

@@ -2,12 +2,12 @@
 
 from random import Random
 
-from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL
+from freshet.backtest.cycle_crawl import moment
 from freshet.core.types import Ids
-from freshet.schedule.evolve.trees import Language, grown
-from freshet.schedule.pick import lot_keys
-from freshet.simulate.loop import moment
+from freshet.formula.expression import Formula
+from freshet.formula.variables import ALL
+from freshet.learning.evolve.genetic_operators import Language, grown
+from freshet.schedule.top_k import lot_keys
 
 PAGES, CYCLES, SHARE, SEED = 167_000, 57, 0.05, 1
 DEEPEST, DEEPEST_FULL = 10, 6

@@ -15,10 +15,10 @@ from pathlib import Path
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.archive.warc.build import Origin, response
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
+from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
-from freshet.flow.collection import Collection
-from freshet.view.look import look
+from freshet.view.parse import look
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -8,9 +8,9 @@ from resiliparse.parse.html import HTMLTree
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.core.types import Snapshot, View
-from freshet.measure.change import compare, compare_masked, under
-from freshet.measure.mask import Mask, Rule
-from freshet.view.look import look
+from freshet.measure.change.compare import compare, compare_masked, under
+from freshet.measure.noise.mask import Mask, Rule
+from freshet.view.parse import look
 
 PAGES = 150
 MASK = Mask(

@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.pages import histories
 from benchmarks.report import Result, report
 from freshet.archive.warc.build import Origin, response
-from freshet.archive.warc.write import Writer
-from freshet.flow.collection import Collection
+from freshet.archive.warc.writer import Writer
+from freshet.collection.collection import Collection
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"

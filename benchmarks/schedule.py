@@ -16,7 +16,7 @@ from benchmarks.report import Result, report
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable
 from freshet.core.types import Floats
-from freshet.schedule.bayes import BayesPolicy
+from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS, RATES
 
 PAGES, BATCH = 10_000_000, 100_000

@@ -10,12 +10,12 @@ import sys
 import numpy as np
 
 from benchmarks.report import Result, report, seconds, side_by_side
+from freshet.backtest.cycle_crawl import WARM_UP, crawl
+from freshet.backtest.trace import Keys, Trace, packed
 from freshet.core.clock import CYCLE_SECONDS
 from freshet.core.tables import Truths
-from freshet.schedule.pick import lottery
 from freshet.schedule.policies import make
-from freshet.simulate.loop import WARM_UP, crawl
-from freshet.simulate.trace import Keys, Trace, packed
+from freshet.schedule.top_k import lottery
 
 SEED = 1
 SHARE = 20

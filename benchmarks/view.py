@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.core.types import Snapshot, View
-from freshet.view.look import look
+from freshet.view.parse import look
 
 PAGES, VERSIONS = 200, 2
 URL = "https://example.org/a/b"

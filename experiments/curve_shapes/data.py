@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freshet.measure.curve.curve import Curve, change_curve
-from freshet.measure.curve.knot import bend
-from freshet.measure.curve.segments import paper_knot
-from freshet.measure.curve.shape import SHAPES
-from freshet.simulate.world.histories import Looks
-from freshet.simulate.world.mixture import WEB_CURVES, Between, Mixture, histories
+from experiments.curve_shapes.histories import Looks
+from experiments.curve_shapes.mixture import WEB_CURVES, Between, Mixture, histories
+from freshet.measure.dynamics.curve.change_curve import Curve, change_curve
+from freshet.measure.dynamics.curve.knot import bend
+from freshet.measure.dynamics.curve.segments import paper_knot
+from freshet.measure.dynamics.curve.shape import SHAPES
 
 EVEN = replace(WEB_CURVES, flat=1.0, sloped=1.0, knotted=1.0)
 CLOSE = replace(EVEN, knots=Between(3.0, 700.0), slow_knots=Between(850.0, 3000.0))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.curve_shapes.data import Labelled
-from freshet.measure.curve.shape import SHAPES, Stumps, likeliest
+from freshet.measure.dynamics.curve.shape import SHAPES, Stumps, likeliest
 
 NEAR = 0.1
 

@@ -15,9 +15,9 @@ from experiments.curve_shapes.data import (
     together,
 )
 from experiments.curve_shapes.evaluation import Row, evaluate
-from freshet.measure.curve import shape
-from freshet.measure.curve.shape import FEATURES, PARAMETERS, SHAPES, Stumps, stumps_from
-from freshet.simulate.world.mixture import WEB_CURVES
+from experiments.curve_shapes.mixture import WEB_CURVES
+from freshet.measure.dynamics.curve import shape
+from freshet.measure.dynamics.curve.shape import FEATURES, PARAMETERS, SHAPES, Stumps, stumps_from
 
 TRAINED_ON = 400
 ROUNDS = 40

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from experiments.gp4c import kept
+from experiments.gp4c import expected_figures
+from experiments.gp4c.charts import draw_all
 from experiments.gp4c.data import PAGES, REAL, SEED, TRACES, Source, opened, sources
 from experiments.gp4c.document import as_text, filled
 from experiments.gp4c.evaluation import Row, rows
 from experiments.gp4c.experiment import Found, crawled, searched
-from experiments.gp4c.pictures import draw_all
 from experiments.gp4c.searches import FULL, VERSION, Size, usual
+from freshet.backtest.folds import FOLDS
 from freshet.core.errors import FreshetError
 from freshet.core.progress import Progress
-from freshet.engine.kept import Kept
 from freshet.engine.local import LocalEngine
-from freshet.simulate.folds import FOLDS
+from freshet.engine.result_cache import Kept
 
 NO_DATA = "the generated world only; give --data DIR for the real pages"
 FEWEST_PAGES = 100
@@ -45,10 +45,10 @@ def _run_all(options: argparse.Namespace) -> None:
     found = [run(source, options) for source in every]
     table = rows(found)
     if options.keep:
-        kept.keep(found, table)
+        expected_figures.keep(found, table)
     if options.document:
         text = options.document.read_text("utf-8")
-        options.document.write_text(filled(text, kept.read()), "utf-8")
+        options.document.write_text(filled(text, expected_figures.read()), "utf-8")
     if options.pictures:
         draw_all(options.pictures, table)
     if not options.json:

@@ -7,17 +7,17 @@ import numpy as np
 
 from experiments.gp4c.data import Source, opened
 from experiments.gp4c.searches import BUDGET, SEED
-from freshet.core.formula import parse
-from freshet.core.ranking.known import Clock
+from freshet.backtest.cycle_crawl import crawl, visits_per_cycle
+from freshet.backtest.folds import shared_out
+from freshet.backtest.metrics import curves
+from freshet.backtest.selectors import contender
+from freshet.backtest.trace import Trace
 from freshet.core.types import Floats
-from freshet.engine.kept import Columns
-from freshet.flow.contenders import contender
-from freshet.flow.evolve.trials import Trial
+from freshet.engine.result_cache import Columns
+from freshet.formula.expression import parse
+from freshet.formula.variables import Clock
+from freshet.learning.evolve.formula_trial import Trial
 from freshet.schedule.ranked import NAMES
-from freshet.simulate.folds import shared_out
-from freshet.simulate.loop import crawl, visits_per_cycle
-from freshet.simulate.metrics import curves
-from freshet.simulate.trace import Trace
 
 SEEDS = 3
 MEASURED = ("changerate", "ndcg", "freshness")

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from freshet.backtest.trace import Trace
+from freshet.backtest.trace_formats import open_trace
 from freshet.core.errors import BadInput
-from freshet.flow.traces import open_trace
-from freshet.simulate.trace import Trace
 
 WORLD, REAL = "world", ("mixed", "snap")
 TRACES = (WORLD, *REAL)

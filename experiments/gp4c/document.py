@@ -23,8 +23,8 @@ from experiments.gp4c.evaluation import (
     by_visit,
     rivals,
 )
-from experiments.gp4c.kept import Expected
-from experiments.gp4c.published import METRICS
+from experiments.gp4c.expected_figures import Expected
+from experiments.gp4c.paper_figures import METRICS
 
 NONE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"

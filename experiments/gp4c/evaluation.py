@@ -19,13 +19,13 @@ from experiments.gp4c.experiment import (
     label,
     simple,
 )
-from experiments.gp4c.published import DUELS, MEANS, METRICS, RIVALS
+from experiments.gp4c.paper_figures import DUELS, MEANS, METRICS, RIVALS
 from experiments.gp4c.searches import BUDGET, Kind
-from freshet.schedule.evolve.select import SELECTIONS, Judged, chosen
+from freshet.backtest.cycle_oracles import ORACLES
+from freshet.backtest.significance import interval, paired, victories
+from freshet.learning.evolve.model_selection import SELECTIONS, Judged, chosen
 from freshet.schedule.policies import BY_CYCLE
 from freshet.schedule.ranked import NAMES
-from freshet.simulate.oracle import ORACLES
-from freshet.simulate.statistics import interval, paired, victories
 
 LEARNED = ("gp-basic", "gp-all", "gp-all-cycle", "gp-extended")
 OTHERS = (*RULES, SIMPLE_RULE, *BY_CYCLE, "bayes-changes", *ORACLES)

@@ -9,15 +9,15 @@ from experiments.gp4c import crawls, searches
 from experiments.gp4c.crawls import Crawled, Entry
 from experiments.gp4c.data import Source
 from experiments.gp4c.searches import BUDGET, Kind, Size, cases, judged
-from freshet.core.formula import Formula
+from freshet.backtest.cycle_oracles import ORACLES
 from freshet.core.progress import Progress
 from freshet.engine.base import Engine
-from freshet.engine.kept import Kept
-from freshet.flow.evolve import MEASURES
-from freshet.schedule.evolve.select import SELECTIONS, Judged, chosen
+from freshet.engine.result_cache import Kept
+from freshet.formula.expression import Formula
+from freshet.learning.evolve.evolution import MEASURES
+from freshet.learning.evolve.model_selection import SELECTIONS, Judged, chosen
 from freshet.schedule.policies import BY_CYCLE
 from freshet.schedule.ranked import NAMES
-from freshet.simulate.oracle import ORACLES
 
 RULES = ("rand", "age", "nad", "sad", "aad", "gad", "cg")
 SIMPLE_RULE = "t * X"

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from experiments.gp4c.data import Source, opened
-from freshet.core.formula import parse
-from freshet.core.ranking.known import Clock, Measure
-from freshet.engine.kept import Columns
-from freshet.flow.evolve import Task, searched
-from freshet.schedule.evolve.search import Ways
-from freshet.schedule.evolve.select import Judged
+from freshet.backtest.folds import FOLDS
+from freshet.engine.result_cache import Columns
+from freshet.formula.expression import parse
+from freshet.formula.variables import Clock, Measure
+from freshet.learning.evolve.evolution import Task, searched
+from freshet.learning.evolve.genetic_search import Ways
+from freshet.learning.evolve.model_selection import Judged
 from freshet.schedule.model_file import Terminals
-from freshet.simulate.folds import FOLDS
 
 VERSION = "gp4c searches 3"
 BUDGET = 0.05

@@ -10,8 +10,8 @@ from itertools import chain
 from random import Random
 
 from experiments.masks.visitor import Compared, Visitor
-from freshet.measure.mask import Mask
-from freshet.simulate.world.web import LivingWeb
+from freshet.measure.noise.mask import Mask
+from freshet.world.simulated_web import LivingWeb
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 DAYS, VISITS, LEARNT_BY = 60, 40, 10

@@ -7,13 +7,13 @@ from random import Random
 
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, Snapshot, View
-from freshet.flow.gauge import Gauge
-from freshet.flow.noise import Restlessness
-from freshet.flow.sight import see
-from freshet.measure.mask import Mask
-from freshet.measure.noise.learn import corrected, learn
-from freshet.measure.noise.looks import MOST_LOOKS, Look, Since
-from freshet.simulate.world.web import LivingWeb
+from freshet.crawl.noise import Restlessness
+from freshet.measure.noise.mask import Mask
+from freshet.measure.noise.mask_learning import corrected, learn
+from freshet.measure.noise.observed_looks import MOST_LOOKS, Look, Since
+from freshet.record.change_criteria import Gauge
+from freshet.record.parsed_visit import see
+from freshet.world.simulated_web import LivingWeb
 
 HOUR = 3600.0
 SHORTEST, LONGEST = 1.0, 96.0

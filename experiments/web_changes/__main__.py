@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.web_changes.charts import draw_all
 from experiments.web_changes.document import filled, kept_rows
 from experiments.web_changes.evaluation import (
     EXPECTED,
@@ -22,11 +23,10 @@ from experiments.web_changes.evaluation import (
     whole_spans,
 )
 from experiments.web_changes.experiment import Measured, generated, real
-from experiments.web_changes.pictures import draw_all
-from experiments.web_changes.portraits import Portrait, portrait_tables, portraits
+from experiments.web_changes.page_reports import Portrait, portrait_tables, portraits
 from freshet.core.progress import Progress
 from freshet.engine.local import LocalEngine
-from freshet.measure.rounds import rounds_table
+from freshet.measure.statistics.burst_table import rounds_table
 
 PAGES, QUICK_PAGES = 4_000, 200
 NO_DATA = "the generated world only; give --data DIR for the real pages"

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from freshet.archive.importers.parquet import MEDIA_TYPES
-from freshet.core.series import Series, series_of
 from freshet.core.types import Floats, Indices, Snapshot, View
-from freshet.engine.kept import Columns
-from freshet.measure.groups import NO_GROUP, depth, tld
-from freshet.view.look import look
+from freshet.core.version_series import Series, series_of
+from freshet.engine.result_cache import Columns
+from freshet.measure.statistics.groups import NO_GROUP, depth, tld
+from freshet.view.parse import look
 from freshet.view.url import canonical, place
 from freshet.view.words import vocabulary
 

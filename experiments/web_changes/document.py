@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from experiments.web_changes.data_parts import PARTS
 from experiments.web_changes.evaluation import (
     DEPTHS,
     DOMAINS,
@@ -18,8 +19,7 @@ from experiments.web_changes.evaluation import (
     Value,
     written,
 )
-from experiments.web_changes.parts import PARTS
-from experiments.web_changes.portraits import PAGES, WORDED
+from experiments.web_changes.page_reports import PAGES, WORDED
 
 NONE = "\N{EN DASH}"
 PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)

@@ -12,9 +12,9 @@ import polars as pl
 from experiments.web_changes.data import HOURLY, LEFT_OUT
 from experiments.web_changes.experiment import NEARLY_EVERY, Measured
 from freshet.core.types import Floats
-from freshet.measure.groups import SHAPES, Group, differ, group
-from freshet.measure.rounds import Interval
-from freshet.measure.summary import PageFigures
+from freshet.measure.statistics.burst_table import Interval
+from freshet.measure.statistics.groups import SHAPES, Group, differ, group
+from freshet.measure.statistics.page_summary import PageFigures
 
 EXPECTED = Path(__file__).with_name("expected.json")
 HORIZONS = ("2 hours", "1 day", "1 week", "2 weeks", "4 weeks", "5 weeks")

@@ -8,17 +8,32 @@ import numpy as np
 
 from experiments.web_changes import data
 from experiments.web_changes.data import Watched
+from experiments.web_changes.hourly import (
+    START,
+    HourlyPage,
+    hourly_series,
+    hourly_web,
+    look_times,
+)
+from freshet.analysis.page_traits import traits_of
+from freshet.analysis.page_versions import History
 from freshet.core.progress import Progress
-from freshet.core.series import Series
 from freshet.core.types import Snapshot, Terms
+from freshet.core.version_series import Series
 from freshet.engine.base import Engine
-from freshet.engine.kept import Columns
-from freshet.flow.histories import History
-from freshet.flow.traits import traits_of
-from freshet.measure.groups import depth, tld
-from freshet.measure.rounds import Pairs
-from freshet.measure.similarity import dice
-from freshet.measure.summary import (
+from freshet.engine.result_cache import Columns
+from freshet.measure.change.similarity import dice
+from freshet.measure.dynamics.terms.divergence import (
+    NO_LANGUAGE,
+    Language,
+    language_of,
+    merge,
+    merge_all,
+    most_used,
+)
+from freshet.measure.statistics.burst_table import Pairs
+from freshet.measure.statistics.groups import depth, tld
+from freshet.measure.statistics.page_summary import (
     Looks,
     PageFigures,
     PageSummary,
@@ -27,23 +42,8 @@ from freshet.measure.summary import (
     summarise,
     to_columns,
 )
-from freshet.measure.terms.divergence import (
-    NO_LANGUAGE,
-    Language,
-    language_of,
-    merge,
-    merge_all,
-    most_used,
-)
-from freshet.simulate.world.hourly import (
-    START,
-    HourlyPage,
-    hourly_series,
-    hourly_web,
-    look_times,
-)
-from freshet.simulate.world.rhythm import HOUR
-from freshet.view.look import look
+from freshet.view.parse import look
+from freshet.world.change_processes import HOUR
 
 PAGES_AT_ONCE = 100
 MOST_WORDS = 400_000

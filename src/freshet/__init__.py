@@ -5,15 +5,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from freshet.core.compiled import choose_cache, home_folder
+from freshet.core.numba_cache import choose_cache, home_folder
 from freshet.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from freshet.flow.collection import Collection
-    from freshet.flow.errands import DaySpending
-    from freshet.flow.watch import Sighting
+    from freshet.collection.collection import Collection
+    from freshet.collection.watch import Sighting
+    from freshet.crawl.fetch_job import DaySpending
 
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 
@@ -71,7 +71,7 @@ def watch(
 
 
 def _collections() -> "type[Collection]":
-    opened = import_module("freshet.flow.collection").Collection
+    opened = import_module("freshet.collection.collection").Collection
     return cast("type[Collection]", opened)
 
 

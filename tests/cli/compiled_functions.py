@@ -12,14 +12,14 @@ from random import Random
 
 from numba.core.dispatcher import Dispatcher
 
-from freshet.demo.race import Race
-from freshet.demo.rehearsal import rehearse
+from freshet.collection.compile import compile_functions
+from freshet.demo.demo_collection import build
+from freshet.demo.scoreboard import Race
 from freshet.demo.server import listen, origin_of
-from freshet.demo.stage import build
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
-from freshet.flow.compile import compile_functions
-from freshet.simulate.world.web import LivingWeb
+from freshet.demo.warm_up import rehearse
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
+from freshet.world.simulated_web import LivingWeb
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import main
-from freshet.flow.imports import bring
-from freshet.flow.store import CollectionStore
+from freshet.collection.imports import bring
+from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import Ran, Run
 from tests.cli.small_web import write_warc
 

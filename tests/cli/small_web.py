@@ -8,7 +8,7 @@ from random import Random
 
 from freshet.archive.warc.build import Origin, response
 from freshet.archive.warc.record import Record
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 from freshet.core.clock import FixedClock
 
 START = datetime(2026, 1, 5, 6, 0, tzinfo=UTC)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import freshet
-from freshet.measure.rounds import Interval
+from freshet.measure.statistics.burst_table import Interval
 from tests.cli.cli_runs import NEWS, Ran, Run
-from tests.flow.flow_samples import arrive, record
+from tests.record.record_samples import arrive, record
 
 CLUB = "https://club.example/rules"
 CLOCK = "https://status.example/"
@@ -169,7 +169,7 @@ def test_rounds_are_told_below_the_groups(
 ) -> None:
     assert "change within the hour" not in run("analyse").out
     rows = [Interval(0, 4, 0.25, 0.25, 0.9, 0.95, 1), Interval(2, 4, 0.5, 0.25, math.nan, math.nan)]
-    monkeypatch.setattr("freshet.flow.analyse.rounds_table", lambda _: rows)
+    monkeypatch.setattr("freshet.analysis.collection_analysis.rounds_table", lambda _: rows)
     lines = run("analyse").out.split("change within the hour")[1].splitlines()
     assert [line.split() for line in lines[2:4]] == [
         ["at", "once", "4", "25.0%", "25.0%", "0.900", "0.950", "1"],

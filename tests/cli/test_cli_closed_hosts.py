@@ -9,9 +9,9 @@ import pytest
 
 from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch
 from freshet.fetch.watch import watch
-from freshet.flow.collection import Collection
 from tests.cli.test_cli_live import SETTINGS, Place
 from tests.fetch.servers import Exchange, Loopback
 

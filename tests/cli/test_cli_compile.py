@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers.base import Arrival
-from freshet.cli.compiling import NOTICE
+from freshet.cli.compile_notice import NOTICE
+from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
-from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 
 ROOT = Path(__file__).parents[2]

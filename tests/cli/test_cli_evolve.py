@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.core.formula import Formula
-from freshet.flow import evolve as flow
+from freshet.formula.expression import Formula
+from freshet.learning.evolve import evolution as flow
 from tests.cli.cli_runs import Run
 from tests.cli.test_cli_simulate import daily, write
 
@@ -31,7 +31,7 @@ SMALL = (
 DRIVER = """
 import os, sys
 from freshet.cli.app import main
-from freshet.flow.evolve import checkpoints
+from freshet.learning.evolve.evolution import checkpoints
 
 signals = [int(number) for number in sys.argv.pop(1).split(",")]
 write = checkpoints.write
@@ -133,7 +133,9 @@ def test_a_rule_that_does_better_is_named(
     run: Run, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worst = [Formula(("-", 0.0, "t"))] * 4
-    monkeypatch.setattr("freshet.schedule.evolve.search.first_population", lambda *words: worst)
+    monkeypatch.setattr(
+        "freshet.learning.evolve.genetic_search.first_population", lambda *words: worst
+    )
     ran = run(*words(folder, "--population", "4", "--generations", "1", "--seeds", "1"))
     assert ran.out.splitlines()[0] == "0 - t"
     assert " does better than the learned formula on these pages" in ran.err
@@ -153,7 +155,7 @@ def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.Mo
         asked.append(task)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("freshet.cli.commands.evolve.evolve", noted)
+    monkeypatch.setattr("freshet.cli.commands.research.evolve.evolve", noted)
     run("evolve", folder, "--quick")
     run("evolve", folder, "--quick", "--generations", "4")
     assert [(task.seeds, task.ways.population, task.ways.generations) for task in asked] == [

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
 from tests.cli.cli_runs import NEWS, Run
 
 PAGES = [f"https://down.example/{'long-path-' * 12}{number}" for number in range(7)]

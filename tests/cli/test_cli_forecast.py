@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome, Page, Snapshot
-from freshet.flow.collection import Collection
-from freshet.flow.forecast import Horizon, PageForecast
+from freshet.crawl.forecast import Horizon, PageForecast
 from tests.cli.cli_runs import Run
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)

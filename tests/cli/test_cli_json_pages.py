@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
-from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
-from tests.flow.flow_samples import arrive, make, record
+from tests.record.record_samples import arrive, make, record
 
 API = "https://example.org/api/items"
 TYPE = (("content-type", "application/json"),)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.flow import doctor
+from freshet.collection import doctor
 from tests.cli.cli_runs import NEWS, Run
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.cli.compiling import NOTICE
-from freshet.flow.collection import Collection
+from freshet.cli.compile_notice import NOTICE
+from freshet.collection.collection import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.waiting import PATIENCE, until

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.cli.logs import logging_to, note
+from freshet.cli.json_log import logging_to, note
 
 MESSAGE = 'x\n{"event": "forged"}\r\x1b[31m\x1b]0;t\x07\x7f\x9b2J\u202e\u2028 "quoted" \x00'
 HOSTILE = MESSAGE + "\ud800"

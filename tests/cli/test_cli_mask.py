@@ -7,7 +7,7 @@ import pytest
 
 from freshet.core.types import Snapshot
 from tests.cli.cli_runs import NEWS, Run
-from tests.flow.flow_samples import URL, arrive, html, make, record
+from tests.record.record_samples import URL, arrive, html, make, record
 
 
 def test_a_page_without_a_mask_says_so(run: Run, collection: Path) -> None:

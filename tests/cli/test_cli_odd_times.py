@@ -10,7 +10,7 @@ from freshet.archive.importers.base import Arrival, row_uid
 from freshet.archive.warc.build import response
 from freshet.archive.warc.record import encode
 from freshet.core.types import Change, Outcome, Snapshot
-from freshet.flow.store import CollectionStore
+from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import Run
 
 URL = "https://odd.example/"

@@ -11,8 +11,8 @@ from freshet.archive.catalog.rows import HostState
 from freshet.cli import output
 from freshet.core.budget import day_of
 from freshet.core.clock import SystemClock
-from freshet.flow.store import CollectionStore
-from freshet.flow.today import note_lost
+from freshet.crawl.budget_status import note_lost
+from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 
 

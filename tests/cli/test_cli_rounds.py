@@ -8,7 +8,7 @@ from uuid import uuid4
 import freshet
 from freshet.archive.catalog.rows import Entry, Lease
 from freshet.core.budget import day_of
-from freshet.core.rounds import Course, RoundKind, Sampling
+from freshet.core.bursts import Course, RoundKind, Sampling
 from freshet.core.types import Outcome, Visit
 from tests.cli.cli_runs import NEWS, Run
 

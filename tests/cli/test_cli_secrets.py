@@ -10,8 +10,8 @@ import pytest
 
 from freshet.archive.catalog.rows import HostState, NewPage
 from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
 from freshet.core.types import BadRow, Outcome, PageKey
-from freshet.flow.collection import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback

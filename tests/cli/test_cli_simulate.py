@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.cli.commands import simulate
+from freshet.cli.commands.research import simulate
 from tests.cli.cli_runs import Run
 
 Row = tuple[str, str, date, bool]

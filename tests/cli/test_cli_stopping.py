@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import COMMANDS
-from freshet.flow.store import CollectionStore
+from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import Run
 
 HEAVY = {
@@ -20,7 +20,7 @@ HEAVY = {
 DRIVER = """
 import os, sys
 from freshet.cli.app import main
-from freshet.flow import imports
+from freshet.collection import imports
 
 imports.BATCH_VISITS = 20
 kind, signals = sys.argv.pop(1), [int(number) for number in sys.argv.pop(1).split(",")]

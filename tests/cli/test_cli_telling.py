@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from freshet.archive.catalog.base import Catalog
-from freshet.cli import narrating
-from freshet.cli.narrating import Narrator, ReaderGone
+from freshet.archive.catalog.catalog import Catalog
+from freshet.cli import progress_log
+from freshet.cli.progress_log import Narrator, ReaderGone
 from freshet.core.types import Change, Outcome, Page, Visit
-from freshet.fetch.closings import HostClosing
-from freshet.fetch.desk import Tidings
-from freshet.fetch.pacing import Queue
-from freshet.flow.errands import DaySpending
+from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.politeness.host_closing import HostClosing
+from freshet.fetch.politeness.request_queue import Queue
+from freshet.fetch.recording_loop import Tidings
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 URL = "https://example.org/"
@@ -90,7 +90,7 @@ def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
 def test_only_the_first_few_hosts_that_close_are_told(narrator: Narrator, lines: list[str]) -> None:
     closings = [HostClosing(f"h{n}.example", NOW, NOW, 1, "timeout") for n in range(50)]
     narrator(replace(told(), closings=closings))
-    assert len(lines) == narrating.FIRST_FEW
+    assert len(lines) == progress_log.FIRST_FEW
 
 
 def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
@@ -98,7 +98,7 @@ def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
     narrator = Narrator(cast("Catalog", everywhere), lines.append)
     for page in range(50):
         narrator(told(None, page=page))
-    assert len(lines) == narrating.FIRST_FEW
+    assert len(lines) == progress_log.FIRST_FEW
 
 
 def test_every_visit_is_logged_with_what_is_known_of_it(
@@ -124,7 +124,7 @@ def test_each_minute_the_progress_is_told(
     lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter((0.0, 59.0, 60.0, 60.0, 61.0))
-    monkeypatch.setattr(narrating, "stopwatch", lambda: next(seconds))
+    monkeypatch.setattr(progress_log, "stopwatch", lambda: next(seconds))
     narrator = Narrator(CATALOG, lines.append)
     for _ in range(3):
         narrator(told(Change(False)))

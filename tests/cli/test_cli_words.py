@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from freshet.cli import output
 from freshet.cli.app import COMMANDS, load
-from freshet.cli.commands import list as list_command
+from freshet.cli.commands.pages import list as list_command
 from freshet.cli.terminal import safe
 from tests.cli.cli_runs import Run
 
@@ -101,7 +101,7 @@ def test_a_fault_of_ours_is_one_line_unless_more_is_asked_for(
     def fail(*words: Any, **options: Any) -> None:
         raise RuntimeError("never seen before")
 
-    monkeypatch.setattr(list_command.Collection, "open", fail)
+    monkeypatch.setattr(list_command.CollectionStore, "open", fail)
     ran = run("list")
     assert ran.code == 1
     assert ran.err.count("\n") == 1
@@ -116,7 +116,7 @@ def test_a_system_error_says_which_file_and_what_to_do(
     def fail(*words: Any, **options: Any) -> None:
         raise OSError(28, "No space left on device", "catalog.db")
 
-    monkeypatch.setattr(list_command.Collection, "open", fail)
+    monkeypatch.setattr(list_command.CollectionStore, "open", fail)
     ran = run("list")
     assert ran.code == 5
     assert ran.err.startswith("freshet: catalog.db: No space left on device; ")
@@ -190,7 +190,7 @@ def test_an_interrupted_command_says_so(
     def stop(*words: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(list_command.Collection, "open", stop)
+    monkeypatch.setattr(list_command.CollectionStore, "open", stop)
     ran = run("list")
     assert (ran.code, ran.out) == (130, "")
     assert ran.err.startswith("freshet: interrupted; ")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     Entry,
     LinkDelta,

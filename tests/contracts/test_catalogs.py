@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     ArchiveFile,
     Entry,

@@ -7,7 +7,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     Conditions,
     Entry,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import Entry, Lease, Spending
+from freshet.core.bursts import Course, RoundKind, Sample, Sampling
 from freshet.core.clock import from_epoch
-from freshet.core.rounds import Course, RoundKind, Sample, Sampling
 from freshet.core.types import Outcome
 from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from freshet.collection.collection import Collection
+from freshet.collection.exports import WRITERS
 from freshet.core.errors import BadInput, FreshetError, UsageError
-from freshet.flow.collection import Collection
-from freshet.flow.exports import WRITERS
-from tests.flow.flow_samples import arrive, html, make, record
+from tests.record.record_samples import arrive, html, make, record
 
 every_exporter = pytest.mark.parametrize("kind", sorted(WRITERS))
 

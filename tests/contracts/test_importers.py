@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.archive.importers.base import Arrival
+from freshet.collection.imports import READERS
 from freshet.core.errors import FreshetError
 from freshet.core.types import BadRow
-from freshet.flow.imports import READERS
 
 KINDS = sorted(kind for kind in READERS if kind != "git" or shutil.which("git"))
 every_importer = pytest.mark.parametrize("kind", KINDS)

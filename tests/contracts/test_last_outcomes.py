@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import Entry, LastOutcome
 from freshet.core.types import Outcome
 from tests.contracts.catalog_samples import CATALOGS, NOW, add, new_page, new_visit

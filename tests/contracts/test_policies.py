@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError, UsageError
-from freshet.core.formula import FUNCTIONS
 from freshet.core.policy import Policy
 from freshet.core.settings import FORMULA_WORDS, POLICIES, Settings, merge
 from freshet.core.tables import Caps, Choices, PageIds, PageTable, Reckoning, VisitTable
+from freshet.formula.expression import FUNCTIONS
 from freshet.schedule.policies import FORMULA_NAMES, NAMES, VARIANTS, make
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

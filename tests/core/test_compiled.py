@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.core import compiled
-from freshet.core.compiled import VARIABLE, choose_cache
+from freshet.core import numba_cache
+from freshet.core.numba_cache import VARIABLE, choose_cache
 
 
 def test_nothing_is_chosen_where_the_package_or_the_home_can_be_written(tmp_path: Path) -> None:
@@ -22,8 +22,8 @@ def test_a_folder_that_is_already_named_stays(tmp_path: Path) -> None:
 def test_a_private_folder_is_chosen_where_nothing_can_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "_can_write", lambda folder: False)
-    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
+    monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     environment: dict[str, str] = {}
     choose_cache(Path("/a"), Path("/b"), environment)
     chosen = Path(environment[VARIABLE])
@@ -34,8 +34,8 @@ def test_a_private_folder_is_chosen_where_nothing_can_be_written(
 def test_a_folder_that_others_could_write_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "_can_write", lambda folder: False)
-    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
+    monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     first: dict[str, str] = {}
     choose_cache(Path("/a"), Path("/b"), first)
     Path(first[VARIABLE]).chmod(0o777)
@@ -51,7 +51,7 @@ def test_a_folder_that_may_not_even_be_looked_at_cannot_be_written(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "exists", refuse)
-    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     environment: dict[str, str] = {}
     choose_cache(Path("/a"), None, environment)
     assert Path(environment[VARIABLE]).parent == tmp_path

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from freshet.core.active_hours import ActiveHours
 from freshet.core.errors import SettingsError
-from freshet.core.hours import ActiveHours
 from freshet.core.settings import Settings, describe, load, merge
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from freshet.demo.stage import Stage, build
-from freshet.simulate.world.web import LivingWeb
+from freshet.demo.demo_collection import Stage, build
+from freshet.world.simulated_web import LivingWeb
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 DAYS = 14

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from freshet.archive.catalog.rows import HistoryRow
+from freshet.backtest.continuous import Standing
 from freshet.core.clock import to_epoch
 from freshet.core.types import Change, Outcome, Visit
-from freshet.demo.answers import ROBOTS, Asked, Log
 from freshet.demo.audit import (
     Evidence,
     copies_were_no_staler_than_in_turn,
@@ -26,8 +26,8 @@ from freshet.demo.audit import (
     troubles_are_no_changes,
     unchanged_pages_were_not_sent_again,
 )
-from freshet.demo.stage import Stage
-from freshet.simulate.race import Standing
+from freshet.demo.demo_collection import Stage
+from freshet.demo.hosts import ROBOTS, Asked, Log
 from tests.demo.conftest import START
 
 MINUTE = 60.0

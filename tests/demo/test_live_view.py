@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from freshet.cli import live
-from freshet.demo.watch import Find, PageSight, Sight
-from freshet.flow.errands import DaySpending
-from freshet.simulate.race import Standing
+from freshet.backtest.continuous import Standing
+from freshet.cli import live_view
+from freshet.crawl.fetch_job import DaySpending
+from freshet.demo.monitor import Find, PageSight, Sight
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -42,9 +42,9 @@ SIGHT = Sight(
 
 def drawn(sight: Sight, monkeypatch: pytest.MonkeyPatch, width: int = 120) -> list[str]:
     console = Console(width=width, height=40)
-    monkeypatch.setattr(live, "console", console)
+    monkeypatch.setattr(live_view, "console", console)
     with console.capture() as capture:
-        console.print(live.picture(sight))
+        console.print(live_view.picture(sight))
     return capture.get().split("\n")
 
 
@@ -110,8 +110,8 @@ def test_text_that_could_steer_the_terminal_is_not_passed_on(
 
 
 def test_a_low_terminal_still_shows_some_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "console", Console(width=80, height=10))
-    assert live.pages_that_fit() == live.FEWEST_PAGES
+    monkeypatch.setattr(live_view, "console", Console(width=80, height=10))
+    assert live_view.pages_that_fit() == live_view.FEWEST_PAGES
 
 
 @pytest.mark.parametrize(

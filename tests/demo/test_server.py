@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 import pytest
 
 from freshet.core.errors import UsageError
-from freshet.demo.answers import Answer
+from freshet.demo.hosts import Answer
 from freshet.demo.server import ADDRESS, Server, listen, origin_of, port_of
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from freshet.draw.save import rendered
+from freshet.draw.chart_file import rendered
 from freshet.draw.theme import Picture
 
 PAGE = "https://example.org/"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from freshet.core.types import Floats, Indices
-from freshet.draw.blocks import MOST_ROWS as MOST_BLOCKS
-from freshet.draw.blocks import Gaps, Stays, block_heat
-from freshet.draw.calendar import calendar
+from freshet.draw.block_heatmap import MOST_ROWS as MOST_BLOCKS
+from freshet.draw.block_heatmap import Gaps, Stays, block_heat
+from freshet.draw.change_calendar import calendar
 from freshet.draw.histograms import staying_power
-from freshet.draw.terms import MOST_ROWS, Runs, lifespans
 from freshet.draw.theme import FAINT, NothingToDraw, Picture
+from freshet.draw.word_lifespans import MOST_ROWS, Runs, lifespans
 from tests.draw.pictures import PAGE, lines_of, rows_of, svg_of, title_of
 
 DAY = 86_400.0

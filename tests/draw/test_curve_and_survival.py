@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from freshet.draw.curve import Knot, Segment, change_curve
-from freshet.draw.groups import MOST_ROWS, Estimate, interval_of_groups, similarity_of_groups
-from freshet.draw.survival import Survival, survival
+from freshet.draw.change_curve import Knot, Segment, change_curve
+from freshet.draw.group_means import MOST_ROWS, Estimate, interval_of_groups, similarity_of_groups
+from freshet.draw.survival_curve import Survival, survival
 from freshet.draw.theme import NothingToDraw
 from tests.draw.pictures import PAGE, lines_of, rows_of, svg_of, title_of
 

@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.draw.difference import ADDED, REMOVED, SAME, Sheet, difference_sheet
+from freshet.draw.diff_sheet import ADDED, REMOVED, SAME, Sheet, difference_sheet
 
 HOSTILE = '</del><script>alert(1)</script><img src=x onerror="go()"> & "quotes"'
 

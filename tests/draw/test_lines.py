@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from freshet.draw.lines import Line, lines
+from freshet.draw.line_chart import Line, lines
 from freshet.draw.theme import NothingToDraw, Picture
 from tests.draw.pictures import rows_of, svg_of
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from freshet.core.errors import UsageError
+from freshet.draw.chart_file import rendered, save
 from freshet.draw.png import SIGNATURE, packed
-from freshet.draw.save import rendered, save
 from freshet.draw.scatter import changes_of_a_page
 from freshet.draw.theme import Picture
 

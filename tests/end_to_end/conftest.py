@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.flow.collection import Collection
 
 collect_ignore = ["pywb_application.py"]  # runs in the environment of the replay tools
 if not shutil.which("git"):

@@ -8,11 +8,11 @@ import pytest
 
 from freshet.archive.exporters.surt import surt
 from freshet.archive.importers.base import Http
+from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import run_tool
-from tests.flow.flow_samples import arrive, hop, html, make, record
+from tests.record.record_samples import arrive, hop, html, make, record
 
 HTTP = Http(
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n", b"GET / x\r\n\r\n"

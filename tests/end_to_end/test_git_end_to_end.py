@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from freshet.backtest.trace_formats import guess, open_trace
+from freshet.collection.collection import Collection
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
-from freshet.flow.traces import guess, open_trace
-from tests.simulate.traces import lines_of
+from tests.backtest.traces import lines_of
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

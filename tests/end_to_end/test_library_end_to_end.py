@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import freshet
+from freshet.collection.collection import Collection
 from freshet.core.errors import NotFound
 from freshet.core.types import Change
-from freshet.flow.collection import Collection
-from tests.flow.flow_samples import URL, arrive, html, record
+from tests.record.record_samples import URL, arrive, html, record
 
 OTHER = "https://example.org/other"
 

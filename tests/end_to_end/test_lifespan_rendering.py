@@ -1,15 +1,15 @@
-"""From stored snapshots to a tinted page: view and measure meet as a flow would let them."""
+"""From stored snapshots to a page coloured by lifespans: view and measure together."""
 
 import re
 
-from freshet.core.series import series_of
 from freshet.core.types import DomRows, Snapshot
-from freshet.measure.structure.blocks import Habit, blocks, outline, row_lifespans, shades
-from freshet.measure.structure.rows import look_timeline, serialise
+from freshet.core.version_series import series_of
+from freshet.measure.dynamics.structure.blocks import Habit, blocks, outline, row_lifespans, shades
+from freshet.measure.dynamics.structure.dom_history import look_timeline, serialise
 from freshet.view.dom import full_path
-from freshet.view.look import look
+from freshet.view.heatmap import lifespan_titles, tint
+from freshet.view.parse import look
 from freshet.view.tags import BLOCK, meanings
-from freshet.view.tint import lifespan_titles, tint
 
 HOUR = 3600.0
 BLOCKS = frozenset(name for name, meaning in meanings().items() if meaning & BLOCK)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
 from tests.end_to_end.replay_tools import Replay, pywb, run_tool
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from freshet.collection.collection import Collection
 from freshet.core.errors import BadInput
-from freshet.flow.collection import Collection
 
 CSV = "page,time,changed,new_links\nhttps://a.org/,2024-01-01,0,\nhttps://a.org/,2024-01-02,1,3\n"
 WORDS = "<p>The river rose in spring and the fields were green again that year, {}.</p>"

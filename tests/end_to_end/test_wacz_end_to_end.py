@@ -9,11 +9,11 @@ from zipfile import ZIP_STORED, ZipFile
 import pytest
 
 from freshet.archive.importers.base import Http
+from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import pywb, run_tool
-from tests.flow.flow_samples import URL, arrive, bodies, hop, html, make, record, told
+from tests.record.record_samples import URL, arrive, bodies, hop, html, make, record, told
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: example.org\r\nCookie: id=secret\r\n\r\n"
 HTTP = Http(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", REQUEST)

@@ -9,9 +9,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.archive.warc.check import check
+from freshet.collection.collection import Collection
 from freshet.core.errors import BadInput
 from freshet.core.types import Outcome
-from freshet.flow.collection import Collection
 from tests.end_to_end.foreign_warc import (
     IDENTICAL,
     NOT_MODIFIED,

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.errors import BadInput, FreshetError, UsageError
-from freshet.engine.kept import Columns, Kept
 from freshet.engine.local import LocalEngine
+from freshet.engine.result_cache import Columns, Kept
 from tests.engine.works import die_at_three, double, fail_at_three, refuse_at_three, who
 
 numbers = st.lists(st.lists(st.integers(-(2**31), 2**31), max_size=5), max_size=12)

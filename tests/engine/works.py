@@ -6,7 +6,7 @@ import signal
 import numpy as np
 
 from freshet.core.errors import BadInput
-from freshet.engine.kept import Columns
+from freshet.engine.result_cache import Columns
 
 
 def double(batch: Columns) -> Columns:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from freshet.fetch.crawl import crawl as run
-from freshet.fetch.desk import Limits
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl as run
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}

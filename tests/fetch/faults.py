@@ -13,17 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import freshet.fetch.parts
-import freshet.flow.noise
-import freshet.flow.record
-import freshet.flow.sight
+import freshet.crawl.noise
+import freshet.fetch.runtime
+import freshet.record.parsed_visit
+import freshet.record.recorder
+from freshet.collection.collection import Collection
 from freshet.core.settings import Settings
-from freshet.fetch.crawl import crawl as run
-from freshet.fetch.desk import Limits
-from freshet.fetch.redirects import Redirects
-from freshet.fetch.robots import Robots
-from freshet.flow.collection import Collection
-from freshet.schedule.agenda import Agenda
+from freshet.fetch.politeness.robots import Robots
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.redirect_middleware import Redirects
+from freshet.fetch.run_crawl import crawl as run
+from freshet.schedule.burst_queue import Agenda
 from freshet.schedule.states import PageStates
 
 ROOT = Path(__file__).parents[2]
@@ -66,12 +66,16 @@ def _inject(ids: dict[str, int]) -> None:
     """Let every stage fail for the page that bears its name."""
     rounds, learn, unlearnable = (ids[stage] for stage in ("rounds", "learn", "unlearnable"))
     _fail_when(Settings, "for_page", lambda _, *tables: any("accept" in str(t) for t in tables))
-    _fail_when(freshet.fetch.parts, "request_of", lambda errand, *_, **__: "/request" in errand.url)
+    _fail_when(
+        freshet.fetch.runtime, "request_of", lambda errand, *_, **__: "/request" in errand.url
+    )
     _fail_when(Robots, "process_request", lambda _, request, **__: "/middleware" in request.url)
     _fail_when(Redirects, "process_response", lambda _, request, **__: "/redirect" in request.url)
-    _fail_when(freshet.flow.sight, "look", lambda snapshot, *_, **__: "/parse" in snapshot.url)
-    _fail_when(freshet.flow.record, "change_since", _is_measured)
-    _fail_when(freshet.flow.noise, "taught", lambda _, page, *__: "/noise" in page.url)
+    _fail_when(
+        freshet.record.parsed_visit, "look", lambda snapshot, *_, **__: "/parse" in snapshot.url
+    )
+    _fail_when(freshet.record.recorder, "change_since", _is_measured)
+    _fail_when(freshet.crawl.noise, "taught", lambda _, page, *__: "/noise" in page.url)
     _fail_when(Agenda, "learnt", lambda _, seen, *__: any(page == rounds for page, _ in seen))
     _fail_when(
         PageStates, "learn",

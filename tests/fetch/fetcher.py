@@ -23,16 +23,16 @@ from twisted.python.failure import Failure
 
 from freshet.core.clock import SystemClock
 from freshet.core.settings import PolitenessSettings, Settings
-from freshet.fetch.failures import outcome_of
-from freshet.fetch.guard import ALLOW, RESOLVER
-from freshet.fetch.handler import HANDLERS, HEADER_BYTES
-from freshet.fetch.hosts import HostClocks
-from freshet.fetch.proxied import ProxiedHosts
-from freshet.fetch.wire import HEAD, SENT
+from freshet.fetch.network.connections import HEAD, SENT
+from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES
+from freshet.fetch.network.failures import outcome_of
+from freshet.fetch.network.guard import ALLOW, RESOLVER
+from freshet.fetch.politeness.host_schedule import HostClocks
+from freshet.fetch.politeness.proxy_schedules import ProxiedHosts
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SECONDS = 1.0
-OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.robots.Robots": 100}}
+OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.politeness.robots.Robots": 100}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from freshet.core.clock import stopwatch
-from freshet.fetch.crawl import crawl as run
-from freshet.fetch.desk import Limits
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl as run
 
 ROOT = Path(__file__).parents[2]
 DAY, NEXT_DAY = "2026-03-01", "2026-03-02"

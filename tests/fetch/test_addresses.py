@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.errors import SettingsError
-from freshet.fetch.addresses import Allowed, is_local, refusal, refused, why_special
+from freshet.fetch.network.addresses import Allowed, is_local, refusal, refused, why_special
 
 NOTHING = Allowed()
 

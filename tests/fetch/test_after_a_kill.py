@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock, to_epoch
 from freshet.core.tables import Caps
-from freshet.fetch.parts import Parts
-from freshet.fetch.worker import Worker
-from freshet.flow.collection import Collection
-from freshet.flow.crawl import Crawl
+from freshet.crawl.session import Crawl
+from freshet.fetch.collection_thread import Worker
+from freshet.fetch.runtime import Parts
 from tests.fetch.crawls import make_collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from freshet.fetch.addresses import Allowed, refusal, why_special
+from freshet.fetch.network.addresses import Allowed, refusal, why_special
 from tests.fetch.fetcher import fetch_all
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from freshet.fetch.rules import Rulebook, rules_for, text_of
+from freshet.fetch.politeness.robots_rules import Rulebook, rules_for, text_of
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"
 

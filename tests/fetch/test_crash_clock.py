@@ -9,12 +9,12 @@ from uuid import uuid4
 import pytest
 
 from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import Caps
 from freshet.core.types import Snapshot
-from freshet.flow.collection import Collection
-from freshet.flow.crawl import Crawl
-from freshet.flow.errands import Errand, Fetched
+from freshet.crawl.fetch_job import Errand, Fetched
+from freshet.crawl.session import Crawl
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

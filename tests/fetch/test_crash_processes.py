@@ -11,10 +11,10 @@ from time import sleep
 
 import pytest
 
+from freshet.collection.collection import Collection
 from freshet.core.clock import stopwatch
 from freshet.core.errors import Locked
-from freshet.fetch.crawl import crawl
-from freshet.flow.collection import Collection
+from freshet.fetch.run_crawl import crawl
 from tests.fetch.crash.web import Web, served
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Entry

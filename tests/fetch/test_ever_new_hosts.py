@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from freshet.fetch.hosts import MOST_RULES_WITHOUT_PAGES
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
+from freshet.fetch.politeness.host_schedule import MOST_RULES_WITHOUT_PAGES
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback
 

@@ -14,7 +14,13 @@ from twisted.web.client import ResponseFailed
 
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
-from freshet.fetch.failures import LONGEST_WHY, Disallowed, HeadTooLarge, Refused, outcome_of
+from freshet.fetch.network.failures import (
+    LONGEST_WHY,
+    Disallowed,
+    HeadTooLarge,
+    Refused,
+    outcome_of,
+)
 
 
 def wrapped(reason: Exception) -> DownloadFailedError:

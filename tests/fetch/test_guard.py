@@ -9,9 +9,9 @@ from scrapy.settings import Settings
 from twisted.internet.address import IPv4Address, IPv6Address
 
 from freshet.core.errors import SettingsError
-from freshet.fetch.addresses import Allowed
-from freshet.fetch.guard import ALLOW, REMEMBERED_NAMES, REMEMBERED_SECONDS, Guard, guard_of
-from freshet.fetch.handler import HANDLERS, require_guard
+from freshet.fetch.network.addresses import Allowed
+from freshet.fetch.network.download_handler import HANDLERS, require_guard
+from freshet.fetch.network.guard import ALLOW, REMEMBERED_NAMES, REMEMBERED_SECONDS, Guard, guard_of
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback
 
@@ -95,7 +95,7 @@ def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("freshet.fetch.guard.stopwatch", lambda: now)
+    monkeypatch.setattr("freshet.fetch.network.guard.stopwatch", lambda: now)
     guard = guard_with(Lookup(["8.8.8.8"], ["127.0.0.1"]))
     assert resolve(guard) == [("8.8.8.8", 80)]
     now += REMEMBERED_SECONDS
@@ -137,7 +137,7 @@ def test_a_name_asked_for_through_a_proxy_is_looked_up_once_in_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("freshet.fetch.guard.stopwatch", lambda: now)
+    monkeypatch.setattr("freshet.fetch.network.guard.stopwatch", lambda: now)
     lookup = Lookup(["8.8.8.8"], ["127.0.0.1"])
     guard = guard_with(lookup)
     assert why_barred(guard) is None
@@ -156,7 +156,7 @@ def test_a_name_that_no_server_answers_for_is_left_to_the_proxy(
         def resolveHostName(self, receiver: Any, hostName: str, *_: Any) -> None:
             self.receiver = receiver
 
-    monkeypatch.setattr("freshet.fetch.guard.LOOKUP_SECONDS", 0.0)
+    monkeypatch.setattr("freshet.fetch.network.guard.LOOKUP_SECONDS", 0.0)
     lookup = Silent()
     assert why_barred(guard_with(lookup)) is None
     lookup.receiver.addressResolved(IPv4Address("TCP", "10.0.0.1", 0))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site
 

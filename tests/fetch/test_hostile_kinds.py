@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.view.decode import TooLarge, decode
+from freshet.view.content_coding import TooLarge, decode
 from tests.fetch.hostile.bombs import CODINGS, UNPACKED, bomb
 from tests.fetch.hostile.misbehaviours import KINDS, table
 

@@ -13,7 +13,8 @@ from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import UNBOUNDED, Caps, key_of
 from freshet.core.types import Outcome
-from freshet.fetch.hosts import (
+from freshet.crawl.hosts import Turns
+from freshet.fetch.politeness.host_schedule import (
     FIRST_BACKOFF,
     IDLE_SECONDS,
     MOST_CLOSED_WITHOUT_PAGES,
@@ -25,8 +26,7 @@ from freshet.fetch.hosts import (
     HostClocks,
     retry_after,
 )
-from freshet.fetch.robots import RobotsRecord
-from freshet.flow.hosts import Turns
+from freshet.fetch.politeness.robots import RobotsRecord
 
 HOST = "a.example"
 NOW = 1_700_000_000.0

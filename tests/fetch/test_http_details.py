@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.servers import Entry, Exchange, Loopback
 

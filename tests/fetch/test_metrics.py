@@ -11,10 +11,10 @@ from prometheus_client import generate_latest
 from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.types import Change, Outcome, Visit
-from freshet.fetch.desk import Tidings
+from freshet.crawl.fetch_job import DaySpending
 from freshet.fetch.metrics import Metrics, StallDetector
-from freshet.fetch.pacing import Queue
-from freshet.flow.errands import DaySpending
+from freshet.fetch.politeness.request_queue import Queue
+from freshet.fetch.recording_loop import Tidings
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.midnight import DAY, NEXT_DAY, crawl_over_midnight
 from tests.fetch.servers import ROBOTS, Exchange, Loopback

@@ -9,8 +9,8 @@ from scrapy import Request
 
 from freshet.core.clock import PacedClock
 from freshet.core.settings import PolitenessSettings
-from freshet.fetch.hosts import HostClocks
-from freshet.fetch.pacing import Pacing
+from freshet.fetch.politeness.host_schedule import HostClocks
+from freshet.fetch.politeness.request_queue import Pacing
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 A, B = "a.example", "b.example"

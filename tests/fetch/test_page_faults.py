@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.rows import NewPage
+from freshet.collection.collection import Collection
 from freshet.core.types import PageKey
-from freshet.flow.collection import Collection
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.faults import STAGES, faulty_crawl
 from tests.fetch.servers import Loopback, ScriptedPage, Site
@@ -80,8 +80,8 @@ def test_a_page_at_fault_gets_an_outcome_and_is_backed_off(crawled: Crawled) -> 
 
 def test_every_fault_is_logged_with_its_traceback(crawled: Crawled) -> None:
     places = (
-        "Settings.for_page", "parts.request_of", "Robots.process_request",
-        "Redirects.process_response", "sight.look", "record.change_since", "noise.taught",
+        "Settings.for_page", "runtime.request_of", "Robots.process_request",
+        "Redirects.process_response", "parsed_visit.look", "recorder.change_since", "noise.taught",
         "Agenda.learnt", "PageStates.learn",
     )  # fmt: skip
     for place in places:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback, ScriptedPage, Site

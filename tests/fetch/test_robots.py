@@ -16,11 +16,11 @@ from scrapy.http import Response
 from freshet.core.clock import FixedClock
 from freshet.core.settings import PolitenessSettings
 from freshet.core.types import Outcome
-from freshet.fetch.failures import Disallowed, Refused, outcome_of
-from freshet.fetch.hosts import HostClocks
-from freshet.fetch.proxied import ProxiedHosts
-from freshet.fetch.requests import trip_of
-from freshet.fetch.robots import DECODED_BYTES, Crawl, Robots, RobotsRecord
+from freshet.fetch.network.failures import Disallowed, Refused, outcome_of
+from freshet.fetch.politeness.host_schedule import HostClocks
+from freshet.fetch.politeness.proxy_schedules import ProxiedHosts
+from freshet.fetch.politeness.robots import DECODED_BYTES, Crawl, Robots, RobotsRecord
+from freshet.fetch.request_context import trip_of
 from tests.fetch.fetcher import fetch_all
 from tests.fetch.servers import Exchange, Loopback
 

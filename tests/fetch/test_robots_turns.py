@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.hostile import laws
 from tests.fetch.servers import Behaviour, Exchange, Loopback

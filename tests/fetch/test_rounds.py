@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+from freshet.collection.collection import Collection
+from freshet.collection.page import CollectionPage
 from freshet.core.clock import PacedClock, stopwatch
 from freshet.core.settings import Settings
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
-from freshet.fetch.worker import FIRST_SIGHT
-from freshet.flow.collection import Collection
-from freshet.flow.page import CollectionPage
-from freshet.flow.page_rounds import PageRound, rounds_of
-from freshet.flow.planning import rehearse
-from freshet.flow.sight import see
+from freshet.crawl.live_policy import rehearse
+from freshet.fetch.collection_thread import FIRST_SIGHT
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
+from freshet.record.page_bursts import PageRound, rounds_of
+from freshet.record.parsed_visit import see
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Exchange, Loopback
 

@@ -2,7 +2,13 @@
 
 import pytest
 
-from freshet.fetch.rules import KEPT_CHARS, PARSED_BYTES, Rulebook, rules_for, text_of
+from freshet.fetch.politeness.robots_rules import (
+    KEPT_CHARS,
+    PARSED_BYTES,
+    Rulebook,
+    rules_for,
+    text_of,
+)
 
 HERE = "https://example.org"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.relay import pump

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from freshet.flow.collection import Collection
+from freshet.collection.collection import Collection
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback
 from tests.fetch.spider_runs import ADDON, run_spiders

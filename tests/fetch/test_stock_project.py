@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from freshet.collection.collection import Collection
 from freshet.core.settings import Settings as FreshetSettings
 from freshet.fetch.addon import Freshet, scrapy_settings
-from freshet.fetch.parts import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
+from freshet.fetch.runtime import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
 from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
-from freshet.flow.collection import Collection
-from freshet.flow.store import CollectionStore
+from freshet.record.store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site

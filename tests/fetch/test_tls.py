@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from freshet.fetch.routes import VERIFY
+from freshet.fetch.network.routes import VERIFY
 from tests.fetch.authority import EXPIRED, Authority
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.relay import pump

@@ -8,7 +8,7 @@ import pytest
 import xxhash
 
 from freshet.core.types import INTERNAL, Facts, Kind, Links, Terms, View
-from freshet.measure.similarity import align
+from freshet.measure.change.similarity import align
 
 MakeTerms = Callable[[str], Terms]
 MakeView = Callable[..., View]

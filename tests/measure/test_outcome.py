@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Kind, Outcome, Snapshot, View
+from freshet.measure.block_phrases import CHALLENGE_MARKS, SIGNS, Sign
 from freshet.measure.outcome import Judgement, judge
-from freshet.measure.signs import CHALLENGE_MARKS, SIGNS, Sign
 
 MakeView = Callable[..., View]
 

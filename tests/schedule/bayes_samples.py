@@ -6,9 +6,9 @@ import numpy as np
 
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable
-from freshet.schedule.bayes import BayesPolicy
+from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS, CYCLES
-from freshet.schedule.value import Aim
+from freshet.schedule.objectives import Aim
 
 
 def pages(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, Caps
-from freshet.schedule.bayes import BayesPolicy
-from freshet.schedule.value import OBJECTIVES, Aim, Scores, soonest
+from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.objectives import OBJECTIVES, Aim, Scores, soonest
 from tests.schedule.bayes_samples import choose, crawled, pages, policy, visits
 
 AIMS: tuple[Aim, ...] = ("changes", "freshness")

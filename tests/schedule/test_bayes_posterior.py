@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from freshet.core.types import Floats
 from freshet.schedule.cadence import CONTINUOUS, CYCLES, RATES
-from freshet.schedule.posterior import Learning, kernels
+from freshet.schedule.kernels import posterior as kernels
+from freshet.schedule.posterior import Learning
 from freshet.schedule.states import Looks
 
 LEARNING = Learning(CYCLES.rates, outliers=1e-2, memory=0.95)

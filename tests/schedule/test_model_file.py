@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from freshet.core.errors import BadInput, NoSpace, UsageError
-from freshet.core.formula import parse
+from freshet.formula.expression import parse
 from freshet.schedule.model_file import LARGEST_FILE_BYTES, Model, Standing, resolved
 from freshet.schedule.policies import Ranking
 

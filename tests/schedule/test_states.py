@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from freshet.core.tables import DAY_SECONDS, Caps
 from freshet.schedule.columns import NOWHERE, Column
-from freshet.schedule.pick import lottery
 from freshet.schedule.states import PageStates, Waits
+from freshet.schedule.top_k import lottery
 from tests.schedule.bayes_samples import pages, visits
 
 HOUR = 3_600.0

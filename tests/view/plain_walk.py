@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
 from freshet.view.tags import BLOCK, LINK, SILENT, TEMPLATE, meanings
-from freshet.view.texthash import text_hash
+from freshet.view.text_hash import text_hash
 
 MEANINGS = meanings()
 BLANKS = re.compile("[\x00-\x20\xa0]+")

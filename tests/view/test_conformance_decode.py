@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.view.decode import TooLarge, decode
+from freshet.view.content_coding import TooLarge, decode
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance" / "compress"
 LIMIT = 1 << 22

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from freshet.view import feeds
+from freshet.view.formats import feeds
+from freshet.view.formats.xml import plain
 from freshet.view.url import absolute, canonical
-from freshet.view.xml import plain
 
 ARCHIVE = next((Path(os.environ["FRESHET_DATA"]) / "conformance" / "feeds").glob("*.tar.gz"))
 DECLARED = re.compile(rb"""encoding=["']([\w-]+)["']""")

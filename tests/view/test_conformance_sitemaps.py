@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from freshet.view.decode import decode
-from freshet.view.sitemap import entries, is_index
+from freshet.view.content_coding import decode
+from freshet.view.formats.sitemap import entries, is_index
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance" / "sitemaps"
 CASES = json.loads((DATA / "EXPECTED.json").read_text())["cases"]

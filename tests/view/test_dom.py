@@ -1,7 +1,7 @@
 from freshet.core.types import DomRows, Snapshot
 from freshet.view.dom import full_path, type_path
-from freshet.view.look import look
-from freshet.view.texthash import text_hash
+from freshet.view.parse import look
+from freshet.view.text_hash import text_hash
 
 
 def rows(html: str) -> DomRows:

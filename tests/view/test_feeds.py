@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.view.feeds import Entry, entries, is_feed, read
-from freshet.view.moments import moment
-from freshet.view.xml import parse, plain, root_name
+from freshet.view.dates import moment
+from freshet.view.formats.feeds import Entry, entries, is_feed, read
+from freshet.view.formats.xml import parse, plain, root_name
 
 URL = "https://example.org/feed"
 

@@ -4,9 +4,9 @@ import pytest
 
 from freshet.core.types import Snapshot, View
 from freshet.view.bounds import Limits, bounded
-from freshet.view.look import look
-from freshet.view.sitemap import MOST_ENTRIES
-from freshet.view.xml import MOST_VIEWED
+from freshet.view.formats.sitemap import MOST_ENTRIES
+from freshet.view.formats.xml import MOST_VIEWED
+from freshet.view.parse import look
 
 MANY = 100_000
 FEW = Limits(links=500)

@@ -4,7 +4,7 @@ import pytest
 
 from freshet.view.bounds import Limits
 from freshet.view.dom import full_path, type_path
-from freshet.view.html import Parsed, parse
+from freshet.view.formats.html import Parsed, parse
 from freshet.view.tags import meanings
 from tests.view.plain_walk import walk
 

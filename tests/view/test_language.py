@@ -1,6 +1,6 @@
 from freshet.core.types import Snapshot
 from freshet.view.language import language_of
-from freshet.view.look import look
+from freshet.view.parse import look
 
 SENTENCE = "Der Regen fällt auf die Felder und die Bauern warten auf die Sonne. "
 

@@ -1,6 +1,6 @@
 from freshet.core.types import INTERNAL, NOFOLLOW, SAME_HOST, SAME_SCHEME, Links, Snapshot
 from freshet.view.bounds import Limits
-from freshet.view.look import look
+from freshet.view.parse import look
 
 
 def links(html: str, url: str = "http://x.org/dir/page") -> Links:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Kind
-from freshet.view import json_text
-from freshet.view.plain import LONGEST_TITLE, read
+from freshet.view.formats import json_text
+from freshet.view.formats.plain_text import LONGEST_TITLE, read
 
 
 def targets(text: str, kind: Kind) -> list[str]:

@@ -4,8 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from freshet.view import xml
-from freshet.view.sitemap import SitemapEntry, entries, is_index, is_sitemap, locations, read
+from freshet.view.formats import xml
+from freshet.view.formats.sitemap import (
+    SitemapEntry,
+    entries,
+    is_index,
+    is_sitemap,
+    locations,
+    read,
+)
 
 URL = "https://example.org/sitemap.xml"
 

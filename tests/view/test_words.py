@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Terms
-from freshet.view.words import count, kernels, term_id, vocabulary, words
-from freshet.view.words.classes import CODE_POINTS, character_class, class_table
-from freshet.view.words.folding import FOLDABLE, fold
+from freshet.view.case_folding import FOLDABLE, fold
+from freshet.view.character_classes import CODE_POINTS, character_class, class_table
+from freshet.view.kernels import words as kernels
+from freshet.view.words import count, term_id, vocabulary, words
 
 SCRIPTS = st.text(
     alphabet="aé'\u2019ßﬁ1 -\u0301\u0302\u0345가각ᄀ가ﾊﾞか\u3099東ไดกิ\ufe0f\u2126İŉ\ud800"

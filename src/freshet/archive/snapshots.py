@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from freshet.archive.catalog.base import Catalog
-from freshet.archive.warc.http import payload
+from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.warc.http_message import payload
 from freshet.archive.warc.read import read_record
 from freshet.archive.warc.record import Record
 from freshet.core.types import Location, Snapshot, Visit

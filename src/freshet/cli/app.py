@@ -15,7 +15,7 @@ from typer.main import get_command
 from freshet.cli.terminal import safe, safe_warnings, show_trace
 from freshet.core.errors import FreshetError, Interrupted, NoSpace
 from freshet.core.local_time import use_utc
-from freshet.core.secrets import without_user_info
+from freshet.core.redaction import without_user_info
 from freshet.core.version import __version__
 
 COMMANDS = {
@@ -56,6 +56,13 @@ COMMANDS = {
     "demo": "Crawl a living web on this machine, and race other rules.",
 }
 INTERRUPTED = "interrupted; what was acknowledged is kept, run the command again to go on"
+# The package below cli/commands that each command is in.
+PACKAGES = {
+    "pages": "init add remove pause resume tag set settings list show history diff mask",
+    "crawl": "watch run check-now plan why forecast host status systemd doctor compile",
+    "archive": "import export measure check prune backup restore",
+    "research": "analyse simulate evolve demo",
+}
 
 
 class LazyGroup(TyperGroup):
@@ -76,9 +83,10 @@ class LazyGroup(TyperGroup):
 def load(name: str) -> Any:
     """Import the module of a command and return the command."""
     file = name.replace("-", "_") + "_" * iskeyword(name)
-    module = import_module(f"freshet.cli.commands.{file}")
+    package = next(group for group, names in PACKAGES.items() if name in names.split())
+    module = import_module(f"freshet.cli.commands.{package}.{file}")
     if "numba" in sys.modules:
-        import_module("freshet.cli.compiling").announce_compiling()
+        import_module("freshet.cli.compile_notice").announce_compiling()
     command = get_command(module.app)
     command.name, command.help = name, COMMANDS[name] + "\n\n" + (module.__doc__ or "")
     return command

@@ -29,7 +29,7 @@ from rich.text import Text
 from freshet.cli.terminal import safe
 from freshet.core.errors import UsageError
 from freshet.core.local_time import to_second
-from freshet.core.secrets import without_user_info
+from freshet.core.redaction import without_user_info
 
 ALIGNED_WIDTH = 60
 UNBROKEN_WIDTH = 25

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from freshet.core.secrets import without_user_info
+from freshet.core.redaction import without_user_info
 
 KEPT = frozenset("\u200c\u200d")
 

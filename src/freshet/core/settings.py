@@ -14,13 +14,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from freshet.core.active_hours import ActiveHours
 from freshet.core.budget import ALLOWED as BUDGETS
 from freshet.core.budget import MOST_A_DAY, Budget
-from freshet.core.counting import ALLOWED, parse_counts_as
+from freshet.core.counts_as import ALLOWED, parse_counts_as
 from freshet.core.errors import SettingsError
-from freshet.core.headers import cookie_table, header_table, one_line
-from freshet.core.hours import ActiveHours
-from freshet.core.secrets import shown
+from freshet.core.redaction import shown
+from freshet.core.setting_checks import cookie_table, header_table, one_line
 
 Table = Mapping[str, Any]
 Check = Callable[[Any], str]

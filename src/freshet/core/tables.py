@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.spans import span
+from freshet.core.humanize import span
 from freshet.core.types import Choice, Floats, Ids, Indices
 
 PageIds = NDArray[np.int64]

@@ -11,18 +11,18 @@ from http import HTTPStatus
 from itertools import pairwise
 
 from freshet.archive.catalog.rows import HistoryRow
+from freshet.backtest.continuous import Standing
+from freshet.collection.check import Report, check
 from freshet.core.budget import day_of
 from freshet.core.clock import to_epoch
 from freshet.core.types import Outcome
-from freshet.demo.answers import ROBOTS, Asked, Log
-from freshet.demo.noise import telling
-from freshet.demo.race import FRESHET
+from freshet.demo.demo_collection import DELAY, Stage
+from freshet.demo.hosts import ROBOTS, Asked, Log
+from freshet.demo.noise_recognition import telling
 from freshet.demo.run import Ended
-from freshet.demo.stage import DELAY, Stage
-from freshet.flow.check import Report, check
-from freshet.flow.store import CollectionStore
-from freshet.simulate.race import Standing
-from freshet.simulate.world.web import WorldHost
+from freshet.demo.scoreboard import FRESHET
+from freshet.record.store import CollectionStore
+from freshet.world.simulated_web import WorldHost
 
 BASELINE = "age"
 MARGIN = 0.003

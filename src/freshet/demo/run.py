@@ -8,18 +8,18 @@ from pathlib import Path
 from freshet.core.budget import Budget
 from freshet.core.clock import stopwatch
 from freshet.core.policy import Policy
-from freshet.demo.answers import Answer, Hosts, Log
+from freshet.crawl.live_policy import informed_policy
 from freshet.demo.clock import CuedClock
-from freshet.demo.race import Race
-from freshet.demo.rehearsal import rehearse
+from freshet.demo.demo_collection import Stage, build
+from freshet.demo.hosts import Answer, Hosts, Log
+from freshet.demo.monitor import Show, Sight, Watch
+from freshet.demo.scoreboard import Race
 from freshet.demo.server import Answering, Server, listen, origin_of
-from freshet.demo.stage import Stage, build
-from freshet.demo.watch import Show, Sight, Watch
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
-from freshet.flow.planning import informed_policy
-from freshet.flow.store import CollectionStore
-from freshet.simulate.world.web import LivingWeb
+from freshet.demo.warm_up import rehearse
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
+from freshet.record.store import CollectionStore
+from freshet.world.simulated_web import LivingWeb
 
 COLLECTION = "collection"
 REHEARSAL = "rehearsal"

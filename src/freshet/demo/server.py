@@ -10,7 +10,7 @@ from threading import Event, Thread
 from typing import Self
 
 from freshet.core.errors import UsageError
-from freshet.demo.answers import Answer
+from freshet.demo.hosts import Answer
 
 ADDRESS = "127.0.0.1"
 LONGEST_HEAD = 1 << 16

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
+from freshet.core.humanize import each, span
 from freshet.core.shares import percent, percent_first
-from freshet.core.spans import each, span
 from freshet.core.types import Floats
 from freshet.draw.axes import at_least_a_minute, share_axis, span_axis
 from freshet.draw.theme import (

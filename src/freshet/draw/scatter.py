@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.spans import each, span
+from freshet.core.humanize import each, span
 from freshet.core.types import Floats
 from freshet.draw.axes import at_least_a_minute, floor_of, share_axis, span_axis, span_scale
 from freshet.draw.theme import (

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from freshet.core.progress import Progress, silent
-from freshet.engine.kept import Columns as Columns
-from freshet.engine.kept import Kept
+from freshet.engine.result_cache import Columns as Columns
+from freshet.engine.result_cache import Kept
 
 Work = Callable[[Columns], Columns]
 """A pure function of a batch that another process can import by its name."""

@@ -12,7 +12,7 @@ from typing import Self
 from freshet.core.errors import FreshetError, UsageError
 from freshet.core.progress import Progress, silent
 from freshet.engine.base import Work
-from freshet.engine.kept import Columns, Kept
+from freshet.engine.result_cache import Columns, Kept
 from freshet.engine.worker import Answer, answer
 
 MODULE = "freshet.engine.worker"

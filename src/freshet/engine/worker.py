@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 
 from freshet.core.errors import FreshetError
 from freshet.engine.base import Work
-from freshet.engine.kept import Columns
+from freshet.engine.result_cache import Columns
 
 Answer = Columns | FreshetError
 

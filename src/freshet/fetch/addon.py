@@ -20,24 +20,24 @@ from scrapy.settings import BaseSettings
 from freshet.core.errors import FreshetError, Locked, SettingsError
 from freshet.core.settings import NetworkSettings, Settings
 from freshet.core.version import __version__
-from freshet.fetch.guard import ALLOW, RESOLVER
-from freshet.fetch.handler import HANDLERS, HEADER_BYTES, require_guard
-from freshet.fetch.parts import COLLECTION, parts_of
+from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES, require_guard
+from freshet.fetch.network.guard import ALLOW, RESOLVER
+from freshet.fetch.runtime import COLLECTION, parts_of
 from freshet.fetch.spider_requests import over_budget
-from freshet.flow.store import settings_of
+from freshet.record.store import settings_of
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"
 MIDDLEWARES: dict[str, int | None] = {
-    "freshet.fetch.robots.Robots": 100,
-    "freshet.fetch.record.Record": 595,
-    "freshet.fetch.redirects.Redirects": 600,
+    "freshet.fetch.politeness.robots.Robots": 100,
+    "freshet.fetch.record_middleware.Record": 595,
+    "freshet.fetch.redirect_middleware.Redirects": 600,
     f"{BUILT_IN}.robotstxt.RobotsTxtMiddleware": None,
     f"{BUILT_IN}.redirect.RedirectMiddleware": None,
 }
 OWN_CLASSES = {
     "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
-    "DOWNLOADER": "freshet.fetch.downloads.Downloads",
+    "DOWNLOADER": "freshet.fetch.downloader.Downloads",
 }
 
 

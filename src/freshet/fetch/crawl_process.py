@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Thread
 
 from freshet.core.errors import FreshetError, Interrupted
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import FOR_EVER, Limits
-from freshet.flow.errands import DaySpending
+from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.recording_loop import FOR_EVER, Limits
+from freshet.fetch.run_crawl import crawl
 
 MODULE = "freshet.fetch.crawl_process"
 STOP = "stop"

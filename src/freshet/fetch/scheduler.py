@@ -6,8 +6,8 @@ from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
-from freshet.fetch.parts import Parts, parts_of
-from freshet.fetch.requests import begin_trip, trip_of
+from freshet.fetch.request_context import begin_trip, trip_of
+from freshet.fetch.runtime import Parts, parts_of
 
 
 class Scheduler(BaseScheduler):

@@ -21,8 +21,8 @@ from twisted.internet.defer import Deferred
 from freshet.core.budget import day_of, next_midnight
 from freshet.core.clock import Clock
 from freshet.core.errors import FreshetError, SettingsError
-from freshet.fetch.desk import Desk
-from freshet.fetch.requests import TRIP, trip_of
+from freshet.fetch.recording_loop import Desk
+from freshet.fetch.request_context import TRIP, trip_of
 
 OVER_BUDGET = "FRESHET_OVER_BUDGET"
 OVER_BUDGET_CHOICES = ("wait", "drop")

@@ -7,15 +7,15 @@ from pathlib import Path
 from time import sleep
 
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.collection.watch import Sighting, enlist, sightings
 from freshet.core.budget import Budget, day_of
 from freshet.core.clock import stopwatch
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
-from freshet.flow.store import CollectionStore
-from freshet.flow.watch import Sighting, enlist, sightings
-from freshet.flow.writer import is_crawl, refuse_a_second
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
+from freshet.record.archive_writer import is_crawl, refuse_a_second
+from freshet.record.store import CollectionStore
 
 WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1

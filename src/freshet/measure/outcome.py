@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from freshet.core.types import Kind, Outcome, Snapshot, View
-from freshet.measure.signs import (
+from freshet.measure.block_phrases import (
     CHALLENGE_HEADERS,
     CHALLENGE_MARKS,
     NEEDS_SCRIPT,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.spans import LONGEST_INTERVAL_DAYS, SHORTEST_INTERVAL_DAYS
+from freshet.core.humanize import LONGEST_INTERVAL_DAYS, SHORTEST_INTERVAL_DAYS
 from freshet.core.types import Floats
 
 RATES = 28

@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from freshet.core.types import Indices
 
+Small = NDArray[np.float32]
+
 NOWHERE = -1
 ROOM = 16
 BLOCK = 1 << 16

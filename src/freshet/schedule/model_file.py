@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
 from freshet.core.errors import BadInput, UsageError
-from freshet.core.formula import Formula, parse
+from freshet.core.files import PRIVATE_FILE
 from freshet.core.partial_files import replacing
-from freshet.core.private import PRIVATE_FILE
-from freshet.core.ranking.known import Clock, Measure
 from freshet.core.settings import MODEL_SUFFIX
 from freshet.core.version import __version__
+from freshet.formula.expression import Formula, parse
+from freshet.formula.variables import Clock, Measure
 from freshet.schedule import policies
 from freshet.schedule.policies import Ranking
 

@@ -6,15 +6,24 @@ from difflib import get_close_matches
 from functools import partial
 
 from freshet.core.errors import UsageError
-from freshet.core.formula import Formula, parse
 from freshet.core.policy import Policy
-from freshet.core.ranking.known import Clock
 from freshet.core.settings import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
+from freshet.formula.expression import Formula, parse
+from freshet.formula.variables import Clock
 from freshet.schedule import ranked
-from freshet.schedule.bayes import BayesPolicy
+from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS, CYCLES
-from freshet.schedule.rules import NUTCH, STORMCRAWLER, Adaptive, Age, Cho, Rand, Rule, Weighted
+from freshet.schedule.ranking_rules import (
+    NUTCH,
+    STORMCRAWLER,
+    Adaptive,
+    Age,
+    Cho,
+    Rand,
+    Rule,
+    Weighted,
+)
 from freshet.schedule.states import Waits
 
 RULES: Mapping[str, Callable[..., Rule]] = {

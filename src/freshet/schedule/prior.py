@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.lots import LOTS
+from freshet.core.tie_break import LOTS
 from freshet.core.types import Floats, Indices
 from freshet.schedule.columns import NOWHERE, blocks
-from freshet.schedule.pick import lottery
-from freshet.schedule.posterior import Learning, kernels
+from freshet.schedule.kernels import posterior as kernels
+from freshet.schedule.posterior import Learning
 from freshet.schedule.states import PageStates
+from freshet.schedule.top_k import lottery
 
 MEDIAN_RATE, SPREAD = 0.03, 2.0
 FIRST_SHARE = 0.02

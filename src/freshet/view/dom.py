@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from freshet.core.types import DomRows
-from freshet.view.elements.kernels import (
+from freshet.view.kernels.elements import (
     BEGINS,
     ENDS,
     FULL_PATH,
@@ -24,7 +24,7 @@ from freshet.view.elements.kernels import (
     hash_texts,
     paths,
 )  # fmt: skip
-from freshet.view.markup.kernels import END, START, Bytes, Ints
+from freshet.view.kernels.markup import END, START, Bytes, Ints
 
 
 def rows_of(markup: bytes, tokens: Ints, text: Bytes, elements: int) -> DomRows:

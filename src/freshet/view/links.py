@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from freshet.core.types import NOFOLLOW, Links
-from freshet.view.reading import Href
+from freshet.view.formats.document import Href
 from freshet.view.url import Base
 
 

@@ -3,7 +3,7 @@
 import re
 
 from freshet.core.types import Kind
-from freshet.view import feeds, sitemap
+from freshet.view.formats import feeds, sitemap
 
 _HEAD_BYTES = 2_048
 _TYPES = {

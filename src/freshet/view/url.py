@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 from ada_url import URL, join_url
 from publicsuffixlist import PublicSuffixList
 
-from freshet.core.secrets import shown_url
+from freshet.core.redaction import shown_url
 from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
 
 _WEB = ("http://", "https://")

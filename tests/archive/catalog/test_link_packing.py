@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.archive.catalog.links import pack_links, unpack_links
+from freshet.archive.catalog.packed_links import pack_links, unpack_links
 
 URLS = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1)
 

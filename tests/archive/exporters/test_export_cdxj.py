@@ -20,7 +20,7 @@ from freshet.archive.warc.build import (
     revisit_not_modified,
 )
 from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.located import Located
+from freshet.archive.warc.located_record import Located
 from freshet.archive.warc.record import Record
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

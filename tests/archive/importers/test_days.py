@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.archive.importers.days import read_days
+from freshet.archive.importers.day_table import read_days
 from freshet.core.errors import BadInput
 
 

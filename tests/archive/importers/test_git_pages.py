@@ -2,7 +2,7 @@
 
 import pytest
 
-from freshet.archive.importers.gitpage import media_type, page_url
+from freshet.archive.importers.git_files import media_type, page_url
 
 
 @pytest.mark.parametrize(

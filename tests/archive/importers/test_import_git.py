@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.importers import git, gitprocess
+from freshet.archive.importers import git, git_process
 from freshet.archive.importers.base import Arrival
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome
@@ -272,7 +272,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
         processes.append(start(*arguments, **options))
         return processes[-1]
 
-    monkeypatch.setattr(gitprocess.subprocess, "Popen", remember)
+    monkeypatch.setattr(git_process.subprocess, "Popen", remember)
     return processes
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from freshet.archive.warc.build import resource, response
 from freshet.archive.warc.check import check
 from freshet.archive.warc.digest import agrees
-from freshet.archive.warc.located import Fault
+from freshet.archive.warc.located_record import Fault
 from freshet.archive.warc.record import Record, encode
 from tests.archive.warc.warc_samples import HTTP, NOW, URL, small_file, visit
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from freshet.archive.warc.check import check
-from freshet.archive.warc.located import Located
+from freshet.archive.warc.located_record import Located
 from freshet.archive.warc.read import records
 
 FOLDER = Path(os.environ.get("FRESHET_DATA", "")) / "conformance" / "warc"

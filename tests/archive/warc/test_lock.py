@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 from freshet.core.errors import Locked, NoSpace
 from tests.archive.warc.warc_samples import CLOCK, ORIGIN
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.warc.build import resource, response
-from freshet.archive.warc.http import Payload, payload
-from freshet.archive.warc.located import Fault, Located
-from freshet.archive.warc.member import HEADER
+from freshet.archive.warc.gzip_member import HEADER
+from freshet.archive.warc.http_message import Payload, payload
+from freshet.archive.warc.located_record import Fault, Located
 from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import Record, encode, parse_date
 from freshet.archive.warc.scan import plain_records
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 from freshet.core.errors import BadInput, Damaged, NotFound
 from tests.archive.warc.warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
 

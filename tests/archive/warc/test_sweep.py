@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from freshet.archive.warc.build import resource
 from freshet.archive.warc.check import check
-from freshet.archive.warc.located import Located
+from freshet.archive.warc.located_record import Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.recover import Recovered, recover
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 from tests.archive.warc.warc_samples import CLOCK, NOW, ORIGIN, URL, small_file
 
 

@@ -16,11 +16,11 @@ from freshet.archive.warc.build import (
 )
 from freshet.archive.warc.check import check
 from freshet.archive.warc.digest import sha1
+from freshet.archive.warc.gzip_member import HEADER
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.member import HEADER
 from freshet.archive.warc.read import read_record, records
 from freshet.archive.warc.record import encode
-from freshet.archive.warc.write import WriteAt, Writer
+from freshet.archive.warc.writer import WriteAt, Writer
 from freshet.core.errors import BadInput, NoSpace, StorageError
 from tests.archive.warc.warc_samples import (
     CLOCK,

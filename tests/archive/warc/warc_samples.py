@@ -6,7 +6,7 @@ from pathlib import Path
 
 from freshet.archive.warc.build import Origin, metadata, request, resource, response
 from freshet.archive.warc.record import Record
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 from freshet.core.clock import FixedClock
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiments.gp4c import kept
+from experiments.gp4c import expected_figures
 from experiments.gp4c.document import NONE, TABLES, filled, markdown
 from experiments.gp4c.evaluation import Mean
-from experiments.gp4c.kept import Expected, Traced
+from experiments.gp4c.expected_figures import Expected, Traced
 
 DOCUMENT = Path(__file__).parents[3] / "docs/results/gp4c.md"
 
@@ -18,7 +18,7 @@ def text() -> str:
 
 
 def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
-    assert filled(text, kept.read()) == text
+    assert filled(text, expected_figures.read()) == text
 
 
 def test_every_table_stands_in_the_document(text: str) -> None:
@@ -26,7 +26,7 @@ def test_every_table_stands_in_the_document(text: str) -> None:
 
 
 def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
-    held = kept.read()
+    held = expected_figures.read()
     rows = [
         replace(row, ours=0.987, margin=None)
         if isinstance(row, Mean) and (row.trace, row.method, row.metric) == ("world", "cg", "ndcg")
@@ -40,8 +40,10 @@ def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None
 
 
 def test_what_is_kept_is_written_as_it_was_read() -> None:
-    held = kept.read()
-    assert kept.written(held.traces, held.rows) == kept.EXPECTED.read_text("utf-8")
+    held = expected_figures.read()
+    assert expected_figures.written(held.traces, held.rows) == expected_figures.EXPECTED.read_text(
+        "utf-8"
+    )
 
 
 def test_the_document_says_how_much_each_kind_of_search_was() -> None:
@@ -53,7 +55,7 @@ def test_the_document_says_how_much_each_kind_of_search_was() -> None:
 
 
 def test_only_traces_that_were_crawled_have_a_column() -> None:
-    rows = [row for row in kept.read().rows if row.trace == "snap"]
+    rows = [row for row in expected_figures.read().rows if row.trace == "snap"]
     assert markdown("ndcg", Expected([], list(rows)))[0] == "| NDCG | paper | snap |"
 
 

@@ -16,7 +16,7 @@ from experiments.gp4c.evaluation import (
     told_as,
 )
 from experiments.gp4c.experiment import Found
-from experiments.gp4c.published import DUELS, MEANS
+from experiments.gp4c.paper_figures import DUELS, MEANS
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from experiments.gp4c.experiment import (
 )
 from experiments.gp4c.searches import BUDGET, Kind
 
-from freshet.core.formula import Formula
-from freshet.schedule.evolve.select import Judged, chosen
+from freshet.formula.expression import Formula
+from freshet.learning.evolve.model_selection import Judged, chosen
 
 
 def test_the_world_is_searched_as_in_the_paper_and_real_pages_further() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from experiments.gp4c import __main__ as command
 from experiments.gp4c.data import Source
-from experiments.gp4c.kept import EXPECTED
+from experiments.gp4c.expected_figures import EXPECTED
 
 SMALL = ("--pages=800", "--population=6", "--generations=2", "--seeds=1", "--folds=2")
 

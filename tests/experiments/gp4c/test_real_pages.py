@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.gp4c import kept
+from experiments.gp4c import expected_figures
 from experiments.gp4c.crawls import Entry, columns, crawl_all, crawled_of
 from experiments.gp4c.data import Source, opened, sources
 from experiments.gp4c.evaluation import Choice, Mean, told_as
 
 DATA = Path(os.environ["FRESHET_DATA"])
 FOLDS = range(5)
-HELD = kept.read()
+HELD = expected_figures.read()
 REAL = [source for source in sources(DATA, 0) if not source.is_world]
 
 
@@ -46,7 +46,7 @@ def test_rules_and_formulas_do_not_fall_below_their_floors(source: Source) -> No
     for row in held:
         name = told_as(row.method, row.metric)
         ours = [np.nanmean(getattr(each.curves[name, 0.05], row.metric)) for each in folds]
-        assert np.mean(ours) >= kept.floor(row), row
+        assert np.mean(ours) >= expected_figures.floor(row), row
 
 
 def entries(source: Source, fold: int) -> list[Entry]:

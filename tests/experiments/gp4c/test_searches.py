@@ -6,8 +6,8 @@ import numpy as np
 from experiments.gp4c.data import Source, opened
 from experiments.gp4c.searches import Case, Kind, Size, case_of, cases, judged, search
 
-from freshet.flow.evolve import evolve
-from freshet.schedule.evolve.select import chosen
+from freshet.learning.evolve.evolution import evolve
+from freshet.learning.evolve.model_selection import chosen
 from freshet.schedule.ranked import NAMES
 
 SOURCE = Source("world", pages=1_000, cycles=20, seed=3)

@@ -19,8 +19,8 @@ from experiments.web_changes.evaluation import (
     written,
 )
 
-from freshet.measure.rounds import Interval
-from freshet.measure.summary import PageFigures, figures_of, joined
+from freshet.measure.statistics.burst_table import Interval
+from freshet.measure.statistics.page_summary import PageFigures, figures_of, joined
 
 KEY = ("t4", "1 week", "mean")
 

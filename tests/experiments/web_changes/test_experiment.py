@@ -13,14 +13,14 @@ from experiments.web_changes.experiment import (
     rounds,
     summary,
 )
+from experiments.web_changes.hourly import START, hourly_series, hourly_web
 
 from freshet.core.progress import silent
 from freshet.core.types import Snapshot
 from freshet.engine.local import LocalEngine
-from freshet.measure.rounds import rounds_table
-from freshet.measure.similarity import dice
-from freshet.simulate.world.hourly import START, hourly_series, hourly_web
-from freshet.view.look import look
+from freshet.measure.change.similarity import dice
+from freshet.measure.statistics.burst_table import rounds_table
+from freshet.view.parse import look
 
 QUICK = json.loads(EXPECTED.read_text("utf-8"))["quick"]
 

@@ -9,10 +9,10 @@ from hashlib import sha1
 from itertools import pairwise
 from pathlib import Path
 
+from freshet.collection.collection import Collection
 from freshet.core.budget import day_of
 from freshet.core.clock import PacedClock
 from freshet.core.types import Outcome, Visit
-from freshet.flow.collection import Collection
 from tests.fetch.crash.archive import ANSWERS, Kept, read_by_fastwarc, read_by_warcio
 from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, Web, route, sent_to
 from tests.fetch.servers import ROBOTS, Entry

@@ -17,13 +17,14 @@ from scrapy import Request
 from scrapy.utils.misc import walk_modules_iter
 
 from freshet.core.clock import Clock, stopwatch
-from freshet.fetch import redirects, robots, scheduler  # noqa: F401
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import FOR_EVER, Limits, Tidings
-from freshet.fetch.hosts import HostClocks
-from freshet.fetch.parts import Parts
+from freshet.fetch import redirect_middleware, scheduler  # noqa: F401
+from freshet.fetch.politeness import robots  # noqa: F401
+from freshet.fetch.politeness.host_schedule import HostClocks
+from freshet.fetch.recording_loop import FOR_EVER, Limits, Tidings
+from freshet.fetch.run_crawl import crawl
+from freshet.fetch.runtime import Parts
 from tests.fetch.crash.points import POINTS, lay
-from tests.flow.flow_samples import arrive, html, make, record
+from tests.record.record_samples import arrive, html, make, record
 
 FAILED = 3
 PATIENCE = 20.0

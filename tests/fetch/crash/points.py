@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy.engine.default import DefaultDialect
 
-from freshet.archive.warc.write import Writer
+from freshet.archive.warc.writer import Writer
 
 COUNTED = ("fsync", "ftruncate", "rename", "unlink")
 SQLITE_ERRORS = {

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from freshet.collection.collection import Collection
 from freshet.core.budget import day_of
 from freshet.core.clock import PacedClock, stopwatch
 from freshet.core.types import Visit
-from freshet.fetch.desk import FOR_EVER, Limits
-from freshet.flow.collection import Collection
-from freshet.flow.crawl import Crawl
+from freshet.crawl.session import Crawl
+from freshet.fetch.recording_loop import FOR_EVER, Limits
 from tests.fetch.crash.evidence import Circumstances, Diary, Evidence, acknowledged, kept_in
 from tests.fetch.crash.lives import Crawling, Death, Life, live
 from tests.fetch.crash.web import served

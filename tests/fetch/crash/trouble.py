@@ -15,11 +15,11 @@ from signal import SIGTERM
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock, stopwatch
-from freshet.fetch import desk
-from freshet.fetch.desk import Desk, Limits
-from freshet.flow.collection import Collection
-from freshet.flow.crawl import Crawl
+from freshet.crawl.session import Crawl
+from freshet.fetch import recording_loop
+from freshet.fetch.recording_loop import Desk, Limits
 from tests.fetch.crash.lives import FAILED, Death, warm_up
 from tests.fetch.crash.points import POINTS
 from tests.fetch.crash.trials import START, Trial, Ways, trial
@@ -43,7 +43,7 @@ def trapped(first: int, last: int, error: int) -> Callable[[], None]:
 
     def prepare() -> None:
         plain = Desk.begin
-        desk.TRY_AGAIN_SECONDS = SOON
+        recording_loop.TRY_AGAIN_SECONDS = SOON
 
         def begin(of: Desk) -> None:
             POINTS.set(first, last, error)

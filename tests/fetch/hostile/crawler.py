@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from freshet.fetch.crawl import crawl
-from freshet.fetch.desk import Limits
+from freshet.fetch.recording_loop import Limits
+from freshet.fetch.run_crawl import crawl
 
 AMPLE = "20000000/day"
 STATUS = Path("/proc/self/status")

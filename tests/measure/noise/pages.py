@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from freshet.core.types import Snapshot, View
-from freshet.measure.mask import NO_MASK, Mask
-from freshet.measure.noise.learn import learn
-from freshet.measure.noise.looks import Look
-from freshet.view.look import look
+from freshet.measure.noise.mask import NO_MASK, Mask
+from freshet.measure.noise.mask_learning import learn
+from freshet.measure.noise.observed_looks import Look
+from freshet.view.parse import look
 
 HOUR = 3600.0
 MONDAY = 1_768_176_000.0

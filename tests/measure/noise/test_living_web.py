@@ -9,7 +9,7 @@ from experiments.masks import experiment
 from experiments.masks.experiment import DAYS, START, row_of
 from experiments.masks.visitor import Visitor
 
-from freshet.simulate.world.web import LivingWeb
+from freshet.world.simulated_web import LivingWeb
 
 VISITS = 24
 KEPT = Path(experiment.__file__).with_name("expected.json")

@@ -13,7 +13,7 @@ from freshet.archive.catalog.rows import (
     Spending,
     Standing,
 )
-from freshet.core.rounds import Course, Sample, Sampling
+from freshet.core.bursts import Course, Sample, Sampling
 from freshet.core.tables import VisitTable
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from freshet.archive.catalog.base import Catalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.schema import VERSION
 from freshet.archive.catalog.sql.catalog import SqlCatalog
 from freshet.core.errors import (
@@ -23,7 +23,7 @@ from freshet.core.errors import (
     StorageError,
     TooNew,
 )
-from freshet.core.private import PRIVATE_FILE, private
+from freshet.core.files import PRIVATE_FILE, private
 
 BUSY_SECONDS = 30
 # A password that was deleted is not to stay in the free space of the file.

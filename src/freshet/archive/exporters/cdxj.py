@@ -12,12 +12,12 @@ from pathlib import Path
 from freshet.archive.exporters.surt import surt
 from freshet.archive.spill import in_order
 from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.http import payload, stored_body
-from freshet.archive.warc.located import Located
+from freshet.archive.warc.http_message import payload, stored_body
+from freshet.archive.warc.located_record import Located
 from freshet.archive.warc.read import closed_name
 from freshet.archive.warc.record import Record
 from freshet.core.partial_files import replacing
-from freshet.core.secrets import drop_user_info
+from freshet.core.redaction import drop_user_info
 from freshet.core.types import Location
 
 REVISIT = "warc/revisit"

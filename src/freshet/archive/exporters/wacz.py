@@ -19,12 +19,12 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from freshet.archive.exporters.cdxj import is_indexed, line
 from freshet.archive.spill import in_order
 from freshet.archive.warc.build import with_block
-from freshet.archive.warc.http import split_http
-from freshet.archive.warc.located import Located, member
+from freshet.archive.warc.http_message import split_http
+from freshet.archive.warc.located_record import Located, member
 from freshet.archive.warc.read import closed_name, records
 from freshet.archive.warc.record import encode
 from freshet.core.partial_files import replacing
-from freshet.core.secrets import blank_headers
+from freshet.core.redaction import blank_headers
 from freshet.core.types import Location
 
 WACZ_VERSION = "1.1.1"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.archive.importers.base import Arrival, Reader, row_uid
-from freshet.archive.importers.lines import Lines
+from freshet.archive.importers.line_reader import Lines
 from freshet.archive.spill import Index
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Change, Outcome

@@ -13,9 +13,9 @@ from pathlib import Path
 from unicodedata import category
 
 from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, moment, part_of, row_uid
-from freshet.archive.importers.lines import Lines
+from freshet.archive.importers.line_reader import Lines
 from freshet.core.errors import BadInput
-from freshet.core.secrets import shown_url
+from freshet.core.redaction import shown_url
 from freshet.core.types import BadRow, Change, Outcome
 
 DELIMITERS = (",", ";", "\t")

@@ -15,8 +15,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from freshet.archive.importers.base import Arrival, Reader, row_uid
-from freshet.archive.importers.gitpage import media_type, page_url
-from freshet.archive.importers.gitprocess import Blobs, Repository
+from freshet.archive.importers.git_files import media_type, page_url
+from freshet.archive.importers.git_process import Blobs, Repository
 from freshet.core.errors import BadInput
 from freshet.core.types import BadRow, Outcome, Snapshot
 

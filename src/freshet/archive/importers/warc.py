@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from freshet.archive.importers.base import Arrival, Reader
 from freshet.archive.warc.build import NOT_MODIFIED
-from freshet.archive.warc.http import payload
-from freshet.archive.warc.located import Fault, Found, Located, member
+from freshet.archive.warc.http_message import payload
+from freshet.archive.warc.located_record import Fault, Found, Located, member
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import (
     CAPTURES,

@@ -11,11 +11,11 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
+from freshet.archive.warc.byte_stream import Block, Pieces
 from freshet.archive.warc.digest import sha1
-from freshet.archive.warc.located import Fault, Found, Located
-from freshet.archive.warc.member import CHUNK_BYTES
+from freshet.archive.warc.gzip_member import CHUNK_BYTES
+from freshet.archive.warc.located_record import Fault, Found, Located
 from freshet.archive.warc.parse import HEAD_BYTES
-from freshet.archive.warc.pieces import Block, Pieces
 from freshet.archive.warc.record import Record, parse_date
 
 ARC_START = b"filedesc://"

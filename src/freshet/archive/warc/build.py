@@ -6,7 +6,7 @@ from datetime import datetime
 from urllib.parse import quote_from_bytes
 
 from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.http import split_http
+from freshet.archive.warc.http_message import split_http
 from freshet.archive.warc.record import (
     NOT_MODIFIED_FIELD,
     Fields,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from freshet.archive.warc.digest import agrees, sha1_agrees
-from freshet.archive.warc.http import join_chunks, stored_body
-from freshet.archive.warc.located import Fault, Located
+from freshet.archive.warc.http_message import join_chunks, stored_body
+from freshet.archive.warc.located_record import Fault, Located
 from freshet.archive.warc.read import records
 from freshet.archive.warc.record import Record, uid
 

@@ -12,8 +12,8 @@ from typing import Self
 
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.errors import Locked, NoSpace
+from freshet.core.files import PRIVATE_FILE, make_folder
 from freshet.core.local_time import to_second
-from freshet.core.private import PRIVATE_FILE, make_folder
 
 LOCK_NAME = "writer.lock"
 TRIES = 5

@@ -4,7 +4,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from freshet.archive.warc.pieces import Block, Pieces
+from freshet.archive.warc.byte_stream import Block, Pieces
 from freshet.archive.warc.record import RECORD_END, Fields, Record, parse_date
 from freshet.core.errors import Damaged
 

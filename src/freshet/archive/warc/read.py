@@ -11,8 +11,8 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from freshet.archive.warc.arc import ARC_START, arc_records
-from freshet.archive.warc.located import Fault, Found
-from freshet.archive.warc.member import CHUNK_BYTES, MAGIC, unpack_start
+from freshet.archive.warc.gzip_member import CHUNK_BYTES, MAGIC, unpack_start
+from freshet.archive.warc.located_record import Fault, Found
 from freshet.archive.warc.parse import START
 from freshet.archive.warc.record import Record
 from freshet.archive.warc.scan import gzip_records, plain_records

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import xxhash
 
-from freshet.archive.warc.member import pack
+from freshet.archive.warc.gzip_member import pack
 
 Fields = tuple[tuple[str, str], ...]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from freshet.archive.warc.disk import rename, set_aside, storage_error, sync_folder
-from freshet.archive.warc.located import Located
+from freshet.archive.warc.durable_files import rename, set_aside, storage_error, sync_folder
+from freshet.archive.warc.located_record import Located
 from freshet.archive.warc.read import OPEN_SUFFIX, closed_name, records
 
 

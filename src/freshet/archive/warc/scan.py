@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from freshet.archive.warc.located import Fault, Found, Located
-from freshet.archive.warc.member import CHUNK_BYTES, MAGIC, MemberWalk, header_fault, unpack_start
+from freshet.archive.warc.byte_stream import Pieces
+from freshet.archive.warc.gzip_member import (
+    CHUNK_BYTES,
+    MAGIC,
+    MemberWalk,
+    header_fault,
+    unpack_start,
+)
+from freshet.archive.warc.located_record import Fault, Found, Located
 from freshet.archive.warc.parse import START, Parsed, Parser
-from freshet.archive.warc.pieces import Pieces
 from freshet.archive.warc.record import RECORD_END
 from freshet.core.errors import Damaged
 

@@ -4,9 +4,9 @@ What a formula may ask to know of a page stands in ``NAMES``, by the set of name
 to: those of Santos et al. 2015, and with them those that the default policy's forecast tells.
 """
 
-from freshet.core.formula import Formula
 from freshet.core.policy import Policy
-from freshet.core.ranking.known import ALL, BASIC, Clock
+from freshet.formula.expression import Formula
+from freshet.formula.variables import ALL, BASIC, Clock
 from freshet.schedule.cadence import CONTINUOUS, CYCLES
 from freshet.schedule.ranked.foreseeing import FORESEEN, Foreseeing
 from freshet.schedule.ranked.plain import Ranked

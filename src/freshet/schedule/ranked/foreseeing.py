@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from freshet.core.clock import to_epoch
-from freshet.core.formula import Formula
-from freshet.core.ranking.known import ALL, Clock
 from freshet.core.tables import (
     DAY_SECONDS,
     Caps,
@@ -28,11 +26,13 @@ from freshet.core.tables import (
     VisitTable,
 )
 from freshet.core.types import Floats
+from freshet.formula.expression import Formula
+from freshet.formula.variables import ALL, Clock
 from freshet.schedule.cadence import RATES, Cadence
 from freshet.schedule.columns import Column
 from freshet.schedule.ranked.foresight import Foresight
 from freshet.schedule.ranked.plain import Ranked
-from freshet.schedule.rules import Rows
+from freshet.schedule.ranking_rules import Rows
 from freshet.schedule.states import Looks, Waits
 
 FORECAST = ("rate", "chance", "around")

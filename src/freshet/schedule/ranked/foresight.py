@@ -12,13 +12,13 @@ import numpy as np
 from freshet.core.tables import DAY_SECONDS, Explanation, Truths
 from freshet.core.types import Floats, Indices
 from freshet.schedule.cadence import Cadence
-from freshet.schedule.explain import explain
-from freshet.schedule.forecast import Forecasts
+from freshet.schedule.explanation import explain
+from freshet.schedule.forecast_model import Forecasts
+from freshet.schedule.kernels.posterior import unchanged
 from freshet.schedule.lookaround import Rates
-from freshet.schedule.posterior.kernels import unchanged
-from freshet.schedule.rules import Rows
+from freshet.schedule.objectives import OBJECTIVES
+from freshet.schedule.ranking_rules import Rows
 from freshet.schedule.states import Looks, PageStates
-from freshet.schedule.value import OBJECTIVES
 
 HOUR_SECONDS = 3_600.0
 PRIOR_SECONDS = 7 * DAY_SECONDS

@@ -9,13 +9,13 @@ import numpy as np
 
 from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
-from freshet.core.formula import LARGEST, Formula
-from freshet.core.ranking.known import Clock, known_for
-from freshet.core.ranking.program import program
 from freshet.core.tables import Explanation, Reckoning
 from freshet.core.types import Floats
+from freshet.formula.expression import LARGEST, Formula
+from freshet.formula.program import program
+from freshet.formula.variables import Clock, known_for
 from freshet.schedule.columns import Column
-from freshet.schedule.rules import Knowing, Rows
+from freshet.schedule.ranking_rules import Knowing, Rows
 from freshet.schedule.states import Waits
 
 # A page that was never seen comes before whatever a formula can give.

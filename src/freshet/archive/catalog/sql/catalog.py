@@ -9,7 +9,7 @@ from freshet.archive.catalog.sql.rounds import RoundTables
 from freshet.archive.catalog.sql.totals import TotalTables
 from freshet.archive.catalog.sql.user_info import UserInfoTables
 from freshet.archive.catalog.sql.visits import VisitTables
-from freshet.core.closing import Closing
+from freshet.core.close_on_exit import Closing
 
 
 class SqlCatalog(

@@ -5,7 +5,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from freshet.archive.catalog.links import pack_links
+from freshet.archive.catalog.packed_links import pack_links
 from freshet.archive.catalog.rows import Entry
 from freshet.core.clock import to_epoch
 from freshet.core.errors import NotFound

@@ -17,7 +17,7 @@ from sqlalchemy import (
     values,
 )
 
-from freshet.archive.catalog.links import unpack_links
+from freshet.archive.catalog.packed_links import unpack_links
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.archive.catalog.schema import Id, link_events, pages, visits
 from freshet.archive.catalog.sql.reading import HISTORY, VISIT, to_history, to_visit

@@ -13,7 +13,7 @@ from freshet.archive.catalog.schema import pages, tag_settings, tags
 from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import NotFound
-from freshet.core.secrets import shown_url
+from freshet.core.redaction import shown_url
 from freshet.core.settings import UNREADABLE
 from freshet.core.types import Page, PageKey
 

@@ -23,8 +23,8 @@ from freshet.archive.catalog.schema import leases, pages, rounds, samples, visit
 from freshet.archive.catalog.sql.crawling import CrawlTables, settle
 from freshet.archive.catalog.sql.pages import live_pages
 from freshet.archive.catalog.sql.reading import HISTORY, to_history
+from freshet.core.bursts import Course, RoundKind, Sample, Sampling
 from freshet.core.clock import to_epoch
-from freshet.core.rounds import Course, RoundKind, Sample, Sampling
 
 COURSE_FIELDS = tuple(field.name for field in fields(Course))
 COURSE_COLUMNS = tuple(rounds.c[name] for name in COURSE_FIELDS)

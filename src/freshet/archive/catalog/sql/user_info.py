@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, select, update
 from freshet.archive.catalog.schema import bad_rows, hosts, pages, visits
 from freshet.archive.catalog.sql.pages import PAGE, to_pages
 from freshet.archive.catalog.sql.store import Store, chunks
-from freshet.core.secrets import without_user_info
+from freshet.core.redaction import without_user_info
 from freshet.core.types import Page
 
 

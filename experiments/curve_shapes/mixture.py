@@ -1,0 +1,105 @@
+"""Many pages whose curves are shaped as those of the web: which shapes, knots and levels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.curve_shapes.histories import History, Looks, Shape, Ways, history
+from freshet.world.change_processes import Chance
+
+RECURRING = 0.3
+MOST_STANDING = 6000
+FEWEST_STANDING = 20
+LEAST_CHANGES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Numbers between two, each factor as likely as any."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: Chance) -> float:
+        """Draw a number."""
+        return float(self.low * (self.high / self.low) ** rng.random())
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """What pages are drawn from; shares of shapes are taken in proportion.
+
+    Knots of knotted pages are lognormal about a median, within bounds that the looks allow; those
+    of sloped pages lie so far beyond the looks that no curve can reach them. How alike a page
+    stays at last (its level) is a beta variate. Shares of the pages rest at night and on weekends,
+    change after always the same time, or have a block that rotates.
+    """
+
+    flat: float = 0.02
+    sloped: float = 0.28
+    knotted: float = 0.7
+    knot_hours: float = 117.5
+    knot_spread: float = 1.5
+    knots: Between = Between(3.0, 600.0)
+    slow_knots: Between = Between(1300.0, 6000.0)
+    level: tuple[float, float] = (2.4, 0.7)
+    turnover: Between = Between(10.0, 60.0)
+    words: Between = Between(4.0, 12.0)
+    resting: float = 0.4
+    regular: float = 0.2
+    rotating: float = 0.3
+
+
+# Adar et al. 2009, section 4.2: shares of shapes, time and height of knots in five weeks.
+WEB_CURVES = Mixture()
+
+
+def histories(
+    mixture: Mixture, count: int, seed: int, looks: Looks | None = None
+) -> Iterator[History]:
+    """Draw pages one by one, each from its own number, so that none depends on the others."""
+    for number in range(count):
+        rng = np.random.default_rng([seed, number])
+        yield history(drawn_ways(mixture, rng), rng, looks)
+
+
+def drawn_ways(mixture: Mixture, rng: Chance) -> Ways:
+    """Draw what a page is made of and how it changes."""
+    shapes: tuple[Shape, ...] = ("flat", "sloped", "knotted")
+    shares = np.array([mixture.flat, mixture.sloped, mixture.knotted])
+    shape = shapes[int(rng.choice(len(shapes), p=shares / shares.sum()))]
+    knot = _drawn_knot(mixture, rng) if shape == "knotted" else mixture.slow_knots.draw(rng)
+    turnover, words = round(mixture.turnover.draw(rng)), round(mixture.words.draw(rng))
+    if shape == "sloped":
+        turnover = max(turnover, round(LEAST_CHANGES * knot / (35 * 24)))
+    rhythm = rng.random()
+    resting = rhythm < mixture.resting
+    return Ways(
+        standing=_standing(float(rng.beta(*mixture.level)), turnover * words),
+        turnover=0 if shape == "flat" else turnover,
+        words=words,
+        per_day=24 * turnover / knot,
+        night=0.3 if resting else 1.0,
+        weekend=0.5 if resting else 1.0,
+        regular=rhythm >= 1 - mixture.regular,
+        rotating=words if rng.random() < mixture.rotating else 0,
+    )
+
+
+def _drawn_knot(mixture: Mixture, rng: Chance) -> float:
+    """Draw from the part of a lognormal that lies within its bounds."""
+    while True:
+        knot = mixture.knot_hours * float(np.exp(mixture.knot_spread * rng.standard_normal()))
+        if mixture.knots.low <= knot <= mixture.knots.high:
+            return knot
+
+
+def _standing(level: float, changing: int) -> int:
+    """Return how many standing words keep a page so alike when all that can change has changed.
+
+    Some of the words that change come again; on pages that hardly change there would be no end of
+    standing words.
+    """
+    needed = changing * (level - RECURRING) / max(1 - level, 0.01)
+    return int(np.clip(needed, FEWEST_STANDING, MOST_STANDING))

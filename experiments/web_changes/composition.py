@@ -1,0 +1,186 @@
+"""What a page of the hourly world is made of, and how that follows from its pace and its Dice.
+
+A page has standing words, a list of pieces of which every new one takes the oldest away, words
+that are others at every change, and words that blink: others at every visit or every few minutes,
+or one of two texts. Boxes without text vanish one after another and do not return. All shares were
+chosen so that what is measured comes near to the figures of Adar et al. 2009, Tables 1, 2 and 4 and
+section 4.2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freshet.core.types import Floats
+from freshet.world.change_processes import Chance
+
+HOURS = 840
+LIVELY = 12.0
+"""Changes a day above which a page counts as one that changes nearly every hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blink:
+    """A share of all pages whose words blink: at every ``tick`` of so many minutes, 0: each visit.
+
+    They are new ones at each tick, or one of ``texts``; -1 minutes: they do not blink.
+    """
+
+    share: float
+    minutes: float
+    texts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How pages are made up.
+
+    ``settle`` and ``drift`` are the shares of lively pages whose list is renewed within the five
+    weeks, about lognormal hours, and not within them; the others have none. ``listed`` is the mean
+    share of words in the list, ``evenness`` how alike pages are in it. ``lost`` are the hours by
+    which these shares of all boxes are gone.
+    """
+
+    words: tuple[float, float] = (5.6, 0.4)
+    settle: float = 0.98
+    drift: float = 0.01
+    hours: tuple[float, float] = (90.0, 1.2)
+    drift_hours: tuple[float, float] = (900.0, 3000.0)
+    listed: float = 0.142
+    evenness: float = 6.0
+    pieces: tuple[int, int] = (10, 40)
+    blinking: tuple[float, float] = (0.7, 0.5)
+    boxes: tuple[float, float] = (0.09, 0.48)
+    lost_hours: tuple[float, ...] = (1.0, 2.0, 24.0, 168.0, 336.0, 672.0, 840.0)
+    lost: tuple[float, ...] = (0.0, 0.045, 0.166, 0.529, 0.771, 0.866, 1.0)
+
+
+# Adar et al. 2009, Table 2: the pages that change in all samples and those that do in some, less
+# those that already did at the shorter interval.
+BLINKS = (
+    Blink(0.065, 0.0),
+    Blink(0.05, 0.0, 2),
+    Blink(0.025, 2.0),
+    Blink(0.053, 2.0, 2),
+    Blink(0.023, 14.0),
+    Blink(0.012, 14.0, 2),
+    Blink(0.005, 30.0),
+    Blink(0.006, 30.0, 2),
+    Blink(0.177, -1.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Makeup:
+    """Numbers of words: that stand, in each of the pieces, other at every change, and blinking.
+
+    A new piece comes every so many hours in the mean, or with every change where that is 0. Box
+    after box vanishes at ``losses`` (hours).
+    """
+
+    standing: int
+    pieces: int
+    piece: int
+    piece_hours: float
+    fleeting: int
+    blinking: int
+    blink: Blink
+    boxes: int
+    losses: Floats
+
+    @property
+    def words(self) -> int:
+        """Return how many words are there at a time."""
+        return self.standing + self.pieces * self.piece + self.fleeting + self.blinking
+
+
+STILL = Blink(0.0, -1.0)
+PARAGRAPH = 8
+MOST_LOSSES, MOST_BOXES = 12, 2000
+FRAME = 14
+"""The elements that every page has besides its paragraphs, items and boxes."""
+LEAST_STANDING, LEAST_LISTED = 0.1, 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Numbers of words as in a makeup, before boxes are drawn."""
+
+    standing: int
+    pieces: int
+    piece: int
+    piece_hours: float
+    fleeting: int = 0
+    blinking: int = 0
+
+    @property
+    def elements(self) -> int:
+        """Return how many elements a page of these words has, without boxes."""
+        return FRAME + -(-self.standing // PARAGRAPH) + 2 * self.pieces
+
+
+def makeup(habits: Habits, rng: Chance, rate: float, dice: float, blink: Blink) -> Makeup:
+    """Draw what a page is made of from its changes a day and how alike successive versions are."""
+    words = int(np.clip(rng.lognormal(*habits.words), 100, 1000))
+    lively = rate >= LIVELY
+    held = _lively(habits, rng, words, dice, blink) if lively else _slow(words, dice)
+    boxes, losses = _boxes(habits, rng, held.elements)
+    return Makeup(
+        held.standing, held.pieces, held.piece, held.piece_hours, held.fleeting, held.blinking,
+        blink, boxes, losses,
+    )  # fmt: skip
+
+
+def _slow(words: int, dice: float) -> Wording:
+    """Return a page of one piece, of which every change makes another."""
+    piece = min(max(1, round(words * (1 - dice))), words - 1)
+    return Wording(words - piece, 1, piece, 0.0)
+
+
+def _lively(habits: Habits, rng: Chance, words: int, dice: float, blink: Blink) -> Wording:
+    """Draw a page that changes nearly every hour: a list, and words that change at once."""
+    share, hours = _listed(habits, rng, dice)
+    piece = max(1, round(words * share / rng.integers(*habits.pieces))) if share else 0
+    pieces = round(words * share / piece) if share else 0
+    blinks = float(rng.beta(*habits.blinking)) if blink.minutes >= 0 else 0.0
+    # One of two texts is another one only every other time; a large one would hide the list.
+    blinks, seen = (blinks / 2, 1 - blinks / 4) if blink.texts else (blinks, 1.0)
+    changing = max(2, round(words * (1 - dice - share / hours) / seen))
+    blinking = min(max(1, round(changing * blinks)), changing - 1) if blinks else 0
+    standing = max(words - pieces * piece - changing, 1)
+    return Wording(
+        standing, pieces, piece, hours / max(pieces, 1), changing - blinking, blinking
+    )  # fmt: skip
+
+
+def _listed(habits: Habits, rng: Chance, dice: float) -> tuple[float, float]:
+    """Draw the share of words in a lively page's list, and the hours in which it is renewed."""
+    kind = rng.random()
+    if kind >= habits.settle + habits.drift:
+        return 0.0, HOURS
+    low, high = habits.listed * habits.evenness, (1 - habits.listed) * habits.evenness
+    share = min(max(float(rng.beta(low, high)), LEAST_LISTED), dice * (1 - LEAST_STANDING))
+    if kind >= habits.settle:
+        return share, float(rng.uniform(*habits.drift_hours))
+    median, spread = habits.hours
+    return share, float(np.clip(median * np.exp(spread * rng.standard_normal()), 3.0, 700.0))
+
+
+def _boxes(habits: Habits, rng: Chance, elements: int) -> tuple[int, Floats]:
+    """Draw how many boxes vanish and when: few on most pages, nearly all elements on some."""
+    share = min(float(rng.beta(*habits.boxes)), 0.95)
+    boxes = min(round(share / (1 - share) * elements), MOST_BOXES)
+    moments = rng.random(min(boxes, MOST_LOSSES))
+    hours = np.interp(np.sort(moments), habits.lost, habits.lost_hours)
+    return boxes, np.ceil(hours)
+
+
+def blinks_of(pages: int, lively: Sequence[int], rng: Chance) -> list[Blink]:
+    """Return for each page how it blinks: those of the lively ones that the shares ask for."""
+    drawn = [STILL] * pages
+    bounds = np.cumsum([blink.share for blink in BLINKS])
+    spots = rng.permutation((np.arange(len(lively)) + 0.5) / max(len(lively), 1) * bounds[-1])
+    for page, kind in zip(lively, np.searchsorted(bounds[:-1], spots).tolist(), strict=True):
+        drawn[page] = BLINKS[kind]
+    return drawn

@@ -1,0 +1,196 @@
+"""A web to be looked at every hour for five weeks, made to give the figures of Adar et al. 2009.
+
+Which pages change in which hour, and how alike their versions are, is the population's; what they
+are made of is their makeup's. Changes fall on the hour, blinking words on ticks within it: the
+paper's pages change far more often from hour to hour than within half an hour, so its rounds must
+lie between two changes. Every word is a number; words of different kinds never meet, so that Dice
+is what the numbers of words say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.web_changes.composition import (
+    HOURS,
+    LIVELY,
+    PARAGRAPH,
+    Habits,
+    Makeup,
+    blinks_of,
+    makeup,
+)
+from freshet.core.types import Floats, Indices, Terms
+from freshet.core.version_series import Series
+from freshet.world.change_processes import HOUR, Chance
+from freshet.world.population import population
+from freshet.world.presets import WEB_CHANGES
+
+# The paper drew its pages from visits, few of one site; how they change does not depend on it.
+_ALONE = replace(WEB_CHANGES.kinship, pages_per_directory=1.0, directories_per_host=1.0)
+SCATTERED = replace(WEB_CHANGES, kinship=_ALONE)
+START = 1_180_310_400.0
+"""A Monday at midnight, as the populations' first cycle."""
+
+Words = NDArray[np.uint64]
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_STANDING, _PIECE, _FLEETING, _BLINKING = (np.uint64(kind << 60) for kind in range(1, 5))
+_NUMBER = np.uint64(2**24)
+_MINUTE, _VISITS = 60.0, 8
+
+
+@dataclass(frozen=True, slots=True)
+class HourlyPage:
+    """A page: its address, what it is made of, and what had happened to it by every full hour.
+
+    ``changes`` and ``arrivals`` count its changes and the pieces that came, from hour 0 to the
+    last; ``seed`` decides which of several texts blink when.
+    """
+
+    url: str
+    makeup: Makeup
+    changes: Indices
+    arrivals: Indices
+    seed: int
+
+    def words(self, epoch: float, visit: int = 0) -> Words:
+        """Return the words that a visit finds; two visits at one time may find others."""
+        hour = self._hour(epoch)
+        parts = self.makeup
+        pieces = np.arange(self.arrivals[hour], self.arrivals[hour] + parts.pieces, dtype=np.uint64)
+        listed = (_PIECE + pieces * _NUMBER)[:, None] + np.arange(parts.piece, dtype=np.uint64)
+        return np.concatenate([
+            _several(_STANDING, 0, parts.standing),
+            listed.ravel(),
+            _several(_FLEETING, int(self.changes[hour]), parts.fleeting),
+            _several(_BLINKING, self._text(epoch, visit), parts.blinking),
+        ])
+
+    def terms(self, epoch: float, visit: int = 0) -> Terms:
+        """Return the words as terms, each there once."""
+        ids = np.sort(self.words(epoch, visit) * _SPREAD)
+        return Terms(ids, np.ones(len(ids), np.uint32))
+
+    def html(self, epoch: float, visit: int = 0) -> str:
+        """Write the page: paragraphs, a list with an item per piece, two boxes of what changes."""
+        parts, hour = self.makeup, self._hour(epoch)
+        words = [spelled(int(word)) for word in self.words(epoch, visit)]
+        bounds = np.cumsum([parts.standing, parts.pieces * parts.piece, parts.fleeting])
+        standing, listed, fleeting, blinking = np.split(np.array(words, object), bounds)
+        items = listed.reshape(parts.pieces, parts.piece)
+        return _PAGE.format(
+            standing="".join(f"<p>{' '.join(line)}</p>" for line in _lines(standing)),
+            items="".join(f"<li><a href='/{item[0]}'>{' '.join(item)}</a></li>" for item in items),
+            fleeting=" ".join(fleeting),
+            blinking=" ".join(blinking),
+            boxes="<div class='box'></div>" * self.boxes(hour),
+        )
+
+    def boxes(self, hour: int) -> int:
+        """Return how many boxes are left at an hour."""
+        losses = self.makeup.losses
+        gone = np.count_nonzero(losses <= hour) / max(len(losses), 1)
+        return round(self.makeup.boxes * (1 - gone))
+
+    def _hour(self, epoch: float) -> int:
+        return min(max(int((epoch - START) // HOUR), 0), HOURS)
+
+    def _text(self, epoch: float, visit: int) -> int:
+        """Return the number of the text that blinks."""
+        blink = self.makeup.blink
+        if blink.minutes < 0:
+            return 0
+        seconds = (epoch - START) % HOUR
+        tick = int(seconds // (blink.minutes * _MINUTE)) if blink.minutes else int(seconds)
+        number = (self._hour(epoch) * int(HOUR) + tick) * _VISITS
+        number += 0 if blink.minutes else visit % _VISITS
+        if not blink.texts:
+            return number
+        return int(np.random.default_rng([self.seed, number]).integers(blink.texts))
+
+
+def hourly_web(
+    pages: int, seed: int, *, within: range | None = None, habits: Habits | None = None
+) -> Iterator[HourlyPage]:
+    """Yield the pages of a web, or some of them; each is the same for the same seed."""
+    habits = habits or Habits()
+    people = population(SCATTERED, pages, HOURS, seed)
+    rng = np.random.default_rng([seed, 1])
+    blinks = blinks_of(pages, np.flatnonzero(people.rates >= LIVELY).tolist(), rng)
+    for number in within or range(pages):
+        own = np.random.default_rng([seed, 2, number])
+        parts = makeup(habits, own, people.rates[number], people.dice[number], blinks[number])
+        changed = people.changed[number]
+        domain = SCATTERED.domains[people.domains[number]].name
+        depth = int(SCATTERED.depths[people.depths[number]].name.rstrip("+"))
+        path = "".join(f"{step}/" for step in ("a", "b", "c", "d", "e")[:depth])
+        yield HourlyPage(
+            url=f"https://site{people.sites[number]}.{domain}/{path}?page={number}",
+            makeup=parts,
+            changes=_counted(changed),
+            arrivals=_counted(_coming(parts, changed, own)),
+            seed=seed + number,
+        )
+
+
+def hourly_series(page: HourlyPage) -> Series:
+    """Return what looks at every full hour show of a page's words."""
+    times = look_times()
+    if not page.makeup.blinking:
+        _, firsts, shown = np.unique(
+            page.changes * (HOURS + 1) + page.arrivals, return_index=True, return_inverse=True
+        )
+        terms = tuple(page.terms(float(times[first])) for first in firsts)
+        return Series(times, shown.astype(np.int32), terms)
+    versions = [page.terms(float(time)) for time in times]
+    return Series(times, np.arange(len(times), dtype=np.int32), tuple(versions))
+
+
+def look_times() -> Floats:
+    """Return the full hours of five weeks, both ends included."""
+    return np.asarray(START + HOUR * np.arange(HOURS + 1))
+
+
+def spelled(word: int) -> str:
+    """Return a number as a word of letters and digits.
+
+    >>> spelled(0x1F)
+    'w1f'
+    """
+    return f"w{word:x}"
+
+
+def _coming(parts: Makeup, changed: NDArray[np.bool_], rng: Chance) -> NDArray[np.integer]:
+    """Return how many pieces come in each hour: only at changes, as fast as the makeup says."""
+    if not parts.pieces:
+        return np.zeros(len(changed), np.int64)
+    if not parts.piece_hours:
+        return changed.astype(np.int64)
+    return rng.poisson(1 / parts.piece_hours, len(changed)) * changed
+
+
+def _counted(events: NDArray[np.generic]) -> Indices:
+    """Return how many there were by each hour, none at the first."""
+    return np.concatenate([[0], np.cumsum(events)]).astype(np.int32)
+
+
+def _several(kind: np.uint64, number: int, count: int) -> Words:
+    return kind + np.uint64(number) * _NUMBER + np.arange(count, dtype=np.uint64)
+
+
+def _lines(words: NDArray[np.object_]) -> Iterator[NDArray[np.object_]]:
+    for start in range(0, len(words), PARAGRAPH):
+        yield words[start : start + PARAGRAPH]
+
+
+_PAGE = """<html><head><title>page</title></head><body>
+<div class="main">{standing}</div>
+<ul class="list">{items}</ul>
+<div class="side"><p>{fleeting}</p></div>
+<div class="advert"><p>{blinking}</p></div>
+<div class="boxes">{boxes}</div>
+</body></html>
+"""

@@ -1,0 +1,1 @@
+"""How one page and a whole collection change: figures, curves, tables and charts."""

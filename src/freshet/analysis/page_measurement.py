@@ -1,0 +1,99 @@
+"""Pages of a collection measured in batches: the map of its analysis, for any engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from freshet.analysis.page_traits import traits_of
+from freshet.analysis.page_versions import history
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.core.clock import to_epoch
+from freshet.core.types import Page
+from freshet.core.version import __version__
+from freshet.engine.result_cache import Columns
+from freshet.measure.statistics.groups import NO_GROUP
+from freshet.measure.statistics.page_summary import (
+    Looks,
+    PageSummary,
+    from_columns,
+    looks_of,
+    summarise,
+    to_columns,
+)
+from freshet.record.change_criteria import gauges
+from freshet.record.store import CollectionStore
+
+# Raised whenever a measure changes, so that results of the old one are not found again.
+VERSION = 5
+WORK = f"measure pages {VERSION}, Freshet {__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A page's figures, what kind of document it was last, and what its history leaves out."""
+
+    page: int
+    kind: str
+    summary: PageSummary
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurePages:
+    """Measures the pages that a batch names in its column ``page``, in a collection's folder."""
+
+    folder: str
+
+    def __call__(self, batch: Columns) -> Columns:
+        """Return the figures of pages, a row each, and all of their looks, for their rates."""
+        with CollectionStore.open(Path(self.folder)) as collection:
+            pages = collection.catalog.pages_by_id(batch["page"].tolist())
+            found = [measure_page(collection, pages[page]) for page in sorted(pages)]
+        return _columns([page for page, _ in found], [looks for _, looks in found])
+
+
+def measure_page(collection: CollectionStore, page: Page) -> tuple[Measured, Looks]:
+    """Return the figures of one page without its rate, and its looks."""
+    rows = collection.catalog.history(page.id)
+    read = partial(collection.snapshots.of, url=page.url)
+    mask = gauges(collection.catalog, collection.settings, [page.id])[page.id].mask
+    found = history(rows, read, collection.settings.limits, mask=mask)
+    looks = looks_among(rows)
+    summary = summarise(looks, traits=traits_of(found, page.url))
+    return Measured(page.id, _kind(rows), summary, found.told), looks
+
+
+def looks_among(rows: Sequence[HistoryRow]) -> Looks:
+    """Return what the looks among a page's visits found."""
+    looks = (row for row in rows if row.visit.outcome.is_look)
+    return looks_of((to_epoch(row.visit.time), row.change) for row in looks)
+
+
+def measured_from(columns: Columns) -> list[Measured]:
+    """Read measured pages back from the columns of a batch."""
+    names = (columns[name].tolist() for name in ("page", "kind", "left_out"))
+    rows = zip(*names, from_columns(columns), strict=True)
+    return [Measured(page, kind, summary, left_out) for page, kind, left_out, summary in rows]
+
+
+def _columns(pages: Sequence[Measured], looks: Sequence[Looks]) -> Columns:
+    sizes = [len(found) for found in looks]
+    times = [np.empty(0), *(found.times for found in looks)]
+    changed = [np.empty(0, np.int8), *(found.changed for found in looks)]
+    return {
+        "page": np.array([page.page for page in pages], np.int64),
+        "kind": np.array([page.kind for page in pages], np.str_),
+        "left_out": np.array([page.left_out for page in pages], np.str_),
+        **to_columns([page.summary for page in pages]),
+        "look_row": np.repeat(np.arange(len(pages), dtype=np.int32), sizes),
+        "look_time": np.concatenate(times),
+        "look_changed": np.concatenate(changed),
+    }
+
+
+def _kind(rows: Sequence[HistoryRow]) -> str:
+    kinds = (str(row.view.kind) for row in reversed(rows) if row.view is not None)
+    return next(kinds, NO_GROUP)

@@ -1,0 +1,210 @@
+"""Appending to the archive: whole records or nothing."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from freshet.archive.warc.build import Origin, warcinfo
+from freshet.archive.warc.durable_files import rename, storage_error, stretch, sync_folder
+from freshet.archive.warc.lock import ArchiveLock
+from freshet.archive.warc.read import OPEN_SUFFIX
+from freshet.archive.warc.record import Record, encode
+from freshet.core.clock import Clock, SystemClock
+from freshet.core.close_on_exit import Closing
+from freshet.core.errors import BadInput, StorageError
+from freshet.core.files import PRIVATE_FILE
+from freshet.core.types import Location
+
+MAX_BYTES = 1_000_000_000
+
+WriteAt = Callable[[int, bytes | memoryview, int], int]
+
+
+class Writer(Closing):
+    """Appends records to an archive folder, one process at a time.
+
+    A file bears the suffix ``.open`` until it is full or the writer closes; locations name it as
+    it will be called for good. It is made with the first record, so that no file is empty.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        origin: Origin,
+        *,
+        clock: Clock | None = None,
+        max_bytes: int = MAX_BYTES,
+        lock: ArchiveLock | None = None,
+        write: WriteAt = os.pwrite,
+    ) -> None:
+        self._folder = folder
+        self._origin = origin
+        self._clock = clock or SystemClock()
+        self._max_bytes = max_bytes
+        self._own_lock = ArchiveLock(folder, clock=self._clock).take() if lock is None else None
+        self._write = write
+        self._name = ""
+        self._next_name = ""
+        self._file: int | None = None
+        self._end = 0
+        self._synced = 0
+        self._is_torn = False
+        self._serial = 0
+        if lock is not None and not (lock.is_held and lock.folder == folder):
+            raise StorageError(f"the lock given is not held on {folder}; take it before writing")
+
+    def append(self, members: Sequence[bytes | Record]) -> list[Location]:
+        """Append records that belong together, all of them or none."""
+        packed = [[member if isinstance(member, bytes) else encode(member)] for member in members]
+        return self._append(packed)
+
+    def copy_range(self, path: Path, offset: int, length: int) -> Location:
+        """Append a gzip member of any length from another file, byte for byte."""
+        return self._append([_range(path, offset, length)])[0]
+
+    def next_name(self) -> str:
+        """Return what the next file will be called, before it is begun."""
+        if not self._next_name:
+            self._next_name = self._free_name(f"freshet-{self._clock.now():%Y%m%d%H%M%S%f}")
+        return self._next_name
+
+    def sync(self) -> None:
+        """Make everything appended so far durable.
+
+        Where that fails nobody knows what the disk has: all since the last time is cut off again.
+        """
+        if self._file is None:
+            return
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            self._undo(self._file, self._synced)
+            raise storage_error(error, self._path) from error
+        self._synced = self._end
+
+    def is_beyond(self, location: Location) -> bool:
+        """Whether a record that was appended to the open file was cut off again."""
+        return location.file == self._name and location.offset + location.length > self._end
+
+    def close(self) -> None:
+        """Give the open file its final name, and let others write."""
+        try:
+            self._finish()
+        finally:
+            if self._own_lock is not None:
+                self._own_lock.release()
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / (self._name + OPEN_SUFFIX)
+
+    def _append(self, members: Sequence[Iterable[bytes]]) -> list[Location]:
+        if not members:
+            return []
+        file = self._ready()
+        start = self._end
+        locations: list[Location] = []
+        try:
+            locations = [self._put(file, chunks) for chunks in members]
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+        finally:
+            if not locations:
+                self._undo(file, start)
+        return locations
+
+    def _put(self, file: int, chunks: Iterable[bytes]) -> Location:
+        start = self._end
+        for chunk in chunks:
+            rest = memoryview(chunk)
+            while rest:
+                written = self._write(file, rest, self._end)
+                self._end += written
+                rest = rest[written:]
+        return Location(self._name, start, self._end - start)
+
+    def _undo(self, file: int, start: int) -> None:
+        """Cut back to the last whole record; where even that fails it is tried again later."""
+        self._end = start
+        self._is_torn = True
+        try:
+            os.ftruncate(file, start)
+            self._is_torn = False
+        except OSError:
+            return
+
+    def _ready(self) -> int:
+        """Return a file that ends with a whole record and has room for more."""
+        if self._file is not None and self._is_torn:
+            self._undo(self._file, self._end)
+        if self._is_torn:
+            raise StorageError(f"{self._path} cannot be cut back; check the disk, then start again")
+        if self._end >= self._max_bytes:
+            self._finish()
+        return self._open() if self._file is None else self._file
+
+    def _open(self) -> int:
+        now = self._clock.now()
+        try:
+            self._file = file = self._create()
+            self._end = 0
+            self._put(file, [encode(warcinfo(self._origin, self._name, now))])
+            os.fsync(file)
+            self._synced = self._end
+            sync_folder(self._folder)
+        except OSError as error:
+            self._drop()
+            raise storage_error(error, self._path) from error
+        return file
+
+    def _create(self) -> int:
+        self._name, self._next_name = self.next_name(), ""
+        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+
+    def _free_name(self, prefix: str) -> str:
+        """Return a name that no file has; the lock keeps others from taking it."""
+        while True:
+            self._serial += 1
+            name = f"{prefix}-{self._serial:05d}.warc.gz"
+            taken = (self._folder / name, self._folder / (name + OPEN_SUFFIX))
+            if not any(path.exists() for path in taken):
+                return name
+
+    def _drop(self) -> None:
+        """Take back a file that could not even be begun."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def _finish(self) -> None:
+        if self._file is None:
+            return
+        self.sync()
+        try:
+            self._rename()
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+        os.close(self._file)
+        self._file = None
+        self._end = 0
+
+    def _rename(self) -> None:
+        """Give the open file its final name; where it has that already, make that durable."""
+        if self._path.exists():
+            rename(self._path, self._folder / self._name)
+        else:
+            sync_folder(self._folder)
+
+
+def _range(path: Path, offset: int, length: int) -> Iterator[bytes]:
+    try:
+        for chunk in stretch(path, offset, offset + length):
+            length -= len(chunk)
+            yield chunk
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; check the file") from error
+    if length:
+        raise BadInput(f"{path} ends {length} bytes before its record; get the whole file")

@@ -1,0 +1,1 @@
+"""Compiled loops of the simulated crawl by history classes."""

@@ -1,0 +1,131 @@
+"""The crawl's arrays on a GPU, by cupy, with the steps that are kernels of their own there.
+
+Sums and lots are those of the processor. Logarithms, powers and exponentials may differ from the
+processor's in the last bit, so that pages whose scores differ by no more may change places.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, with_names
+from freshet.backtest.gpu.histories import Array, Pasts
+from freshet.core.errors import UsageError
+from freshet.formula.expression import Formula
+from freshet.formula.kernels import NAME
+from freshet.formula.program import Program, program
+from freshet.formula.variables import ALL, Clock
+
+_CELL_BYTES, _MOST_CELLS = 64, 2**28
+_THREADS, _MOST_THREADS = 128, 1024
+_FEWEST_STEPS = 16
+
+
+class Graphics:
+    """Arrays of cupy, which is an argument, on the first GPU; programs are interpreted there."""
+
+    def __init__(self, cupy: Any) -> None:
+        self.xp = cupy
+        try:
+            free, _ = cupy.cuda.Device(0).mem_info
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            raise UsageError(
+                f"device 'cuda': no GPU can be used ({error}); use the device cpu"
+            ) from error
+        self.cells = min(_MOST_CELLS, int(free) // _CELL_BYTES)
+        self._choose = self._kernel("choose", CHOOSE)
+        self._look = self._kernel("look", LOOK)
+        self._move = self._kernel("move", MOVE)
+        self._alike = self._kernel("alike", ALIKE)
+
+    def _kernel(self, name: str, source: str, **names: int) -> Any:
+        # A product and a sum are rounded one after the other, as on the processor.
+        return self.xp.RawKernel(with_names(source, names), name, options=("--fmad=false",))
+
+    def host(self, array: Array) -> NDArray[Any]:
+        """Return an array as one of numpy."""
+        return np.asarray(self.xp.asnumpy(array))
+
+    def ranking(self, formulas: Sequence[Formula], clock: Clock) -> "_Interpreted":
+        """Make formulas ready to be computed."""
+        programs = [program(formula) for formula in formulas]
+        longest = max((len(each.steps) for each in programs), default=1)
+        room = max(_FEWEST_STEPS, 1 << (longest - 1).bit_length())
+        kernel = self._kernel("values", VALUES, ROOM=room, BY_CYCLE=int(clock == "cycle"))
+        return _Interpreted(self.xp, kernel, programs)
+
+    def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
+        """Return k pages for each formula, a row each, in the order of their lots."""
+        formulas, pages = places.shape
+        chosen = self.xp.empty((formulas, k), np.int32)
+        given = (marks, places, order, missing, np.int32(pages), np.int32(k), chosen)
+        self._choose((formulas,), (_MOST_THREADS,), given)
+        return chosen
+
+    def look(self, places: Array, stale: Array, pages: Array, count: int) -> tuple[Array, Array]:
+        """Make chosen copies fresh; return a number for each, and how often each number came."""
+        numbers = self.xp.empty(pages.shape, np.int32)
+        counts = self.xp.zeros(2 * count, np.int32)
+        grid, sizes = _grid(pages.size), _sizes(places, pages)
+        self._look(grid, (_THREADS,), (*sizes, places, stale, pages, numbers, counts))
+        return numbers, counts
+
+    def move(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+        """Put chosen pages into the pasts that their numbers lead to."""
+        grid, sizes = _grid(pages.size), _sizes(places, pages)
+        self._move(grid, (_THREADS,), (*sizes, places, pages, numbers, into))
+
+    def alike(self, owners: Array, sums: Array) -> tuple[Array, Array]:
+        """Number equal pasts of a formula alike; return the numbers, and the first of each."""
+        count = len(owners)
+        slots = 1 << (2 * count).bit_length()
+        table, same = self.xp.full(slots, -1, np.int32), self.xp.empty(count, np.int32)
+        given = (np.int32(count), owners, sums, np.int32(slots - 1), table, same)
+        self._alike(_grid(count), (_THREADS,), given)
+        is_first = same == self.xp.arange(count, dtype=np.int32)
+        numbers = self.xp.cumsum(is_first, dtype=np.int32) - 1
+        return numbers[same], self.xp.flatnonzero(is_first)
+
+
+class _Interpreted:
+    """Programs one after the other in the device's memory; a thread computes one past."""
+
+    def __init__(self, xp: Any, kernel: Any, programs: Sequence[Program]) -> None:
+        self._xp = xp
+        self._kernel = kernel
+        firsts = [0, *accumulate(len(each.steps) for each in programs)]
+        steps = np.zeros((firsts[-1], 4), np.int32)
+        for first, each in zip(firsts, programs, strict=False):
+            steps[first : first + len(each.steps)] = _numbered(each)
+        numbers = np.concatenate([np.zeros(0), *(each.numbers for each in programs)])
+        self._programs = tuple(map(xp.asarray, (np.array(firsts, np.int32), steps, numbers)))
+
+    def values(self, pasts: Pasts, number: int) -> Array:
+        """Return the score of every past in a cycle, by the formula that it belongs to."""
+        count = len(pasts)
+        values = self._xp.empty(count)
+        known = (np.int32(count), np.int32(number), pasts.owners, pasts.seen, pasts.sums)
+        self._kernel(_grid(count), (_THREADS,), (*known, *self._programs, values))
+        return values
+
+
+def _numbered(each: Program) -> NDArray[np.int32]:
+    """Return steps in rows of four whose names have the numbers that all programs share."""
+    steps = np.zeros((len(each.steps), 4), np.int32)
+    steps[:, :3] = each.steps
+    numbers = np.array([*(ALL.index(name) for name in each.names), 0], np.int32)
+    named = steps[:, 0] == NAME
+    steps[named, 1] = numbers[steps[named, 1]]
+    return steps
+
+
+def _grid(threads: int) -> tuple[int]:
+    return (max(1, -(-threads // _THREADS)),)
+
+
+def _sizes(places: Array, pages: Array) -> tuple[np.int64, np.int32, np.int32]:
+    """Return how many pages are chosen in all, how many by each formula, and out of how many."""
+    return np.int64(pages.size), np.int32(pages.shape[1]), np.int32(places.shape[1])

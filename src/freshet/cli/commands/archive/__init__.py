@@ -1,0 +1,1 @@
+"""Commands for stored data: import, export, verify, prune, back up."""

@@ -1,0 +1,39 @@
+"""Copies the collection into a backup folder, also while a crawl writes to it: the catalog as it is
+at one moment, then the archive, the settings and the models, each with its digest. WARC files that
+are closed never change, so a later backup into the same folder copies only what is new. A backup
+that is interrupted leaves the one before it whole. `freshet restore` makes a collection from it.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, print_json, progress, say, size
+from freshet.collection.backup import back_up
+from freshet.record.store import CollectionStore
+
+app = new_app()
+
+
+@app.command()
+def backup(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Backup folder: new, empty, or an earlier backup.")
+    ],
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the collection into a backup folder, also during a crawl."""
+    with (
+        CollectionStore.open(collection) as opened,
+        progress("copying files", quiet=as_json) as bar,
+    ):
+        summary = back_up(opened, folder, progress=bar)
+    if as_json:
+        print_json(summary)
+        return
+    copied = f"{counted(summary.copied_files, 'file')} copied ({size(summary.copied_bytes)})"
+    say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}; {copied}.")
+    say(f"'freshet restore {folder} NEW' makes a collection from it.")

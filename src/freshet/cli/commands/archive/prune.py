@@ -1,0 +1,64 @@
+"""Rows and measures stay; the bytes of most old versions go. The first and last version of a page
+always stay. Shows what would go, and does it only after a yes (or `--yes`);
+`--dry-run` only shows.
+"""
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Yes, new_app
+from freshet.cli.output import counted, print_json, say, size
+from freshet.cli.page_selection import confirm
+from freshet.collection.prune import Thinning
+from freshet.collection.prune import prune as prune_versions
+from freshet.core.errors import UsageError
+from freshet.record.store import CollectionStore
+
+DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+LONGEST_DAYS = 365_000
+
+app = new_app()
+
+
+@app.command()
+def prune(
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Only versions older than this: 90d, 8w, 3m, 1y.")
+    ],
+    keep: Annotated[
+        str, typer.Option(metavar="PERIOD", help="Keep the last of each day, week, month or year.")
+    ] = "month",
+    source: Source = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Yes = False,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Thin old versions, never silently."""
+    age = _age(older_than)
+    with CollectionStore.open(collection) as opened:
+        done = prune_versions(opened, older_than=age, keep=keep, source=source, apply=False)
+        if done.versions and not dry_run:
+            confirm(f"{_sentence(done)} Drop them for good?", yes)
+            done = prune_versions(opened, older_than=age, keep=keep, source=source, apply=True)
+    if as_json:
+        print_json(done)
+    else:
+        say(_sentence(done) + ("" if dry_run else f" Freed {size(done.freed_bytes)}."))
+
+
+def _sentence(plan: Thinning) -> str:
+    """Say what goes."""
+    versions, pages = counted(plan.versions, "version"), counted(plan.pages, "page")
+    return f"The bytes of {versions} of {pages} go ({size(plan.stored_bytes)})."
+
+
+def _age(text: str) -> timedelta:
+    found = re.fullmatch(r"(\d{1,6})([dwmy])", text)
+    days = int(found[1]) * DAYS[found[2]] if found else LONGEST_DAYS + 1
+    if days > LONGEST_DAYS:
+        raise UsageError(f"--older-than {text!r} is no age; write 90d, 8w, 3m or 1y")
+    return timedelta(days=days)

@@ -1,0 +1,34 @@
+"""Makes a collection from a backup in a folder that is new or empty. Every file is compared with
+the digest in the backup. A WARC file that was open when it was copied is closed after its last
+whole record, and records newer than the copied catalog are added to it, as after a crash.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import AsJson, new_app
+from freshet.cli.output import counted, print_json, progress, say, size
+from freshet.collection.backup import restore as restore_backup
+from freshet.core.local_time import to_second
+
+app = new_app()
+
+
+@app.command()
+def restore(
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="Folder of 'freshet backup'.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="New folder for the collection.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a collection from a backup."""
+    with progress("restoring bytes", quiet=as_json) as bar:
+        summary = restore_backup(backup, folder, progress=bar)
+    if as_json:
+        print_json(summary)
+        return
+    moment = to_second(summary.made)
+    say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}, as of {moment}.")
+    for item in filter(lambda mended: mended.adopted, summary.mended):
+        say(f"  {item.file}: {counted(item.adopted, 'newer record')} added to the catalog")

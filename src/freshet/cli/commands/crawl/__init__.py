@@ -1,0 +1,1 @@
+"""Commands that crawl, plan and explain visits, and keep the crawl running."""

@@ -1,0 +1,94 @@
+"""Fetches pages when a visit is worth most, within the day's budget, keeps what they show, and
+learns from it. Prints what it will do, a line for every change, for every host that closes, for the
+first few pages seen and the first failure of each kind at a host, and each minute how far it is.
+
+It goes on until it is stopped, or for as long as `--for` or `--visits` say. Ctrl-C or SIGTERM ends
+it: what is under way is recorded first; a second one does not wait. Being stopped is its proper
+end, so it ends with 0. Other commands work beside it: pages that are added, paused, asked for or
+set otherwise are taken up within a second.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freshet.cli.json_log import logging_to
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionDir, new_app
+from freshet.cli.output import print_json, say
+from freshet.core.errors import UsageError
+from freshet.record.archive_writer import refuse_a_second
+
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+app = new_app()
+
+
+@app.command()
+def run(
+    budget: Annotated[
+        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else the setting.")
+    ] = "",
+    for_: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="Stop after this long: 90s, 10m, 2h, 7d.")
+    ] = "",
+    visits: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Stop after so many visits.")
+    ] = None,
+    metrics_port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here; 0 serves none."
+        ),
+    ] = 0,
+    metrics_address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
+    ] = "127.0.0.1",
+    log_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the summary.")] = False,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text, at the end.")
+    ] = False,
+) -> None:
+    """Keep the pages fresh, within the budget, until stopped."""
+    seconds = seconds_of(for_) if for_ else None
+    refuse_a_second(collection)
+    from freshet.cli.compile_notice import announce_compiling
+    from freshet.cli.crawl_session import keep_fresh, sum_up  # takes seconds to load
+    from freshet.fetch.recording_loop import Limits
+
+    announce_compiling()
+    tell = silent if quiet or as_json else say
+    with logging_to(log_file):
+        tally, today = keep_fresh(
+            collection,
+            budget,
+            Limits(visits, seconds),
+            tell,
+            metrics_port=metrics_port,
+            metrics_address=metrics_address,
+        )
+    if as_json:
+        print_json({"crawl": tally, "today": today})
+    else:
+        sum_up(tally, today)
+
+
+def seconds_of(text: str) -> float:
+    """Read how long something is to take.
+
+    >>> seconds_of("90s"), seconds_of("2h")
+    (90.0, 7200.0)
+    """
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text)
+    if not found or not int(found[1]):
+        raise UsageError(f"--for {text!r} is no time; write 90s, 10m, 2h or 7d")
+    return float(int(found[1]) * UNITS[found[2]])
+
+
+def silent(text: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,124 @@
+"""Fetches only these pages, as a crawl would, and shows what was found: title, words, links, or
+plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
+its next check would be at the collection's budget. Watched again, a page is also compared with the
+look before. Where a crawl already runs, it is asked to fetch them, and its visits are waited for.
+A host that closes is told on standard error; where all pages that are left lie on hosts that are
+closed for longer than `--wait`, it does not wait for them.
+
+Dice is the similarity of the words of two looks: 0 nothing in common, 1 the same words.
+
+Exit codes: 0 all pages were looked at; 1 a page could not be looked at; 2 wrong usage, a wrong
+setting or --budget beside a running crawl; 3 no collection; 4 what was given is no URL; 6 another
+command writes to the archive; 130 interrupted.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from freshet.cli.json_log import logging_to
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, print_json, progress, say, warn
+from freshet.cli.page_selection import tag_name
+from freshet.core.errors import FreshetError
+from freshet.core.local_time import to_second
+from freshet.record.archive_writer import refuse_a_second
+
+if TYPE_CHECKING:
+    from freshet.collection.watch import Sighting, SightingNews
+    from freshet.fetch.recording_loop import Tidings
+
+WAIT_SECONDS = 60.0
+
+app = new_app()
+
+
+@app.command()
+def watch(
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages to watch.")],
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
+    ] = None,
+    wait: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for the visits.")
+    ] = WAIT_SECONDS,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Requests a day for this call: 500, 20/hour or 5%; else the setting."
+        ),
+    ] = "",
+    log_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
+    ] = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Add pages, fetch them now, and show what to expect."""
+    tags = tuple(tag_name(text) for text in tag or ())
+    refuse_a_second(collection, beside_a_crawl=True)
+    from freshet.cli.compile_notice import announce_compiling
+    from freshet.fetch.run_crawl import crawl
+    from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
+
+    announce_compiling()
+    told = crawl if as_json else partial(crawl, listeners=[_tell_closings])
+    with logging_to(log_file), progress("fetching", quiet=as_json):
+        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget, crawl=told)
+    if as_json:
+        print_json(found)
+    else:
+        for sighting in found:
+            _print(sighting)
+    if not all(sighting.is_look for sighting in found):
+        raise typer.Exit(FreshetError.exit_code)
+
+
+def _tell_closings(tidings: "Tidings") -> None:
+    for closing in tidings.closings:
+        warn(closing.sentence)
+
+
+def _print(found: "Sighting") -> None:
+    say(found.page.url, "bold")
+    say(f"  {_seen(found)}")
+    if found.news is not None:
+        say(f"  {_news(found.news)}")
+    if found.visit is None:
+        for obstacle in found.why.obstacles:
+            say(f"  {obstacle}")
+    say(f"  {_expected(found)}")
+
+
+def _seen(found: "Sighting") -> str:
+    """Say what the visit showed."""
+    if found.visit is None and found.why.host.closed_until is not None:
+        return "not visited, as its host is closed; it stays asked for"
+    if found.visit is None:
+        return "not visited yet; it stays asked for"
+    outcome = f"{found.visit.outcome}" + (f" ({found.visit.why})" if found.visit.why else "")
+    if not found.is_look or found.words is None or found.links is None:
+        return outcome
+    shown = f"{counted(found.words, 'word')}, {counted(found.links, 'link')}"
+    return f"{outcome}: {found.title or 'no title'}; {shown}"
+
+
+def _news(news: "SightingNews") -> str:
+    """Say whether the page changed since the look before, and what is new."""
+    since = to_second(news.since)
+    if not news.changed:
+        return f"unchanged since {since}"
+    words = f"{counted(news.added, 'word')} added, {news.removed:,} removed"
+    alike = "" if news.dice is None else f", Dice {news.dice:.3f}"
+    new = f"; new: {news.snippet}" if news.snippet else ""
+    return f"changed since {since}: {words}{alike}{new}"
+
+
+def _expected(found: "Sighting") -> str:
+    """Say what the forecast is, and when the next check would be; why there is none was said."""
+    check = f"next check {found.why.next_check}"
+    if not found.forecast.obstacle:
+        return f"forecast: {found.forecast.sentence}; {check}"
+    return f"{found.advice}; {check}" if found.advice else check

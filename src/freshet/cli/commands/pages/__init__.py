@@ -1,0 +1,1 @@
+"""Commands for the pages of a collection: add, list, show, compare, configure."""

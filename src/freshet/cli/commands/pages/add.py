@@ -1,0 +1,84 @@
+"""Pages come as URLs, from a file with one URL a line (`-` reads standard input; blank lines and
+comments, `# …`, are passed over), from a stored sitemap or from an OPML file. A removed page comes
+back with its history. What is no http(s) URL is refused, with its line and the reason; the others
+are added. A user name and password in a URL become the page's Authorization header.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import counted, print_json, say, warn
+from freshet.cli.page_selection import tag_name
+from freshet.collection.add import (
+    ListedUrl,
+    add_pages,
+    urls_of_lines,
+    urls_of_opml,
+    urls_of_sitemap,
+)
+from freshet.core.errors import BadInput, UsageError
+from freshet.record.store import CollectionStore
+
+STDIN = Path("-")
+
+app = new_app()
+
+
+@app.command()
+def add(
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Pages to add.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file with one URL a line; - for stdin.")
+    ] = None,
+    sitemap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A stored sitemap (XML or text).")
+    ] = None,
+    opml: Annotated[Path | None, typer.Option(metavar="FILE", help="An OPML file.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
+    ] = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Add pages to the collection."""
+    tags = tuple(tag_name(text) for text in tag or ())
+    readers = ((file, urls_of_lines), (sitemap, urls_of_sitemap), (opml, urls_of_opml))
+    listed = [url for path, read in readers if path is not None for url in _listed(path, read)]
+    wanted = [*map(ListedUrl, urls or []), *listed]
+    if not wanted:
+        raise UsageError("nothing to add; give URLs, or --file, --sitemap or --opml")
+    with CollectionStore.open(collection) as opened:
+        added = add_pages(opened, wanted, tags=tags)
+    if as_json:
+        print_json(added)
+    else:
+        say(f"Added {counted(added.new, 'page')}; {added.known:,} were there already.")
+    for note in added.notes:
+        warn(note)
+    for row in added.refused:
+        warn(f"{row.place}: {row.why}")
+    if added.refused:
+        raise typer.Exit(BadInput.exit_code)
+
+
+def _listed(path: Path, read: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
+    """Return the URLs that a file lists; one that lists none is a mistake."""
+    found = read(_text(path), name="standard input" if path == STDIN else str(path))
+    if not found:
+        raise BadInput(f"{path} names no page; check that it is the right kind of file")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        if path == STDIN:
+            return sys.stdin.read()
+        return path.read_text("utf-8-sig", errors="replace")
+    except OSError as error:
+        hint = "save it to a file first" if ":/" in str(path) else "check the name"
+        raise BadInput(f"{path} cannot be read: {error.strerror}; {hint}") from error

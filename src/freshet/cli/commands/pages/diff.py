@@ -1,0 +1,156 @@
+"""Versions are numbers (1 the first, -1 the last) or times (`2026-03-01`, `2026-03-01T12:00`) in
+the zone of this machine. Without any, the last change is shown. Removed words are red and struck
+through, added words green; without colour they stand in [-…-] and {+…+}. All that differs is
+shown; where that counts as no change, by the page's mask or `counts_as`, it is said. Dice is the
+similarity of the words of the two versions: 0 nothing in common, 1 the same words.
+
+`--since` tells instead what is new in the last version against the one seen then, in at most 300
+characters, without what the mask hides. `--html` writes the difference as one page that needs
+nothing else.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
+from freshet.cli.output import console, counted, print_json, say
+from freshet.cli.terminal import safe
+from freshet.collection.page import CollectionPage, Difference, News
+from freshet.core.errors import UsageError
+from freshet.core.local_time import to_minute
+from freshet.core.partial_files import replacing
+from freshet.draw.diff_sheet import Sheet, difference_sheet
+from freshet.measure.change.word_diff import Fate, Piece
+from freshet.record.store import CollectionStore
+from freshet.record.stored_page import Version
+
+STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
+MARKS = {Fate.SAME: ("", ""), Fate.REMOVED: ("[-", "-]"), Fate.ADDED: ("{+", "+}")}
+
+app = new_app()
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def diff(
+    url: PageUrl,
+    old: Annotated[str | None, typer.Argument(metavar="A", help="The earlier version.")] = None,
+    new: Annotated[
+        str | None, typer.Argument(metavar="B", help="The later version; else the last.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="T", help="Tell in short what is new since then.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the difference as a page of HTML.")
+    ] = None,
+    context: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Lines of unchanged text around a change.")
+    ] = 2,
+    source: Source = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Show what changed between two versions of a page."""
+    for word in (url, old, new):
+        refuse_option(word)
+    if since is not None and (old, html) != (None, None):
+        raise UsageError("--since stands alone; leave out the versions and --html")
+    with CollectionStore.open(collection) as opened:
+        page = CollectionPage(opened.find_page(url, source=source), opened)
+        found = page.difference(old, new) if since is None else page.news(since)
+    if html is not None and isinstance(found, Difference):
+        _write(url, found, html)
+    if as_json:
+        print_json(found)
+    elif isinstance(found, News):
+        _tell(url, found)
+    elif html is not None:
+        say(f"Wrote {html}.")
+    else:
+        _print(url, found, context)
+
+
+def refuse_option(word: str | None) -> None:
+    """Refuse a word that looks like an option: unknown ones are let through for versions as -1."""
+    if word and word.startswith("-") and not word[1:].isdecimal():
+        raise UsageError(f"no such option: {word}; 'freshet diff --help' lists what there is")
+
+
+def _print(url: str, found: Difference, context: int) -> None:
+    change = found.change
+    say(f"{url}  {_between(found.old, found.new)}", "bold")
+    say(_measures(found))
+    for hunk in found.hunks(context=context):
+        say("───")
+        console.print(_coloured(hunk), soft_wrap=not console.is_terminal)
+    verdict = _verdict(found)
+    if verdict:
+        say(verdict)
+    for mark, urls, style in (("+", change.new_links, "green"), ("-", change.removed_links, "red")):
+        for link in urls:
+            say(f"{mark} {link}", style)
+
+
+def _tell(url: str, found: News) -> None:
+    say(f"{url}  {_between(found.old, found.new)}", "bold")
+    if found.text:
+        say(found.text)
+    elif found.old.number == found.new.number:
+        say("No version is newer.")
+    else:
+        say("Nothing new to read.")
+
+
+def _write(url: str, found: Difference, path: Path) -> None:
+    if path == Path("-") or path.is_dir():
+        raise UsageError(f"{path} is no file; name the file to write")
+    verdict = _verdict(found)
+    facts = [_between(found.old, found.new), _measures(found), *([verdict] if verdict else [])]
+    pieces = [(str(piece.kind), piece.text) for piece in found.words]
+    links = (found.change.new_links, found.change.removed_links)
+    with replacing(path) as part:
+        part.write_text(difference_sheet(Sheet(url, facts, pieces, *links)), "utf-8")
+
+
+def _between(old: Version, new: Version) -> str:
+    return f"{to_minute(old.time)} (v{old.number}) → {to_minute(new.time)} (v{new.number})"
+
+
+def _measures(found: Difference) -> str:
+    change = found.change
+    links = f"{counted(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
+    return f"Dice {change.dice:.3f}, {counted(change.words or 0, 'word')} changed, {links}"
+
+
+def _verdict(found: Difference) -> str:
+    """Say where nothing differs, or where what differs counts for nothing."""
+    change = found.change
+    if not change.text:
+        return "The text is the same."
+    if change.changed:
+        return ""
+    mask = f" and mask {change.mask}" if change.mask else ""
+    return f"That counts as no change, by counts_as {found.counts_as}{mask}."
+
+
+def _coloured(hunk: tuple[Piece, ...]) -> Text:
+    """Colour a hunk; where there is no colour, marks say what came and went."""
+    text = Text()
+    colourless = console.color_system is None or console.no_color
+    for piece in hunk:
+        clean = "\n".join(safe(line) for line in piece.text.split("\n"))
+        text.append(_marked(piece.kind, clean) if colourless else clean, STYLES[piece.kind])
+    return text
+
+
+def _marked(kind: Fate, text: str) -> str:
+    """Return a piece between its marks; line breaks around it stay outside of them."""
+    inner = text.strip("\n")
+    if kind is Fate.SAME:
+        return text
+    before, after = MARKS[kind]
+    start = text.index(inner)
+    return text[:start] + before + inner + after + text[start + len(inner) :]

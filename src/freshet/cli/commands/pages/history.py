@@ -1,0 +1,114 @@
+"""Every visit with its outcome; for looks, what changed since the look before. A look is a visit
+that showed the content, or that it is unchanged. Dice is the similarity of the words of two looks:
+0 nothing in common, 1 the same words.
+
+`v` numbers the versions that `freshet diff` and `freshet show` take; `links` counts those that came
+and went; `kept` says whether the bytes of a version are still there, `found at` where redirects
+led. A round is a series of looks close together, which the crawl makes at a page that changes at
+every visit, to see how fast it does; `round` marks the looks of one. `--changed` lists only visits
+that found a change.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from freshet.archive.catalog.rows import HistoryRow
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
+from freshet.cli.output import plain, print_json, print_table, say
+from freshet.core.bursts import RoundKind, Sample
+from freshet.core.humanize import span
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import Change
+from freshet.record.store import CollectionStore
+
+COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept", "found at")
+
+Samples = Mapping[int | None, Sample]
+
+app = new_app()
+
+
+@app.command()
+def history(
+    url: PageUrl,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only visits that found a change.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The latest so many; 0 for all.")
+    ] = 0,
+    source: Source = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Show a page's visits in time order."""
+    with CollectionStore.open(collection) as opened:
+        page = opened.page(url, source=source)
+        rows = page.history(limit=limit or None, changed=changed)
+        numbers = {version.row.visit.uid: version.number for version in page.versions}
+        others = [other.source for other in opened.catalog.pages_with_url(page.url)]
+        samples: Samples = {sample.visit: sample for sample in opened.catalog.samples(page.id)}
+    if as_json:
+        print_json([_document(numbers.get(row.visit.uid), row, samples) for row in rows])
+    elif rows:
+        columns = (*COLUMNS, "round") if samples else COLUMNS
+        cells = [_cells(numbers.get(row.visit.uid), row) for row in rows]
+        marks = [_mark(samples.get(row.visit.id)) for row in rows]
+        both = [(*row, mark) if samples else row for row, mark in zip(cells, marks, strict=True)]
+        print_table(columns, both)
+    elif changed:
+        say(f"No visit to {page.url} found a change yet; 'freshet history' lists all visits.")
+    else:
+        elsewhere = ", ".join(name for name in others if name != page.source)
+        hint = f" It is also in source {elsewhere}: choose by --source." if elsewhere else ""
+        say(f"{page.url} has not been visited yet.{hint}")
+
+
+def _document(number: int | None, row: HistoryRow, samples: Samples) -> dict[str, Any]:
+    """Return a row for JSON; lists of links are left out where no links were compared."""
+    sample = samples.get(row.visit.id)
+    document = {"version": number, "kept": _is_kept(number, row), **plain(row)}
+    document["sample"] = None if sample is None else plain(sample)
+    if row.change is not None and row.change.links is None:
+        for name in ("new_links", "removed_links"):
+            del document["change"][name]
+    return document
+
+
+def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
+    visit, change = row.visit, row.change
+    stored = (visit.size, _is_kept(number, row), visit.final_url)
+    if change is None:
+        return (number, visit.time, visit.ended, *[None] * 4, *stored)
+    measures = (change.changed, change.dice, change.words, _links(row, change))
+    return (number, visit.time, visit.ended, *measures, *stored)
+
+
+def _mark(sample: Sample | None) -> str:
+    """Say which look of a round a visit was.
+
+    >>> _mark(Sample(5, 1, 4, RoundKind.FAST, 120.0)), _mark(None)
+    ('fast, 2 minutes', '')
+    """
+    if sample is None:
+        return ""
+    if sample.visit == sample.first:
+        return f"{sample.kind}, first"
+    if sample.kind is RoundKind.INSTANT:
+        return f"{sample.kind}, {'apart' if sample.apart else 'at once'}"
+    return f"{sample.kind}, {span(sample.offset / DAY_SECONDS)}"
+
+
+def _is_kept(number: int | None, row: HistoryRow) -> bool | None:
+    """Say whether the bytes of a version are kept; what is no version has none to keep."""
+    return None if number is None else row.visit.location is not None
+
+
+def _links(row: HistoryRow, change: Change) -> str:
+    """Write how many links came and went, where that is known."""
+    if change.new_link_count is None:
+        return ""
+    gone = "" if row.removed_links is None else f" -{row.removed_links}"
+    return f"+{change.new_link_count}{gone}"

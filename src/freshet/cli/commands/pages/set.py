@@ -1,0 +1,63 @@
+"""Settings of a page override those of its tags, which override the collection's: `importance=2`,
+`counts_as=words:10`, `headers.Accept-Language=en`, `cookies.session=abc`, `proxy=http://…`,
+`active_hours="08:00-20:00 Europe/Paris"`, `verify_tls=false`, `insecure_secrets=true`. An empty
+value (`proxy=`) takes the setting away. Without any NAME=VALUE, what holds for the page or tag is
+shown, with `[blanked]` in place of secrets.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, new_app
+from freshet.cli.output import print_json, print_table, say, warn
+from freshet.cli.page_selection import tag_name
+from freshet.collection.settings import Holding, holdings
+from freshet.core.errors import UsageError
+from freshet.record.store import CollectionStore
+
+app = new_app()
+
+
+@app.command("set")
+def set_settings(
+    assignments: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="What to set.")
+    ] = None,
+    url: Annotated[str, typer.Option("--page", metavar="URL", help="For this page.")] = "",
+    tag: Annotated[
+        str, typer.Option("--tag", metavar="TAG", help="For every page with this tag.")
+    ] = "",
+    source: Source = None,
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """Set headers, cookies, proxy, hours, importance; or show them."""
+    if bool(url) == bool(tag):
+        raise UsageError("for what? give either --page URL or --tag TAG")
+    changes = [_split(text) for text in assignments or ()]
+    with CollectionStore.open(collection) as opened:
+        target = opened.page(url, source=source) if url else tag_name(tag)
+        if changes:
+            opened.change_settings(target, changes)
+        found = holdings(opened, target)
+        is_unused = bool(tag) and next(opened.pages(tag=tag_name(tag)), None) is None
+    if is_unused:
+        warn(f"no page has tag {tag_name(tag)} yet")
+    if as_json:
+        print_json({"page": url or None, "tag": tag or None, "settings": found})
+    else:
+        _print(found, [name for name, _ in changes])
+
+
+def _print(found: list[Holding], changed: list[str]) -> None:
+    print_table(("setting", "value", "from"), [(row.name, row.value, row.origin) for row in found])
+    if "counts_as" in changed:
+        say("Visits so far keep what was measured; 'freshet measure --again' measures them anew.")
+
+
+def _split(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"{text!r} sets nothing; write NAME=VALUE, such as importance=2")
+    return name.strip(), value.strip() or None

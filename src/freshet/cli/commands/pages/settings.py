@@ -1,0 +1,72 @@
+"""Every setting with the value that holds in the collection, its default and what it does. They are
+set in the collection's `freshet.toml`, where `politeness.delay` stands as `delay` below
+`[politeness]`, or in the environment, as FRESHET_POLITENESS__DELAY. Those that begin with `page.`
+can also be set for a page or a tag, with `freshet set`. Outside of a collection the defaults are
+shown.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.output import print_json, print_table
+from freshet.collection.settings import SettingRow, setting_rows
+from freshet.core.errors import NotFound
+from freshet.core.settings import Settings, environment_table, merge
+from freshet.record.store import SETTINGS_FILE, settings_of
+
+app = new_app()
+
+
+@app.command("settings")
+def list_settings(
+    word: Annotated[
+        str, typer.Argument(metavar="WORD", help="Only settings whose name or meaning has it.")
+    ] = "",
+    collection: CollectionDir = DEFAULT_COLLECTION,
+    as_json: AsJson = False,
+) -> None:
+    """List every setting with its value, default and meaning."""
+    rows = [row for row in setting_rows(_settings(collection)) if word in row.name + row.meaning]
+    if not rows:
+        raise NotFound(f"no setting has {word!r}; 'freshet settings' lists them all")
+    if as_json:
+        print_json(rows)
+    else:
+        _print(rows)
+
+
+def _settings(collection: Path) -> Settings:
+    """Return the settings of a collection; outside of one, the defaults and the environment's."""
+    if collection == DEFAULT_COLLECTION and not (collection / SETTINGS_FILE).is_file():
+        return merge(Settings(), environment_table(os.environ), where="environment")
+    return settings_of(collection)
+
+
+def _print(rows: Sequence[SettingRow]) -> None:
+    columns = ("setting", "value", "default", "meaning")
+    print_table(columns, [(row.name, *map(_shown, (row.value, row.default)), row.meaning)
+                          for row in rows])  # fmt: skip
+
+
+def _shown(value: Any) -> str:
+    """Write a value as it would stand in freshet.toml.
+
+    >>> _shown(True), _shown("500/day"), _shown(None), _shown(()), _shown(("10.0.0.0/8",))
+    ('true', '"500/day"', 'unset', '[]', '["10.0.0.0/8"]')
+    """
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_shown(item)}" for key, item in value.items()) + "}"
+    return str(value)

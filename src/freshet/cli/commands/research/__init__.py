@@ -1,0 +1,1 @@
+"""Commands that analyse changes, back-test policies and learn formulas."""

@@ -1,0 +1,252 @@
+"""Serves a living web of 60 pages on 8 hosts on this machine, one port per host, and crawls it for
+some weeks on a fast clock: news, blogs, threads, shops, pages that only seem to change, a 404 that
+comes back, a captcha, hosts that want to be left alone. Everything is scored on the truth against
+round-robin and a rule like Nutch's at the same budget. Needs no network; everything lies in a
+temporary folder that is removed at the end, unless `--keep`. `--assert` then holds what the crawl
+left against the hosts' own log, and fails where a promise was not kept.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from freshet.backtest.continuous import Standing
+from freshet.cli.live_view import NAMES, live_view, pages_that_fit
+from freshet.cli.options import AsJson, new_app
+from freshet.cli.output import console, counted, print_json, print_table, say
+from freshet.core.clock import SystemClock
+from freshet.core.errors import FreshetError, Interrupted, UsageError
+from freshet.core.tables import DAY_SECONDS
+from freshet.demo.audit import Verdict, audit
+from freshet.demo.demo_collection import Stage
+from freshet.demo.monitor import Show, Sight
+from freshet.demo.run import (
+    BUDGET,
+    COLLECTION,
+    DAYS,
+    SEED,
+    SPEED,
+    Ended,
+    Options,
+    monday_before,
+    run,
+)
+
+# The share of visits that may begin late before that is worth a word.
+LEAST_MADE = 0.95
+MOST_LATE = 0.05
+
+app = new_app()
+
+
+@app.command()
+def demo(
+    days: Annotated[
+        float, typer.Option(min=2, metavar="N", help="How many days of the web to crawl.")
+    ] = DAYS,
+    speed: Annotated[
+        float, typer.Option(min=1, metavar="N", help="How many times too fast its clock runs.")
+    ] = SPEED,
+    budget: Annotated[
+        str, typer.Option(metavar="BUDGET", help="Page requests a day, such as 100/day or 200%.")
+    ] = BUDGET,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Another number is another web.")
+    ] = SEED,
+    port: Annotated[
+        int, typer.Option(min=0, max=65528, metavar="N", help="The first port; 0 takes any.")
+    ] = 0,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Make it here, and leave it there.")
+    ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Print lines, also on a terminal.")
+    ] = False,
+    must_hold: Annotated[
+        bool, typer.Option("--assert", help="Fail where a promise was not kept.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Crawl a living web on this machine, and race other rules."""
+    start = monday_before(SystemClock().now(), days)
+    options = Options(start, seed, days, speed, budget, port)
+    is_live = console.is_terminal and not (headless or as_json)
+    with (
+        _folder(keep) as folder,
+        _view(is_live=is_live, quiet=as_json) as show,
+        _stopping_while_getting_ready(),
+    ):
+        ended = run(
+            folder,
+            options,
+            prepared=lambda stage: None if as_json else _introduce(stage, options),
+            show=show,
+            shown=pages_that_fit() if is_live else 0,
+        )
+        verdicts = audit(ended) if must_hold and ended.is_whole else []
+    if not ended.is_whole:
+        if not as_json and ended.sight.visits:
+            _sum_up(ended)
+        raise Interrupted("the demonstration was stopped before its end; nothing of it goes on")
+    if as_json:
+        print_json(document(ended, verdicts))
+    else:
+        _conclude(ended, verdicts, keep)
+    _require(verdicts)
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """Give the folder to work in; one that is not to be kept is removed."""
+    if keep is not None and keep.exists() and any(keep.iterdir()):
+        raise UsageError(f"{keep} is not empty; choose another folder for the demo")
+    folder = keep or Path(tempfile.mkdtemp(prefix="freshet-demo-"))
+    try:
+        yield folder
+    finally:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _stopping_while_getting_ready() -> Iterator[None]:
+    """Say truly what an interruption ends before the crawl itself listens for one."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("the demonstration was stopped while it got ready") from None
+
+
+@contextmanager
+def _view(*, is_live: bool, quiet: bool) -> Iterator[Show]:
+    """Give what shows pictures of the crawl: on the terminal, in lines, or not at all."""
+    if is_live:
+        with live_view() as show:
+            yield show
+    else:
+        yield (lambda sight: None) if quiet else DayLines().show
+
+
+class DayLines:
+    """Prints a line for every day of the web."""
+
+    def __init__(self) -> None:
+        self._day = ""
+
+    def show(self, sight: Sight) -> None:
+        """Print where things stand, if another day has begun."""
+        day = f"{sight.now:%d %B}"
+        if sight.visits and day != self._day:
+            self._day = day
+            fresh = ", ".join(
+                f"{NAMES[each.policy]} {each.freshness:.1%}" for each in sight.standings
+            )
+            say(f"{day}: {counted(sight.visits, 'visit')}; fresh on average: {fresh}")
+
+
+def document(ended: Ended, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return every figure of a demonstration."""
+    return {
+        "options": ended.options,
+        "pages": len(ended.stage.pages),
+        "hosts": len(ended.stage.web.hosts),
+        "seconds": ended.seconds,
+        "visits": ended.sight.visits,
+        "outcomes": ended.sight.outcomes,
+        "standings": ended.sight.standings,
+        "verdicts": verdicts,
+    }
+
+
+def _introduce(stage: Stage, options: Options) -> None:
+    """Say what is going to happen."""
+    pages, hosts = stage.web.pages, len(stage.web.hosts)
+    noisy = sum(page.noisy for page in pages)
+    seconds = options.days * DAY_SECONDS / options.speed
+    say(f"A living web of {len(pages)} pages on {hosts} hosts is served on this machine. Freshet "
+        f"crawls {options.days:g} days of it\non a clock that runs {options.speed:,.0f} times too "
+        f"fast, in about {seconds:.0f} seconds; Ctrl-C ends it.")  # fmt: skip
+    say(f"It may make {options.requests_a_day(stage.size):,} page requests a day; watching "
+        f"every page hourly would take {24 * len(pages):,}. Round-robin\nand a rule like Nutch's, "
+        "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
+    say("All are scored on the truth, by the importance of pages, from the second day on. "
+        f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement: Freshet "
+        "learns to leave that out, the others\ncannot; only real changes count.")  # fmt: skip
+    say("Getting ready: the first time, the code that learns and measures is compiled, which takes "
+        "a minute\nor two; later it takes some seconds ...\n")  # fmt: skip
+
+
+def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> None:
+    _sum_up(ended)
+    outcomes = sorted(ended.sight.outcomes.items(), key=lambda item: -item[1])
+    say("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
+    if verdicts:
+        print_table(
+            ("promise", "kept", "figures"),
+            [(each.promise, each.kept, each.figures) for each in verdicts],
+            title="\nPromises, by the hosts' own log",
+        )
+    _say_how_to_go_on(ended, keep)
+
+
+def _sum_up(ended: Ended) -> None:
+    """Say how all stand, in a table and a sentence, and whether the machine kept up."""
+    sight, options = ended.sight, ended.options
+    days = (sight.now - options.start) / timedelta(days=1)
+    say(f"\n{days:.3g} days of the web in {ended.seconds:.0f} seconds:", "bold")
+    rows = [
+        (NAMES[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
+         each.visits)
+        for each in sight.standings
+    ]  # fmt: skip
+    print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
+    say(in_words(sight.standings, options.requests_a_day(ended.stage.size)))
+    ours, *others = sight.standings
+    if ours.visits < LEAST_MADE * max(each.visits for each in others):
+        say(f"This machine was too busy: Freshet made only {ours.visits:,} requests; "
+            "its rivals, simulated,\nmade all of theirs. A lower --speed is fairer.")  # fmt: skip
+    elif sight.late > MOST_LATE * sight.visits:
+        say(f"This machine was too busy for that speed: {sight.late:,} of Freshet's "
+            "visits began more than an hour\nof the web's time late; its rivals, simulated, are "
+            "never late. A lower --speed is fairer.")  # fmt: skip
+
+
+def in_words(standings: Sequence[Standing], budget: int) -> str:
+    """Say how fresh everyone's copies were, and what was found.
+
+    >>> print(in_words([Standing("freshet", 9, 8, 0.8, 0.8), Standing("age", 9, 5, 0.7, 0.7)], 3))
+    With the same 3 requests a day, Freshet's copies were fresh 80.0% of the time,
+    against 70.0% (round-robin); it found 8 changes, against 5.
+    """
+    ours, *others = standings
+    fresh = " and ".join(f"{each.freshness:.1%} ({NAMES[each.policy]})" for each in others)
+    found = " and ".join(f"{each.changes_found:,}" for each in others)
+    return (
+        f"With the same {budget:,} requests a day, Freshet's copies were fresh "
+        f"{ours.freshness:.1%} of the time,\nagainst {fresh}; it found "
+        f"{ours.changes_found:,} changes, against {found}."
+    )
+
+
+def _say_how_to_go_on(ended: Ended, keep: Path | None) -> None:
+    if keep is None:
+        say("\nTo look at what was kept: freshet demo --keep DIR")
+        return
+    place, url = keep / COLLECTION, ended.stage.url(0)
+    say(f"\nThe collection stays in {place}; go on with", "bold")
+    for verb in ("why", "history", "diff"):
+        say(f"  freshet {verb} {url} -C {place}")
+    say(f"  freshet list --changed -C {place}")
+
+
+def _require(verdicts: Sequence[Verdict]) -> None:
+    """Fail where a promise was not kept, and name each of those."""
+    broken = [f"{each.promise} ({each.figures})" for each in verdicts if not each.kept]
+    if broken:
+        raise FreshetError(f"not kept: {'; '.join(broken)}")

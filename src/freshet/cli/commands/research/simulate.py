@@ -1,0 +1,225 @@
+"""Each policy crawls the same pages, cycle by cycle, learning from its own visits alone. The first
+two cycles visit every page; after them, each cycle visits the share that the budget allows. With
+--continuous the changes have moments, visits are made at an even pace, and policies are those of
+a live crawl.
+
+TRACE is a folder or file of recorded pages. Without it the pages are generated: brdc, outlinks,
+web-changes have the statistics of published crawls; with --continuous there is also living, whose
+pages change at their own moments, some many times a day.
+
+Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness, and ceilings
+that look at the truth: oracle-change oracle-life known-rate known-rate-changes. Weights by cycle
+instead of by visit: nad-cycle sad-cycle aad-cycle gad-cycle. `all` means every policy and ceiling.
+A formula such as "t * X" is a policy too, and so is the path of a model from `freshet evolve`. In
+capitals NAD is a name of formulas, the rate alone; the policy nad ranks by the chance of a change.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from freshet.backtest.comparison import (
+    Against,
+    Result,
+    Row,
+    check,
+    check_curves,
+    results,
+    rows,
+    write_curves,
+)
+from freshet.backtest.continuous.comparison import race
+from freshet.backtest.continuous.generated import NAME, living
+from freshet.backtest.cycle_crawl import visits_per_cycle
+from freshet.backtest.selectors import EVERY, learnt_on
+from freshet.backtest.trace import Trace
+from freshet.backtest.trace_formats import CYCLES, PAGES
+from freshet.cli import trace_options
+from freshet.cli.options import AsJson, new_app
+from freshet.cli.output import counted, print_json, print_table, progress, say, warn
+from freshet.core.errors import Interrupted, UsageError
+
+COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
+DUELS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
+LEAST_SHOWN = 0.0005
+
+app = new_app()
+
+
+@app.command()
+def simulate(
+    where: trace_options.TraceAt = None,
+    form: trace_options.Form = "",
+    trace: trace_options.TraceName = "",
+    impute: trace_options.Impute = None,
+    known: trace_options.LeastKnown = None,
+    pages: trace_options.PageCount = None,
+    cycles: trace_options.CycleCount = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Policies, or all; may be given several times."),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="SHARES", help="Visits a cycle as shares of the pages: 5%,10%.")
+    ] = "5%",
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many times, each with its own ties.")
+    ] = 3,
+    against: Annotated[
+        str, typer.Option(metavar="POLICY", help="Test every policy against this one.")
+    ] = "",
+    continuous: Annotated[
+        bool, typer.Option("--continuous", help="Visit at any time of the day, as a live crawl.")
+    ] = False,
+    curves: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every cycle's measures: .csv, .parquet, .json."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Back-test policies on recorded or generated pages."""
+    names = policy_names([*(policy or ["all"]), *_rival(against)])
+    budgets = [share(text) for text in budget.split(",")]
+    check(names, budgets, seeds)
+    check_curves(curves)
+    played, compete = _contest(
+        where, continuous, form=form, name=trace, impute=impute, quiet=as_json,
+        pages=pages, cycles=cycles, least_known=known,
+    )  # fmt: skip
+    for name in learnt_on(played, names):
+        warn(f"{name} was learnt on these very pages and may do worse on others")
+    try:
+        with progress("crawling", quiet=as_json) as advance:
+            found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; nothing of a back-test is kept") from None
+    write_curves(curves, found)
+    told = rows(played, found, against=against.strip())
+    if as_json:
+        print_json(told)
+        return
+    say(f"{_summary(played, generated=where is None)}; means of {counted(seeds, 'seed')}", "bold")
+    _print(told, budgets)
+    if curves is not None:
+        say(f"every cycle is in {curves}")
+
+
+def _contest(
+    where: Path | None, continuous: bool, **asked: Any
+) -> tuple[Trace, Callable[..., Iterator[Result]]]:
+    """Return the pages that were asked for, and what lets policies compete on them."""
+    is_living = where is None and asked["name"] == NAME
+    if is_living and not continuous:
+        raise UsageError(f"--trace {NAME} has moments of change and no cycles; add --continuous")
+    if is_living:
+        played, truth = living(asked["pages"] or PAGES, asked["cycles"] or CYCLES)
+        return played, partial(race, truth=truth)
+    return trace_options.opened(where, **asked), race if continuous else results
+
+
+def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
+    """Print the measures, and how they compare; the only budget stands above its table."""
+    shown = [f"{100 * each.budget:g}%" if len(budgets) > 1 else None for each in told]
+    title = "" if len(budgets) > 1 else _title(budgets[0], told[0].pages)
+    lines = zip(told, shown, strict=True)
+    print_table(COLUMNS, [(row.policy, share, *_figures(row)) for row, share in lines], title)
+    duels = [
+        (row.policy, share, *_duel(each))
+        for row, share in zip(told, shown, strict=True)
+        for each in row.against
+    ]
+    if duels:
+        rival = next(row.against[0].policy for row in told if row.against)
+        print_table(DUELS, duels, f"\nagainst {rival}, cycle by cycle")
+
+
+def _title(budget: float, pages: int) -> str:
+    visits = counted(visits_per_cycle(budget, pages), "visit")
+    return f"budget {100 * budget:g}% of the pages a cycle: {visits}"
+
+
+def _rival(against: str) -> list[str]:
+    """Return the policy that others are tested against, if there is one."""
+    if against and len(policy_names([against])) != 1:
+        raise UsageError(f"--against {against!r} is not one policy; name one")
+    return [against] if against else []
+
+
+def _summary(trace: Trace, *, generated: bool) -> str:
+    pages, cycles = counted(len(trace.pages), "page"), counted(trace.cycles, "cycle")
+    kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
+    if not generated and trace.known_share < 1:
+        kind += ", the rest guessed" if trace.is_imputed else ", the rest taken as unchanged"
+    return f"{trace.name}: {pages}, {cycles}, {kind}"
+
+
+def _figures(row: Row) -> Sequence[str | float | None]:
+    return (
+        with_margin(row.changerate, row.changerate_ci),
+        with_margin(row.ndcg, row.ndcg_ci),
+        with_margin(row.freshness, row.freshness_ci),
+        *(_known(each) for each in (row.time_to_detection, row.detected, row.new_links)),
+    )
+
+
+def _duel(each: Against) -> Sequence[str | float | None]:
+    difference = with_margin(each.difference, each.margin, sign="+")
+    sure = "<.001" if each.p < LEAST_SHOWN else _known(each.p)
+    return each.measure, difference, sure, each.won, each.lost, each.tied
+
+
+def _known(figure: float) -> float | None:
+    return None if isnan(figure) else figure
+
+
+def with_margin(mean: float, margin: float, *, sign: str = "") -> str:
+    """Write a mean with its margin; one too small to show is left out.
+
+    >>> with_margin(0.5, 0.0123), with_margin(0.5, 0.0), with_margin(0.5, float("nan"), sign="+")
+    ('0.500 ±.012', '0.500', '+0.500')
+    """
+    if isnan(mean):
+        return ""
+    shown = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= LEAST_SHOWN else ""
+    return f"{mean:{sign}.3f}{shown}"
+
+
+def policy_names(given: Sequence[str]) -> list[str]:
+    """Return the policies that words name, each once; ``all`` stands for every one.
+
+    >>> policy_names(["age,pow(t,f(2))", "age"])
+    ['age', 'pow(t,f(2))']
+    """
+    names = [name.strip() for text in given for name in _split(text)]
+    every = [each for name in names for each in (EVERY if name == "all" else (name,))]
+    return list(dict.fromkeys(every))
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def share(text: str) -> float:
+    """Return the share of the pages that a budget names.
+
+    >>> share("5%"), share("0.1")
+    (0.05, 0.1)
+    """
+    found = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)\s*", text)
+    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0.0 < value <= 1.0:
+        raise UsageError(f"--budget {text!r} is no share of the pages; write 5% or 0.05")
+    return value

@@ -1,0 +1,1 @@
+"""What people hold: a collection, its pages, and one module per operation on them."""

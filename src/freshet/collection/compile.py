@@ -1,0 +1,86 @@
+"""Compiles beforehand what a crawl needs, by doing its work once on a few made-up pages."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from freshet.archive.importers.base import Arrival
+from freshet.backtest.continuous import Copies, truth
+from freshet.collection.collection import Collection
+from freshet.collection.watch import sightings
+from freshet.core.clock import to_epoch
+from freshet.core.tables import PageTable
+from freshet.core.types import Snapshot
+from freshet.crawl.noise import NoiseWatch
+from freshet.crawl.plan import plan
+from freshet.view.bounds import HARMLESS_BYTES
+
+HOST = "https://compile.example"
+VISITS = 8
+WORDS = "the river rose in spring and the fields along it were green again that year"
+# Some loops are needed for some pages only: for characters that fold alone, for those that join
+# with the one before them, and for markup that is long enough to be bounded.
+FOLDED = "die Füße im Fluß, 東京の川"
+JOINED = "un e\u0301te\u0301 au bord de l'eau"
+LONG = f"<p>{WORDS}</p>" * (1 + HARMLESS_BYTES // len(WORDS))
+PAGES = {
+    "/": ("text/html", "<html><title>News {day}</title><body><h1>News</h1>{items}</body></html>"),
+    "/clock": ("text/html", "<html><body><p>{words}</p><p>It is day {day}.</p></body></html>"),
+    "/folded": ("text/html; charset=utf-8", f"<p>{FOLDED} {{words}} {{day}}</p>"),
+    "/joined": ("text/html; charset=utf-8", f"<p>{JOINED} {{words}} {{day}}</p>"),
+    "/long": ("text/html", f"<html><body><h1>Day {{day}}</h1>{LONG}{{items}}</body></html>"),
+    "/notes.txt": ("text/plain", "{words}\nDay {day}.\n"),
+    "/state.json": ("application/json", '{{"text": "{words}", "day": {day}}}'),
+    "/feed.xml": (
+        "application/rss+xml",
+        '<rss version="2.0"><channel><title>Feed</title><item><title>{words}</title>'
+        "<link>https://compile.example/{day}</link></item></channel></rss>",
+    ),
+}
+
+Report = Callable[[int, int], None]
+
+
+def compile_functions(folder: Path, *, report: Report) -> None:
+    """Record, compare, forecast, plan and score made-up pages in a new folder; nothing is fetched.
+
+    ``report`` is called with the number of the step that begins, and how many steps there are.
+    """
+    with Collection.create(folder, contact="compile@example.org") as collection:
+        now = collection.clock.now()
+        pages = [collection.add(HOST + path) for path in PAGES]
+        report(0, 3)
+        with collection.recording() as recorder:
+            taken = recorder.take([visit for path in PAGES for visit in _visits(path, now)])
+        report(1, 3)
+        NoiseWatch(collection).after(taken.learnt)
+        for page in pages:
+            page.difference()
+            page.news(1)
+        report(2, 3)
+        sightings(collection, pages, since=now)
+        plan(collection)
+        _score(to_epoch(now))
+        report(3, 3)
+
+
+def _score(now: float) -> None:
+    """Score a copy of a page by when the page truly changes, as the demonstration does."""
+    one, zero = np.ones(1), np.zeros(1, np.uint64)
+    table = PageTable(np.ones(1, np.int64), zero, zero, zero, one, np.full(1, np.nan))
+    Copies(truth(table, [np.array([now])])).take(np.zeros(1, np.int64), now)
+
+
+def _visits(path: str, now: datetime) -> Iterator[Arrival]:
+    """Yield a visit a day of a page that changes every day."""
+    url = HOST + path
+    kind, template = PAGES[path]
+    for day in range(VISITS):
+        items = "".join(f'<p><a href="/{n}">{WORDS} {n}</a></p>' for n in range(day, day + 5))
+        body = template.format(day=day, words=WORDS, items=items).encode()
+        snapshot = Snapshot(url, body, 200, (("content-type", kind),))
+        time = now - timedelta(days=VISITS - day)
+        yield Arrival(url, "", time, uuid4().bytes, snapshot, status=200)

@@ -1,0 +1,51 @@
+"""The pages of a collection with their totals."""
+
+from datetime import datetime
+from itertools import islice
+
+from freshet.archive.catalog.rows import FailingPage, Summary
+from freshet.record.store import CollectionStore
+
+
+def summaries(
+    collection: CollectionStore,
+    *,
+    tag: str | None = None,
+    source: str | None = None,
+    changed: bool = False,
+    limit: int | None = None,
+) -> list[Summary]:
+    """Return pages with their totals, by id; ``changed`` those that did, latest change first.
+
+    Totals are counted for ``limit`` pages only, unless the order depends on them.
+    """
+    pages = collection.catalog.pages(tag=tag, source=source)
+    if not changed:
+        return list(collection.catalog.summaries(islice(pages, limit)))
+    found = [row for row in collection.catalog.summaries(pages) if row.last_change]
+    return sorted(found, key=_last_change, reverse=True)[:limit]
+
+
+def failing_pages(
+    collection: CollectionStore,
+    *,
+    tag: str | None = None,
+    source: str | None = None,
+    limit: int | None = None,
+) -> list[FailingPage]:
+    """Return pages whose last visit showed no content, the latest such visit first."""
+    pages = collection.catalog.failing_pages(tag=tag, source=source)
+    last_visits = collection.catalog.last_visits([page.id for page in pages])
+    visits = {page_id: row.visit for page_id, row in last_visits.items()}
+    latest = sorted(pages, key=lambda page: visits[page.id].time, reverse=True)[:limit]
+    return [
+        FailingPage(
+            row.page, row.visits, row.looks, row.changes, row.last_look, row.last_change,
+            visits[row.page.id].time, visits[row.page.id].outcome, visits[row.page.id].why,
+        )
+        for row in collection.catalog.summaries(latest)
+    ]  # fmt: skip
+
+
+def _last_change(row: Summary) -> datetime:
+    return row.last_change or row.page.added

@@ -1,0 +1,211 @@
+"""What there is to see while the demonstration runs: the race, the pages and what was just found.
+
+The crawl tells of its visits, a thread of its own makes a picture of them now and then. What is
+known of pages comes from a policy that is taught every visit of the crawl, as the crawl's own is.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from threading import Event
+from typing import TypeVar
+
+import numpy as np
+
+from freshet.backtest.continuous import Standing
+from freshet.core.clock import Clock, from_epoch, to_epoch
+from freshet.core.policy import Policy
+from freshet.core.tables import Caps
+from freshet.core.types import Change, Outcome, Visit
+from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.live_policy import visit_table
+from freshet.demo.demo_collection import Stage
+from freshet.demo.hosts import Log
+from freshet.demo.scoreboard import Race
+from freshet.fetch.recording_loop import Tidings
+
+KEPT_FINDS = 8
+EVERY_SECONDS = 0.5
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Something that a visit brought to light; ``is_news`` where the page has truly changed."""
+
+    time: datetime
+    page: str
+    what: str
+    is_news: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageSight:
+    """A page as it stands: what was seen of it, and what is expected; rates are per day."""
+
+    name: str
+    kind: str
+    looks: int
+    changes: int
+    last_change: datetime | None
+    next_check: datetime | None
+    chance: float | None
+    rate: float | None
+    rate_low: float | None
+    rate_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Everything there is to see at a moment; ``late`` is how many visits began too late."""
+
+    now: datetime
+    share: float
+    spending: DaySpending | None
+    outcomes: dict[str, int]
+    standings: tuple[Standing, ...]
+    pages: tuple[PageSight, ...]
+    finds: tuple[Find, ...]
+    late: int = 0
+
+    @property
+    def visits(self) -> int:
+        """How many visits were made."""
+        return sum(self.outcomes.values())
+
+
+Show = Callable[[Sight], None]
+
+
+@dataclass(slots=True)
+class Watch:
+    """Gathers what a crawl tells, and shows it; ``log`` is what the hosts say of it.
+
+    ``shown`` is how many pages are looked at closely. A visit is late that begins more than so many
+    real seconds after its time.
+    """
+
+    stage: Stage
+    race: Race
+    policy: Policy
+    log: Log
+    span: tuple[datetime, datetime]
+    shown: int = 0
+    late_seconds: float = np.inf
+    _heard: SimpleQueue[Tidings] = field(default_factory=SimpleQueue)
+    _spending: DaySpending | None = None
+    _outcomes: Counter[str] = field(default_factory=Counter)
+    _last_change: dict[int, datetime] = field(default_factory=dict)
+    _late: int = 0
+    _finds: deque[Find] = field(default_factory=lambda: deque(maxlen=KEPT_FINDS))
+
+    def hear(self, tidings: Tidings) -> None:
+        """Take in what the crawl tells, without making it wait."""
+        self._heard.put(tidings)
+
+    def look(self, now: datetime) -> Sight:
+        """Take in everything that was heard, and return the picture of a moment."""
+        for tidings in _drained(self._heard):
+            self._spending = tidings.spending
+            self._late += sum(wait > self.late_seconds for wait in tidings.queue.lateness)
+            self.policy.learn(visit_table(tidings.learnt))
+            for visit, change in tidings.learnt:
+                self._take(visit, change)
+        start, end = self.span
+        return Sight(
+            now=now,
+            share=min(1.0, (now - start) / (end - start)),
+            spending=self._spending,
+            outcomes=dict(self._outcomes),
+            standings=self.race.standings(now),
+            pages=tuple(self._pages(now)),
+            finds=tuple(reversed(self._finds)),
+            late=self._late,
+        )
+
+    @contextmanager
+    def showing(self, clock: Clock, show: Show) -> Iterator[None]:
+        """Show a picture every moment, in a thread of its own, until left."""
+        is_over = Event()
+
+        def go_on() -> None:
+            while not is_over.wait(EVERY_SECONDS):
+                show(self.look(clock.now()))
+
+        with ThreadPoolExecutor(1, thread_name_prefix="watch") as thread:
+            going = thread.submit(go_on)
+            try:
+                yield
+            finally:
+                is_over.set()
+            going.result()
+
+    def _take(self, visit: Visit, change: Change | None) -> None:
+        """Score a visit on the truth, and note what it found."""
+        self._outcomes[visit.outcome] += 1
+        if visit.page not in self.stage.pages or visit.time > self.span[1]:
+            return
+        answer = self.log.answer_to(self.stage.pages[visit.page], to_epoch(visit.time))
+        taken = answer.time if answer and visit.outcome is Outcome.OK else None
+        is_news = self.race.visited(visit.page, taken)
+        if change is not None and change.changed:
+            self._last_change[visit.page] = visit.time
+        what = _told(visit, change, is_news=is_news)
+        if what:
+            self._finds.append(Find(visit.time, self.stage.name(visit.page), what, is_news))
+
+    def _pages(self, now: datetime) -> Iterator[PageSight]:
+        """Yield the foremost pages as they stand, measured by the page worth most just now."""
+        if not self.shown:
+            return
+        self.policy.release(self.policy.choose(now, 1, Caps()).pages)
+        for page in self.stage.foremost(self.shown):
+            yield self._page(page, now)
+
+    def _page(self, page: int, now: datetime) -> PageSight:
+        known = self.policy.explain(page, now)
+        next_check = known.due if known.due is None else max(known.due, known.not_before)
+        return PageSight(
+            name=self.stage.name(page),
+            kind=self.stage.kind(page),
+            looks=known.looks,
+            changes=known.changes,
+            last_change=self._last_change.get(page),
+            next_check=_moment(next_check),
+            chance=known.chance,
+            rate=known.rate,
+            rate_low=known.rate_low,
+            rate_high=known.rate_high,
+        )
+
+
+def _told(visit: Visit, change: Change | None, *, is_news: bool) -> str:
+    """Say what a visit brought to light; nothing where it is not worth a word."""
+    if visit.outcome is Outcome.GONE:
+        return "gone: what was seen last is kept"
+    if not visit.outcome.is_look:
+        return f"{visit.outcome}: no content, no change"
+    if change is None or not change.changed:
+        return ""
+    if not is_news:
+        return "changed, but only in what differs at every visit"
+    links = change.new_link_count
+    return f"words changed: {change.words or 0}" + (f", new links: {links}" if links else "")
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return from_epoch(seconds) if seconds is not None and np.isfinite(seconds) else None
+
+
+def _drained(queue: SimpleQueue[T]) -> Iterator[T]:
+    """Yield what a queue holds now."""
+    while True:
+        try:
+            yield queue.get_nowait()
+        except Empty:
+            return

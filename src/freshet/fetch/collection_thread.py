@@ -1,0 +1,69 @@
+"""The one thread that owns the collection while a crawl runs; the fetching one awaits its work."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from freshet.core.clock import Clock, SystemClock
+from freshet.core.settings import Settings
+from freshet.core.types import Snapshot
+from freshet.crawl.fetch_job import Begun, DaySpending
+from freshet.crawl.live_policy import rehearse
+from freshet.crawl.session import Crawl
+from freshet.record.parsed_visit import see
+from freshet.record.store import CollectionStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Looked at before anything is fetched, so that compiled code is there when it is needed: loading
+# it takes a second, and where it is not kept yet, compiling it up to two minutes.
+FIRST_SIGHT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
+
+
+class Worker:
+    """A collection opened for a crawl, in a thread of its own; options are those of Crawl."""
+
+    def __init__(self, path: Path, *, clock: Clock | None = None, **options: Any) -> None:
+        self.path = path
+        self.clock = clock or SystemClock()
+        self._options = options
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="collection")
+        self._held = ExitStack()
+        self.crawl: Crawl
+        self.settings: Settings
+        self.begun: Begun
+
+    def open(self) -> None:
+        """Take the right to append to the archive, mend what a crash left, and learn the past."""
+        try:
+            self._thread.submit(self._open).result()
+        except BaseException:
+            self.close()
+            raise
+
+    def spending(self) -> DaySpending:
+        """Return the day's budget and what is spent of it."""
+        return self._thread.submit(self.crawl.spending).result()
+
+    async def call(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Do something with the collection, in its thread."""
+        return await asyncio.wrap_future(self._thread.submit(work, *args, **options))
+
+    def close(self) -> None:
+        """Let go of the collection."""
+        self._thread.submit(self._held.close).result()
+        self._thread.shutdown()
+
+    def _open(self) -> None:
+        collection = self._held.enter_context(CollectionStore.open(self.path, clock=self.clock))
+        recorder = self._held.enter_context(collection.recording())
+        self.settings = collection.settings
+        self.crawl = Crawl(collection, recorder, **self._options)
+        self.begun = self.crawl.begin()
+        see(FIRST_SIGHT, self.settings.limits, dom=True)
+        rehearse(self.settings, self.clock.now())
+        self._held.callback(self.crawl.end)

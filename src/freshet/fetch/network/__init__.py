@@ -1,0 +1,1 @@
+"""Connections: resolved addresses, certificates, proxies, limits and failures."""

@@ -1,0 +1,244 @@
+"""Connections that keep what went over them, and that a server can neither flood nor confuse.
+
+They are Scrapy's and Twisted's own but for what these leave open: the size of all headers
+together, answers that break off without having had a length, and bytes after an answer's end.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from scrapy.core.downloader.handlers.http11 import (
+    TunnelError,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
+    _ScrapyProxyAgent,
+    _TunnelingAgent,
+    _TunnelingTCP4ClientEndpoint,
+)
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.internet.error import ConnectionDone
+from twisted.internet.interfaces import IAddress
+from twisted.python.failure import Failure
+from twisted.web._newclient import STATUS
+from twisted.web.client import URI
+
+from freshet.core.redaction import blank_headers
+from freshet.fetch.network.failures import HeadTooLarge
+
+# Where ``request.meta`` has the head of the answer and that of the request, as they were.
+HEAD = "freshet_head"
+SENT = "freshet_sent"
+LARGEST_HEAD = 65_536
+KEEPS_ALIVE = (1, 1)
+
+
+class Parser(_LenientHTTPClientParser):
+    """Keeps the lines of an answer's head as they came, and bounds them in all.
+
+    Twisted makes the parser and has no place for another, so its class is changed once it is there.
+    """
+
+    response: Any
+    lines: list[bytes]
+    pieces: list[bytes]
+    deliver: Callable[[bytes], None]
+    received = 0
+
+    def lineReceived(self, line: bytes) -> None:
+        """Take in a line; the head of an interim answer counts, but is not kept."""
+        self.received += len(line) + 1
+        if self.received > self.MAX_LENGTH:
+            self.lineLengthExceeded(line)
+        if self.state == STATUS:
+            self.lines = []
+        self.lines.append(line)
+        super().lineReceived(line)
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """Give the answer up."""
+        raise HeadTooLarge(
+            f"the head is larger than limits.header_bytes ({self.MAX_LENGTH:,} bytes)"
+        )
+
+    def switchToBodyMode(self, decoder: Any) -> None:
+        """Gather what the decoder finds, to be handed on once for each piece that was received."""
+        self.deliver, self.pieces = decoder.dataCallback, []
+        decoder.dataCallback = self.pieces.append
+        super().switchToBodyMode(decoder)
+
+    def rawDataReceived(self, data: bytes) -> None:
+        """Take in a part of the body, into however many chunks it was cut."""
+        super().rawDataReceived(data)
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        if self.pieces:
+            data = b"".join(self.pieces)
+            self.pieces.clear()
+            self.deliver(data)
+
+    def connectionLost(self, reason: Any = None) -> None:
+        """Tell a connection that broke from one whose closing is the end of the answer."""
+        if self.bodyDecoder is not None and isinstance(reason, Failure):
+            self.response.is_cut = not reason.check(ConnectionDone)
+        super().connectionLost(reason)
+
+    def _finished(self, rest: bytes) -> None:
+        """End the answer; a connection that closes soon, or has more to say, is not used again."""
+        if rest or self.response.version[1:] < KEEPS_ALIVE:
+            self.connHeaders.setRawHeaders(b"connection", [b"close"])
+        if self.bodyDecoder is not None:
+            self._hand_on()
+        super()._finished(rest)
+
+
+class Connection(_LenientHTTP11ClientProtocol):
+    """A connection whose answers carry their own head and that of their request."""
+
+    transport: Any
+    _parser: Any
+
+    def __init__(self, limit: int, quiescent: Any) -> None:
+        super().__init__(quiescent)
+        self._limit = limit
+
+    def request(self, request: Any) -> Deferred[Any]:
+        """Send a request."""
+        answer = super().request(request)
+        self._parser.__class__ = Parser
+        self._parser.MAX_LENGTH = self._limit
+        return answer.addCallback(_described, request, self._parser)
+
+    def _giveUp(self, reason: Failure) -> None:
+        """End the connection; at once where what came cannot be read or belongs to no request."""
+        if not reason.check(ConnectionDone):
+            self.transport.abortConnection()
+        super()._giveUp(reason)
+
+
+class Connections(_LenientHTTP11ClientFactory):
+    """Makes connections whose heads are bounded."""
+
+    def __init__(self, limit: int, quiescent: Any, metadata: str) -> None:
+        super().__init__(quiescent, metadata)
+        self._limit = limit
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection:
+        """Return a new connection."""
+        return Connection(self._limit, self._quiescentCallback)
+
+
+class ProxyReachability:
+    """Whether a proxy was reached, and has opened a tunnel where one is needed."""
+
+    is_open = True
+
+    def watch(self, connecting: Deferred[Any]) -> Deferred[Any]:
+        """Take in that a connection is being made, and whether that succeeds."""
+        self.is_open = False
+        return connecting.addCallback(self._opened)
+
+    def _opened(self, connection: Any) -> Any:
+        self.is_open = True
+        return connection
+
+
+class WatchedEndpoint:
+    """An endpoint whose reach is watched."""
+
+    def __init__(self, endpoint: Any, reach: ProxyReachability) -> None:
+        self._endpoint = endpoint
+        self._reach = reach
+
+    def connect(self, protocolFactory: Any) -> Deferred[Any]:
+        """Connect."""
+        return self._reach.watch(self._endpoint.connect(protocolFactory))
+
+
+class CheckedPool:
+    """A pool for one request, whose connections are handed out only when a check allows it."""
+
+    def __init__(self, pool: Any, check: Callable[[], None]) -> None:
+        self.persistent = pool.persistent
+        self._pool = pool
+        self._check = check
+
+    def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
+        """Return a connection on which the request goes out at once."""
+        connected: Deferred[Any] = self._pool.getConnection(key, endpoint)
+        return connected.addCallback(self._checked, key)
+
+    def _checked(self, connection: Any, key: Any) -> Any:
+        """Return the connection; where the check raises an error, it goes back unused."""
+        try:
+            self._check()
+        except BaseException:
+            self._pool._putConnection(key, connection)
+            raise
+        return connection
+
+
+class Tunnel(_TunnelingTCP4ClientEndpoint):
+    """A way through a proxy; the proxy's own address is resolved by the guard as any other."""
+
+    _protocol: Any
+
+    def connect(self, protocolFactory: Any) -> Deferred[Any]:
+        """Connect to the proxy, and ask it for a tunnel."""
+        self._protocolFactory = protocolFactory
+        proxy = HostnameEndpoint(
+            self._reactor, self._host, self._port, self._timeout, self._bindAddress
+        )
+        connected: Deferred[Any] = proxy.connect(protocolFactory)
+        connected.addCallback(self.requestTunnel)
+        connected.addErrback(self.connectFailed)
+        return self._tunnelReadyDeferred
+
+    def processProxyResponse(self, data: bytes) -> None:
+        """Read the proxy's answer, within reason."""
+        if len(self._connectBuffer) + len(data) > LARGEST_HEAD:
+            self._protocol.transport.abortConnection()
+            self._tunnelReadyDeferred.errback(TunnelError("the proxy's answer has no end"))
+            return
+        super().processProxyResponse(data)
+
+
+class TunnelingAgent(_TunnelingAgent):
+    """Reaches proxies through the guard."""
+
+    _reactor: Any
+    reach: ProxyReachability
+
+    def _getEndpoint(self, uri: URI) -> Any:
+        factory = self._endpointFactory
+        tunnel = Tunnel(
+            self._reactor, uri.host, uri.port, self._proxyConf, self._contextFactory,
+            factory._connectTimeout, factory._bindAddress,
+        )  # fmt: skip
+        return WatchedEndpoint(tunnel, self.reach)
+
+
+class ProxyAgent(_ScrapyProxyAgent):
+    """Notes whether a proxy was reached."""
+
+    reach: ProxyReachability
+
+    def _getEndpoint(self, uri: URI) -> WatchedEndpoint:
+        return WatchedEndpoint(super()._getEndpoint(uri), self.reach)
+
+
+def _described(answer: Any, request: Any, parser: Parser) -> Any:
+    """Note on an answer what was sent and received beside the bodies.
+
+    Secrets are blanked in what was sent: the archive is made to be handed on.
+    """
+    sent: list[bytes] = []
+    body = request.bodyProducer
+    length = None if body is None else b"Content-Length: %d\r\n" % body.length
+    request._writeHeaders(SimpleNamespace(writeSequence=sent.extend), length)
+    answer.sent = blank_headers(b"".join(sent))
+    answer.head = b"\n".join([*parser.lines, b""])
+    return answer

@@ -1,0 +1,223 @@
+"""The download handler: guarded, bounded, and exact about what went over the wire."""
+
+import re
+from functools import partial
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    TunnelError,
+    _ResultT,
+    _ScrapyAgent,
+    _ScrapyProxyAgent,
+    _TunnelingAgent,
+)
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, ResponseDataLossError
+from scrapy.http import Response
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.misc import load_object
+from scrapy.utils.url import add_http_if_no_scheme
+from twisted.web.client import Agent, HTTPConnectionPool
+
+from freshet.core.errors import SettingsError
+from freshet.core.types import Outcome
+from freshet.fetch.network.addresses import PORTS, refusal
+from freshet.fetch.network.certificates import CertificatePolicy
+from freshet.fetch.network.connections import (
+    HEAD,
+    LARGEST_HEAD,
+    SENT,
+    CheckedPool,
+    Connections,
+    ProxyAgent,
+    ProxyReachability,
+    TunnelingAgent,
+)
+from freshet.fetch.network.failures import ProxyFailed, Refused, outcome_of
+from freshet.fetch.network.guard import Guard, guard_of
+from freshet.fetch.network.routes import PROXY_AUTHORIZATION, VERIFY, verifies_by_default, withheld
+
+HEADER_BYTES = "FRESHET_HEADER_BYTES"
+HANDLER = "freshet.fetch.network.download_handler.Handler"
+HANDLERS = {
+    "http": HANDLER,
+    "https": HANDLER,
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
+PROXY_DENIES = 407
+WANTS_PASSWORD = "it wants a user name and password, or others than page.proxy gives"
+# The quickest of common servers hang up after 2 s without a request; ours must not cross that.
+IDLE_SECONDS = 1.8
+
+
+class Handler(HTTP11DownloadHandler):
+    """Fetches what the guard lets pass, and notes on each request what was sent and answered.
+
+    ``request.meta`` then has the head of the answer, byte for byte, and that of the request. No
+    request is ever sent twice by itself: the budget counts what a server sees.
+    """
+
+    _pool: Any
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._verifies = verifies_by_default(crawler.settings)
+        self._policies = {
+            verify: CertificatePolicy(crawler, verify=verify) for verify in (True, False)
+        }
+        # A connection whose certificate was not verified serves no page that wants that.
+        self._unverified_pool: Any = HTTPConnectionPool(self._pool._reactor)  # type: ignore[no-untyped-call]
+        self._unverified_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
+        self._pools = {True: self._pool, False: self._unverified_pool}
+        limit = crawler.settings.getint(HEADER_BYTES, LARGEST_HEAD)
+        for pool in self._pools.values():
+            pool._factory = partial(Connections, limit)
+            pool.cachedConnectionTimeout = IDLE_SECONDS
+            pool.retryAutomatically = False
+
+    async def close(self) -> None:
+        """Close the connections that are kept open."""
+        await super().close()
+        self._pool = self._unverified_pool
+        await super().close()
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the answer to a request; an error says what happened instead."""
+        guard, proxy = guard_of(self._pool._reactor), _proxy(request)
+        verify = bool(request.meta.get(VERIFY, self._verifies))
+        why: str | None
+        why = await _refusal(request, proxy, guard) or withheld(request, is_verified=verify)
+        if why:
+            raise Refused(why)
+        if proxy is None:
+            request.headers.pop(PROXY_AUTHORIZATION, None)
+        agent = self._agent(request, verify)
+        try:
+            with wrap_twisted_exceptions():
+                response = await maybe_deferred_to_future(agent.download_request(request))
+        except Exception as error:
+            if isinstance(error, CannotResolveHostError):
+                named = _named(proxy) if proxy else ""
+                why = guard.why_refused(*_place(proxy or request.url), named=named)
+            if why:
+                raise Refused(why) from error
+            failed = _of_proxy(error, request, proxy, agent.reach)
+            if failed is None:
+                raise
+            raise failed from error
+        if proxy is not None and response.status == PROXY_DENIES:
+            raise ProxyFailed(f"{_named(proxy)} answered {PROXY_DENIES}: {WANTS_PASSWORD}")
+        return response
+
+    def _checked(self, pool: Any, request: Request) -> Any:
+        """Have the day that pays for a request checked when its connection is there."""
+        parts = getattr(self._crawler, "freshet", None)
+        return pool if parts is None else CheckedPool(pool, partial(parts.require_day, request))
+
+    def _agent(self, request: Request, verify: bool) -> "_Agent":
+        return _Agent(
+            contextFactory=self._policies[verify],
+            bindAddress=self._bind_address,
+            pool=self._checked(self._pools[verify], request),
+            maxsize=self._default_maxsize,
+            warnsize=self._default_warnsize,
+            crawler=self._crawler,
+        )
+
+
+class _Agent(_ScrapyAgent):
+    """Runs one request."""
+
+    reach: ProxyReachability
+
+    def _get_agent(self, request: Request, timeout: float) -> Agent:
+        agent: Any = super()._get_agent(request, timeout)
+        self.reach = agent.reach = ProxyReachability()
+        kinds = {_TunnelingAgent: TunnelingAgent, _ScrapyProxyAgent: ProxyAgent}
+        agent.__class__ = kinds.get(type(agent), type(agent))
+        return cast("Agent", agent)
+
+    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+        request.meta[HEAD], request.meta[SENT] = txresponse.head, txresponse.sent
+        return super()._cb_bodyready(txresponse, request)
+
+    def _cb_bodydone(self, result: _ResultT, url: str) -> Response:
+        if getattr(result["txresponse"], "is_cut", False):
+            raise ResponseDataLossError
+        return super()._cb_bodydone(result, url)
+
+
+async def _refusal(request: Request, proxy: str | None, guard: Guard) -> str | None:
+    """Say why a request may not be sent; behind a proxy its host is looked up here for that."""
+    if proxy is None:
+        return refusal(request.url, guard.allowed)
+    why = refusal(proxy, guard.allowed, named=_named(proxy))
+    why = why or refusal(request.url, guard.allowed)
+    if why is not None:
+        return why
+    if proxy.startswith("https:") and request.url.startswith("https:"):
+        return "https pages cannot be fetched through an https:// proxy; give an http:// one"
+    return await guard.why_barred(*_place(request.url))
+
+
+def _of_proxy(
+    error: Exception, request: Request, proxy: str | None, reach: ProxyReachability
+) -> ProxyFailed | None:
+    """Return a failure that lies with the proxy as such; None where it lies with the host.
+
+    A plain request's only connection is the one with the proxy; a tunnel that was opened leads to
+    the host.
+    """
+    if proxy is None or isinstance(error, IgnoreRequest):
+        return None
+    outcome, why = outcome_of(error)
+    is_connection = outcome in (Outcome.UNREACHABLE, Outcome.UNTRUSTED)
+    if reach.is_open and (request.url.startswith("https:") or not is_connection):
+        return None
+    status = re.search(r"'status': (\d+)", str(error)) if isinstance(error, TunnelError) else None
+    if status is not None:
+        why = f"it answered {status[1]} to CONNECT"
+        why += f": {WANTS_PASSWORD}" if int(status[1]) == PROXY_DENIES else ""
+    return ProxyFailed(f"{_named(proxy)} failed: {why}")
+
+
+def _named(proxy: str) -> str:
+    """Return how a proxy is called where it is told of, without its password.
+
+    >>> _named("http://me:pw@gate.example:3128/")
+    'the proxy gate.example:3128'
+    """
+    try:
+        host, port = _place(proxy)
+    except (KeyError, ValueError):
+        return "the proxy"
+    return f"the proxy {host}:{port}"
+
+
+def require_guard(crawler: Crawler) -> None:
+    """Raise an error where a project's settings let requests go around the guard."""
+    for scheme, path in crawler.settings.getwithbase("DOWNLOAD_HANDLERS").items():
+        is_ours = path and scheme in ("http", "https") and issubclass(load_object(path), Handler)
+        if path and not is_ours:
+            raise SettingsError(
+                f"DOWNLOAD_HANDLERS: {path} would fetch {scheme}: addresses unguarded;"
+                f" leave the setting to Freshet"
+            )
+
+
+def _proxy(request: Request) -> str | None:
+    proxy = request.meta.get("proxy")
+    return add_http_if_no_scheme(proxy) if proxy else None
+
+
+def _place(url: str) -> tuple[str, int]:
+    """Return the host and port that a request connects to."""
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or PORTS[f"{parts.scheme}:"]

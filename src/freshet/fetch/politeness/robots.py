@@ -1,0 +1,339 @@
+"""robots.txt is asked for before a host's pages, remembered for a day, and obeyed (RFC 9309).
+
+An answer in the 200s is followed; one in the 400s, or a sixth redirect, means that there are no
+rules. A host whose robots.txt cannot be had is closed: it is asked again after as long as that has
+lasted, and opened when it has lasted for 30 days, as section 2.3.1.4 allows. 429 is no answer, as
+it says nothing of the file. What comes through a proxy over plain http holds for that proxy alone.
+
+A request for robots.txt takes its host's turn as any other. The first goes in place of the page
+that has the turn; a redirect waits for the turn of the host that it leads to, and meanwhile no page
+that waits for the answer holds a turn, so that hosts which redirect to each other do not wait in a
+circle.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from freshet.core.clock import Clock, to_epoch
+from freshet.core.errors import BadInput
+from freshet.core.types import Outcome
+from freshet.crawl.hosts import known_names
+from freshet.fetch.network.failures import CrawlEnded, Disallowed, Refused, outcome_of
+from freshet.fetch.network.redirect_target import target_of
+from freshet.fetch.network.routes import Route, plain_proxy, verifies_by_default
+from freshet.fetch.politeness.robots_rules import PARSED_BYTES, Rulebook, rules_for, text_of
+from freshet.fetch.request_context import trip_of
+from freshet.view.content_coding import decode
+from freshet.view.url import absolute, canonical, place
+
+TOKEN = "Freshet"
+# What kept a page's own way from reaching the host, or its request from being made at all; another
+# page's way may be open.
+OF_THE_ROUTE = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR, Outcome.REFUSED})
+ROBOTS = "freshet_robots"
+MOST_REDIRECTS = 5
+TOO_MANY_REQUESTS = 429
+FIRST_WAIT = 300.0
+OPEN_AFTER = 30 * 86_400.0
+HOUR = 3_600.0
+DECODED_BYTES = 8 * PARSED_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRecord:
+    """What a host's robots.txt said, when, and until when that holds; times are epoch seconds.
+
+    ``rules`` are those for us alone. ``status`` is None where no answer came. While the file cannot
+    be had, ``failing_since`` is set and ``why`` says what comes instead. ``unverified`` says that
+    the server's certificate was not checked: pages that want it checked do not go by that.
+    """
+
+    fetched: float
+    status: int | None
+    rules: str
+    expires: float
+    failing_since: float | None = None
+    why: str = ""
+    unverified: bool = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing may be fetched because it is not known what may."""
+        return self.failing_since is not None and self.fetched - self.failing_since < OPEN_AFTER
+
+    def holds(self, now: float, *, unverified: bool = True) -> bool:
+        """Whether it can still be gone by; a clock that was set back makes it doubtful."""
+        return self.fetched <= now < self.expires and (unverified or not self.unverified)
+
+
+class Hosts(Protocol):
+    """What is remembered of hosts."""
+
+    def add_page(self, host: str) -> None:
+        """Note that a host has pages, so that it is not forgotten."""
+        ...
+
+    def open_from(self, host: str, now: float) -> float:
+        """Return the time from which a host may be asked."""
+        ...
+
+    def robots(self, host: str) -> RobotsRecord | None:
+        """Return what is remembered of a host's robots.txt."""
+        ...
+
+    def keep_robots(self, host: str, record: RobotsRecord) -> None:
+        """Remember a host's robots.txt."""
+        ...
+
+    def set_delay(self, host: str, seconds: float | None) -> None:
+        """Take over a host's Crawl-delay."""
+        ...
+
+    def start(self, host: str, now: float) -> None:
+        """Let a host's delay run from a time on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What is needed of a crawl: its memory and clock, and how it sends, counts and gives turns.
+
+    ``hand_over`` lets the second request go in place of the first, which has its host's turn;
+    ``leave`` ends a turn that was not used; ``asking`` holds back the pages of a host. ``through``
+    returns the memory of what came through a proxy over plain http. ``verifies`` says whether
+    certificates are verified where a request does not say.
+    """
+
+    hosts: Hosts
+    clock: Clock
+    robots_hours: float
+    download: Callable[[Request], Awaitable[Response]]
+    count: Callable[[int], None]
+    hand_over: Callable[[Request, Request], None]
+    leave: Callable[[Request], None]
+    asking: Callable[[str], AbstractContextManager[None]]
+    through: Callable[[str], Hosts]
+    token: str = TOKEN
+    verifies: bool = True
+
+    def now(self) -> float:
+        """Return the time in epoch seconds."""
+        return to_epoch(self.clock.now())
+
+
+class Robots:
+    """A downloader middleware that lets no page pass which its host's robots.txt closes."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._rulebook = Rulebook()
+        self._asking: dict[tuple[str, Route], asyncio.Task[RobotsRecord]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Robots":
+        """Make it for a crawler, with the parts that it has."""
+        parts = crawler.freshet  # type: ignore[attr-defined]
+        robots = cls(
+            Crawl(
+                hosts=parts.hosts,
+                clock=parts.clock,
+                robots_hours=parts.settings.politeness.robots_hours,
+                download=partial(_download, crawler),
+                count=parts.desk.book_apart,
+                hand_over=parts.hand_over,
+                leave=partial(parts.leave, was_sent=False),
+                asking=parts.asking,
+                through=parts.proxied.through,
+                token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or TOKEN,
+                verifies=verifies_by_default(crawler.settings),
+            )
+        )
+        crawler.signals.connect(robots.cut, signals.bytes_received)
+        return robots
+
+    async def process_request(self, request: Request) -> Request | None:
+        """Let a request pass, or raise Disallowed; if its host was asked first, it waits again."""
+        if ROBOTS in request.meta or request.meta.get("dont_obey_robotstxt"):
+            return None
+        url = canonical(request.url) or request.url
+        route = Route.of(request, verifies=self._crawl.verifies)
+        self._require_open(request, url)
+        record = self._known(request, url, route)
+        if record is not None:
+            self._require(record, url)
+            return None
+        with self._crawl.asking(place(url).host):
+            record = await self._ask_once(request, url, route)
+        self._require(record, url)
+        trip_of(request).waits_again = True
+        return request.copy()
+
+    def cut(self, data: bytes, request: Request) -> None:
+        """Stop reading a robots.txt that is longer than what is parsed of it."""
+        if ROBOTS not in request.meta:
+            return
+        request.meta[ROBOTS] += len(data)
+        # It was read whatever its length; what Scrapy may unpack of it is bounded from here.
+        request.meta["download_maxsize"] = DECODED_BYTES
+        if request.meta[ROBOTS] > PARSED_BYTES:
+            raise StopDownload(fail=False)
+
+    def _require_open(self, request: Request, url: str) -> None:
+        """Raise Disallowed where a host is left alone as it is seen through the page's proxy."""
+        proxy, host, now = plain_proxy(request), place(url).host, self._crawl.now()
+        if not proxy:
+            return
+        hosts = self._crawl.through(proxy)
+        if not trip_of(request).hops:
+            hosts.add_page(host)
+        if hosts.open_from(host, now) > now:
+            why = f"{host}, asked through {proxy}, is to be left alone for now"
+            raise Disallowed(why, Outcome.THROTTLED)
+
+    def _known(self, request: Request, url: str, route: Route) -> RobotsRecord | None:
+        """Return the record that a page goes by: the host's own, else what its proxy gave."""
+        key, now, proxy = key_of(url), self._crawl.now(), plain_proxy(request)
+        own = self._crawl.hosts.robots(key)
+        if own and own.holds(now, unverified=route.is_unverified):
+            return own
+        given = self._crawl.through(proxy).robots(key) if proxy else None
+        return given if given and given.holds(now) else None
+
+    def _require(self, record: RobotsRecord, url: str) -> None:
+        host = place(url).host
+        if record.is_closed:
+            outcome = Outcome.UNREACHABLE if record.status is None else Outcome.ROBOTS
+            raise Disallowed(f"robots.txt of {host} cannot be had: {record.why}", outcome)
+        if not self._rulebook.allows(record.rules, url):
+            raise Disallowed(f"robots.txt of {host} closes it")
+
+    async def _ask_once(self, page: Request, url: str, route: Route) -> RobotsRecord:
+        """Ask for a host's robots.txt, or wait for the answer where that is under way."""
+        key = key_of(url), route
+        task = self._asking.get(key)
+        if task is None:
+            task = self._asking[key] = asyncio.ensure_future(self._ask(page, url, route))
+            task.add_done_callback(lambda _: self._asking.pop(key))
+        else:
+            self._crawl.leave(page)
+        return await asyncio.shield(task)
+
+    async def _ask(self, page: Request, url: str, route: Route) -> RobotsRecord:
+        """Ask and remember; a host that may not be asked at all raises Refused.
+
+        What fails on the way to the host, for the sake of this route, is not the host's failure.
+        """
+        crawl, key = self._crawl, key_of(url)
+        lifetime = crawl.robots_hours * HOUR
+        first = _request(absolute(url, "/robots.txt") or url, route)
+        proxy = plain_proxy(first)
+        hosts = crawl.through(proxy) if proxy else crawl.hosts
+        before = hosts.robots(key)
+        try:
+            crawl.hand_over(page, first)
+            response = await self._follow(first, route)
+            record = record_of(response, crawl.token, before, crawl.now(), lifetime)
+        except (Refused, CrawlEnded):
+            raise
+        except Exception as error:  # (whatever happens, there is no robots.txt)
+            outcome, why = outcome_of(error)
+            if outcome in OF_THE_ROUTE:
+                raise Disallowed(why, outcome) from error
+            record = missed(None, why, before, crawl.now(), lifetime)
+        finally:
+            crawl.leave(page)
+        record = replace(record, unverified=route.is_unverified)
+        hosts.keep_robots(key, record)
+        if record.failing_since is None:
+            self._set_delay(place(url).host, record)
+        return record
+
+    def _set_delay(self, host: str, record: RobotsRecord) -> None:
+        """Take over a Crawl-delay; it holds from this request on, which went by the old one."""
+        self._crawl.hosts.set_delay(host, self._rulebook.delay(record.rules))
+        self._crawl.hosts.start(host, record.fetched)
+
+    async def _follow(self, first: Request, route: Route) -> Response:
+        response = await self._send(first)
+        for _ in range(MOST_REDIRECTS):
+            target = target_of(response)
+            if target is None:
+                break
+            try:
+                response = await self._send(_request(target, route))
+            except (Refused, Disallowed) as error:
+                raise Disallowed(f"it was sent on, and {error}") from error
+        return response
+
+    async def _send(self, request: Request) -> Response:
+        self._crawl.count(1)
+        return await self._crawl.download(request)
+
+
+def record_of(
+    response: Response, token: str, before: RobotsRecord | None, now: float, lifetime: float
+) -> RobotsRecord:
+    """Return what an answer means: rules, none where there is no file, or that it cannot be had."""
+    status = response.status
+    if status < 200 or status >= 500 or status == TOO_MANY_REQUESTS:
+        return missed(status, f"status {status}", before, now, lifetime)
+    if status >= 300:
+        return RobotsRecord(now, status, "", now + lifetime)
+    codings = (response.headers.get("Content-Encoding") or b"").decode("latin-1")
+    try:
+        body = decode(response.body, codings, DECODED_BYTES)
+    except BadInput as error:
+        return missed(status, str(error), before, now, lifetime)
+    return RobotsRecord(now, status, rules_for(text_of(body), token), now + lifetime)
+
+
+def missed(
+    status: int | None, why: str, before: RobotsRecord | None, now: float, lifetime: float
+) -> RobotsRecord:
+    """Return the record of a robots.txt that cannot be had, asked for again ever more seldom."""
+    since = before.failing_since if before else None
+    since = now if since is None else min(since, now)
+    wait = min(max(now - since, FIRST_WAIT), lifetime)
+    return RobotsRecord(now, status, "", now + wait, since, why)
+
+
+def key_of(url: str) -> str:
+    """Return the name under which a page's robots.txt is remembered: that of http is another's.
+
+    >>> key_of("https://a.example/b"), key_of("http://a.example/"), key_of("http://a.example:81/")
+    ('a.example', 'a.example:80', 'a.example:81')
+    """
+    host = place(url).host
+    return host if url.startswith("https:") else known_names(host)[-1]
+
+
+def _request(url: str, route: Route) -> Request:
+    """Return a request that no other middleware redirects, repeats, keeps or counts."""
+    meta: dict[str, object] = {
+        ROBOTS: 0,
+        "download_maxsize": 0,
+        "dont_redirect": True,
+        "dont_retry": True,
+        "dont_cache": True,
+        "dont_merge_cookies": True,
+        "dont_obey_robotstxt": True,
+        **dict(route.meta),
+    }
+    headers = {"Accept-Encoding": "identity", **route.headers}
+    return Request(url, headers=headers, meta=meta, callback=NO_CALLBACK, dont_filter=True)
+
+
+async def _download(crawler: Crawler, request: Request) -> Response:
+    if crawler.engine is None:
+        raise CrawlEnded("the crawl has ended")
+    return await crawler.engine.download_async(request)

@@ -1,0 +1,93 @@
+"""Crawling a collection for good, or until a limit: the main job."""
+
+import gc
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess
+
+from freshet.core.clock import Clock
+from freshet.core.errors import Interrupted
+from freshet.core.settings import Settings
+from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.addon import process_settings
+from freshet.fetch.collection_thread import Worker
+from freshet.fetch.event_dispatcher import Listener
+from freshet.fetch.recording_loop import FOR_EVER, Limits
+from freshet.fetch.runtime import Parts
+from freshet.fetch.spider import KeepFresh
+
+# While one thread computes, the other gets its turn within this time, and sockets do not wait.
+SWITCH_SECONDS = 0.0002
+# Of Scrapy's own middlewares, those that do something for us.
+NEEDED = {
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
+}
+# How many objects come before the garbage among them is looked for; most go without that.
+COLLECTIONS = (20_000, 50, 100)
+
+
+def crawl(
+    path: Path,
+    *,
+    budget: str = "",
+    clock: Clock | None = None,
+    limits: Limits = FOR_EVER,
+    pages: Sequence[int] = (),
+    listeners: Sequence[Listener] = (),
+) -> DaySpending:
+    """Keep a collection's pages fresh; return the day's spending when it ends.
+
+    With ``pages`` only these are visited, once each, where they were asked for.
+    SIGINT or SIGTERM end it when what is under way has been recorded, a second one at once.
+    """
+    worker = Worker(path, clock=clock, budget=budget, only=pages)
+    worker.open()
+    _tune()
+    try:
+        process = AsyncCrawlerProcess(_settings(worker.settings))
+        crawler = process.create_crawler(KeepFresh)
+        ends = replace(limits, visits=len(pages)) if pages else limits
+        parts = Parts(crawler, worker, limits=ends, listeners=listeners)
+        process.crawl(crawler)
+        process.start()
+        if parts.failure is not None:
+            raise parts.failure
+        if not parts.desk.is_closed:
+            raise Interrupted("stopped at once; what was acknowledged is kept")
+        return worker.spending()
+    finally:
+        worker.close()
+
+
+def _tune() -> None:
+    """Let both threads run smoothly: short turns, and what is loaded for good never searched."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
+
+
+def _settings(ours: Settings) -> dict[str, Any]:
+    return {
+        "ADDONS": {"freshet.fetch.addon.Freshet": 500},
+        **process_settings(ours.network),
+        "COMPRESSION_ENABLED": False,
+        "CONCURRENT_ITEMS": 1,
+        "DEFAULT_REQUEST_HEADERS": {
+            "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "Accept-Encoding": "gzip, deflate, br, zstd",
+        },
+        "LOG_ENABLED": False,
+        "LOG_INSTALL_ROOT_HANDLER": False,
+        "EXTENSIONS": {},
+        "EXTENSIONS_BASE": {},
+        "SPIDER_MIDDLEWARES_BASE": {},
+        "DOWNLOADER_MIDDLEWARES_BASE": NEEDED,
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+    }

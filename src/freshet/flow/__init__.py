@@ -1,1 +1,0 @@
-"""The only place where stages meet; one file per verb."""

@@ -1,0 +1,1 @@
+"""Two views of a page compared: similarity, significance, words and links."""

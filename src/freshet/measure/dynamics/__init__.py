@@ -1,0 +1,1 @@
+"""How a page changes over its history: curves, terms and structure."""

@@ -1,0 +1,34 @@
+"""Blocks that move between siblings: the same text under the same parent at another place."""
+
+import numpy as np
+
+from freshet.measure.dynamics.structure.column_table import Table, most, reduce, sort, total
+from freshet.measure.dynamics.structure.dom_history import NO_TEXT, Structure
+
+_BLOCK = ["parent", "tag", "subtree_hash", "version"]
+
+
+def moves(structure: Structure) -> Table:
+    """Return every move from one stay to the next, by parent and text.
+
+    The columns are parent, subtree_hash, version (the stay that shows it at its new place), before
+    and after (full paths), and place (where the row lies in the table). A text that stands twice
+    under one parent is left out, for nobody can tell which of the two moved.
+    """
+    blocks = _blocks(structure)
+    moved = blocks["version"][1:] == blocks["version"][:-1] + 1
+    moved &= blocks["after"][1:] != blocks["after"][:-1]
+    for key in _BLOCK[:-1]:
+        moved &= blocks[key][1:] == blocks[key][:-1]
+    places = np.flatnonzero(moved) + 1
+    return blocks.take(places).put(before=blocks["after"][places - 1])
+
+
+def _blocks(structure: Structure) -> Table:
+    """Return the elements whose text stands once under their parent, each text in time order."""
+    rows = structure.rows.only(*_BLOCK, "full_path", "place")
+    rows = rows.take(rows["subtree_hash"] != NO_TEXT)
+    rows = sort(rows, *_BLOCK).put(one=np.ones(len(rows), np.int32))
+    pieces = {"after": most("full_path"), "place": most("place"), "alike": total("one")}
+    blocks = reduce(rows, _BLOCK, pieces)
+    return blocks.take(blocks["alike"] == 1)

@@ -1,0 +1,1 @@
+"""Figures of many pages: summaries, groups and tests between groups."""

@@ -1,0 +1,1 @@
+"""An observation becomes an acknowledged visit; stored pages are read and repaired."""

@@ -1,1 +1,0 @@
-"""The pass over serialised markup that gives text, links, structure and DOM rows together."""

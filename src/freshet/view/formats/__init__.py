@@ -1,0 +1,1 @@
+"""Readers of the content types that pages come in."""

@@ -1,0 +1,18 @@
+"""OPML: lists of feeds and pages as feed readers exchange them."""
+
+from freshet.view.formats.xml import ANY_NUMBER, parse
+
+ADDRESSES = ("htmlurl", "xmlurl", "url")
+
+
+def urls(text: str) -> list[str]:
+    """Return the address of every outline: its page where it names one, else its feed.
+
+    >>> urls('<opml><body><outline text="a" xmlUrl="https://a.org/feed"/></body></opml>')
+    ['https://a.org/feed']
+    """
+    outlines = (
+        element for element in parse(text, most=ANY_NUMBER).walk() if element.name == "outline"
+    )
+    named = ([item.attributes.get(name) for name in ADDRESSES] for item in outlines)
+    return [next(filter(None, found)) for found in named if any(found)]

@@ -1,0 +1,91 @@
+"""Documents without markup of their own: plain text, Markdown and JSON."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from freshet.core.types import Kind
+from freshet.view.formats import json_text
+from freshet.view.formats.document import Href, Reading
+
+LONGEST_TITLE = 200
+MOST_LINKS = 50_000
+
+_BARE = r"https?://[^\s<>\"'`|\\^{}\[\]]++"
+_BARE_URL = re.compile(_BARE, re.IGNORECASE)
+_IMAGE = r"!\[[^\[\]]*+\]\([^()]*+\)"
+_TARGET = r"<?(?P<inline>[^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)"
+_MARKDOWN_LINK = re.compile(
+    rf"""{_IMAGE}
+    |\[(?P<anchor>(?:[^\[\]]++|{_IMAGE}|\[[^\[\]]*+\])*+)\]\(\s*+{_TARGET}
+    |^[ ]{{0,3}}\[(?P<label>[^\[\]]++)\]:[ \t]*+<?(?P<definition>[^\s<>]++)
+    |<(?P<auto>https?://[^\s<>]++)>
+    |(?P<bare>{_BARE})""",
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"^[ ]{0,3}(?:\#{1,6}[ \t]++(?P<under>[^\n]++)|(?P<over>[^\n]++)\n=++[ \t]*+$)", re.MULTILINE
+)
+_LINK_TEXT = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
+
+
+def read(text: str, kind: Kind, *, links: int = MOST_LINKS) -> Reading:
+    """Return the text of a document as it is, with its first links and its title.
+
+    >>> read("# Rain\\n[more](/rain)", Kind.MARKDOWN).hrefs
+    (('/rain', 'more', ''),)
+    """
+    if kind == Kind.JSON:
+        return _read_json(text)
+    if kind == Kind.MARKDOWN:
+        found = islice(_markdown_links(text), links)
+        return Reading(_heading(text) or _first_line(text), text, tuple(found))
+    return Reading(_first_line(text), text, tuple(islice(_bare_links(text), links)))
+
+
+def _first_line(text: str) -> str:
+    """Return the first line that is not empty, cut to a title's length."""
+    return " ".join(text.lstrip()[: 10 * LONGEST_TITLE].partition("\n")[0].split())[:LONGEST_TITLE]
+
+
+def _heading(text: str) -> str:
+    """Return the first heading of a Markdown document."""
+    match = _HEADING.search(text)
+    if match is None:
+        return ""
+    written = (match["under"] or match["over"]).strip().rstrip("#")
+    return _first_line(_LINK_TEXT.sub(r"\1", written))
+
+
+def _markdown_links(text: str) -> Iterator[Href]:
+    """Yield the links of a Markdown document; images are no links."""
+    for match in _MARKDOWN_LINK.finditer(text):
+        if bare := match["bare"]:
+            yield _trimmed(bare), "", ""
+            continue
+        href = match["inline"] or match["definition"] or match["auto"]
+        if href:
+            anchor = _LINK_TEXT.sub(r"\1", match["anchor"] or match["label"] or "")
+            yield href, " ".join(anchor.split()), ""
+
+
+def _bare_links(text: str) -> Iterator[Href]:
+    """Yield the web addresses that stand in a text."""
+    return ((_trimmed(match[0]), "", "") for match in _BARE_URL.finditer(text))
+
+
+def _trimmed(url: str) -> str:
+    """Return an address without the punctuation of the sentence around it."""
+    trimmed = url.rstrip(".,;:!?*_~")
+    if trimmed.endswith(")") and "(" not in trimmed:
+        return trimmed.rstrip(").,;:!?*_~")
+    return trimmed
+
+
+def _read_json(text: str) -> Reading:
+    """Return the lines of a JSON document; a broken one is read as text."""
+    reading = json_text.read(text, _BARE_URL)
+    if reading is None:
+        return read(text, Kind.TEXT)
+    return replace(reading, title=_first_line(reading.title))

@@ -1,0 +1,130 @@
+"""Words of a text as arrays: fold the code points, hash each word, count the hashes."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from freshet.core.types import Counts, Flags, Ids
+from freshet.view.case_folding import EXPANDS, JOINS, LOW_BITS, Codes
+from freshet.view.character_classes import APOSTROPHE, CUT, MARK, OTHER, WORD
+from freshet.view.kernels.markup import spread
+
+SEED = 0x9E37_79B9_7F4A_7C15
+FNV_PRIME = 0x0000_0100_0000_01B3
+
+_SEED, _PRIME = np.uint64(SEED), np.uint64(FNV_PRIME)
+
+
+@njit(cache=True)
+def folded_length(codes: Codes, table: Codes, starts: Codes) -> int:
+    """Return the length of the folded text, or -1 if some character may join with another."""
+    length, limit = len(codes), len(table)
+    for code in codes:
+        entry = table[code] if code < limit else 0
+        if entry & JOINS:
+            return -1
+        if entry & EXPANDS:
+            row = entry & LOW_BITS
+            length += starts[row + 1] - starts[row] - 1
+    return length
+
+
+@njit(cache=True)
+def fold_each(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> Codes:
+    """Fold every code point by itself into a text of the given length."""
+    table, starts, expansions = known
+    folded = np.empty(length, np.uint32)
+    place, limit = 0, len(table)
+    for code in codes:
+        entry = table[code] if code < limit else code
+        if code < limit and entry & EXPANDS:
+            row = entry & LOW_BITS
+            for part in range(starts[row], starts[row + 1]):
+                folded[place] = expansions[part]
+                place += 1
+        else:
+            folded[place] = entry
+            place += 1
+    return folded
+
+
+@njit(cache=True, nogil=True)
+def word_ids(codes: NDArray[np.unsignedinteger], classes: Flags) -> Ids:
+    """Return the term id of every word in order."""
+    ids = np.empty(len(codes), np.uint64)
+    found, place = 0, 0
+    while place < len(codes):
+        kind = classes[codes[place]]
+        if kind in (OTHER, APOSTROPHE):
+            place += 1
+            continue
+        mixed = _absorb(_SEED, codes[place])
+        place += 1
+        while place < len(codes) and _goes_on(codes, classes, place, kind != CUT):
+            mixed = _absorb(mixed, codes[place])
+            place += 1
+        ids[found] = spread(mixed)
+        found += 1
+    return ids[:found].copy()
+
+
+@njit(cache=True)
+def tally(ids: Ids) -> tuple[Ids, Counts]:
+    """Count equal ids in an open-addressing table; give nothing if they were made to collide."""
+    size = 16
+    while size < 2 * len(ids):
+        size *= 2
+    keys, counts = np.empty(size, np.uint64), np.zeros(size, np.uint32)
+    used = np.empty(len(ids), np.int64)
+    distinct, patience = 0, 32 * size
+    for term in ids:
+        slot = np.int64(term & np.uint64(size - 1))
+        while counts[slot] != 0 and keys[slot] != term and patience > 0:
+            slot = (slot + 1) & (size - 1)
+            patience -= 1
+        if patience == 0:
+            return keys[:0], counts[:0]
+        if counts[slot] == 0:
+            keys[slot] = term
+            used[distinct] = slot
+            distinct += 1
+        counts[slot] += 1
+    return keys[used[:distinct]], counts[used[:distinct]]
+
+
+@njit(cache=True)
+def _goes_on(codes: NDArray[np.unsignedinteger], classes: Flags, place: int, grows: bool) -> bool:
+    """Say whether the character at a place belongs to the word before it."""
+    kind = classes[codes[place]]
+    if kind == WORD:
+        return grows
+    if kind == MARK:
+        return True
+    if kind != APOSTROPHE or not grows or place + 1 == len(codes):
+        return False
+    following = classes[codes[place + 1]]
+    return bool(following in (WORD, MARK))
+
+
+@njit(cache=True)
+def _absorb(mixed: np.uint64, code: int) -> np.uint64:
+    """Mix the UTF-8 bytes of a code point into a word's hash (FNV-1a)."""
+    wide = np.uint64(code)
+    if wide < 0x80:
+        return (mixed ^ wide) * _PRIME
+    if wide < 0x800:
+        mixed = (mixed ^ (np.uint64(0xC0) | wide >> np.uint64(6))) * _PRIME
+    else:
+        if wide < 0x10000:
+            mixed = (mixed ^ (np.uint64(0xE0) | wide >> np.uint64(12))) * _PRIME
+        else:
+            mixed = (mixed ^ (np.uint64(0xF0) | wide >> np.uint64(18))) * _PRIME
+            mixed = (mixed ^ _tail(wide >> np.uint64(12))) * _PRIME
+        mixed = (mixed ^ _tail(wide >> np.uint64(6))) * _PRIME
+    return (mixed ^ _tail(wide)) * _PRIME
+
+
+@njit(cache=True)
+def _tail(bits: np.uint64) -> np.uint64:
+    """Return a continuation byte of UTF-8."""
+    return np.uint64(0x80) | bits & np.uint64(0x3F)

@@ -1,1 +1,0 @@
-"""Reading text and attributes in serialised markup."""

@@ -1,0 +1,101 @@
+"""Text → words and their counts, by the definition of a word that every part shares.
+
+A word is a maximal run of letters, marks and digits (Unicode L, M and Nd) after NFKC and casefold.
+An apostrophe between two such characters stays inside the word, and U+2019 counts as ``'``, so that
+new quotation marks do not make new words. Every character of the Han, Kana, Thai, Lao and Khmer
+scripts, their vowel signs and digits included, is a word by itself; a mark that belongs to no such
+script (a variation selector, an accent) stays with the character it follows.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.types import Terms
+from freshet.view.case_folding import code_points, fold, folding
+from freshet.view.character_classes import (
+    APOSTROPHE,
+    CUT,
+    MARK,
+    OTHER,
+    WORD,
+    character_class,
+    class_table,
+)
+from freshet.view.kernels import words as kernels
+from freshet.view.text_hash import mixed
+
+_LOW_64 = 0xFFFF_FFFF_FFFF_FFFF
+
+
+def count(text: str) -> Terms:
+    """Count the words of a text.
+
+    >>> count("Rain, rain; go away").total
+    4
+    """
+    ids = kernels.word_ids(_folded_codes(text), class_table())
+    distinct, counts = kernels.tally(ids)
+    if len(ids) and not len(distinct):
+        distinct, tallied = np.unique(ids, return_counts=True)
+        return Terms(distinct, tallied.astype(np.uint32))
+    order = np.argsort(distinct)
+    return Terms(distinct[order], counts[order])
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the words of a text in order: the plain form that the compiled one must equal.
+
+    >>> list(words("L'été 東京 isn't 'quoted'"))
+    ["l'été", '東', '京', "isn't", 'quoted']
+    """
+    folded = fold(text)
+    word, grows = "", False
+    for place, char in enumerate(folded):
+        kind = character_class(char)
+        if word and (kind == MARK or (grows and _continues(folded, place))):
+            word += char
+            continue
+        if word:
+            yield word
+        word, grows = ("", False) if kind in (OTHER, APOSTROPHE) else (char, kind != CUT)
+    if word:
+        yield word
+
+
+def vocabulary(text: str) -> dict[int, str]:
+    """Return the words of a text by their term id."""
+    return {term_id(word): word for word in words(text)}
+
+
+def term_id(word: str) -> int:
+    """Return the 64-bit hash of a word: seeded FNV-1a of its UTF-8, then MurmurHash3's finaliser.
+
+    >>> term_id("rain") == term_id("Rain")
+    False
+    """
+    value = kernels.SEED
+    for byte in word.encode():
+        value = (value ^ byte) * kernels.FNV_PRIME & _LOW_64
+    return mixed(value)
+
+
+def _continues(folded: str, place: int) -> bool:
+    """Say whether the character at a place goes on with the word before it."""
+    kind = character_class(folded[place])
+    if kind != APOSTROPHE:
+        return kind == WORD
+    following = folded[place + 1 : place + 2]
+    return bool(following) and character_class(following) in (WORD, MARK)
+
+
+def _folded_codes(text: str) -> NDArray[np.unsignedinteger]:
+    """Return the code points of a folded text by the cheapest way that is exact."""
+    if text.isascii():
+        return np.frombuffer(text.lower().encode("ascii"), dtype=np.uint8)
+    codes, known = code_points(text), folding()
+    length = kernels.folded_length(codes, known.table, known.starts)
+    if length < 0:
+        return code_points(fold(text))
+    return kernels.fold_each(codes, (known.table, known.starts, known.expansions), length)

@@ -1,0 +1,120 @@
+"""Blocks become HTML; the words are the same in every design, the markup around them is not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from freshet.world.page_version import NOWHERE, Block
+
+Tags = tuple[str, str]
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#222;--paper:#fdfdfb;--line:#ddd;--accent:#1a5fb4}
+body{margin:0 auto;max-width:56rem;padding:1rem;font:1rem/1.6 system-ui,sans-serif;color:var(--ink)}
+header,footer{border-color:var(--line);border-style:solid;border-width:0 0 1px;padding:.5rem 0}
+nav a,.menu a{margin-right:1rem;color:var(--accent);text-decoration:none}
+ul{padding-left:1.2rem}li{margin:.4rem 0}table{border-collapse:collapse;width:100%}
+td{border-bottom:1px solid var(--line);padding:.3rem .6rem}.post{margin:1rem 0}
+@media (max-width:40rem){body{padding:.5rem}nav a,.menu a{display:inline-block;margin:.2rem}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a page's blocks."""
+
+    site: str
+    title: str
+    menu: Sequence[Block]
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The tags around each block of a role, around runs of them, and around the page."""
+
+    blocks: Mapping[str, Tags]
+    runs: Mapping[str, Tags]
+    cell: str
+    page: str
+
+
+_PLAIN = Design(
+    blocks={
+        "heading": ("<h2>", "</h2>\n"),
+        "paragraph": ("<p>", "</p>\n"),
+        "item": ("<li>", "</li>\n"),
+        "post": ('<article class="post"><p>', "</p></article>\n"),
+        "row": ("<tr><td>", "</td></tr>\n"),
+        "advert": ('<aside class="ad"><p>', "</p></aside>\n"),
+    },
+    runs={"item": ("<ul>\n", "</ul>\n"), "row": ("<table><tbody>\n", "</tbody></table>\n")},
+    cell="</td><td>",
+    page="""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<title>{title} | {site}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">{token}
+<style>{style}</style></head>
+<body><header><nav>{menu}</nav></header>
+<main><h1>{title}</h1>
+{main}</main>
+<footer><p>{site}, printed on recycled electrons</p></footer>
+</body></html>
+""",
+)
+_BOXED = Design(
+    blocks={
+        "heading": ('<div class="box"><h3 class="head">', "</h3></div>\n"),
+        "paragraph": ('<div class="text">', "</div>\n"),
+        "item": ('<div class="card">', "</div>\n"),
+        "post": ('<div class="post" role="article">', "</div>\n"),
+        "row": ('<div class="row"><span>', "</span></div>\n"),
+        "advert": ('<div class="promo">', "</div>\n"),
+    },
+    runs={
+        "item": ('<div class="cards">\n', "</div>\n"),
+        "row": ('<div class="grid">\n', "</div>\n"),
+    },
+    cell="</span> <span>",
+    page="""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<title>{title} | {site}</title>{token}
+<style>{style}</style></head>
+<body class="v2"><div class="wrap"><div class="menu">{menu}</div>
+<section class="content"><div class="title"><h1>{title}</h1></div>
+{main}</section>
+<div class="foot">{site}, printed on recycled electrons</div></div>
+</body></html>
+""",
+)
+DESIGNS = (_PLAIN, _BOXED)
+
+
+def html(design: Design, frame: Frame, blocks: Sequence[Block], origins: Sequence[str]) -> str:
+    """Write a page in a design; links to other hosts begin with their origins."""
+    main = "".join(
+        _run(design, role, list(run), origins)
+        for role, run in groupby(blocks, key=lambda block: block.role)
+    )
+    token = f'\n<meta name="csrf-token" content="{frame.token}">' if frame.token else ""
+    menu = " ".join(_linked(block, origins) for block in frame.menu)
+    return design.page.format(
+        site=frame.site, title=frame.title, token=token, style=_STYLE, menu=menu, main=main
+    )
+
+
+def _run(design: Design, role: str, run: list[Block], origins: Sequence[str]) -> str:
+    before, after = design.blocks[role]
+    written = "".join(f"{before}{_linked(block, origins)}{after}" for block in run)
+    if role == "row":
+        written = written.replace("\t", design.cell)
+    opened, closed = design.runs.get(role, ("", ""))
+    return f"{opened}{written}{closed}"
+
+
+def _linked(block: Block, origins: Sequence[str]) -> str:
+    if not block.href:
+        return block.text
+    more = f" {block.more}" if block.more else ""
+    origin = "" if block.host == NOWHERE else origins[block.host]
+    return f'<a href="{origin}{block.href}">{block.text}</a>{more}'

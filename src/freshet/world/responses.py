@@ -1,0 +1,66 @@
+"""What a visit is answered with: the page and its validators, or a refusal while trouble lasts."""
+
+from collections.abc import Set
+from dataclasses import dataclass
+from email.utils import formatdate
+from random import Random
+
+from freshet.world import documents
+from freshet.world.noise import token
+from freshet.world.page_kinds import Trouble
+from freshet.world.site_specs import WorldHost
+
+Headers = tuple[tuple[str, str], ...]
+
+RETRY_AFTER = 1800
+MEDIA_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "feed": "application/rss+xml; charset=utf-8",
+    "script": "text/html; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What one visit is answered with; an error shows nothing of the version beneath it."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    version: int
+    etag: str | None = None
+    last_modified: float | None = None
+    is_error: bool = False
+
+
+def refusal(troubles: Set[Trouble], version: int, rng: Random) -> Rendered | None:
+    """Return what is said instead of the page while one of these troubles lasts."""
+    kind = ("Content-Type", MEDIA_TYPES["html"])
+    if "down" in troubles:
+        headers = (kind, ("Retry-After", str(RETRY_AFTER)))
+        body = documents.unavailable()
+        return Rendered(503, headers, body.encode(), version, is_error=True)
+    if "gone" in troubles:
+        return Rendered(404, (kind,), documents.missing().encode(), version, is_error=True)
+    if "captcha" in troubles:
+        body = documents.challenge(token(rng))
+        return Rendered(200, (kind,), body.encode(), version, is_error=True)
+    return None
+
+
+def page(
+    body: str, medium: str, version: int, *, etag: str | None, last_modified: float | None
+) -> Rendered:
+    """Return a page with what its host says of its age."""
+    headers = [("Content-Type", MEDIA_TYPES[medium])]
+    if etag is not None:
+        headers.append(("ETag", etag))
+    if last_modified is not None:
+        headers.append(("Last-Modified", formatdate(last_modified, usegmt=True)))
+    return Rendered(200, tuple(headers), body.encode(), version, etag, last_modified)
+
+
+def last_modified(host: WorldHost, changed: float, epoch: float) -> float | None:
+    """Return when a host says that a page changed, in whole seconds."""
+    claims = {"none": None, "honest": float(int(changed)), "lying": float(int(epoch))}
+    return claims[host.last_modified]

@@ -1,0 +1,153 @@
+"""Who is on the living web: eight hosts with their ways, and the pages on them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from freshet.world.page_kinds import KINDS, Spell
+
+Claim = Literal["none", "honest", "lying"]
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """A host's patience: more than ``requests`` within ``seconds`` are answered with 429."""
+
+    requests: int
+    seconds: float
+    retry_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorldHost:
+    """A host and its ways.
+
+    Lying entity tags lag days behind the page, a lying Last-Modified says "now", a lying sitemap
+    says that everything changed today. ``crawl_delay`` is in seconds, 0 where none is asked for.
+    """
+
+    name: str
+    title: str
+    design: int = 0
+    crawl_delay: float = 0.0
+    throttle: Throttle | None = None
+    etags: Claim = "none"
+    last_modified: Claim = "none"
+    sitemap: Claim = "none"
+    spells: tuple[Spell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorldPage:
+    """A page: its host's index, and the names of what makes noise on it (``noise.NOISES``).
+
+    ``follows`` is the path of the page whose news a feed tells.
+    """
+
+    host: int
+    path: str
+    kind: str
+    importance: float = 1.0
+    noise: tuple[str, ...] = ()
+    follows: str = ""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether two visits at the same moment see different words."""
+        return bool(self.noise)
+
+    @property
+    def directory(self) -> str:
+        """The path without its last segment."""
+        return self.path.rpartition("/")[0]
+
+
+def cast(copies: int) -> tuple[tuple[WorldHost, ...], tuple[WorldPage, ...]]:
+    """Return hosts and pages; each copy of the cast has hosts of its own names."""
+    hosts: list[WorldHost] = []
+    pages: list[WorldPage] = []
+    for copy in range(copies):
+        for host, of_host in _HOSTS:
+            name = f"{host.name}{copy + 1 if copy else ''}.example"
+            pages += [replace(page, host=len(hosts)) for page in of_host]
+            hosts.append(replace(host, name=name))
+    return tuple(hosts), tuple(pages)
+
+
+def _page(
+    path: str, kind: str, importance: float = 1.0, *noise: str, follows: str = ""
+) -> WorldPage:
+    return WorldPage(0, path, kind, importance, KINDS[kind].noise + noise, follows)
+
+
+def _numbered(folder: str, kind: str, count: int) -> Iterator[WorldPage]:
+    return (_page(f"{folder}{number}", kind) for number in range(1, count + 1))
+
+
+_HERALD = (
+    _page("/", "news", 5.0),
+    _page("/live", "news", 2.0, "advert-above", "stamp"),
+    *(_page(f"/{name}/", "section", 2.0) for name in ("world", "sport", "culture", "science")),
+    _page("/feed.xml", "feed", follows="/"),
+    _page("/about", "static", 0.5),
+)
+_JOURNAL = (
+    _page("/", "blog", 2.0),
+    *(_page(f"/{name}/", "blog") for name in ("recipes", "walks", "letters", "workshop")),
+    _page("/walks/feed.xml", "feed", follows="/walks/"),
+    _page("/about", "static", 0.5),
+)
+_FORUM = (*_numbered("/t/", "thread", 8), _page("/t/9", "thread", 1.0, "visitors"))
+_DOCS = (
+    *_numbered("/manual/", "docs", 9),
+    _page("/tour", "redesigned"),
+    _page("/licence", "static", 0.5),
+)
+_SHOP = (
+    *(_page(f"/{name}/", "shop", 1.5) for name in ("lamps", "tools", "seeds", "books")),
+    _page("/offers/", "shop", 2.0, "suggested"),
+    _page("/terms", "static", 0.5),
+)
+_LEAGUE = (*_numbered("/tables/", "table", 9), _page("/rules", "static", 0.5))
+_TOWN = (
+    _page("/council", "returning"),
+    _page("/library", "guarded"),
+    _page("/history", "static"),
+    _page("/museum", "adverts"),
+    _page("/harbour", "adverts"),
+)
+_CLOUD = (
+    _page("/status", "status"),
+    _page("/uptime", "status"),
+    _page("/console", "script"),
+    _page("/pricing", "static"),
+)
+_HOSTS = (
+    (
+        WorldHost("herald", "The Valley Herald", 0, last_modified="lying", sitemap="honest"),
+        _HERALD,
+    ),
+    (
+        WorldHost("journal", "Orchard Journal", 0, etags="honest", last_modified="honest"),
+        _JOURNAL,
+    ),
+    (WorldHost("forum", "The Long Table", 1, crawl_delay=1800.0), _FORUM),
+    (
+        WorldHost("docs", "Lantern Manual", 0, etags="honest", sitemap="honest"),
+        _DOCS,
+    ),
+    (
+        WorldHost(
+            "shop",
+            "Meadow Market",
+            1,
+            throttle=Throttle(requests=3, seconds=7200.0, retry_after=1800.0),
+            sitemap="lying",
+            spells=(Spell("down", 0.7, 0.74),),
+        ),
+        _SHOP,
+    ),
+    (WorldHost("league", "Ferry League", 0, etags="lying", last_modified="honest"), _LEAGUE),
+    (WorldHost("town", "Harbour Town", 0, last_modified="honest"), _TOWN),
+    (WorldHost("cloud", "Signal Cloud", 1, etags="lying"), _CLOUD),
+)

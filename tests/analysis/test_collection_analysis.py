@@ -1,0 +1,383 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.analysis import collection_analysis as analysing
+from freshet.analysis.collection_analysis import analyse
+from freshet.analysis.page_measurement import Measured, MeasurePages
+from freshet.analysis.page_study import study
+from freshet.archive.importers.base import Arrival
+from freshet.collection.collection import Collection
+from freshet.core.clock import FixedClock
+from freshet.core.errors import NotFound, UsageError
+from freshet.core.types import Change, Outcome
+from freshet.engine.local import LocalEngine
+from freshet.engine.result_cache import Columns
+from freshet.measure.statistics.page_summary import PageSummary
+from tests.crawl import test_bursts as crawled
+from tests.record.record_samples import URL, arrive, html, make, record
+
+HERE = LocalEngine(1)
+PDF = b"%PDF-1.7 \x00\xff binary"
+
+
+def measured(folder: Path, *arrivals: Arrival) -> Measured:
+    """Return what an analysis says of a page with these arrivals."""
+    with make(folder) as collection:
+        record(collection, arrivals)
+        return next(iter(analyse(collection, engine=HERE).measured()))
+
+
+def summary(folder: Path, *arrivals: Arrival) -> PageSummary:
+    return measured(folder, *arrivals).summary
+
+
+def site(name: str, days: int, *, every: int) -> list[Arrival]:
+    """Return daily looks at a page that changes every few looks; never if that is 0."""
+    url = f"https://{name}"
+    return [
+        arrive(day, html(f"news {day // every if every else 0}", name), url=url)
+        for day in range(days)
+    ]
+
+
+def fill(collection: Collection) -> None:
+    """Record pages of two domains: six that change each second day, six that do each fifth."""
+    lively = [site(f"a{n}.example.com/", 12, every=2) for n in range(6)]
+    quiet = [site(f"b{n}.example.org/x/y", 24, every=4 + n % 3) for n in range(6)]
+    record(collection, *lively, *quiet, site("c.example.net/z", 5, every=0))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("analyse") / "c"
+    with make(folder) as collection:
+        fill(collection)
+    return folder
+
+
+def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
+    with Collection.open(filled) as collection:
+        found = analyse(collection, by="tld", engine=HERE)
+    assert (found.pages, found.total.pages, found.sampled) == (13, 13, False)
+    assert found.total.never_changed == pytest.approx(1 / 13)
+    assert [(row.name, row.pages) for row in found.groups] == [("com", 6), ("org", 6), ("net", 1)]
+    lively, quiet, still = found.groups
+    assert lively.interval_hours.mean == pytest.approx(48)
+    assert quiet.interval_hours.mean == pytest.approx(24 * 5, rel=0.05)
+    assert (still.interval_hours.mean, still.never_changed) == (None, 1.0)
+    assert lively.expected_hours.mean is not None
+    assert quiet.expected_hours.mean is not None
+    assert lively.expected_hours.mean < quiet.expected_hours.mean
+    interval = found.tests[0]
+    assert (interval.figure, interval.untested) == ("interval_hours", ("net",))
+    assert interval.p is not None
+    assert interval.p < 0.01
+    assert int(found.intervals.counts.sum()) == 12
+    assert found.intervals.lacking == 1
+
+
+@pytest.mark.parametrize(
+    ("by", "groups"),
+    [
+        ("depth", {"0": 6, "1": 1, "2": 6}),
+        ("kind", {"html": 13}),
+        ("tag", {"none": 13}),
+        ("importance", {"1": 13}),
+        ("source", {"live": 13}),
+    ],
+)
+def test_pages_can_be_grouped_in_many_ways(filled: Path, by: str, groups: dict[str, int]) -> None:
+    with Collection.open(filled) as collection:
+        found = analyse(collection, by=by, engine=HERE)
+    assert {row.name: row.pages for row in found.groups} == groups
+
+
+def test_a_page_with_two_tags_counts_in_both(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
+        first, second = collection.pages()
+        collection.tag("news", [first, second])
+        collection.tag("local", [first])
+        found = collection.analyse("tag", processes=1)
+    assert {row.name: row.pages for row in found.groups} == {"news": 2, "local": 1}
+    assert found.total.pages == 2
+
+
+def test_only_pages_of_a_tag_or_a_source_are_taken(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        imported = [replace(each, source="old") for each in site("a.org/", 3, every=1)]
+        record(collection, imported, site("b.org/", 3, every=1))
+        collection.tag("news", list(collection.pages(source="")))
+        assert collection.analyse("source", processes=1).pages == 2
+        assert [row.name for row in collection.analyse("source", source="old", processes=1).groups
+                ] == ["old"]  # fmt: skip
+        assert [row.name for row in collection.analyse("source", tag="news", processes=1).groups
+                ] == ["live"]  # fmt: skip
+
+
+def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times_on(
+    tmp_path: Path,
+) -> None:
+    with make(tmp_path / "c") as collection:
+        hourly = [
+            arrive(hour / 24, b"<p>one<p>two" if hour < 3 else b"<p>one") for hour in range(40)
+        ]
+        record(collection, hourly, site("daily.example.org/", 40, every=1))
+        survival = analyse(collection, engine=HERE).total.survival
+    shares = [each.mean for each in survival]
+    assert [each.pages for each in survival] == [1, 1, 1, 1, 1, 1]
+    assert shares[1] is not None
+    assert shares[1] < 1.0
+    assert shares[2:] == [shares[1]] * 4
+
+
+def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        fill(collection)
+        among = {page.page: page.summary for page in analyse(collection, engine=HERE).measured()}
+        for page in (
+            next(iter(collection.pages(source=""))),
+            collection.page("https://b1.example.org/x/y"),
+        ):
+            alone = study(collection, page).summary.expected_hours
+            assert alone == pytest.approx(among[page.id].expected_hours, rel=1e-5)
+
+
+def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
+    clock = FixedClock(crawled.NOON)
+    folder = crawled.make(tmp_path / "c", crawled.TICKER)
+    with crawled.crawling(folder, clock) as crawl:
+        web = crawled.Web(crawl, clock, {crawled.TICKER: crawled.other_words})
+        for _ in range(5):
+            web.ask_for(crawled.TICKER)
+            web.visit()
+            clock.at += crawled.HOUR
+        crawled.until_fast(web)
+        web.go_on(crawled.HOUR)
+    with Collection.open(folder, clock=clock) as collection:
+        rows = {row.minutes: row.any for row in collection.analyse(processes=1).rounds}
+        assert rows.keys() >= {2, 16, 32}
+        assert rows[2] == 1.0
+        assert collection.analyse(source="", processes=1).rounds == ()
+
+
+def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
+    with (
+        Collection.open(filled) as collection,
+        pytest.raises(UsageError, match="'colour'; choose one of tld, depth"),
+    ):
+        analyse(collection, by="colour")
+
+
+def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        found = analyse(collection, engine=HERE)
+    assert (found.pages, found.groups, found.total.never_changed) == (0, (), None)
+    assert [test.why for test in found.tests] == [
+        "fewer than two groups have 5 pages with a figure"
+    ] * 2
+
+
+def test_several_processes_say_what_one_says(filled: Path) -> None:
+    with Collection.open(filled) as collection:
+        work = MeasurePages(str(filled))
+        batches: list[Columns] = [{"page": np.array(ids)} for ids in ([1, 2, 3], [13], [])]
+        beside = list(LocalEngine(2).map(work, batches))
+        for ours, theirs in zip(map(work, batches), beside, strict=True):
+            assert list(ours) == list(theirs)
+            for name in ours:
+                np.testing.assert_array_equal(ours[name], theirs[name])
+        assert [len(result["page"]) for result in beside] == [3, 1, 0]
+        assert collection.catalog.counts().pages == 13
+
+
+def test_an_analysis_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysing, "PAGES", 2)
+    with make(tmp_path / "c") as collection:
+        record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(8)))
+
+        def stop(done: int, total: int) -> None:
+            assert total == 8
+            if done == 4:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            analyse(collection, engine=HERE, progress=stop)
+        assert len(list((collection.path / "analysis" / "all").iterdir())) == 2
+        asked = _Asked()
+        whole = analyse(collection, engine=asked)
+        assert asked.pages == [5, 6, 7, 8]
+        record(collection, [arrive(9, html("late"), url="https://3.example.org/")])
+        again = _Asked()
+        newer = analyse(collection, engine=again)
+        assert again.pages == [3, 4]
+        assert (whole.pages, newer.pages) == (8, 8)
+        assert [page.summary.looks for page in newer.measured()] == [3, 3, 3, 4, 3, 3, 3, 3]
+
+
+def test_a_page_that_grows_does_not_have_other_batches_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysing, "PAGES", 4)
+    monkeypatch.setattr(analysing, "VISITS", 10)
+    with make(tmp_path / "c") as collection:
+        record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(16)))
+        analyse(collection, engine=HERE)
+        grown = "https://5.example.org/"
+        for days, measured in (
+            (range(3, 6), [5, 6, 7, 8]),
+            (range(6, 12), [5, 6, 7, 8]),
+            (range(12, 13), [6]),
+        ):
+            record(collection, [arrive(day, html(f"late {day}"), url=grown) for day in days])
+            asked = _Asked()
+            whole = analyse(collection, engine=asked)
+            assert asked.pages == measured
+            assert [page.page for page in whole.measured()] == list(range(1, 17))
+
+
+class _Asked(LocalEngine):
+    """Works in this process, and notes which pages it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.pages: list[int] = []
+
+    def map(self, work, batches, **options):  # type: ignore[no-untyped-def]
+        def noted(batch: Columns) -> Columns:
+            self.pages += batch["page"].tolist()
+            found: Columns = work(batch)
+            return found
+
+        return super().map(noted, batches, **options)
+
+
+def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
+        collection.tag("news", [next(iter(collection.pages()))])
+        whole = analyse(collection, engine=HERE)
+        assert analyse(collection, tag="news", engine=HERE).pages == 1
+        assert len(list(whole.measured())) == 2
+
+
+def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, site("a.org/", 3, every=1))
+        found = analyse(collection, engine=HERE)
+        found.parts[0].unlink()
+        with pytest.raises(NotFound, match="analyse the collection again"):
+            list(found.measured())
+
+
+def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
+    found = summary(tmp_path / "c", arrive(0, html("only")))
+    assert (found.looks, found.changes, found.interval_hours, found.dice_mean) == (1, 0, None, None)
+    why = dict(found.why)
+    assert why["interval_hours"] == "no two looks were compared"
+    assert why["expected_hours"] == "no two looks were compared"
+    assert why["stay"] == "fewer than two moments are known"
+    assert why["survival"] == "nothing is known after the first step"
+    assert "a curve takes" in why["shape"]
+
+
+def test_of_a_page_that_changed_at_every_look_no_rate_is_told(tmp_path: Path) -> None:
+    found = summary(tmp_path / "c", *(arrive(day, html(f"day {day}")) for day in range(5)))
+    assert (found.interval_hours, found.expected_hours) == (24.0, None)
+    assert dict(found.why)["expected_hours"] == "changed at every look"
+
+
+def test_versions_out_of_order_give_what_versions_in_order_give(tmp_path: Path) -> None:
+    arrivals = [arrive(day, html(f"day {day}")) for day in range(12)]
+    shuffled = [arrivals[n] for n in (5, 0, 11, 3, 8, 1, 10, 2, 7, 4, 9, 6)]
+    first = measured(tmp_path / "a", *arrivals)
+    second = measured(tmp_path / "b", *shuffled)
+    assert first == second
+    assert first.summary.changes == 11
+
+
+def test_identical_times_are_looks_of_one_moment(tmp_path: Path) -> None:
+    arrivals = [arrive(0, html(text), uid=f"{n:016}".encode()) for n, text in enumerate("abc")]
+    found = summary(tmp_path / "c", *arrivals)
+    assert (found.looks, found.interval_hours) == (3, None)
+    assert found.first == found.last
+    assert dict(found.why)["interval_hours"] == "all versions have the same time"
+
+
+def test_empty_pages_are_no_looks(tmp_path: Path) -> None:
+    arrivals = [arrive(0, html("a")), arrive(1, b""), arrive(2, b"<html></html>"),
+                arrive(3, html("a"))]  # fmt: skip
+    found = summary(tmp_path / "c", *arrivals)
+    assert (found.looks, found.changes) == (2, 0)
+
+
+def test_a_page_that_turns_into_a_pdf_is_changed_and_stays_measurable(tmp_path: Path) -> None:
+    arrivals = [arrive(day, html("a") if day < 5 else PDF) for day in range(12)]
+    found = measured(tmp_path / "c", *arrivals)
+    assert (found.kind, found.summary.changes, found.summary.dice_mean) == ("binary", 1, 0.0)
+    assert found.summary.traits.survival[2] is None
+    assert found.summary.traits.stay is not None
+
+
+def test_a_gap_of_a_year_is_not_filled(tmp_path: Path) -> None:
+    days = [*range(10), *range(375, 385)]
+    found = summary(tmp_path / "c", *(arrive(day, html(f"day {day // 2}")) for day in days))
+    assert found.looks == 20
+    assert found.last is not None
+    assert found.first is not None
+    assert found.last - found.first == 384 * 86_400
+    survival = found.traits.survival
+    assert survival[2] == 1.0
+    assert survival[3:] == (None, None, None)
+
+
+def test_observations_without_bytes_count_for_intervals(tmp_path: Path) -> None:
+    arrivals = [
+        arrive(day, None, outcome=Outcome.REPORTED, change=Change(day % 3 == 0))
+        for day in range(13)
+    ]
+    found = measured(tmp_path / "c", *arrivals)
+    assert found.summary.interval_hours == pytest.approx(72)
+    assert found.summary.expected_hours is not None
+    assert found.summary.dice_mean is None
+    assert dict(found.summary.why)["dice_mean"] == "no version of a change was compared"
+    assert dict(found.summary.why)["shape"] == "the page was never seen"
+    assert (found.kind, found.left_out) == ("none", "bytes never kept: 13 looks")
+
+
+def test_the_library_measures_a_page_by_its_own(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        other = [arrive(0, html("quite another page"), url="https://example.org/other")]
+        record(collection, [arrive(day, html(f"day {day}")) for day in range(12)], other)
+        page = collection.page(URL)
+        assert len(page.series()) == 12
+        assert page.curve().why == ""
+        terms = page.terms()
+        assert np.isfinite(terms.divergence).all()
+        stays = terms.ids[terms.staying_power == 1.0]
+        assert len(stays) > 5
+        blocks = page.blocks()
+        assert [block.changes for block in blocks] == [11]
+        assert blocks[0].path == "/html[0]/body[0]/p[0]"
+        assert blocks[0].sample.startswith("the river rose")
+
+
+def test_a_page_without_versions_has_no_blocks_and_no_curve(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        page = collection.add("https://example.org/never")
+        assert (len(page.series()), page.blocks(), len(page.terms())) == (0, (), 0)
+        assert page.curve().why == "the page was never seen"
+
+
+def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
+    arrivals = [arrive(n / 24, f"<p>{n} of many".encode()) for n in range(10_000)]
+    found = measured(tmp_path / "c", *arrivals)
+    assert found.summary.looks == 10_000
+    assert found.summary.changes == 9_999
+    assert found.summary.interval_hours == pytest.approx(1.0)
+    assert found.left_out == "elements of one version in 32 only, as there are very many"

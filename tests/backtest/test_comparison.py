@@ -1,0 +1,103 @@
+"""Back-tests: what they refuse, what their rows hold, and races beside crawls in cycles."""
+
+from math import isnan, nan
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from freshet.backtest import Trace, simulate
+from freshet.backtest.comparison import check, results, rows, write_curves
+from freshet.backtest.continuous.comparison import race
+from freshet.core.errors import UsageError
+from freshet.schedule.policies import make
+from tests.backtest.traces import by_chance, drawn, in_groups
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return in_groups(by_chance(120, 30, seed=3))
+
+
+@pytest.mark.parametrize("budget", [0.0, -0.05, 1.0001, 5.0, nan])
+def test_a_budget_that_cannot_be_spent_is_refused(trace: Trace, budget: float) -> None:
+    with pytest.raises(UsageError, match="must be above 0 and at most 1"):
+        next(results(trace, ["age"], [budget]))
+    with pytest.raises(UsageError, match="must be above 0 and at most 1"):
+        next(race(trace, ["age"], [budget]))
+
+
+def test_names_and_seeds_are_looked_at_before_any_crawl() -> None:
+    with pytest.raises(UsageError, match="is no policy"):
+        check(["age", "aged"], [0.05], 1)
+    with pytest.raises(UsageError, match="0 seeds"):
+        check(["age"], [0.05], 0)
+
+
+def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> None:
+    found = next(results(trace, ["rand"], [0.05], seeds=3)).row(trace)
+    single = [simulate(trace, make("rand", seed=seed), 0.05).score() for seed in (1, 2, 3)]
+    rates = np.array([each.changerate for each in single])
+    assert found.changerate == pytest.approx(rates.mean())
+    assert found.changerate_ci == pytest.approx(4.302653 * rates.std(ddof=1) / np.sqrt(3))
+    assert found.time_waited == pytest.approx(np.mean([each.time_waited for each in single]))
+    assert isnan(found.new_links)
+
+
+def test_every_policy_is_compared_with_its_rival_at_the_same_budget(trace: Trace) -> None:
+    found = list(results(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
+    told = rows(trace, found, against="age")
+    assert [bool(row.against) for row in told] == [False, True, False, True]
+    for row, rival in zip(told[1::2], told[::2], strict=True):
+        for each in row.against:
+            gap = getattr(row, each.measure) - getattr(rival, each.measure)
+            assert each.difference == pytest.approx(gap)
+            assert each.won + each.lost + each.tied == trace.cycles - 2
+
+
+def test_a_policy_ties_with_itself(trace: Trace) -> None:
+    one, same = (next(results(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
+    told = one.against(same, "freshness")
+    assert (told.difference, told.p, told.won, told.lost) == (0.0, 1.0, 0, 0)
+
+
+def test_curves_have_a_line_for_each_seed_and_cycle(trace: Trace, tmp_path: Path) -> None:
+    found = list(results(trace, ["age", "t * X"], [0.05], seeds=2))
+    write_curves(tmp_path / "curves.parquet", found)
+    table = pl.read_parquet(tmp_path / "curves.parquet")
+    assert len(table) == 2 * 2 * (trace.cycles - 2)
+    assert table["policy"].unique().sort().to_list() == ["age", "t * X"]
+    assert table.filter(policy="age", seed=2)["ndcg"].to_list() == pytest.approx(
+        found[0].runs[1].column("ndcg").tolist()
+    )
+
+
+def test_a_race_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
+    found = next(race(trace, ["age"], [0.1], seeds=1)).runs[0]
+    assert found.column("cycle").tolist() == list(range(2, trace.cycles))
+    assert found.column("visits").sum() == 12 * (trace.cycles - 2)
+    assert np.all((found.column("freshness") >= 0) & (found.column("freshness") <= 1))
+
+
+def test_the_ceilings_of_a_race_are_above_its_policies(trace: Trace) -> None:
+    names = ["age", "nutch", "bayes-freshness", "bayes-changes", "oracle-change", "oracle-life"]
+    told = {each.policy: each.row(trace) for each in race(trace, names, [0.05], seeds=2)}
+    policies = [told[name] for name in names[:4]]
+    assert told["oracle-life"].freshness > max(row.freshness for row in policies)
+    assert told["oracle-change"].changerate > max(row.changerate for row in policies)
+    assert told["oracle-change"].detected > told["age"].detected
+
+
+def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Trace) -> None:
+    cycles = next(results(trace, ["age"], [0.05], seeds=3)).row(trace)
+    days = next(race(trace, ["age"], [0.05], seeds=3)).row(trace)
+    assert days.freshness == pytest.approx(cycles.freshness, abs=0.05)
+    assert days.changerate == pytest.approx(cycles.changerate, abs=0.05)
+
+
+def test_two_pages_are_enough_for_a_race() -> None:
+    trace = drawn("x.xxx.xx", "........")
+    for name in ("age", "bayes-freshness", "oracle-life", "t * X"):
+        told = next(race(trace, [name], [0.5], seeds=1)).row(trace)
+        assert 0 <= told.freshness <= 1

@@ -1,0 +1,192 @@
+"""The race in continuous time, scored on the truth."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from freshet.backtest.continuous import Racer, Standing, Truth, truth, truth_of
+from freshet.backtest.continuous.oracles import CEILINGS
+from freshet.core.clock import to_epoch
+from freshet.core.tables import Caps, Choices, PageTable, VisitTable
+from freshet.core.types import Floats
+from freshet.schedule.policies import NAMES, make
+from tests.backtest.traces import by_chance, in_groups
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def pages(count: int, importance: list[float] | None = None) -> PageTable:
+    """Return live pages with ids that are no places."""
+    keys = np.arange(count, dtype=np.uint64) // 5
+    weights = np.array(importance) if importance else np.ones(count)
+    ids = 100 + np.arange(count, dtype=np.int64)
+    return PageTable(ids, keys, keys, keys, weights, np.full(count, np.nan))
+
+
+def on_days(*days: float) -> Floats:
+    return to_epoch(START) + 86_400 * np.array(days)
+
+
+class InTurn:
+    """Visits pages one after another, and keeps what it learnt."""
+
+    name = "in-turn"
+
+    def __init__(self) -> None:
+        self.learnt: list[tuple[int, bool, bool]] = []
+
+    def add(self, pages: PageTable) -> None:
+        self.ids = pages.ids
+
+    def learn(self, visits: VisitTable) -> None:
+        columns = (visits.pages, visits.measured, visits.changed)
+        self.learnt += zip(*(column.tolist() for column in columns), strict=True)
+
+    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+        turn = len(self.learnt) + np.arange(k)
+        chosen = self.ids[turn % len(self.ids)]
+        return Choices(chosen, np.ones(k), np.ones(k), np.ones(k))
+
+
+def living(seed: int, count: int = 40, days: float = 20) -> Truth:
+    """Return pages of very different rates, about one change in three days."""
+    rng = np.random.default_rng(seed)
+    rates = np.minimum(50, np.exp(rng.normal(np.log(0.3), 2.5, count)))
+    times = [np.sort(rng.uniform(0, days, rng.poisson(rate * days))) for rate in rates]
+    return truth(pages(count), [on_days(*each) for each in times])
+
+
+def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
+    racer = Racer(InTurn(), truth(pages(1), [on_days(1.25, 1.5)]), 0.5, START)
+    assert racer.advance(START).fresh_now == 1.0
+    half = racer.advance(START + 1.5 * DAY)
+    assert (half.visits, half.fresh_now) == (1, 0.0)
+    assert half.freshness == pytest.approx(1.25 / 1.5)
+    whole = racer.advance(START + 4 * DAY)
+    assert (whole.visits, whole.changes_found, whole.fresh_now) == (3, 1, 1.0)
+    assert whole.freshness == pytest.approx((1.25 + 2) / 4)
+
+
+def test_how_often_a_race_is_looked_at_alters_nothing() -> None:
+    at_once, often = (Racer(make("age", live=True), living(1), 30, START) for _ in range(2))
+    for hour in range(24 * 5):
+        often.advance(START + hour * timedelta(hours=1))
+    one, other = at_once.advance(START + 5 * DAY), often.advance(START + 5 * DAY)
+    assert (one.visits, one.changes_found) == (other.visits, other.changes_found)
+    assert one.visits == 151
+    assert one.freshness == pytest.approx(other.freshness)
+
+
+def test_the_first_look_is_only_the_reference() -> None:
+    policy = InTurn()
+    Racer(policy, truth(pages(1), [on_days(-1, 0.5)]), 1, START).advance(START + DAY)
+    assert policy.learnt == [(100, False, False), (100, True, True)]
+
+
+def test_pages_that_seem_to_change_at_every_look_count_only_when_they_do() -> None:
+    policy = InTurn()
+    noisy = truth(pages(1), [on_days(1.5)], noisy=np.array([True]))
+    standing = Racer(policy, noisy, 1, START).advance(START + 3 * DAY)
+    assert [changed for _, _, changed in policy.learnt] == [False, True, True, True]
+    assert standing.changes_found == 1
+
+
+def test_freshness_goes_by_importance() -> None:
+    racer = Racer(InTurn(), truth(pages(2, [3.0, 1.0]), [on_days(), on_days()]), 1, START)
+    assert racer.advance(START).fresh_now == 0.75
+
+
+def test_several_visits_at_once_spend_the_same_budget() -> None:
+    one = Racer(make("age", live=True), living(2), 40, START)
+    four = Racer(make("age", live=True), living(2), 40, START, at_once=4)
+    assert one.advance(START + 9.99 * DAY).visits == four.advance(START + 9.99 * DAY).visits
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_policy_can_race(name: str) -> None:
+    racer = Racer(make(name, live=True), living(3, count=10), 20, START)
+    standing = racer.advance(START + 10 * DAY)
+    assert (standing.policy, standing.visits) == (name, 201)
+    assert 0 < standing.changes_found <= 201
+    assert 0 < standing.freshness < 1
+
+
+def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> None:
+    fresh = {
+        name: Racer(make(name, live=True), living(4), 60, START).advance(START + 15 * DAY).freshness
+        for name in ("bayes-freshness", "age", "nutch")
+    }
+    assert fresh["bayes-freshness"] > max(fresh["age"], fresh["nutch"])
+
+
+def test_every_change_waits_for_the_look_that_finds_it() -> None:
+    racer = Racer(InTurn(), truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START)
+    racer.advance(START + 3 * DAY)
+    told = racer.detections()
+    assert (told.changes, told.missed) == (3, 1)
+    assert told.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
+    assert told.detected == pytest.approx(3 / 4)
+    assert told.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
+
+
+def test_a_race_without_changes_has_no_time_to_detection() -> None:
+    racer = Racer(InTurn(), truth(pages(2), [on_days(), on_days()]), 1, START)
+    racer.advance(START + DAY)
+    assert np.isnan([racer.detections().time_to_detection, racer.detections().detected]).all()
+    assert racer.even_seconds() == pytest.approx(racer.fresh_seconds())
+
+
+def test_all_pages_count_alike_where_importance_is_left_aside() -> None:
+    racer = Racer(InTurn(), truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START)
+    racer.advance(START + DAY)
+    assert racer.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
+    assert racer.even_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+
+
+def test_nothing_before_the_start_of_a_race_counts() -> None:
+    policy = InTurn()
+    racer = Racer(policy, truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
+    racer.warm_up(pages(3).ids, 2, turns=3)
+    assert len(policy.learnt) == 6
+    told = racer.standing()
+    assert (told.visits, told.changes_found, racer.detections().changes) == (0, 0, 0)
+    after = racer.advance(START + DAY)
+    assert 0 < after.freshness <= 1.0
+    assert after.visits == 4
+
+
+def test_changes_of_a_trace_lie_at_moments_of_their_cycles() -> None:
+    trace = in_groups(by_chance(30, 12, seed=2))
+    told = truth_of(trace, seed=5)
+    assert len(told.times) == trace.change_counts().sum()
+    for page in range(30):
+        days = told.times[told.starts[page] : told.starts[page + 1]] // 86_400
+        changed = [cycle for cycle in range(12) if trace.changed(cycle)[page]]
+        assert days.tolist() == changed
+    assert np.isnan(told.pages.since).all()
+    assert (truth_of(trace, seed=5).times == told.times).all()
+    assert (truth_of(trace, seed=6).times != told.times).any()
+
+
+@pytest.mark.parametrize("name", CEILINGS)
+def test_a_ceiling_takes_pages_without_a_copy_first(name: str) -> None:
+    racer = Racer(CEILINGS[name](living(5, count=8)), living(5, count=8), 8, START)
+    racer.advance(START + 0.99 * DAY)
+    assert racer.standing().fresh_now > 0
+    assert racer.visits == 8
+    assert (racer._copies.exist(np.arange(8))).all()
+
+
+def test_the_ceilings_of_a_race_stand_in_their_order() -> None:
+    def told(name: str) -> Standing:
+        chooser = CEILINGS[name](living(6), seed=1) if name in CEILINGS else make(name, live=True)
+        racer = Racer(chooser, living(6), 20, START + 2 * DAY)
+        racer.warm_up(pages(40).ids, 2)
+        return racer.advance(START + 18 * DAY)
+
+    fresh = [told(name).freshness for name in ("age", "known-rate", "oracle-life")]
+    assert fresh == sorted(fresh)
+    found = [told(name).changes_found for name in ("age", "known-rate-changes", "oracle-change")]
+    assert found == sorted(found)

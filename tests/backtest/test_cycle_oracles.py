@@ -1,0 +1,95 @@
+"""The ceilings: choosers that look at the truth."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from freshet.backtest.cycle_crawl import crawl, visits_per_cycle
+from freshet.backtest.cycle_oracles import ORACLES
+from freshet.backtest.metrics import Score, score
+from freshet.backtest.trace import Trace
+from freshet.schedule.policies import make
+from tests.backtest.traces import by_chance, choices, drawn, in_groups
+
+
+def scored(name: str, trace: Trace, share: float) -> Score:
+    k = visits_per_cycle(share, len(trace.pages))
+    return score(crawl(trace, ORACLES[name](trace, seed=1), k), trace.pages.importance, k)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return in_groups(by_chance(200, 60, seed=7))
+
+
+def test_the_oracle_of_changes_finds_every_stale_page_first(trace: Trace) -> None:
+    assert scored("oracle-change", trace, 0.05).ndcg == pytest.approx(1.0)
+
+
+def test_the_oracle_of_life_takes_the_page_that_then_stays() -> None:
+    trace = drawn("..xxxxx", "..x....")
+    assert choices(trace, ORACLES["oracle-life"](trace), 1)[0] == [1]
+
+
+def test_no_page_is_visited_for_a_life_when_it_is_fresh() -> None:
+    trace = drawn("..x.x.", "......", "......")
+    assert choices(trace, ORACLES["oracle-life"](trace), 1)[::2] == [[0], [0]]
+
+
+def test_known_rates_visit_what_changes_always_for_changes_and_seldom_for_freshness() -> None:
+    trace = drawn("xxxxxxxxxxxx", "...x...x...x", ".x...x...x..", "............")
+    changes = choices(trace, ORACLES["known-rate-changes"](trace), 1)
+    freshness = choices(trace, ORACLES["known-rate"](trace), 1)
+    assert changes.count([0]) > 5 > freshness.count([0])
+    assert [3] not in changes + freshness
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_the_ceilings_stand_in_their_order(trace: Trace, share: float) -> None:
+    changes = [scored(name, trace, share).ndcg for name in ("known-rate-changes", "oracle-change")]
+    fresh = [scored(name, trace, share).freshness for name in ("known-rate", "oracle-life")]
+    assert changes == sorted(changes)
+    assert fresh == sorted(fresh)
+
+
+def test_equal_pages_stand_in_an_order_that_goes_by_the_seed(trace: Trace) -> None:
+    one, same, other = (ORACLES["oracle-change"](trace, seed=seed) for seed in (1, 1, 2))
+    first = choices(trace, one, 10)
+    assert first == choices(trace, same, 10)
+    assert first != choices(trace, other, 10)
+
+
+def test_a_ceiling_looks_ahead(trace: Trace) -> None:
+    """What a policy must never do: other columns after a cut alter the choices before it."""
+    cut = 20
+    changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
+    later = cut + 1 + np.random.default_rng(3).permutation(trace.cycles - cut - 1)
+    shuffled = in_groups(np.column_stack([changed[:, : cut + 1], changed[:, later]]))
+    before = choices(trace, ORACLES["oracle-life"](trace), 10)[: cut - 1]
+    assert choices(shuffled, ORACLES["oracle-life"](shuffled), 10)[: cut - 1] != before
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
+    trace: Trace, share: float
+) -> None:
+    k = visits_per_cycle(share, len(trace.pages))
+    known = {
+        name: score(crawl(trace, make(name, seed=1), k), trace.pages.importance, k)
+        for name in ("age", "cg", "nad", "bayes-freshness", "bayes-changes")
+    }
+    change, life = scored("oracle-change", trace, share), scored("oracle-life", trace, share)
+    assert change.changerate >= max(each.changerate for each in known.values())
+    assert change.ndcg >= max(each.ndcg for each in known.values())
+    for ceiling in (change, life):
+        assert ceiling.detected > max(each.detected for each in known.values())
+        assert ceiling.time_waited < min(each.time_waited for each in known.values())
+    assert life.freshness > max(each.freshness for each in known.values())
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_ceiling_has_every_measure(trace: Trace, name: str) -> None:
+    linked = replace(trace, new_links=np.ones((trace.cycles, len(trace.pages)), np.uint16))
+    told = asdict(scored(name, linked, 0.05))
+    assert not any(np.isnan(figure) for figure in told.values())

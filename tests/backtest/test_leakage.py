@@ -1,0 +1,65 @@
+"""No policy looks ahead: what no visit has seen alters no choice (spec of the default policy)."""
+
+import numpy as np
+import pytest
+
+from freshet.backtest.cycle_crawl import WARM_UP, crawl
+from freshet.core.tables import Truths
+from freshet.schedule.policies import NAMES, VARIANTS, make
+from tests.backtest.traces import by_chance, choices, in_groups
+
+PAGES, CYCLES, CUT, K = 60, 40, 22, 4
+FORMULAS = ("t * X", "chance", "rate * around", "quiet - t", "weekday + NAD")
+EVERY = (*NAMES, *VARIANTS, *FORMULAS)
+
+
+def up_to_the_cut(changed: Truths, name: str) -> list[list[int]]:
+    return choices(in_groups(changed), make(name, seed=5), K)[: CUT + 1 - WARM_UP]
+
+
+@pytest.fixture(scope="module")
+def changed() -> Truths:
+    return by_chance(PAGES, CYCLES, seed=11)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_shuffling_the_columns_after_a_cut_alters_no_choice_before_it(
+    name: str, changed: Truths
+) -> None:
+    later = CUT + 1 + np.random.default_rng(2).permutation(CYCLES - CUT - 1)
+    shuffled = np.column_stack([changed[:, : CUT + 1], changed[:, later]])
+    assert not np.array_equal(shuffled, changed)
+    assert up_to_the_cut(shuffled, name) == up_to_the_cut(changed, name)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_rewriting_truth_that_no_visit_saw_alters_no_choice(name: str, changed: Truths) -> None:
+    rewritten = unseen_rewritten(changed, name)
+    assert np.count_nonzero(rewritten != changed) > 100
+    assert up_to_the_cut(rewritten, name) == up_to_the_cut(changed, name)
+
+
+def unseen_rewritten(changed: Truths, name: str) -> Truths:
+    """Return cells that every visit up to the cut would have found the same, and are not.
+
+    A change that a visit found is moved to any one cell since the visit before; what follows a
+    page's last visit is drawn anew.
+    """
+    rng = np.random.default_rng(3)
+    rewritten = rng.random(changed.shape) < 0.3
+    for page, cycles in enumerate(visited_cycles(changed, name)):
+        for before, now in zip([-1, *cycles], cycles, strict=False):
+            cells = rewritten[page, before + 1 : now + 1]
+            cells[:] = False
+            cells[rng.integers(len(cells))] = changed[page, before + 1 : now + 1].any()
+    return rewritten
+
+
+def visited_cycles(changed: Truths, name: str) -> list[list[int]]:
+    """Return the cycles up to the cut in which each page is visited."""
+    visited = [list(range(WARM_UP)) for _ in range(PAGES)]
+    for cycle in crawl(in_groups(changed), make(name, seed=5), K):
+        for page in cycle.chosen.tolist():
+            if cycle.number <= CUT:
+                visited[page].append(cycle.number)
+    return visited

@@ -1,0 +1,204 @@
+"""The measures of a simulated crawl, on cycles worked out by hand."""
+
+from dataclasses import replace
+from datetime import datetime
+from math import isnan, log
+
+import numpy as np
+import pytest
+
+from freshet.backtest.cycle_crawl import Cycle, Finds, crawl
+from freshet.backtest.metrics import Score, curves, score
+from freshet.backtest.trace import Trace
+from freshet.core.tables import Caps, Choices, PageTable, VisitTable
+from freshet.schedule.policies import make
+from tests.backtest.traces import by_chance, drawn, in_groups
+
+
+def cycle(found: list[bool], stale_before: int, stale: list[bool], since: list[int]) -> Cycle:
+    """Return what a cycle found, number 5."""
+    return Cycle(
+        number=5,
+        chosen=np.arange(len(found)),
+        found=np.array(found, np.bool_),
+        stale_before=stale_before,
+        stale=np.array(stale),
+        since=np.array(since, np.int32),
+        finds=Finds(),
+        missed=Finds(),
+    )
+
+
+def scored(*cycles: Cycle, importance: list[float] | None = None) -> Score:
+    """Return the score of cycles with two visits among four pages."""
+    return score(cycles, np.array(importance or [1.0] * 4), 2)
+
+
+STILL = [False] * 4
+
+
+def test_a_change_in_second_place_is_worth_less() -> None:
+    first = scored(cycle([True, False], 1, STILL, [0] * 4))
+    second = scored(cycle([False, True], 1, STILL, [0] * 4))
+    assert (first.changerate, second.changerate) == (0.5, 0.5)
+    assert first.ndcg == 1.0
+    assert second.ndcg == pytest.approx(1 / log(3))
+
+
+def test_the_ideal_order_knows_pages_that_were_not_visited() -> None:
+    found = scored(cycle([True, False], 3, [False, False, True, True], [0] * 4))
+    assert found.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
+
+
+def test_a_cycle_without_a_stale_page_is_left_out_of_the_order_alone() -> None:
+    still = cycle([False, False], 0, STILL, [0] * 4)
+    found = scored(still, cycle([True, True], 2, STILL, [0] * 4))
+    assert (found.changerate, found.ndcg, found.freshness, found.unranked) == (0.5, 1.0, 1.0, 1)
+
+
+def test_fresh_copies_are_counted_after_the_visits() -> None:
+    found = scored(
+        cycle([True, True], 3, [False, False, False, True], [0, 0, 0, 2]),
+        importance=[1.0, 1.0, 1.0, 2.0],
+    )
+    assert found.freshness == 0.75
+    assert found.weighted_freshness == pytest.approx(0.6)
+    assert found.stale_age == 3.0
+
+
+def test_fewer_visits_than_the_budget_are_scored_as_they_are() -> None:
+    found = scored(cycle([True], 2, [False, True, False, False], [5] * 4))
+    assert found.changerate == 1.0
+    assert found.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
+
+
+def test_a_crawl_that_never_had_a_stale_copy_has_no_order_and_no_age() -> None:
+    found = scored(cycle([False, False], 0, STILL, [0] * 4))
+    assert isnan(found.ndcg)
+    assert isnan(found.stale_age)
+
+
+def test_a_stale_copy_ages_from_the_first_change_it_misses() -> None:
+    trace = drawn("..x.x.", "xxxxxx")
+    ages = [
+        int(cycle.number - cycle.since[0])
+        for cycle in crawl(trace, make("cg"), 1)
+        if cycle.stale[0]
+    ]
+    assert ages == [0, 1, 2, 3]
+
+
+def crawled(trace: Trace, name: str, k: int) -> Score:
+    return score(crawl(trace, make(name, seed=1), k), trace.pages.importance, k)
+
+
+def waits(trace: Trace, name: str, k: int) -> tuple[list[int], list[int]]:
+    """Return how long every change waited to be found, and those that were not found so far."""
+    changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
+    seen = [1] * len(trace.pages)
+    found = []
+    for cycle in crawl(trace, make(name, seed=1), k):
+        for page in cycle.chosen.tolist():
+            since = range(seen[page] + 1, cycle.number + 1)
+            found += [cycle.number - each for each in since if changed[page, each]]
+            seen[page] = cycle.number
+    last = trace.cycles - 1
+    missed = [
+        last - each
+        for page, after in enumerate(seen)
+        for each in range(after + 1, trace.cycles)
+        if changed[page, each]
+    ]
+    return found, missed
+
+
+class InTurn:
+    """Visits one page after another, the last one first, and keeps the links it was told of."""
+
+    name = "in-turn"
+
+    def __init__(self) -> None:
+        self.links: list[int] = []
+
+    def add(self, pages: PageTable) -> None:
+        self.turn = pages.ids[::-1]
+
+    def learn(self, visits: VisitTable) -> None:
+        self.links += visits.new_links.tolist()
+
+    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+        chosen, self.turn = self.turn[:k], np.roll(self.turn, -k)
+        return Choices(chosen, np.ones(k), np.ones(k), np.ones(k))
+
+
+def test_every_change_since_the_last_visit_waits_for_the_visit_that_finds_it() -> None:
+    trace = drawn("..xx...", "......x")
+    found = score(crawl(trace, InTurn(), 1), trace.pages.importance, 1)
+    assert found.time_to_detection == pytest.approx((1 + 0 + 0) / 3)
+    assert found.detected == 1.0
+    assert found.time_waited == found.time_to_detection
+
+
+def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
+    links = np.array([[9, 8, 2, 3, 0, 1, 4], [7, 6, 1, 0, 5, 0, 2]], np.uint16)
+    bare = drawn("xxxx.xx", "xxx.x.x")
+    trace = replace(bare, new_links=np.ascontiguousarray(links.T))
+    policy = InTurn()
+    told = curves(crawl(trace, policy, 1), trace.pages.importance, 1)
+    assert policy.links == [9, 7, 8, 6, 1, 5, 5, 1, 2]
+    assert told.column("new_links").tolist() == [1, 5, 5, 1, 2]
+    found = told.score()
+    assert found.new_links == pytest.approx(14 / 5)
+    assert found.links_detected == pytest.approx(14 / 18)
+
+
+def test_without_known_links_there_is_nothing_to_tell_of_them() -> None:
+    policy = InTurn()
+    trace = drawn("xxxx", "xx.x")
+    found = score(crawl(trace, policy, 1), trace.pages.importance, 1)
+    assert isnan(found.new_links)
+    assert isnan(found.links_detected)
+    assert set(policy.links) == {-1}
+
+
+def test_changes_that_no_visit_found_wait_until_the_last_cycle() -> None:
+    found = crawled(drawn("..x...", "xxxxxx"), "cg", 1)
+    assert found.time_to_detection == 0.0
+    assert found.detected == pytest.approx(4 / 5)
+    assert found.time_waited == pytest.approx(3 / 5)
+
+
+@pytest.mark.parametrize("name", ["age", "cg", "rand", "bayes-freshness"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_times_to_detection_are_those_of_a_plain_loop_over_changes(name: str, seed: int) -> None:
+    trace = in_groups(by_chance(61, 25, seed=seed))
+    found, missed = waits(trace, name, 4)
+    told = crawled(trace, name, 4)
+    assert told.time_to_detection == pytest.approx(np.mean(found))
+    assert told.time_waited == pytest.approx(np.mean(found + missed))
+    assert told.detected == pytest.approx(len(found) / len(found + missed))
+
+
+def test_curves_have_every_cycle_and_their_means_are_the_score() -> None:
+    trace = in_groups(by_chance(40, 20, seed=4))
+    told = curves(crawl(trace, make("age"), 4), trace.pages.importance, 4)
+    assert told.column("cycle").tolist() == list(range(2, 20))
+    assert set(told.column("visits")) == {4.0}
+    whole = told.score()
+    for name in ("changerate", "freshness", "weighted_freshness", "stale_age", "ndcg"):
+        assert getattr(whole, name) == pytest.approx(np.nanmean(told.column(name)))
+    assert np.all(np.diff(told.column("changes_found").cumsum()) >= 0)
+
+
+def test_a_trace_without_changes_to_find_has_no_time_to_detection() -> None:
+    found = crawled(drawn("xx...", "....."), "age", 1)
+    assert isnan(found.time_to_detection)
+    assert isnan(found.detected)
+    assert isnan(found.ndcg)
+    assert found.unranked == 3
+
+
+def test_a_trace_that_only_warms_up_has_no_measures() -> None:
+    found = crawled(drawn("xx", ".x"), "age", 1)
+    assert isnan(found.changerate)
+    assert isnan(found.detected)

@@ -1,0 +1,144 @@
+"""The crawl page by page chooses what the policy of a formula with extended names chooses."""
+
+from functools import partial
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.backtest.class_crawl import ClassCrawl
+from freshet.backtest.cycle_crawl import crawl, moment
+from freshet.backtest.metrics import score
+from freshet.backtest.page_crawl import PageCrawl
+from freshet.backtest.trace import Trace
+from freshet.core.tables import Truths
+from freshet.core.types import Floats, Indices
+from freshet.formula.expression import Formula, parse
+from freshet.formula.variables import ALL, Clock, Measure
+from freshet.learning.evolve.genetic_operators import Language, grown
+from freshet.schedule.ranked import NAMES, make
+from freshet.schedule.ranked.quick import InCycles
+from freshet.schedule.top_k import lot_key
+from tests.backtest.traces import by_chance, choices, in_groups
+
+PAGES, CYCLES, K = 90, 30, 7
+EXTENDED = NAMES["extended"]
+FORMULAS = (
+    "chance",
+    "rate * t",
+    "around",
+    "quiet",
+    "weekday",
+    "1 - exp(0 - rate * around)",
+    "chance * (1 + weekday) + AAD / (quiet + n)",
+)
+
+
+class Noting(InCycles):
+    """Remembers what it chose."""
+
+    chosen: list[list[int]]
+
+    def choose_in(self, cycle: int, k: int) -> tuple[Indices, Floats]:
+        pages, values = super().choose_in(cycle, k)
+        self.chosen.append(pages.tolist())
+        return pages, values
+
+
+def some_trace(seed: int = 3) -> Trace:
+    return in_groups(by_chance(PAGES, CYCLES, seed=seed))
+
+
+def grown_formula(seed: int) -> Formula:
+    return Formula(tuple(grown(Random(seed), Language(EXTENDED), 6, is_full=seed % 2 == 0)))
+
+
+def by_page(trace: Trace, formula: Formula, k: int, seed: int, clock: Clock) -> list[list[int]]:
+    ranker = Noting(trace.pages, formula, clock=clock, seed=seed)
+    ranker.chosen = []
+    PageCrawl(trace, k, lambda _: ranker).run(formula)
+    return ranker.chosen
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("clock", ["visit", "cycle"])
+def test_a_crawl_page_by_page_visits_what_the_policy_visits_in_the_same_order(
+    text: str, clock: Clock
+) -> None:
+    trace, formula = some_trace(), parse(text, EXTENDED)
+    chosen = by_page(trace, formula, K, 5, clock)
+    assert chosen == choices(trace, make(formula, clock=clock, seed=5), K)
+    assert len({tuple(each) for each in chosen}) > 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, PAGES), st.sampled_from(["visit", "cycle"]))
+def test_it_does_so_on_any_trace_with_any_formula_and_budget(
+    seed: int, k: int, clock: Clock
+) -> None:
+    trace, formula = some_trace(seed), grown_formula(seed)
+    policy = make(formula, clock=clock, seed=seed)
+    assert by_page(trace, formula, k, seed, clock) == choices(trace, policy, k)
+
+
+def crawl_of(trace: Trace, k: int = K, seed: int = 0) -> PageCrawl:
+    return PageCrawl(trace, k, partial(InCycles, trace.pages, seed=seed))
+
+
+def test_its_fitness_is_the_mean_that_the_measures_give() -> None:
+    trace, formula = some_trace(), parse("chance + n / 1000000", EXTENDED)
+    scored = score(crawl(trace, make(formula), K), trace.pages.importance, K)
+    crawled = crawl_of(trace)
+    assert crawled.run(formula, measure="changerate").fitness == pytest.approx(scored.changerate)
+    assert crawled.run(formula).fitness == pytest.approx(scored.ndcg, abs=0.02)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["ndcg", "changerate"]))
+def test_of_the_papers_names_it_makes_what_the_crawl_by_classes_makes(
+    seed: int, measure: Measure
+) -> None:
+    trace = some_trace(seed)
+    formula = Formula(tuple(grown(Random(seed), Language(ALL), 4, is_full=True)))
+    keys = [lot_key(seed, moment(cycle).timestamp()) for cycle in range(trace.cycles)]
+    classes = ClassCrawl(trace, K, np.array(keys, np.uint64)).run(formula, measure=measure)
+    pages = crawl_of(trace, seed=seed).run(formula, measure=measure)
+    assert pages.fitness == pytest.approx(classes.fitness)
+    for column in ("found", "stale_before", "stale_after", "ideal"):
+        assert getattr(pages, column).tolist() == getattr(classes, column).tolist()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
+def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
+    seed: int, floor: float, measure: Measure
+) -> None:
+    crawled, formula = crawl_of(some_trace(seed), seed=seed), grown_formula(seed)
+    whole = crawled.run(formula, measure=measure)
+    result = crawled.run(formula, measure=measure, floor=floor)
+    assert not whole.stopped
+    if result.stopped:
+        assert whole.fitness <= result.fitness < floor
+        assert len(result.found) < len(whole.found)
+    else:
+        assert result.fitness == whole.fitness
+
+
+class Fixed:
+    """Ranks two of four pages alike, before a third."""
+
+    def choose_in(self, cycle: int, k: int) -> tuple[Indices, Floats]:
+        return np.array([2, 0, 1], np.int32), np.array([5.0, 5.0, 4.0])
+
+    def learn_in(self, cycle: int, pages: Indices, changed: Truths) -> None:
+        return
+
+
+def test_a_find_among_equal_values_gains_the_mean_of_their_places() -> None:
+    changed = np.zeros((4, 3), np.bool_)
+    changed[0, 2] = True
+    result = PageCrawl(in_groups(changed), 3, lambda _: Fixed()).run(parse("t", ALL))
+    assert result.gain.tolist() == pytest.approx([(1 + 1 / np.log(3)) / 2])
+    assert result.ideal.tolist() == [1.0]

@@ -1,0 +1,69 @@
+"""The whole simulated crawl and its measures, against a plain one that goes page by page."""
+
+from math import isnan, log, nan
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.backtest.cycle_crawl import crawl
+from freshet.backtest.metrics import score
+from freshet.backtest.trace import Keys, Trace, packed
+from freshet.schedule.policies import make
+from tests.backtest.test_cycle_crawl import SCORES, plain_crawl
+
+Cells = list[list[bool]]
+
+
+def plain_score(changed: Cells, importance: list[float], chosen: list[list[int]]) -> list[float]:
+    """Return changerate, ndcg, freshness, its weighted form and the age of stale copies."""
+    pages, k = range(len(changed)), len(chosen[0])
+    seen = [1] * len(changed)
+    weights = [1.0] + [1 / log(place + 1) for place in range(2, k + 1)]
+    rates, gains, fresh, weighted, ages = [], [], [], [], []
+    for number, visited in enumerate(chosen, 2):
+        missed = {page: [c for c in range(seen[page] + 1, number + 1) if changed[page][c]]
+                  for page in pages}  # fmt: skip
+        found = [bool(missed[page]) for page in visited]
+        rates.append(fmean(found))
+        if stale := sum(map(bool, missed.values())):
+            gain = sum(weight for weight, hit in zip(weights, found, strict=True) if hit)
+            gains.append(gain / sum(weights[: min(k, stale)]))
+        for page in visited:
+            seen[page], missed[page] = number, []
+        fresh.append(fmean(not missed[page] for page in pages))
+        known = sum(importance[page] for page in pages if not missed[page])
+        weighted.append(known / sum(importance))
+        if waiting := [number - each[0] for each in missed.values() if each]:
+            ages.append(fmean(waiting))
+    return [fmean(each) if each else nan for each in (rates, gains, fresh, weighted, ages)]
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """Draw a few pages with unknown cells, and importance."""
+    pages, cycles = draw(st.integers(2, 20)), draw(st.integers(3, 14))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    changed = rng.random((pages, cycles)) < rng.random((pages, 1)) ** 2
+    unknown = rng.random((pages, cycles)) < draw(st.sampled_from([0.0, 0.2]))
+    keys = Keys(*(np.zeros(pages, np.uint64),) * 3)
+    return packed("few", keys, changed, unknown=unknown, importance=1 + rng.random(pages))
+
+
+@settings(max_examples=60, deadline=None)
+@given(traces(), st.sampled_from(sorted(SCORES)), st.floats(0.05, 1.0), st.integers(0, 9))
+def test_a_crawl_is_measured_as_a_plain_one_is(
+    trace: Trace, name: str, share: float, seed: int
+) -> None:
+    k = max(1, int(share * len(trace.pages)))
+    cells = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)]).tolist()
+    chosen = plain_crawl(trace, SCORES[name], k, seed)
+    expected = plain_score(cells, trace.pages.importance.tolist(), chosen)
+    told = score(crawl(trace, make(name, seed=seed), k), trace.pages.importance, k)
+    figures = [
+        told.changerate, told.ndcg, told.freshness, told.weighted_freshness, told.stale_age,
+    ]  # fmt: skip
+    for figure, plain in zip(figures, expected, strict=True):
+        assert (isnan(figure) and isnan(plain)) or figure == pytest.approx(plain)

@@ -1,0 +1,144 @@
+"""Traces kept as folders: whole, mapped into memory, and refused where they are damaged."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.backtest.trace import Trace
+from freshet.backtest.trace_formats.saved_trace import open_saved, save
+from freshet.core.errors import BadInput, NoSpace, UsageError
+from tests.backtest.traces import by_chance, drawn, in_groups, lines_of
+
+
+@pytest.fixture
+def trace() -> Trace:
+    """A trace of thirteen pages with links."""
+    plain = in_groups(by_chance(13, 9, seed=1))
+    return replace(plain, new_links=np.arange(9 * 13, dtype=np.uint16).reshape(9, 13))
+
+
+def relabel(folder: Path, **changes: object) -> None:
+    """Change what a folder says of its trace."""
+    file = folder / "trace.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def cut(path: Path) -> None:
+    """Take away the last bytes of a file."""
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def alter(path: Path) -> None:
+    """Change the last byte of a file."""
+    body = bytearray(path.read_bytes())
+    body[-1] ^= 1
+    path.write_bytes(body)
+
+
+def break_header(path: Path) -> None:
+    """Change the bracket that closes the shape in a column's header."""
+    path.write_bytes(path.read_bytes().replace(b",), }", b",z, }", 1))
+
+
+def weigh(folder: Path, importance: float) -> None:
+    """Let the first page have an importance."""
+    column = np.load(folder / "importance.npy")
+    column[0] = importance
+    np.save(folder / "importance.npy", column)
+
+
+def zip_up(path: Path) -> None:
+    """Put a zipped column in the place of a plain one."""
+    column = np.load(path)
+    with path.open("wb") as file:
+        np.savez(file, column)
+
+
+def test_what_is_saved_is_what_is_opened(trace: Trace, tmp_path: Path) -> None:
+    save(trace, tmp_path / "kept")
+    opened = open_saved(tmp_path / "kept")
+    assert (opened.name, opened.cycles, len(opened.pages)) == ("groups", 9, 13)
+    assert lines_of(opened) == lines_of(trace)
+    for column in ("ids", "hosts", "sites", "directories", "importance", "since"):
+        assert np.array_equal(getattr(opened.pages, column), getattr(trace.pages, column))
+    assert np.array_equal(opened.new_links, trace.new_links)
+    assert opened.digest == trace.digest
+    assert list(tmp_path.iterdir()) == [tmp_path / "kept"]
+
+
+def test_a_trace_without_links_has_none_when_opened(tmp_path: Path) -> None:
+    save(drawn("x.?", "..x"), tmp_path / "kept")
+    assert open_saved(tmp_path / "kept").new_links is None
+
+
+def test_columns_are_mapped_and_cannot_be_written(trace: Trace, tmp_path: Path) -> None:
+    save(trace, tmp_path / "kept")
+    bits = open_saved(tmp_path / "kept").changed_bits
+    assert isinstance(bits.base, np.memmap)
+    assert not bits.flags.writeable
+
+
+def test_a_folder_that_is_there_is_left_alone(trace: Trace, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("dear")
+    for taken in (tmp_path, tmp_path / "mine"):
+        with pytest.raises(UsageError, match="is there already"):
+            save(trace, taken)
+    assert (tmp_path / "mine").read_text() == "dear"
+
+
+def test_a_folder_appears_only_when_it_is_whole(
+    trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(NoSpace, match="No space left"):
+        save(trace, tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -> None:
+    with pytest.raises(NoSpace, match="cannot be written"):
+        save(trace, tmp_path / "missing" / "kept")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda folder: cut(folder / "changed.npy"), r"damaged: changed\.npy cannot be read"),
+        (lambda folder: (folder / "hosts.npy").unlink(), r"damaged: hosts\.npy cannot be read"),
+        (lambda folder: (folder / "sites.npy").write_bytes(b""), r"sites\.npy cannot be read"),
+        (lambda folder: alter(folder / "unknown.npy"), "not those that were saved"),
+        (lambda folder: alter(folder / "new_links.npy"), "not those that were saved"),
+        (lambda folder: relabel(folder, pages=14), r"damaged: \w+\.npy holds uint64 \(13,\)"),
+        (lambda folder: relabel(folder, pages="13"), "says 13 pages"),
+        (lambda folder: relabel(folder, cycles=None), "says 13 pages and None cycles"),
+        (lambda folder: relabel(folder, version=2), "is of version 2, and this Freshet reads 1"),
+        (lambda folder: relabel(folder, version=True), "is of version True"),
+        (lambda folder: relabel(folder, name=None), "says the name None"),
+        (lambda folder: relabel(folder, name="\x1b[2J"), "says the name"),
+        (lambda folder: weigh(folder, float("nan")), "an importance is below 0 or no number"),
+        (lambda folder: weigh(folder, -1.0), "an importance is below 0 or no number"),
+        (lambda folder: relabel(folder, colour="red"), r"trace\.json lacks or has too much"),
+        (lambda folder: relabel(folder, kind="recipe"), "does not tell of a freshet trace"),
+        (lambda folder: (folder / "trace.json").write_text("[]"), "does not tell of"),
+        (lambda folder: (folder / "trace.json").write_text("{"), r"trace\.json cannot be read"),
+        (lambda folder: (folder / "trace.json").write_text("[" * 100_000), "cannot be read"),
+        (lambda folder: break_header(folder / "hosts.npy"), r"hosts\.npy cannot be read"),
+        (lambda folder: zip_up(folder / "changed.npy"), r"changed\.npy cannot be read"),
+        (lambda folder: (folder / "trace.json").unlink(), r"holds no trace\.json"),
+    ],
+)
+def test_a_damaged_or_foreign_folder_is_refused(
+    trace: Trace, tmp_path: Path, damage: Callable[[Path], object], said: str
+) -> None:
+    save(trace, tmp_path / "kept")
+    damage(tmp_path / "kept")
+    with pytest.raises(BadInput, match=said) as refused:
+        open_saved(tmp_path / "kept")
+    assert str(tmp_path / "kept") in str(refused.value)

@@ -1,0 +1,100 @@
+"""Whatever happens to a crawl, rounds stay within their share and the day within its budget."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.collection.collection import Collection
+from freshet.core.clock import FixedClock
+from freshet.core.tables import Caps
+from freshet.crawl.fetch_job import Errand
+from freshet.crawl.session import Crawl
+from tests.crawl.test_bursts import Web, brought, crawling, every_time, failed_visit, make
+
+START = datetime(2026, 3, 1, 23, tzinfo=UTC)
+DAYS = ("2026-03-01", "2026-03-02", "2026-03-03")
+URLS = [f"https://t{number}.example/" for number in range(4)]
+
+# Every example opens collections anew, so that making a failing one smaller would take minutes.
+QUICK = (Phase.explicit, Phase.generate)
+
+happenings = st.lists(
+    st.tuples(
+        st.sampled_from(["visit", "visit", "visit", "fail", "give back", "kill", "half"]),
+        st.sampled_from([1, 2, 5, 14, 30, 120]),
+    ),
+    min_size=5,
+    max_size=20,
+)
+
+
+def accept(crawl: Crawl, clock: FixedClock, errands: list[Errand], what: str) -> None:
+    """Let something happen to what was drawn."""
+    now = clock.now()
+    if what == "give back":
+        crawl.give_back(errands)
+    elif what == "half":
+        crawl.give_back(errands[1::2])
+        crawl.take([brought(errand, now, str(now)) for errand in errands[::2]], [])
+    elif what == "fail":
+        crawl.take([failed_visit(errand, now) for errand in errands], [])
+    elif what == "visit":
+        crawl.take([brought(errand, now, str(now)) for errand in errands], [])
+
+
+def samples_by_day(collection: Collection) -> Counter[str]:
+    catalog: Catalog = collection.catalog
+    return Counter(
+        f"{row.visit.time:%Y-%m-%d}"
+        for page in collection.pages()
+        for row in catalog.history(page.id)
+        if row.visit.id in {sample.visit for sample in catalog.samples(page.id)}
+    )
+
+
+def begin_rounds(folder: Path, clock: FixedClock, budget: str) -> None:
+    """Have every page change at five looks, so that all may have rounds."""
+    with crawling(folder, clock, budget) as crawl:
+        web = Web(crawl, clock, dict.fromkeys(URLS, every_time()))
+        for _ in range(5):
+            for url in URLS:
+                web.ask_for(url)
+            web.visit()
+            clock.at += timedelta(minutes=5)
+
+
+def live(folder: Path, clock: FixedClock, budget: str, happens: list[tuple[str, int]]) -> None:
+    """Crawl until what was drawn last is lost, or nothing more happens."""
+    with crawling(folder, clock, budget) as crawl:
+        while happens:
+            what, minutes = happens.pop(0)
+            clock.at += timedelta(minutes=minutes)
+            drawn = crawl.draw(clock.now() + timedelta(seconds=1), 100, Caps(), [])
+            accept(crawl, clock, list(drawn.errands), what)
+            if what == "kill":
+                return
+
+
+@settings(max_examples=8, deadline=None, phases=QUICK)
+@given(happenings, st.sampled_from([60, 150]), st.booleans())
+def test_rounds_never_use_more_than_their_share(
+    happens: list[tuple[str, int]], budget: int, twice: bool
+) -> None:
+    clock = FixedClock(START)
+    polite = {"delay": 0.0, "per_host": 2} if twice else {"delay": 1.0}
+    with TemporaryDirectory() as name:
+        folder = make(Path(name) / "c", *URLS, politeness=polite)
+        begin_rounds(folder, clock, f"{budget}/day")
+        while happens:
+            live(folder, clock, f"{budget}/day", happens)
+        with Collection.open(folder) as collection:
+            taken = samples_by_day(collection)
+            for day in DAYS:
+                spent = collection.catalog.spending(day)
+                assert taken[day] <= spent.samples <= budget // 10
+                assert spent.samples <= spent.requests <= budget

@@ -1,0 +1,103 @@
+"""How hosts are shown, when they come free, and the names under which they are remembered."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from freshet.archive.catalog.rows import HostState
+from freshet.core.clock import to_epoch
+from freshet.core.settings import PolitenessSettings
+from freshet.core.tables import Caps, key_of, keys_of
+from freshet.crawl.hosts import (
+    HostView,
+    Turns,
+    closed_hosts,
+    host_view,
+    known_names,
+    rooms,
+    welcome,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOW = to_epoch(NOON)
+SOON = NOON + timedelta(minutes=5)
+POLITE = PolitenessSettings(delay=2.0)
+
+
+def closed(host: str, until: datetime) -> HostState:
+    return HostState(host, backoff_until=until)
+
+
+def test_a_host_is_shown_as_it_is_treated() -> None:
+    robots = {"fetched": NOW, "status": 200}
+    state = HostState("a.example", NOON, 10.0, 3, SOON, robots)
+    view = HostView("a.example", 10.0, NOON, SOON, 3, "robots.txt read 2026-03-01 12:00 UTC")
+    assert host_view(state, POLITE, NOON) == view
+
+
+def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
+    view = HostView("a.example", 2.0, robots="robots.txt not asked for yet")
+    assert host_view(HostState("a.example"), POLITE, NOON) == view
+
+
+@pytest.mark.parametrize(
+    ("kept", "text"),
+    [
+        ({"status": 404}, "no robots.txt (status 404, 2026-03-01 12:00 UTC)"),
+        ({"failing_since": NOW}, "robots.txt cannot be had (no answer, 2026-03-01 12:00 UTC)"),
+        ({"failing_since": NOW, "why": "timeout"}, "robots.txt cannot be had (timeout, "),
+    ],
+)
+def test_what_came_of_asking_for_robots_txt_is_told(kept: dict[str, Any], text: str) -> None:
+    state = HostState("a.example", robots={"fetched": NOW, **kept})
+    assert host_view(state, POLITE, NOON).robots.startswith(text)
+
+
+def test_a_host_is_open_from_the_moment_at_which_its_pause_ends() -> None:
+    assert host_view(closed("a.example", NOON), POLITE, NOON).closed_until is None
+    assert host_view(closed("a.example", NOON), POLITE, SOON).closed_until is None
+
+
+def test_closed_hosts_are_listed_by_when_they_open_the_last_first() -> None:
+    later = SOON + timedelta(minutes=1)
+    states = [
+        closed("a.example", SOON), closed("b.example", later), closed("open.example", NOON),
+        HostState("never.example"), closed("c.example", SOON),
+    ]  # fmt: skip
+    names = [view.host for view in closed_hosts(states, POLITE, NOON)]
+    assert names == ["b.example", "a.example", "c.example"]
+
+
+def test_a_host_that_comes_free_at_a_moment_is_free_then() -> None:
+    turns = Turns([closed("a.example", SOON)], POLITE, NOW)
+    assert turns.next_opening(NOW) == to_epoch(SOON)
+    assert turns.next_opening(to_epoch(SOON)) is None
+
+
+def test_an_ipv6_host_has_a_port_only_behind_its_brackets() -> None:
+    assert known_names("[2001:db8::1]:8080") == ("[2001:db8::1]:8080",)
+    assert known_names("[2001:db8::1]") == ("[2001:db8::1]", "[2001:db8::1]:80")
+
+
+def test_a_delay_below_a_second_gives_a_host_several_turns_a_second() -> None:
+    assert rooms(1.0, 0.5) == 3
+
+
+def test_no_more_pages_are_chosen_than_asked_for_or_than_their_hosts_have_room() -> None:
+    caps = Caps(keys_of(["a.example"]), np.array([1]), 2)
+    names = ["a.example"] * 2 + ["b.example"] * 3 + ["c.example"]
+    pages = dict(enumerate(names))
+    assert welcome(pages, 2, caps)[0] == [0, 2]
+    chosen, left = welcome(pages, 9, caps)
+    assert chosen == [0, 2, 3, 5]
+    room = dict(zip(left.hosts.tolist(), left.room.tolist(), strict=True))
+    assert room == {key_of("a.example"): 0, key_of("b.example"): 0, key_of("c.example"): 1}
+
+
+def test_room_is_counted_in_the_same_numbers_where_no_host_is_known() -> None:
+    nobody = np.empty(0, np.int64)
+    planned = Turns([], POLITE, NOW).caps(NOW, NOW + 1, nobody)
+    for caps in (planned, welcome({}, 1, planned)[1]):
+        assert (caps.hosts.dtype, caps.room.dtype) == (np.uint64, np.int64)

@@ -1,0 +1,208 @@
+"""Why a page stands where it stands: what is in the way comes first, then the numbers."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from freshet.archive.catalog.rows import HostState
+from freshet.collection.collection import Collection
+from freshet.core.errors import UsageError
+from freshet.core.types import Outcome
+from freshet.crawl.why import Why
+from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
+
+DAYS_AGO = (NOW - START) / timedelta(days=1)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    with make(tmp_path / "c") as made:
+        yield made
+
+
+def looks(collection: Collection, *texts: str) -> None:
+    """Record a look a day, the last one a day ago."""
+    days = range(-len(texts), 0)
+    record(collection, [arrive(DAYS_AGO + d, html(t)) for d, t in zip(days, texts, strict=True)])
+
+
+def why(collection: Collection) -> Why:
+    return collection.why(collection.page(URL, removed=True))
+
+
+def test_a_rate_comes_with_its_bounds_and_what_it_rests_on(collection: Collection) -> None:
+    looks(collection, "a", "b", "b", "c")
+    found = why(collection)
+    known = found.explanation
+    assert (known.looks, known.changes) == (3, 2)
+    assert 0 < known.rate_low < known.rate < known.rate_high
+    assert 0 < known.chance < 1
+    assert known.age_days == pytest.approx(1)
+    assert found.obstacles == ()
+    assert found.expected == NOW
+
+
+def test_every_line_is_said(collection: Collection) -> None:
+    looks(collection, "a", "b")
+    lines = dict(why(collection).lines())
+    assert lines["page"] == URL
+    assert lines["rests on"] == "changes: 1 in 1 compared looks; at its host: 1 looks"
+    assert lines["plan"] == "for freshness by bayes-freshness"
+    assert lines["last seen"] == "1 day ago"
+    assert lines["last visit"] == "2026-11-14 08:30:00 UTC: ok, status 200"
+    assert {"next check", "changed by now", "changes", "value", "budget", "host"} <= lines.keys()
+
+
+def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
+    collection: Collection,
+) -> None:
+    looks(collection, "a", "b", "c")
+    found = why(collection)
+    late = replace(found, expected=None, explanation=replace(found.explanation, due=None))
+    assert late.next_check.startswith("when there is budget left")
+    assert replace(late, obstacles=("it is paused",)).next_check.startswith("not within a day")
+
+
+def test_a_page_never_seen_comes_first_of_all(collection: Collection) -> None:
+    collection.add(URL)
+    found = why(collection)
+    assert found.expected == NOW
+    assert "nothing was seen" in dict(found.lines())["value"]
+
+
+def test_a_paused_page_says_so_first(collection: Collection) -> None:
+    looks(collection, "a")
+    collection.pause([collection.page(URL)])
+    found = why(collection)
+    assert found.obstacles[0].startswith("it is paused")
+    assert found.expected is None
+    assert list(found.lines())[1][0] == "not now"
+
+
+def test_a_removed_page_says_so_first(collection: Collection) -> None:
+    looks(collection, "a")
+    collection.remove([collection.page(URL)])
+    assert why(collection).obstacles[0].startswith("it was removed")
+
+
+def test_an_imported_history_is_not_visited(collection: Collection) -> None:
+    record(collection, [arrive(1, html("a"), source="old")])
+    page = collection.page(URL, source="old")
+    assert "imported from old" in collection.why(page).obstacles[0]
+    with pytest.raises(UsageError, match="only live pages have forecasts"):
+        page.forecast()
+    with pytest.raises(UsageError, match="imported from old"):
+        collection.check_now([page])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "said"),
+    [
+        (Outcome.ROBOTS, "robots.txt of a closes it", "robots.txt of a closes it"),
+        (Outcome.EMPTY, "needs a browser that runs scripts", "needs a browser that runs scripts"),
+        (Outcome.TIMEOUT, "no answer", "timeout (no answer)"),
+        (Outcome.REFUSED, "network.allow does not open it", "network.allow does not open it"),
+    ],
+)
+def test_what_the_last_visit_met_is_said_first(
+    collection: Collection, outcome: Outcome, reason: str, said: str
+) -> None:
+    record(collection, [arrive(DAYS_AGO - 2, outcome=outcome, why=reason)])
+    assert said in why(collection).obstacles[0]
+
+
+def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> None:
+    record(collection, [arrive(DAYS_AGO, outcome=Outcome.TIMEOUT)])
+    assert any("left alone until" in text for text in why(collection).obstacles)
+
+
+def test_a_page_outside_its_hours_says_so(collection: Collection) -> None:
+    looks(collection, "a")
+    collection.change_settings(collection.page(URL), [("active_hours", "20:00-21:00")])
+    found = why(collection)
+    assert found.obstacles == ("it is outside its active hours, 20:00-21:00",)
+    assert found.expected == NOW.replace(hour=20, minute=0)
+
+
+def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
+    looks(collection, "a")
+    robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
+    until = NOW + timedelta(hours=1)
+    state = HostState("example.org", delay=30.0, failures=3, backoff_until=until, robots=robots)
+    collection.catalog.set_hosts([state])
+    found = why(collection)
+    assert found.obstacles == (
+        "its host is closed until 2026-11-15 09:30:00 UTC, after 3 failures",
+    )
+    assert found.expected == until
+    assert (found.host.delay, found.host.closed_until) == (30.0, until)
+    assert found.host.robots.startswith("no robots.txt (status 404")
+
+
+def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: Collection) -> None:
+    looks(collection, "a")
+    robots = {"fetched": NOW.timestamp(), "status": 503, "failing_since": 0.0, "why": "status 503"}
+    collection.catalog.set_hosts([HostState("example.org", robots=robots)])
+    assert "cannot be had (status 503" in why(collection).host.robots
+
+
+def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
+    collection: Collection,
+) -> None:
+    plain = URL.replace("https:", "http:")
+    collection.add(plain)
+    robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
+    collection.catalog.set_hosts([HostState("example.org:80", robots=robots)])
+    assert "status 404" in collection.why(collection.page(plain)).host.robots
+    collection.catalog.set_hosts([
+        HostState("example.org:80"),
+        HostState("example.org", robots=robots),
+    ])
+    assert "not asked for yet" in collection.why(collection.page(plain)).host.robots
+
+
+def test_a_spent_budget_is_an_obstacle(collection: Collection) -> None:
+    looks(collection, "a")
+    collection.catalog.book("2026-11-15", 500)
+    found = why(collection)
+    assert "budget is spent" in found.obstacles[0]
+    assert found.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
+
+
+def test_a_forecast_grows_with_the_horizon(collection: Collection) -> None:
+    looks(collection, "a", "b", "b", "c")
+    found = collection.page(URL).forecast()
+    chances = [horizon.changed for horizon in found.horizons]
+    assert chances == sorted(chances)
+    assert 0 < chances[0] < chances[-1] <= 1
+    assert [horizon.days for horizon in found.horizons] == [0, 1 / 24, 0.25, 1, 7, 30]
+    assert found.last_look == NOW - timedelta(days=1)
+    assert (found.looks, found.changes) == (3, 2)
+
+
+def test_a_page_that_changes_often_is_expected_to_change_sooner(
+    collection: Collection,
+) -> None:
+    still = "https://other.example/still"
+    looks(collection, *"abcdefgh")
+    record(collection, [arrive(DAYS_AGO + day, html("x"), url=still) for day in range(-8, 0)])
+    busy, calm = collection.page(URL).forecast(), collection.page(still).forecast()
+    assert busy.rate > calm.rate
+    assert all(a.changed > b.changed for a, b in zip(busy.horizons, calm.horizons, strict=True))
+
+
+def test_a_page_never_seen_has_a_forecast_from_now_on(collection: Collection) -> None:
+    found = collection.add(URL).forecast()
+    chances = [horizon.changed for horizon in found.horizons]
+    assert found.last_look is None
+    assert chances[0] == pytest.approx(0)
+    assert 0 < chances[3] < chances[5] < 1
+
+
+def test_a_paused_page_keeps_its_forecast(collection: Collection) -> None:
+    looks(collection, "a", "b")
+    before = collection.page(URL).forecast()
+    collection.pause([collection.page(URL)])
+    assert collection.page(URL).forecast().horizons == before.horizons

@@ -1,0 +1,149 @@
+"""What the hosts of the living web answer."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from freshet.core.clock import FixedClock, from_epoch, to_epoch
+from freshet.demo.hosts import Answer, Asked, Hosts, Log
+from freshet.world.simulated_web import LivingWeb
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+DAYS = 20
+WEB = LivingWeb(1, START, DAYS)
+ORIGINS = [f"http://127.0.0.1:{8000 + host}" for host in range(len(WEB.hosts))]
+
+
+def host_named(name: str) -> int:
+    return next(i for i, host in enumerate(WEB.hosts) if host.name.startswith(name))
+
+
+DOCS, FORUM, SHOP, TOWN = map(host_named, ("docs", "forum", "shop", "town"))
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(START + timedelta(hours=1))
+
+
+@pytest.fixture
+def hosts(clock: FixedClock) -> Hosts:
+    return Hosts(WEB, clock, ORIGINS)
+
+
+def get(hosts: Hosts, host: int, path: str, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return hosts.answer(host, "GET", path, named)
+
+
+def header(answer: Answer, name: str) -> str:
+    return dict(answer.headers)[name]
+
+
+def test_a_page_is_answered_with_what_it_is_now(hosts: Hosts, clock: FixedClock) -> None:
+    page = WEB.find(DOCS, "/manual/1")
+    assert page is not None
+    answer = get(hosts, DOCS, "/manual/1")
+    assert answer.status == 200
+    assert WEB.text(page, to_epoch(clock.now())).split("\n")[0].encode() in answer.body
+    asked = hosts.log.requests[0]
+    assert (asked.page, asked.status, asked.shows) == (page, 200, True)
+    assert asked.version == WEB.version_at(page, asked.time)
+
+
+def test_a_page_with_the_same_entity_tag_is_not_sent_again(hosts: Hosts) -> None:
+    tag = header(get(hosts, DOCS, "/manual/1"), "ETag")
+    again = get(hosts, DOCS, "/manual/1", if_none_match=f'"other", W/{tag}')
+    assert (again.status, again.body) == (304, b"")
+    assert header(again, "ETag") == tag
+    assert not hosts.log.requests[1].shows
+    assert get(hosts, DOCS, "/manual/1", if_none_match='"other"').status == 200
+
+
+def test_a_page_that_was_not_modified_since_is_not_sent_again(hosts: Hosts) -> None:
+    modified = header(get(hosts, TOWN, "/history"), "Last-Modified")
+    assert get(hosts, TOWN, "/history", if_modified_since=modified).status == 304
+    before = format_datetime(START - timedelta(days=40), usegmt=True)
+    assert get(hosts, TOWN, "/history", if_modified_since=before).status == 200
+
+
+def test_a_changed_page_has_another_entity_tag(hosts: Hosts, clock: FixedClock) -> None:
+    page = WEB.find(DOCS, "/manual/1")
+    assert page is not None
+    tag = header(get(hosts, DOCS, "/manual/1"), "ETag")
+    clock.at = from_epoch(float(WEB.change_times(page)[-1]) + 1)
+    assert get(hosts, DOCS, "/manual/1", if_none_match=tag).status == 200
+
+
+def test_a_host_asked_too_often_wants_to_be_left_alone(hosts: Hosts, clock: FixedClock) -> None:
+    throttle = WEB.hosts[SHOP].throttle
+    assert throttle is not None
+    for _ in range(throttle.requests):
+        assert get(hosts, SHOP, "/lamps/").status == 200
+    refused = get(hosts, SHOP, "/lamps/")
+    assert refused.status == 429
+    assert header(refused, "Retry-After") == f"{throttle.retry_after:.0f}"
+    assert hosts.log.requests[-1].wait == throttle.retry_after
+    clock.at += timedelta(seconds=throttle.seconds)
+    assert get(hosts, SHOP, "/lamps/").status == 200
+
+
+def test_the_patience_of_a_host_is_not_tried_by_robots_txt(hosts: Hosts) -> None:
+    answers = [get(hosts, SHOP, "/robots.txt") for _ in range(20)]
+    assert {answer.status for answer in answers} == {200}
+
+
+@pytest.mark.parametrize(
+    ("path", "trouble", "status"),
+    [("/council", "gone", 404), ("/library", "captcha", 200)],
+)
+def test_a_page_in_trouble_does_not_show_itself(
+    hosts: Hosts, clock: FixedClock, path: str, trouble: str, status: int
+) -> None:
+    page = WEB.find(TOWN, path)
+    assert page is not None
+    clock.at = from_epoch(next(e.start for e in WEB.episodes(page) if e.trouble == trouble))
+    assert get(hosts, TOWN, path).status == status
+    assert not hosts.log.requests[0].shows
+
+
+def test_a_page_that_needs_scripts_shows_nothing_without_them(hosts: Hosts) -> None:
+    assert get(hosts, host_named("cloud"), "/console").status == 200
+    assert not hosts.log.requests[0].shows
+
+
+def test_a_host_that_is_down_says_for_how_long(hosts: Hosts, clock: FixedClock) -> None:
+    page = WEB.find(SHOP, "/terms")
+    assert page is not None
+    clock.at = from_epoch(next(e.start for e in WEB.episodes(page) if e.trouble == "down"))
+    answer = get(hosts, SHOP, "/terms")
+    assert answer.status == 503
+    assert hosts.log.requests[0].wait == float(header(answer, "Retry-After"))
+
+
+def test_robots_txt_names_the_delay_and_the_sitemap_where_it_is_served(hosts: Hosts) -> None:
+    delay = WEB.hosts[FORUM].crawl_delay
+    assert f"Crawl-delay: {delay:g}" in get(hosts, FORUM, "/robots.txt").body.decode()
+    robots = get(hosts, DOCS, "/robots.txt").body.decode()
+    assert f"Sitemap: {ORIGINS[DOCS]}/sitemap.xml" in robots
+    assert f"<loc>{ORIGINS[DOCS]}/manual/1</loc>" in get(hosts, DOCS, "/sitemap.xml").body.decode()
+    assert get(hosts, FORUM, "/sitemap.xml").status == 404
+    assert all(asked.page is None for asked in hosts.log.requests)
+
+
+def test_what_is_no_page_is_not_found_and_only_get_is_allowed(hosts: Hosts) -> None:
+    assert get(hosts, DOCS, "/manual/100").status == 404
+    assert hosts.answer(DOCS, "POST", "/manual/1", {}).status == 405
+
+
+def test_a_request_is_found_by_when_it_went_out() -> None:
+    log = Log()
+    first, second = Asked(10.0, 0, "/", 200, 7), Asked(20.0, 0, "/", 304, 7)
+    for asked in (first, Asked(15.0, 0, "/robots.txt", 200), second):
+        log.note(asked)
+    assert log.answer_to(7, 9.5) is first
+    assert log.answer_to(7, 10.5) is second
+    assert log.answer_to(7, 20.5) is None
+    assert log.answer_to(8, 1.0) is None
+    assert list(log.of_page(7)) == [first, second]

@@ -1,0 +1,97 @@
+"""Single pages are looked at in full, and drawn."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from experiments.web_changes.charts import draw_all
+from experiments.web_changes.data import batches, watched
+from experiments.web_changes.evaluation import published, rows
+from experiments.web_changes.experiment import Measured, gathered, measure_real
+from experiments.web_changes.page_reports import Portrait, half_hourly, portrait_tables, portraits
+
+from freshet.measure.dynamics.terms.divergence import language_of, merge
+from freshet.view.words import count
+
+PART, PAGE = "bbc_front", "https://www.bbc.com/"
+VERSIONS, STORIES = 400, 20
+
+
+def headlines(number: int) -> str:
+    """Return a page whose oldest story goes with every version."""
+    stories = (f"story{story} about topic{story}" for story in range(number, number + STORIES))
+    return "News and weather\n" + "\n".join(stories)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a front page with a new story every half hour, and nothing else."""
+    made = tmp_path_factory.mktemp("pages")
+    start = datetime(2026, 1, 5, tzinfo=UTC)
+    pl.DataFrame({
+        "page": [PAGE] * VERSIONS,
+        "kind": ["text"] * VERSIONS,
+        "time": [start + timedelta(minutes=30 * number) for number in range(VERSIONS)],
+        "html": [headlines(number) for number in range(VERSIONS)],
+    }).write_parquet(made / f"versions_{PART}.parquet")
+    schema = {"part": pl.String, "page": pl.String, "day": pl.Date, "changed": pl.Boolean}
+    pl.DataFrame(schema=schema).write_parquet(made / "observations.parquet")
+    return made
+
+
+@pytest.fixture(scope="module")
+def measured(folder: Path) -> Measured:
+    return gathered(measure_real(batch.columns()) for batch in batches(folder, 1))
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path, measured: Measured) -> list[Portrait]:
+    others = language_of(count("and weather about other pages " * 500))
+    return portraits(folder, 1, merge(measured.language, others))
+
+
+def test_a_front_page_has_the_knot_that_its_stories_give_it(found: list[Portrait]) -> None:
+    figures = portrait_tables(found)
+    assert figures["fig4", PAGE, "shape"].value == "knotted"
+    assert figures["fig4", PAGE, "knot_hours"].value == pytest.approx(STORIES / 2, rel=0.1)
+
+
+def test_the_words_that_stay_are_those_of_every_version(found: list[Portrait]) -> None:
+    (one,) = found
+    assert set(one.study.spelt(np.flatnonzero(one.study.terms.staying_power > 0.8))) == {
+        "news", "and", "weather", "about",
+    }  # fmt: skip
+    assert "story0" in one.passing
+
+
+def test_versions_half_an_hour_apart_tell_dice_and_no_shares(found: list[Portrait]) -> None:
+    figures = half_hourly(found)
+    assert figures.keys() == {
+        ("t2", "32 minutes", "dice_mean"),
+        ("t2", "32 minutes", "dice_median"),
+    }
+    words = 3 + 1 + 2 * STORIES
+    assert figures["t2", "32 minutes", "dice_mean"].value == pytest.approx((words - 2) / words)
+
+
+def test_hourly_pages_are_shown_apart(measured: Measured) -> None:
+    assert (len(measured), len(measured.daily)) == (1, 0)
+
+
+def test_pictures_of_pages_are_small_files(
+    folder: Path, measured: Measured, found: list[Portrait], tmp_path: Path
+) -> None:
+    files = draw_all(tmp_path, rows(published(), {}, {}), {"real": measured}, found)
+    assert {file.stem for file in files} == {
+        "changes-real", "intervals-real", "similarities-real", "survival",
+        "curve-bbc-front", "words-bbc-front",
+    }  # fmt: skip
+    assert all(0 < file.stat().st_size < 150_000 for file in files)
+
+
+def test_reading_a_batch_twice_gives_the_same_page(folder: Path) -> None:
+    (batch,) = batches(folder, 1)
+    (one,), (two,) = watched(batch), watched(batch)
+    assert np.array_equal(one.texts.shown, two.texts.shown)

@@ -1,0 +1,108 @@
+"""Formulas: reading, writing, breeding and simplifying them."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.errors import UsageError
+from freshet.formula.expression import DEEPEST_TEXT, Formula, parse
+from freshet.formula.program import program
+from freshet.formula.variables import ALL
+from freshet.learning.evolve.genetic_operators import (
+    DEEPEST,
+    Language,
+    crossed,
+    first_population,
+    grown,
+    replaced,
+    swapped,
+)
+from freshet.learning.evolve.simplify import simplified
+
+LANGUAGE = Language(ALL)
+PAGES = 40
+
+
+def random_formula(seed: int, depth: int = 6) -> Formula:
+    return Formula(tuple(grown(Random(seed), LANGUAGE, depth, is_full=seed % 2 == 0)))
+
+
+def known(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {name: rng.choice([0.0, 0.25, 1.0, 3.0, 57.0], PAGES) for name in ALL}
+
+
+@given(st.integers(0, 10**6))
+def test_a_formula_reads_back_from_its_text(seed: int) -> None:
+    formula = random_formula(seed)
+    assert parse(str(formula), ALL) == formula
+
+
+@given(st.integers(0, 10**6))
+def test_every_value_is_finite(seed: int) -> None:
+    values = random_formula(seed, 9).values(known(seed), PAGES)
+    assert np.all(np.isfinite(values))
+    assert np.all(np.abs(values) <= 1e30)
+
+
+@given(st.integers(0, 10**6))
+def test_a_simplified_formula_has_the_same_values(seed: int) -> None:
+    formula = random_formula(seed, 7)
+    shorter = simplified(formula)
+    assert len(shorter) <= len(formula)
+    told = known(seed)
+    before, after = (program(each).values(told, PAGES) for each in (formula, shorter))
+    np.testing.assert_array_equal(before, after)
+
+
+@given(st.integers(0, 10**6))
+def test_children_are_whole_and_not_too_deep(seed: int) -> None:
+    rng, one, other = Random(seed), random_formula(seed, 9), random_formula(seed + 1, 9)
+    for child in (crossed(rng, one, other), replaced(rng, one, LANGUAGE), swapped(rng, one)):
+        assert child.depth <= DEEPEST
+        assert parse(str(child), ALL) == child
+
+
+def test_the_first_formulas_are_of_every_depth_and_the_same_for_a_seed() -> None:
+    made = first_population(Random(4), LANGUAGE, 50)
+    assert made == first_population(Random(4), LANGUAGE, 50)
+    assert {formula.depth for formula in made[::2]} == {2, 3, 4, 5, 6}
+    assert len({formula.depth for formula in made[1::2]}) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("t * Y", "'Y' is unknown"),
+        ("t * (X + 1", "')' is missing"),
+        ("t X", "'X' is one too many"),
+        ("", "something is missing"),
+        ("__import__('os')", "cannot read"),
+        ("open(t)", "'open' is unknown"),
+        ("t +", "something is missing"),
+        ("pow(t)", "',' is missing"),
+        ("log(t, X)", "')' is missing"),
+        ("* t", "does not belong here"),
+        ("t.real", "cannot read"),
+        ("(" * 500 + "t" + ")" * 500, "deep"),
+        ("-" * 5000 + "t", "deep"),
+        ("t" * 30_000, "shorten it"),
+    ],
+)
+def test_what_is_no_formula_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match="formula") as refused:
+        parse(text, ALL)
+    assert said in str(refused.value)
+
+
+def test_brackets_may_be_deep_but_not_endless() -> None:
+    text = "(" * (DEEPEST_TEXT - 1) + "t" + ")" * (DEEPEST_TEXT - 1)
+    assert parse(text, ALL) == Formula(("t",))
+
+
+def test_digits_of_other_scripts_are_no_numbers() -> None:
+    with pytest.raises(UsageError, match="cannot read"):
+        parse("t * \u0663", ALL)

@@ -1,0 +1,102 @@
+"""Simplified formulas: the same values to the bit, and one text for equal formulas."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.formula.expression import Formula, parse
+from freshet.formula.program import program
+from freshet.formula.variables import ALL
+from freshet.learning.evolve.genetic_operators import Language, grown
+from freshet.learning.evolve.simplify import simplified
+
+# Zero and one are among the constants, so that identities have something to work on.
+TIGHT = Language(("t", "X", "CG"), (0.0, 1.0, -1.0, 0.5, 1e-13))
+VALUES = (0.0, -0.0, 0.25, 1.0, -1.0, 3.0, 57.0, -2.5, 1e30, 1e-300)
+PAGES = 60
+
+
+def random_formula(seed: int, depth: int) -> Formula:
+    return Formula(tuple(grown(Random(seed), TIGHT, depth, is_full=seed % 2 == 0)))
+
+
+def told(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {name: rng.choice(VALUES, PAGES) for name in TIGHT.names}
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 7))
+def test_values_stay_the_same_to_the_bit(seed: int, depth: int) -> None:
+    formula = random_formula(seed, depth)
+    before, after = (
+        program(each).values(told(seed), PAGES) for each in (formula, simplified(formula))
+    )
+    assert before.tobytes() == after.tobytes()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 7))
+def test_what_is_simplified_stays_as_it_is_and_is_never_longer(seed: int, depth: int) -> None:
+    shorter = simplified(random_formula(seed, depth))
+    assert len(shorter) <= len(random_formula(seed, depth))
+    assert str(simplified(shorter)) == str(shorter)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 6))
+def test_turning_sums_and_products_round_changes_no_text(seed: int, depth: int) -> None:
+    formula = random_formula(seed, depth)
+    assert str(simplified(turned(formula))) == str(simplified(formula))
+
+
+def turned(formula: Formula) -> Formula:
+    """Exchange the parts of every sum and product."""
+    parts: list[tuple[str | float, ...]] = []
+    for token in reversed(formula.tokens):
+        if token in ("+", "*"):
+            left, right = parts.pop(), parts.pop()
+            parts.append((token, *right, *left))
+        elif token in ("-", "/", "pow"):
+            left, right = parts.pop(), parts.pop()
+            parts.append((token, *left, *right))
+        elif token in ("log", "exp"):
+            parts.append((token, *parts.pop()))
+        else:
+            parts.append((token,))
+    return Formula(parts.pop())
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("t + X", "X + t"),
+        ("2 * t", "t * 2"),
+        ("(t + X) - (X + t)", "0"),
+        ("t * X + X * t", "X * t * 2"),
+        ("t - -3", "t + 3"),
+        ("-3 + t", "t - 3"),
+        ("t / (1 - 1)", "0"),
+        ("t / 0.0000000000001", "0"),
+        ("pow(1, t)", "1"),
+        ("pow(t, X - X)", "1"),
+        ("0 * t + X", "X"),
+        ("t / t", "t / t"),
+        ("pow(t + 0, X)", "pow(t, X)"),
+        ("pow(0 * t, X)", "pow(0, X)"),
+        ("pow(t, X + 0)", "pow(t, X)"),
+    ],
+)
+def test_a_formula_has_one_short_text(text: str, short: str) -> None:
+    assert str(simplified(parse(text, ALL))) == short
+
+
+def test_no_zero_has_a_sign() -> None:
+    known = {"t": np.array([-0.0]), "X": np.array([-1.0])}
+    for text in ("pow(t, X)", "pow(-0, X)", "pow(0, X)", "pow(0 * -1, X)", "pow(-0, -1) + 0 * X"):
+        formula = parse(text, ALL)
+        for each in (formula, simplified(formula)):
+            assert program(each).values(known, 1) == each.values(known, 1) == 1e30

@@ -1,0 +1,72 @@
+from freshet.measure.dynamics.structure.blocks import blocks, outline
+from freshet.measure.dynamics.structure.co_change import Together, bound_blocks, changing_together
+from freshet.measure.dynamics.structure.content_runs import runs
+from freshet.measure.dynamics.structure.dom_history import Structure
+from tests.measure.dynamics.structure.trees import HOUR, spell, spelled, structure_of
+
+STILL = "0000000000"
+
+
+def together(structure: Structure, least_changes: int = 2) -> tuple[Together, ...]:
+    held = runs(structure.rows, structure.timeline, "node_hash")
+    return changing_together(held, structure.timeline, least_changes)
+
+
+def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[float]]]:
+    """Return the groups of paths, for texts of one character a version; a dash is none."""
+    versions = [
+        {f"/{name}[0]": text for name, text in zip(texts, each, strict=True) if text != "-"}
+        for each in zip(*texts.values(), strict=True)
+    ]
+    structure = structure_of(versions)
+    names = {number: path[1] for path, number in spelled(structure).items()}
+    found = together(structure, least_changes)
+    return [
+        ({names[path] for path in each.paths.tolist()}, (each.times / HOUR).tolist())
+        for each in found
+    ]
+
+
+def test_paths_that_change_at_the_same_times_are_a_group():
+    found = groups(a="0011112222", b="xxyyyyzzzz", c="0000001111", d=STILL)
+    assert found == [({"a", "b"}, [2.0, 6.0])]
+
+
+def test_the_largest_group_comes_first():
+    found = groups(a="0011112222", b="0011112222", c="0100000002", d="0100000002", e="0300000004")
+    assert [paths for paths, _ in found] == [{"c", "d", "e"}, {"a", "b"}]
+
+
+def test_paths_that_change_at_every_look_or_never_are_in_no_group():
+    assert groups(a="0123456789", b="9876543210", c=STILL, d=STILL) == []
+
+
+def test_one_change_of_the_whole_page_is_no_bond_unless_asked_for():
+    assert groups(a="0000011111", b="xxxxxyyyyy") == []
+    assert groups(1, a="0000011111", b="xxxxxyyyyy") == [({"a", "b"}, [5.0])]
+
+
+def test_looks_that_show_the_same_count_as_looks():
+    found = groups(a="0000111222", b="0000111222")
+    assert found == [({"a", "b"}, [4.0, 7.0])]
+
+
+def test_other_text_after_an_absence_is_no_change_that_was_seen():
+    assert groups(a="000-112222", b="0000112222") == []
+    assert groups(a="000011222-", b="0000112222") == [({"a", "b"}, [4.0, 6.0])]
+
+
+def test_a_page_without_rows_has_no_groups():
+    assert together(structure_of([])) == ()
+
+
+def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
+    versions = [
+        {"/ul[0]": "", "/ul[0]/li[0]": "", "/ul[0]/li[0]/a[0]": one, "/p[0]": two, "/p[1]": "x"}
+        for one, two in zip("0011112222", "aabbbbcccc", strict=True)
+    ]
+    found = outline(structure_of(versions), {"ul", "li", "p"})
+    paths = [block.path for block in blocks(found, spell)]
+    [bound] = bound_blocks(found)
+    assert {paths[place] for place in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
+    assert (bound.times / HOUR).tolist() == [2.0, 6.0]

@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.types import DomRows
+from freshet.core.version_series import Series, series_of
+from freshet.measure.dynamics.structure.column_table import reduce, sort, total
+from freshet.measure.dynamics.structure.dom_history import grid_timeline, look_timeline, serialise
+from tests.measure.dynamics.structure.trees import (
+    DAY,
+    HOUR,
+    dom_of,
+    history,
+    spell,
+    structure_of,
+    text_hash,
+)
+
+FOO = {"/a[0]": "foo", "/a[0]/b[0]": "bar"}
+BAZ = {"/a[0]": "foo", "/a[0]/b[0]": "baz"}
+
+
+def test_the_papers_example_gives_its_four_rows():
+    structure = structure_of([FOO, BAZ])
+    rows = structure.rows
+    found = [
+        (spell(*structure.found(place)), *structure.texts[[own, all_]].tolist(), version)
+        for place, own, all_, version in zip(
+            rows["place"].tolist(), rows["node_hash"].tolist(), rows["subtree_hash"].tolist(),
+            rows["version"].tolist(), strict=True,
+        )
+    ]  # fmt: skip
+    assert found == [
+        ("/a[0]", text_hash("foo"), text_hash("foo bar"), 0),
+        ("/a[0]/b[0]", text_hash("bar"), text_hash("bar"), 0),
+        ("/a[0]", text_hash("foo"), text_hash("foo baz"), 1),
+        ("/a[0]/b[0]", text_hash("baz"), text_hash("baz"), 1),
+    ]
+
+
+def test_the_papers_sort_and_reduce_group_by_path_and_by_version():
+    rows = structure_of([FOO, BAZ]).rows.put(one=np.ones(4, np.int32))
+    paths = reduce(sort(rows, "full_path", "version"), ["full_path"], {"rows": total("one")})
+    versions = reduce(sort(rows, "version"), ["version"], {"rows": total("one")})
+    assert paths["rows"].tolist() == versions["rows"].tolist() == [2, 2]
+
+
+def test_every_row_knows_the_path_and_the_row_above_it():
+    rows = structure_of([FOO, BAZ]).rows
+    assert rows["above"].tolist() == [-1, 0, -1, 2]
+    assert rows["parent"].tolist() == [2, 0, 2, 0]
+
+
+def test_equal_looks_are_one_stay_and_a_return_is_another():
+    dom, other = dom_of(FOO), dom_of(BAZ)
+    series = series_of([0, HOUR, 2 * HOUR, 3 * HOUR], [0, 0, 1, 0], [], [dom, other])
+    timeline = look_timeline(series)
+    assert timeline.shown.tolist() == [0, 1, 0]
+    assert timeline.looks.tolist() == [2, 1, 1]
+    assert timeline.seconds.tolist() == [2 * HOUR, HOUR, 0]
+
+
+def test_a_gap_of_a_year_is_time_of_which_nothing_is_known():
+    times = [0.0, DAY, 400 * DAY, 401 * DAY]
+    series = series_of(times, [0, 0, 0, 0], [], [dom_of(FOO)])
+    for timeline in (look_timeline(series), grid_timeline(series)):
+        assert timeline.shown.tolist() == [0, 0]
+        assert timeline.stay_at(200 * DAY) is None
+        assert timeline.stay_at(DAY) == 0
+        assert timeline.stay_at(400.5 * DAY) == 1
+        assert timeline.seconds.sum() <= 7 * DAY
+
+
+def test_a_page_that_turns_into_a_pdf_is_unknown_while_it_is_one():
+    timeline = look_timeline(history([FOO, None, BAZ]))
+    assert timeline.shown.tolist() == [0, 2]
+    assert timeline.start.tolist() == [0, 2 * HOUR]
+
+
+@pytest.mark.parametrize("make", [grid_timeline, look_timeline])
+def test_no_looks_or_no_rows_at_all_make_an_empty_table(make):
+    for series in (series_of([], [], []), series_of([1.0, 2.0], [0, 1], []), history([None])):
+        structure = serialise(series, make(series))
+        assert len(structure.rows) == len(structure.timeline) == 0
+
+
+def test_looks_at_the_same_moment_are_all_kept_and_none_lasts():
+    series = series_of([5.0, 5.0], [0, 1], [], [dom_of(FOO), dom_of(BAZ)])
+    assert look_timeline(series).seconds.tolist() == [0, 0]
+    assert grid_timeline(series).shown.tolist() == [1]
+
+
+def test_too_many_rows_are_thinned_evenly_and_that_is_said():
+    versions = [{"/a[0]": str(version), "/a[0]/b[0]": "x"} for version in range(100)]
+    series = history(versions)
+    structure = serialise(series, look_timeline(series), most_rows=50)
+    assert structure.thinned == 75
+    assert len(structure.rows) == 50
+    gaps = np.diff(structure.timeline.start) / HOUR
+    assert set(gaps.tolist()) <= {4.0, 5.0}
+    assert structure.timeline.start[0] == 0
+    assert structure.timeline.seconds.sum() == 99 * HOUR
+    assert structure.timeline.looks.sum() == 100
+
+
+def chain(depth: int, text: str) -> DomRows:
+    """Return the rows of elements nested in each other, the innermost holding a text."""
+    rows = np.arange(depth)
+    paths = rows.astype(np.uint64) + np.uint64(1)
+    own = np.zeros(depth, np.uint64)
+    own[-1] = text_hash(text)
+    blank = np.zeros(depth, np.int32)
+    beneath = np.full(depth, text_hash(text), np.uint64)
+    above = (rows - 1).astype(np.int32)
+    return DomRows(("div",), blank, above, blank, paths, paths, own, beneath, blank, blank)
+
+
+def deep_series() -> Series:
+    doms = [chain(100_000, "one"), chain(100_000, "two")]
+    return series_of([0, HOUR, 2 * HOUR], [0, 1, 0], [], doms)
+
+
+def test_a_hundred_thousand_nested_elements_are_rows_like_any_others():
+    series = deep_series()
+    structure = serialise(series, look_timeline(series))
+    assert len(structure.rows) == 300_000
+    assert len(structure.paths) == 100_000
+
+
+@given(st.permutations(range(5)))
+def test_the_order_of_storage_does_not_matter(order: list[int]):
+    trees = [FOO, BAZ, {"/a[0]": "x"}, FOO | {"/c[0]": "new"}, {}]
+    doms, times = [dom_of(tree) for tree in trees], [HOUR * place for place in range(5)]
+    usual = series_of(times, range(5), [], doms)
+    stored = series_of(
+        [times[place] for place in order], range(5), [], [doms[place] for place in order]
+    )
+    one, two = (serialise(series, look_timeline(series)) for series in (usual, stored))
+    for column in ("full_path", "node_hash", "subtree_hash", "version", "parent", "tag"):
+        assert sorted(one.rows[column].tolist()) == sorted(two.rows[column].tolist())
+    ours, theirs = ((each.paths[each.rows["full_path"]]).tolist() for each in (one, two))
+    assert ours == theirs

@@ -1,0 +1,180 @@
+"""Learning is bounded: large pages teach nothing; what is fast equals the plain way."""
+
+from math import ceil, log
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.types import Snapshot
+from freshet.measure.noise import learning_limits
+from freshet.measure.noise.line_pattern import NUMBER, _between_numbers, _nearest
+from freshet.measure.noise.mask import NO_MASK
+from freshet.measure.noise.mask_learning import corrected, learn, refusal
+from freshet.measure.noise.observed_looks import Look
+from freshet.measure.noise.page_lines import Line, left_of
+from freshet.measure.noise.persistence import (
+    FEWEST_RETURNS,
+    LASTS,
+    LASTS_IN_ROTATION,
+    LONGEST_BY_CHANCE,
+    UNLIKELY,
+    lasting,
+    runs_of,
+)
+from freshet.measure.noise.random_ids import are_drawn
+from freshet.measure.noise.rule_evaluator import _overlap
+from freshet.view.parse import look
+
+STILL = "".join(f"<p>Paragraph {name} of a page that stands as it is.</p>" for name in "abcdef")
+COUNTER = "You are visitor number {} of this harbour"
+
+
+def looks_at(padding: str, *, text: str = COUNTER, count: int = 12) -> list[Look]:
+    """Return looks hours apart at a page of which only a counter differs."""
+    pages = (f"<body><p>Harbour</p>{padding}<p>{text.format(77 * n)}</p>" for n in range(count))
+    views = (look(Snapshot("http://x.org/", page.encode()), dom=True) for page in pages)
+    return [Look(view, 20_000.0 * number) for number, view in enumerate(views)]
+
+
+@pytest.mark.parametrize(
+    ("padding", "why"),
+    [
+        ("<p>Still.</p>" * (learning_limits.MOST_LINES - 2), ""),
+        ("<p>Still.</p>" * learning_limits.MOST_LINES, "lines"),
+        (f"<p>{'still ' * (learning_limits.MOST_CHARS // 6)}</p>", "characters of text"),
+        (f"<!--{' ' * learning_limits.MOST_BYTES}-->", "bytes"),
+        ("<br>" * learning_limits.MOST_ELEMENTS, "elements"),
+        ("<div>" * learning_limits.MOST_DEPTH, "elements inside each other"),
+    ],
+)
+def test_a_page_that_is_too_large_teaches_nothing_and_it_is_said_why(
+    padding: str, why: str
+) -> None:
+    looks = looks_at(padding)
+    mask = learn(looks, NO_MASK)
+    assert (mask is None) == bool(why)
+    assert why in refusal(looks)
+    assert bool(refusal(looks)) == bool(why)
+
+
+def test_a_mask_stays_while_its_page_is_too_large() -> None:
+    mask = learn(looks_at(STILL), NO_MASK)
+    assert mask is not None
+    grown = looks_at(
+        "<p>Still.</p>" * learning_limits.MOST_LINES, text="You are visitor number 5 of it"
+    )
+    assert corrected(grown, mask) is None
+
+
+def test_where_the_work_is_spent_no_rule_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert learn(looks_at(STILL), NO_MASK) is not None
+    monkeypatch.setattr(learning_limits, "MOST_WORK", 1_000)
+    assert learn(looks_at(STILL), NO_MASK) is None
+
+
+@pytest.mark.parametrize(("blocks", "is_learnt"), [(2_000, True), (2_001, False)])
+def test_of_very_many_blocks_that_differ_at_one_moment_none_is_hidden(
+    blocks: int, is_learnt: bool
+) -> None:
+    still = f"<p>{'A long paragraph that stands as it is. ' * 2_000}</p>"
+
+    def page(number: int) -> bytes:
+        lines = (f"<p>{chr(97 + number) * 3} {place}</p>" for place in range(blocks))
+        return f"<body>{still}<aside>{''.join(lines)}</aside>".encode()
+
+    views = [look(Snapshot("http://x.org/", page(number)), dom=True) for number in range(10)]
+    looks = [Look(view, 60.0 * n, "instant" if n % 2 else "apart") for n, view in enumerate(views)]
+    mask = learn(looks, NO_MASK) or NO_MASK
+    assert [rule.what for rule in mask.rules] == ["/html[0]/body[0]/aside[0]"] * is_learnt
+
+
+def test_numbers_of_any_length_are_compared() -> None:
+    assert are_drawn([str(digit) + "1" * 9_000 for digit in (3, 9, 4, 7, 1, 8)])
+    assert not are_drawn([f"{number}" + "0" * 9_000 for number in range(1, 9)])
+
+
+class CountedTokens(list[str]):
+    """Tokens that count how many of them are read."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one token, or those of a slice."""
+        items = super().__getitem__(index)
+        self.reads += len(items) if isinstance(index, slice) else 1
+        return items
+
+
+class CountedToken(str):
+    """A token that counts how often it is asked whether it is a word."""
+
+    __slots__ = ("asked",)
+
+    def isalpha(self) -> bool:
+        """Say whether it is a word."""
+        self.asked = getattr(self, "asked", 0) + 1
+        return super().isalpha()
+
+
+def test_only_the_nearest_tokens_are_read_to_tell_a_month_between_numbers() -> None:
+    tokens = CountedTokens([NUMBER, " ", "May", " ", NUMBER, " ", *["word", " "] * 500])
+    assert [at for at in range(len(tokens)) if _between_numbers(tokens, at)] == [2]
+    assert tokens.reads <= 5 * len(tokens)
+
+
+def test_every_token_near_what_differs_is_asked_once_whether_it_is_a_word() -> None:
+    tokens = [CountedToken("7") for _ in range(1_000)]
+    assert _nearest(list(tokens)) == tokens
+    assert sum(token.asked for token in tokens) == len(tokens)
+
+
+shown = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=12)
+
+
+@given(shown, st.booleans())
+def test_what_lasts_is_what_the_plain_way_finds(rounds: list[frozenset[str]], new: bool) -> None:
+    texts = frozenset().union(*rounds)
+    assert lasting(texts, rounds, new=new) == plain_lasting(texts, rounds, new=new)
+
+
+def plain_lasting(texts: frozenset[str], rounds: list[frozenset[str]], *, new: bool) -> list[str]:
+    runs = {text: runs_of(text, rounds) for text in sorted(texts)}
+    rotating = sum(len(each) > 1 for each in runs.values()) >= FEWEST_RETURNS
+    found = []
+    for text, own in runs.items():
+        needed = LASTS if len(own) == 1 else LASTS_IN_ROTATION
+        if rotating:
+            others = [length for other in runs if other != text for _, length in runs[other]]
+            again = sum(length - 1 for length in others) / max(sum(others), 1)
+            chance = log(UNLIKELY / len(others)) / log(again) if 0 < again < 1 and others else 0.0
+            needed = min(max(LASTS_IN_ROTATION, ceil(chance) + 1), LONGEST_BY_CHANCE)
+        if any(length >= max(LASTS, needed) and (start or not new) for start, length in own):
+            found.append(text)
+    return found
+
+
+spans = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 6)).map(lambda pair: (pair[0], sum(pair))),
+    max_size=8,
+)
+
+
+@given(spans, spans)
+def test_spans_overlap_where_any_pair_does(
+    some: list[tuple[int, int]], others: list[tuple[int, int]]
+) -> None:
+    assert _overlap(some, others) == any(a < d and c < b for a, b in some for c, d in others)
+
+
+@given(st.lists(st.text(alphabet="ab ", min_size=1, max_size=6), min_size=1, max_size=6), spans)
+def test_what_spans_leave_of_lines_is_what_each_alone_leaves(
+    texts: list[str], hidden: list[tuple[int, int]]
+) -> None:
+    page, start = [], 0
+    for text in texts:
+        page.append(Line(text, " shape", "", (start, start + len(text))))
+        start += len(text) + 1
+    alone = [left for line in page for left in left_of((line,), hidden)]
+    assert list(left_of(tuple(page), hidden)) == alone

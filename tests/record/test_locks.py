@@ -1,0 +1,80 @@
+"""One process appends to the archive; what writes only the catalog works beside it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import freshet
+from freshet.collection.collection import Collection
+from freshet.core.errors import Locked
+from tests.record.record_samples import CLOCK, URL, arrive, html, make, marks, record
+
+HOLD = """
+import sys
+from pathlib import Path
+from freshet.collection.collection import Collection
+with Collection.open(Path(sys.argv[1])).recording():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+        with one.recording(), pytest.raises(Locked, match=rf"process {os.getpid()}"):
+            record(two, [arrive(1, html("one"))])
+        record(two, [arrive(1, html("one"))])
+        assert len(marks(two)) == 1
+
+
+@pytest.mark.parametrize("verb", ["import", "prune", "purge", "repair"])
+def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "seen.csv").write_text("page,time,changed\nhttps://a.org/,1,0\n")
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+        page = one.add(URL)
+        age = CLOCK.now() - arrive(0).time
+        verbs = {
+            "import": lambda: two.bring("csv", tmp_path / "seen.csv"),
+            "prune": lambda: two.prune(age, apply=True),
+            "purge": lambda: two.remove([page], purge=True),
+            "repair": two.repair,
+        }
+        with one.recording(), pytest.raises(Locked):
+            verbs[verb]()
+        assert one.catalog.counts().visits == 0
+
+
+def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+        with one.recording() as recorder:
+            page = two.add(URL, tags=("news",))
+            two.catalog.pause([page.id])
+            two.change_settings(page, [("counts_as", "links")])
+            recorder.take([arrive(1, html("one", "a")), arrive(2, html("two", "a"))])
+            two.remove([two.add("https://example.org/x")])
+            recorder.take([arrive(3, html("two", "b"))])
+        page = one.page(URL)
+        assert (page.paused, page.tags) == (True, ("news",))
+        assert [changed for _, changed in marks(one)] == [None, False, True]
+
+
+def test_the_lock_of_a_killed_holder_is_taken(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        holder = subprocess.Popen(
+            [sys.executable, "-c", HOLD, tmp_path / "c"],
+            env={**os.environ, "PYTHONPATH": str(Path(freshet.__file__).parents[1])},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        with holder:
+            assert holder.stdout.readline() == b"held\n"
+            with pytest.raises(Locked, match=f"process {holder.pid}"):
+                record(collection, [])
+            holder.send_signal(signal.SIGKILL)
+            holder.wait()
+        record(collection, [arrive(1, html("one"))])
+        assert len(marks(collection)) == 1

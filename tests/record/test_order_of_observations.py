@@ -1,0 +1,153 @@
+"""The order of storage does not matter: a history reads as if it had come in time order."""
+
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.archive.importers.base import Arrival
+from freshet.core.types import Change, Outcome
+from freshet.record import remeasurement as late_visits
+from freshet.record.remeasurement import left_unmeasured
+from tests.record.record_samples import arrive, bodies, html, make, marks, record, told
+
+CONTENTS = (
+    html("one", "a"),
+    html("two", "a", "b"),
+    html("two", "c"),
+    html("three and four"),
+    b"",
+    b"<title>Just a moment...</title><p>Checking your browser before you go on</p>",
+)
+
+
+def visit(day: int, kind: int) -> Arrival:
+    if kind < len(CONTENTS):
+        return arrive(day, CONTENTS[kind])
+    return (
+        arrive(day, b"<h1>Not found</h1>", status=404),
+        arrive(day, outcome=Outcome.NOT_MODIFIED, status=304),
+        arrive(day, outcome=Outcome.REPORTED, change=Change(True)),
+        arrive(day, outcome=Outcome.TIMEOUT),
+    )[kind - len(CONTENTS)]
+
+
+KINDS = len(CONTENTS) + 4
+HISTORIES = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, KINDS - 1)), min_size=1, max_size=8, unique=True
+)
+
+
+def in_batches(arrivals: list[Arrival], cuts: set[int]) -> list[list[Arrival]]:
+    edges = [0, *sorted(cut for cut in cuts if cut < len(arrivals)), len(arrivals)]
+    return [arrivals[a:b] for a, b in pairwise(edges)]
+
+
+def outcome_of(batches: list[list[Arrival]]) -> tuple[list, list[bytes], bool]:
+    with TemporaryDirectory() as folder, make(Path(folder) / "c") as collection:
+        record(collection, *batches)
+        return told(collection), bodies(collection), collection.check().is_sound
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(history=HISTORIES, cuts=st.sets(st.integers(1, 7)), chance=st.randoms())
+def test_any_order_and_any_batches_give_the_same_history(history, cuts, chance) -> None:
+    arrivals = [visit(day, kind) for day, kind in history]
+    shuffled = arrivals.copy()
+    chance.shuffle(shuffled)
+    in_time = sorted(shuffled, key=lambda arrival: arrival.time)
+    assert outcome_of(in_batches(shuffled, cuts)) == outcome_of([in_time])
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(history=HISTORIES, cuts=st.sets(st.integers(1, 7)))
+def test_reopening_between_batches_gives_the_same_history(history, cuts) -> None:
+    arrivals = [visit(day, kind) for day, kind in history]
+    with TemporaryDirectory() as folder, make(Path(folder) / "c") as collection:
+        for batch in in_batches(arrivals, cuts):
+            record(collection, batch)
+        reopened = told(collection), bodies(collection), collection.check().is_sound
+    assert reopened == outcome_of([sorted(arrivals, key=lambda arrival: arrival.time)])
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(history=HISTORIES)
+def test_measuring_again_alters_nothing_when_nothing_else_did(history) -> None:
+    with TemporaryDirectory() as folder, make(Path(folder) / "c") as collection:
+        record(collection, [visit(day, kind) for day, kind in history])
+        before = told(collection)
+        collection.measure_again()
+        assert told(collection) == before
+
+
+def test_the_histories_of_these_tests_know_every_kind_of_visit(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection:
+        record(collection, [visit(kind, kind) for kind in range(KINDS)])
+        outcomes = [outcome for outcome, _ in marks(collection)]
+        assert outcomes == [
+            *[Outcome.OK] * 4,
+            Outcome.EMPTY,
+            Outcome.CAPTCHA,
+            Outcome.GONE,
+            Outcome.NOT_MODIFIED,
+            Outcome.REPORTED,
+            Outcome.TIMEOUT,
+        ]
+
+
+def test_visits_of_the_same_moment_stay_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    arrivals = [arrive(1, html(word)) for word in ("one", "two", "three")]
+    with make(tmp_path / "c") as collection:
+        record(collection, arrivals)
+        assert bodies(collection) == [html("one"), html("two"), html("three")]
+
+
+def test_a_late_look_becomes_what_the_next_visit_is_compared_with(tmp_path: Path) -> None:
+    with make(tmp_path / "c") as collection, collection.recording() as recorder:
+        recorder.take([arrive(1, html("one")), arrive(9, outcome=Outcome.TIMEOUT)])
+        recorder.take([arrive(5, html("five"))])
+        recorder.take([arrive(10, html("five"))])
+        assert [changed for _, changed in marks(collection)] == [None, True, None, False]
+
+
+@pytest.mark.parametrize("source", ["", "elsewhere"])
+def test_a_crash_between_a_late_visit_and_its_neighbours_is_made_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    def crash(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    first = arrive(1, html("one", "a"), source=source)
+    arrivals = [first, arrive(3, html("three", "c"), source=source)]
+    late = arrive(2, html("two", "b", "c"), source=source)
+    with make(tmp_path / "plain") as plain, make(tmp_path / "crashed") as crashed:
+        record(plain, [arrivals[0], late, arrivals[1]])
+        record(crashed, arrivals)
+        with monkeypatch.context() as patch:
+            patch.setattr("freshet.record.recorder.write_anew", crash)
+            with pytest.raises(KeyboardInterrupt):
+                record(crashed, [late])
+        assert left_unmeasured(crashed.catalog)
+        record(crashed, [])
+        assert not left_unmeasured(crashed.catalog)
+        assert told(crashed, source=source) == told(plain, source=source)
+
+
+def test_only_looks_next_to_a_late_one_are_viewed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    known = late_visits.Views.of
+
+    def counted(self: late_visits.Views, row) -> object:
+        read.append(row.visit.uid)
+        return known(self, row)
+
+    with make(tmp_path / "c") as collection:
+        record(collection, [arrive(day, html(f"day {day}")) for day in range(0, 40, 2)])
+        monkeypatch.setattr(late_visits.Views, "of", counted)
+        record(collection, [arrive(21, html("late"))])
+        assert len(set(read)) == 3

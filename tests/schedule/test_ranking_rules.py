@@ -1,0 +1,199 @@
+"""The classic rules, on visits worked out by hand."""
+
+from collections.abc import Sequence
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from freshet.core.clock import from_epoch
+from freshet.core.tables import DAY_SECONDS, Caps, PageTable, VisitTable
+from freshet.formula.variables import WEIGHTED, Clock
+from freshet.schedule.ranking_rules import (
+    NUTCH,
+    STORMCRAWLER,
+    Adaptive,
+    Age,
+    Cho,
+    Rand,
+    Rule,
+    Weighted,
+)
+from freshet.schedule.states import Waits
+
+HISTORY = {0: True, 1: False, 2: True, 5: True}
+"""Visits of one page: the cycle, and whether it had changed since the one before."""
+
+
+def pages(count: int, *, since: float = -DAY_SECONDS) -> PageTable:
+    keys = np.zeros(count, np.uint64)
+    ids = np.arange(count, dtype=np.int64)
+    return PageTable(ids, keys, keys, keys, np.ones(count), np.full(count, since))
+
+
+def visits(rows: Sequence[tuple[int, float, bool]], *, looks: bool = True) -> VisitTable:
+    """Return visits of page, day and whether the page had changed."""
+    count = len(rows)
+    return VisitTable(
+        pages=np.array([row[0] for row in rows], np.int64),
+        times=np.array([row[1] * DAY_SECONDS for row in rows]),
+        looks=np.full(count, looks),
+        measured=np.full(count, looks),
+        changed=np.array([row[2] for row in rows], np.bool_),
+        new_links=np.full(count, -1, np.int32),
+    )
+
+
+def taught(rule: Rule, history: dict[int, bool] = HISTORY, count: int = 1) -> Rule:
+    """Return a rule that has seen each page's visits."""
+    rule.add(pages(count))
+    rule.learn(
+        visits([(page, day, found) for page in range(count) for day, found in history.items()])
+    )
+    return rule
+
+
+def value(rule: Rule, day: float, page: int = 0) -> float:
+    return rule.explain(page, from_epoch(day * DAY_SECONDS)).value
+
+
+def test_age_is_the_time_since_the_last_look() -> None:
+    assert value(taught(Age("age")), 7) == 2.0
+
+
+def test_cho_ranks_by_the_bias_reduced_rate() -> None:
+    assert value(taught(Cho("cg")), 7) == pytest.approx(-log(1.5 / 4.5))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "clock", "rate"),
+    [
+        ("NAD", "visit", 3 / 4),
+        ("SAD", "visit", 1.0),
+        ("AAD", "visit", (1 + 3 + 4) / 10),
+        ("GAD", "visit", (2 + 8 + 16) / (2 + 4 + 8 + 16)),
+        ("NAD", "cycle", 3 / 7),
+        ("SAD", "cycle", 0.0),
+        ("AAD", "cycle", (1 + 3 + 6) / 28),
+        ("GAD", "cycle", (2 + 8 + 64) / sum(2**i for i in range(1, 8))),
+    ],
+)
+def test_rates_are_weighted_means_of_the_changes_seen(
+    estimate: str, clock: Clock, rate: float
+) -> None:
+    rule = taught(Weighted("any", estimate=estimate, clock=clock))
+    assert value(rule, 7) == pytest.approx(1 - exp(-rate * 2))
+
+
+def test_the_last_cycle_alone_counts_for_sad_by_cycle() -> None:
+    assert value(taught(Weighted("sad", estimate="SAD", clock="cycle")), 6) == pytest.approx(
+        1 - exp(-1)
+    )
+
+
+@pytest.mark.parametrize("estimate", WEIGHTED)
+def test_a_page_without_a_measured_look_has_no_rate(estimate: str) -> None:
+    rule = Weighted("any", estimate=estimate)
+    rule.add(pages(1))
+    assert value(rule, 3) == 0.0
+
+
+@pytest.mark.parametrize("estimate", WEIGHTED)
+def test_a_thousand_visits_overflow_nothing(estimate: str) -> None:
+    history = dict.fromkeys(range(3000), True)
+    rule = taught(Weighted("any", estimate=estimate), history)
+    assert value(rule, 3000) == pytest.approx(1 - exp(-1), rel=1e-3)
+
+
+def test_nutch_shortens_by_a_fifth_and_lengthens_by_two() -> None:
+    rule = taught(Adaptive("nutch", NUTCH))
+    assert value(rule, 7) == pytest.approx(2 / (0.8 * 1.4 * 0.8 * 0.8))
+
+
+def test_stormcrawler_halves_and_adds_a_half() -> None:
+    rule = taught(Adaptive("stormcrawler", STORMCRAWLER))
+    assert value(rule, 7) == pytest.approx(2 / (0.5 * 1.5 * 0.5 * 0.5))
+
+
+@pytest.mark.parametrize(
+    ("steps", "found", "days"),
+    [
+        (NUTCH, True, 60 / DAY_SECONDS),
+        (NUTCH, False, 365.0),
+        (STORMCRAWLER, True, 1 / 24),
+        (STORMCRAWLER, False, 14.0),
+    ],
+)
+def test_intervals_stay_within_their_bounds(steps: object, found: bool, days: float) -> None:
+    rule = taught(Adaptive("any", steps), dict.fromkeys(range(100), found))  # type: ignore[arg-type]
+    assert value(rule, 100) == pytest.approx(1 / days)
+
+
+def test_an_adaptive_rule_leaves_its_interval_at_the_first_look_of_a_live_page() -> None:
+    rule = Adaptive("nutch", NUTCH)
+    rule.add(pages(1, since=np.nan))
+    rule.learn(visits([(0, 0, False)]))
+    assert value(rule, 1) == 1.0
+
+
+def test_random_values_differ_by_page_seed_and_moment() -> None:
+    one, other = (taught(Rand("rand", seed=seed), count=2) for seed in (0, 1))
+    values = {value(one, 7), value(one, 8), value(one, 7, page=1), value(other, 7)}
+    assert len(values) == 4
+    assert all(0 <= each < 1 for each in values)
+
+
+def test_random_visits_are_even() -> None:
+    rule = taught(Rand("rand"), {0: False}, count=50)
+    counts = np.zeros(50)
+    for day in range(1, 401):
+        chosen = rule.choose(from_epoch(day * DAY_SECONDS), 5, Caps()).pages
+        counts[chosen] += 1
+        rule.release(chosen)
+    assert counts.min() > 15
+    assert counts.max() < 70
+
+
+@pytest.mark.parametrize(
+    "rule", [Rand("rand"), Age("age"), Cho("cg"), Weighted("nad", estimate="NAD")]
+)
+def test_a_page_never_seen_comes_first(rule: Rule) -> None:
+    rule.add(pages(2, since=np.nan))
+    rule.learn(visits([(0, 0, False), (0, 1, True)]))
+    assert rule.choose(from_epoch(90 * DAY_SECONDS), 1, Caps()).pages.tolist() == [1]
+
+
+def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> None:
+    rule = taught(Age("age", waits=Waits(longest_backoff=7200.0)), {0: False}, count=2)
+    for hour in range(3):
+        rule.learn(visits([(0, 1 + hour / 24, False)], looks=False))
+    soon, later = (from_epoch(86_400 + hours * 3600.0) for hours in (3.5, 4.5))
+    assert rule.choose(soon, 2, Caps()).pages.tolist() == [1]
+    rule.release(np.array([1]))
+    assert rule.choose(later, 2, Caps()).pages.tolist() == [1, 0]
+    told = rule.explain(0, later)
+    assert told.value == pytest.approx(told.age_days * told.look_chance)
+    assert told.look_chance < 0.5
+
+
+def test_the_chance_is_told_where_a_rule_knows_one() -> None:
+    now = from_epoch(7 * DAY_SECONDS)
+    assert taught(Weighted("nad", estimate="NAD")).explain(0, now).chance == pytest.approx(
+        1 - exp(-1.5)
+    )
+    assert taught(Age("age")).explain(0, now).chance is None
+
+
+def test_visits_learnt_at_once_are_visits_learnt_one_by_one() -> None:
+    rules = [
+        lambda: Weighted("aad", estimate="AAD"),
+        lambda: Weighted("gad", estimate="GAD"),
+        lambda: Adaptive("n", NUTCH),
+    ]
+    for make in rules:
+        at_once, one_by_one = taught(make(), count=3), make()
+        one_by_one.add(pages(3))
+        for day, found in HISTORY.items():
+            for page in range(3):
+                one_by_one.learn(visits([(page, day, found)]))
+        assert value(at_once, 9) == value(one_by_one, 9)

@@ -1,0 +1,243 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.core.types import Snapshot
+from freshet.view.heatmap import STRONGEST, lifespan_titles, tint
+from freshet.view.parse import look
+
+URL = "http://x.org/news/"
+PDF = Snapshot(URL, b"%PDF-1.7 \x00\x01", headers=(("Content-Type", "application/pdf"),))
+
+
+class Reader(HTMLParser):
+    """What a reader finds in a document: its tags with their attributes, and its text."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def snapshot(html: str) -> Snapshot:
+    return Snapshot(URL, html.encode("utf-8", "replace"))
+
+
+def rows_of(html: str) -> list[str]:
+    dom = look(snapshot(html), dom=True).dom
+    assert dom is not None
+    return [dom.names[tag] for tag in dom.tag.tolist()]
+
+
+def tinted(html: str, shade: float = 0.5) -> Reader:
+    """Return the page within a tinted document, every row shaded alike."""
+    document = tint(snapshot(html), np.full(len(rows_of(html)), shade))
+    return Reader(document[document.index('<div class="freshet-page">') :])
+
+
+def letters(text: str) -> str:
+    """Return a text without white space, which tags may stand for."""
+    return "".join(text.split())
+
+
+def strength(attributes: dict[str, str]) -> float:
+    return float(attributes["style"].rpartition(",")[2].rstrip(")"))
+
+
+def test_the_sooner_content_is_gone_the_stronger_its_tint():
+    html = "<p>gone</p><p>stays</p><p>unknown</p>"
+    names = rows_of(html)
+    shades = np.full(len(names), np.nan)
+    first = names.index("p")
+    shades[first], shades[first + 1] = 0.0, 1.0
+    titles = [""] * len(names)
+    titles[first] = "stays 3 hours"
+    page = Reader(tint(snapshot(html), shades, titles))
+    gone, stays, unknown = [attributes for tag, attributes in page.tags if tag == "p"]
+    assert strength(gone) == STRONGEST
+    assert gone["title"] == "stays 3 hours"
+    assert strength(stays) == 0
+    assert unknown == {}
+
+
+def test_tints_fall_on_the_rows_of_the_view_past_all_that_is_left_out():
+    html = (
+        "<title>t</title><script>x</script><template><p>no</p></template><svg><g><text>s</text></g>"
+        "</svg><iframe>f</iframe><img src=a><custom-x>c</custom-x><p id=wanted>here</p>"
+    )
+    names = rows_of(html)
+    shades = np.full(len(names), np.nan)
+    shades[names.index("p")] = 0.25
+    page = Reader(tint(snapshot(html), shades))
+    assert [tag for tag, given in page.tags if "rgba" in given.get("style", "")] == ["p"]
+
+
+def test_what_a_reader_sees_of_the_page_is_still_there():
+    html = (
+        "<h1>Rain &amp; &lt;sun&gt;</h1><form><button>Go</button><textarea>area</textarea></form>"
+        "<noscript>plain</noscript><object>old</object><xmp><b>raw</b></xmp><math><mi>x</mi></math>"
+    )
+    assert letters(tinted(html).text) == letters(look(snapshot(html)).text)
+
+
+def test_scripts_frames_handlers_and_pictures_are_gone():
+    page = tinted(
+        "<body onload=run()><script>steal()</script><style>p{}</style><link rel=stylesheet href=c>"
+        "<iframe src=//e.org></iframe><object data=o></object><embed src=e><img src=//e.org/i.png>"
+        "<meta http-equiv=refresh content=0><base href=//e.org><input value=1>"
+        "<p onclick=run() style='background:url(//e.org)' class=c>text</p>"
+    )
+    assert {tag for tag, _ in page.tags} == {"div", "main", "span", "p"}
+    given = {name for _, attributes in page.tags for name in attributes}
+    assert given == {"style", "class"}
+    assert "e.org" not in str(page.tags)
+    assert "steal" not in page.text
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "javascript:run()",
+        " java\tscript:run()",
+        "JAVASCRIPT:run()",
+        "data:text/html,x",
+        "vbscript:x",
+    ],
+)
+def test_links_that_run_something_lead_nowhere(href: str):
+    links = [given for tag, given in tinted(f'<a href="{href}">x</a>').tags if tag == "a"]
+    assert "href" not in links[0]
+
+
+def test_links_to_pages_are_written_in_full():
+    links = [given for tag, given in tinted('<a href="../a?b&amp;c">x</a>').tags if tag == "a"]
+    assert links[0]["href"] == "http://x.org/a?b&c"
+
+
+def test_nothing_may_be_loaded_and_the_first_tags_say_so():
+    document = tint(snapshot("<p>x</p>"), np.full(4, 0.5))
+    tags = [tag for tag, _ in Reader(document).tags]
+    policy = Reader(document).tags[3][1]
+    assert tags[:4] == ["html", "head", "meta", "meta"]
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    assert policy["content"].startswith("default-src 'none';")
+    assert not re.search(r"url\(|@import|src=", document)
+
+
+def test_the_legend_says_what_the_tints_mean_and_which_page_it_is():
+    document = tint(snapshot("<p>x</p>"), np.full(4, 0.5), caption="12 looks <since> May")
+    assert "changes all the time" in document
+    assert "12 looks &lt;since&gt; May" in document
+    assert URL in document
+
+
+def test_a_page_of_which_nothing_is_known_says_so():
+    document = tint(snapshot("<p>x</p>"), np.full(4, np.nan))
+    assert "Too little is known" in document
+    assert "<p>x</p>" in document
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (PDF, "no web page (application/pdf)"),
+        (Snapshot(URL, b'{"a": 1}'), "no web page (json content)"),
+        (Snapshot(URL, b""), "no web page"),
+    ],
+)
+def test_what_is_no_page_gives_a_statement(given: Snapshot, words: str):
+    assert words in tint(given, np.empty(0))
+
+
+def test_a_page_without_text_says_so():
+    assert "holds no text" in tint(snapshot("<html><img src=x>"), np.full(4, 0.5))
+
+
+def test_numbers_of_another_version_are_refused():
+    with pytest.raises(ValueError, match="3 shades for 4 elements"):
+        tint(snapshot("<p>x</p>"), np.full(3, 0.5))
+    with pytest.raises(ValueError, match="1 titles for 4 elements"):
+        tint(snapshot("<p>x</p>"), np.full(4, 0.5), ["one"])
+
+
+def test_shades_beyond_the_scale_count_as_its_ends():
+    styles = [strength(given) for tag, given in tinted("<p>x</p>", 7.0).tags if tag == "p"]
+    assert styles == [0.0]
+
+
+def luminance(colour: list[float]) -> float:
+    """Return how bright a colour is, as contrast is measured (WCAG 2)."""
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour
+    ]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_is_readable_on_the_strongest_tint(scheme: int):
+    document = tint(snapshot("<p>x</p>"), np.zeros(4))
+    written = [re.findall(f"--{name}: #([0-9a-f]+);", document)[scheme] for name in ("back", "ink")]
+    whole = [
+        colour if len(colour) == 6 else "".join(2 * digit for digit in colour) for colour in written
+    ]
+    back, ink = ([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)] for colour in whole)
+    red = [int(part) / 255 for part in re.findall(r"rgba\((\d+),(\d+),(\d+)", document)[0]]
+    tinted_back = [STRONGEST * a + (1 - STRONGEST) * b for a, b in zip(red, back, strict=True)]
+    dark, bright = sorted((luminance(ink), luminance(tinted_back)))
+    assert (bright + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_titles_say_how_long_content_stays():
+    told = lifespan_titles(np.array([43_200.0, 0.0, np.nan]))
+    assert told == ["stays 12 hours", "changes at every look", ""]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 20_000 + "deep",
+        "<svg><style><g>x</g></style>" * 500,
+        "<script><!--<script></script>--></script>" * 500 + "<p>x",
+        "\0" * 1_000 + "<p>x",
+        "<table>" + "x<tr>" * 1_000,
+        "<div " + " ".join(f'a{place}="<script>"' for place in range(900)) + ">x",
+        "<plaintext></plaintext><script>x",
+    ],
+    ids=range(7),
+)
+def test_odd_pages_are_written_like_any_other(html: str):
+    page = tinted("<!doctype html>" + html)
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert page.text.strip()
+
+
+PIECES = st.sampled_from([
+    "<p>", "</p>", "<b>", "</b>", "<svg>", "</svg>", "<style>", "</style>", "<script>", "</script>",
+    "<a href='x'>", "<a href=javascript:x>", "</a>", "<table>", "<td onclick=x>", "<title>",
+    "</title>", "<textarea>", "<noscript>", "</noscript>", "<math>", "<mi>", "<desc>", "<iframe>",
+    "<img src=x onerror=y>", "<!--", "-->", "<xmp>", "</xmp>", "<template>", "</template>", "&lt;",
+    "word", "'", '"', ">", "<", "&", "<frameset>", "<select>", "<option>", "<foreignobject>",
+])  # fmt: skip
+HARMLESS = {"style", "class", "href", "rel", "title", "open", "lang", "dir", "colspan", "rowspan"}
+
+
+@given(st.lists(PIECES, max_size=20))
+def test_tag_soup_never_fails_and_never_leaves_anything_that_runs(pieces: list[str]):
+    html = "<!doctype html>" + "".join(pieces)
+    page = tinted(html)
+    assert not {"script", "style", "iframe", "img", "svg", "math"} & {tag for tag, _ in page.tags}
+    assert {name for _, given in page.tags for name in given} <= HARMLESS
+    assert not [given for _, given in page.tags if "javascript" in given.get("href", "")]
+    seen = letters(look(snapshot(html)).text)
+    assert letters(page.text) == seen or not seen

@@ -1,0 +1,96 @@
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from freshet.core.types import Kind, Snapshot, View
+from freshet.view.bounds import Limits
+from freshet.view.parse import look
+
+
+def seen(body: bytes, media_type: str = "") -> View:
+    headers = (("Content-Type", media_type),) if media_type else ()
+    return look(Snapshot("http://x.org/dir/page", body, headers=headers))
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "kind"),
+    [
+        (b"<p>x", "", Kind.HTML),
+        (b"<p>x", "text/html; charset=utf-8", Kind.HTML),
+        (b"plain", "text/plain", Kind.TEXT),
+        (b"# head", "text/markdown", Kind.MARKDOWN),
+        (b'{"a": 1}', "", Kind.JSON),
+        (b'{"a": 1}', "application/ld+json", Kind.JSON),
+        (b'<?xml version="1.0"?><rss><channel/></rss>', "text/html", Kind.FEED),
+        (b"<urlset></urlset>", "application/xml", Kind.SITEMAP),
+        (b"\x89PNG\r\n\x1a\n", "text/html", Kind.BINARY),
+        (b"%PDF-1.7", "", Kind.BINARY),
+        (b"anything", "image/png", Kind.BINARY),
+        (b"", "", Kind.TEXT),
+    ],
+)
+def test_a_snapshot_is_what_it_looks_like(body: bytes, media_type: str, kind: Kind):
+    assert seen(body, media_type).kind == kind
+
+
+def test_a_binary_has_only_bytes():
+    view = seen(b"%PDF-1.7 http://x.org/a", "application/pdf")
+    assert (view.text, len(view.links), len(view.terms), view.facts.bytes) == ("", 0, 0, 23)
+    assert view.body_hash != seen(b"%PDF-1.6").body_hash
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "charset"),
+    [
+        ("<p>café".encode(), "text/html", "utf-8"),
+        ("<p>café".encode("latin-1"), "text/html; charset=ISO-8859-1", "cp1252"),
+        (b"<meta charset=windows-1252><p>caf\xe9", "", "cp1252"),
+        (b"<meta charset=utf-16><p>caf\xc3\xa9", "", "utf-8"),
+        ("<p>café".encode("utf-16"), "text/html; charset=utf-8", "utf-16-le"),
+        (b"\xef\xbb\xbf<p>caf\xc3\xa9", "text/html; charset=latin1", "utf-8"),
+        ("<p>café".encode(), "text/html; charset=no-such", "utf-8"),
+        (b"<meta charset=utf-8><p>caf\xe9", "text/html; charset='", "iso8859-2"),
+    ],
+)
+def test_the_charset_is_found_and_lies_do_no_harm(body: bytes, media_type: str, charset: str):
+    view = seen(body, media_type)
+    assert view.text == "café"
+    assert view.charset == charset
+
+
+def test_a_few_broken_characters_do_not_change_the_charset():
+    view = seen("ä".encode() * 50 + b"\xff", "text/html; charset=utf-8")
+    assert (view.charset, view.text) == ("utf-8", "ä" * 50 + "\ufffd")
+
+
+def test_facts_count_what_the_view_holds():
+    facts = seen(b"<p>one two two <a href=/a>x</a><a href=http://other.net/>y</a>").facts
+    assert (facts.words, facts.distinct_words) == (4, 3)
+    assert (facts.links_internal, facts.links_external) == (1, 1)
+    assert (facts.elements, facts.depth, facts.truncated) == (6, 4, False)
+
+
+def test_text_hash_ignores_markup_and_white_space():
+    assert seen(b"<p>a  b</p>").text_hash == seen(b"<div>a <b>b</b>\n</div>").text_hash
+    assert seen(b"<p>a</p>").text_hash != seen(b"<p>b</p>").text_hash
+
+
+def test_structure_hash_ignores_text_and_sees_nesting():
+    assert seen(b"<p>a</p>").structure_hash == seen(b"<p id=x>b</p>").structure_hash
+    assert seen(b"<i></i><b></b>").structure_hash != seen(b"<i><b></b></i>").structure_hash
+
+
+def test_a_body_over_the_limit_is_cut():
+    view = look(Snapshot("http://x.org/", b"<p>abc def"), limits=Limits(body_bytes=6))
+    assert (view.text, view.facts.truncated, view.facts.bytes) == ("abc", True, 10)
+
+
+def test_dom_rows_come_only_when_asked_for():
+    assert seen(b"<p>x").dom is None
+
+
+@hypothesis.given(st.binary(max_size=300), st.sampled_from(["", "text/html", "application/json"]))
+@hypothesis.settings(max_examples=150, deadline=None)
+def test_no_bytes_make_it_fail(body: bytes, media_type: str):
+    view = look(Snapshot("http://x.org/", body, headers=(("content-type", media_type),)), dom=True)
+    assert view.facts.bytes == len(body)

@@ -1,0 +1,29 @@
+"""A living web of a month, and how a visitor sees it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from freshet.core.settings import LimitSettings
+from freshet.core.types import Snapshot
+from freshet.record.parsed_visit import Sight, see
+from freshet.world.simulated_web import LivingWeb
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+Look = Callable[[int, float, int], Sight]
+
+
+@pytest.fixture(scope="session")
+def web() -> LivingWeb:
+    return LivingWeb(seed=7, start=START, days=30)
+
+
+@pytest.fixture(scope="session")
+def look(web: LivingWeb) -> Look:
+    def see_page(page: int, epoch: float, visit: int) -> Sight:
+        url = web.origins[web.pages[page].host] + web.pages[page].path
+        answer = web.render(page, epoch, visit)
+        return see(Snapshot(url, answer.body, answer.status, answer.headers), LimitSettings())
+
+    return see_page
