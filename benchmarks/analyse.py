@@ -22,13 +22,13 @@ import numpy as np
 from benchmarks.pages import Versions, generated, real
 from benchmarks.report import Result, report, side_by_side
 from benchmarks.view import plain_walk
-from freshet.analysis.page_traits import traits_of
-from freshet.analysis.page_versions import history
+from freshet.analysis.page_traits import page_traits
+from freshet.analysis.page_versions import read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
-from freshet.core.types import Location, Outcome, Snapshot, Visit
+from freshet.core.types import Outcome, RecordLocation, Snapshot, Visit
 from freshet.measure.change.similarity import dice
 
 PAGES, VERSIONS = 40, 8
@@ -43,15 +43,15 @@ def analyse_page(number: int, bodies: Sequence[bytes]) -> list[float]:
     """Measure a page by all of its versions, and return the Dice of each with the one before."""
     url = f"https://example.org/{number}"
     rows = [_row(place) for place in range(len(bodies))]
-    found = history(rows, lambda visit: _snapshot(url, bodies, visit), LimitSettings())
-    traits_of(found, url)
+    found = read_page_versions(rows, lambda visit: _snapshot(url, bodies, visit), LimitSettings())
+    page_traits(found, url)
     terms = found.series.terms
     return [dice(old, new) for old, new in pairwise(terms)]
 
 
 def _row(place: int) -> HistoryRow:
     uid, time = place.to_bytes(16), START + timedelta(days=place)
-    return HistoryRow(Visit(uid, 1, time, Outcome.OK, location=Location("", place, 1)))
+    return HistoryRow(Visit(uid, 1, time, Outcome.OK, location=RecordLocation("", place, 1)))
 
 
 def _snapshot(url: str, bodies: Sequence[bytes], visit: Visit) -> Snapshot:
@@ -96,15 +96,15 @@ def fill(path: Path, folder: str | None) -> float:
     ):
         for number, versions in enumerate(pages):
             url = f"https://h{number % 50}.example.org/{number}"
-            recorder.take([_arrival(url, number, place, html)
+            recorder.record([_arrival(url, number, place, html)
                            for place, html in enumerate(versions)])  # fmt: skip
     return float(len(pages))
 
 
-def _arrival(url: str, number: int, place: int, html: str) -> Arrival:
+def _arrival(url: str, number: int, place: int, html: str) -> Observation:
     uid = (number << 32 | place).to_bytes(16)
     snapshot = Snapshot(url, html.encode(), headers=HEADERS)
-    return Arrival(url, "", START + timedelta(days=place), uid, snapshot)
+    return Observation(url, "", START + timedelta(days=place), uid, snapshot)
 
 
 def peak(path: Path) -> float:

@@ -20,9 +20,9 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 from benchmarks.report import Result, report
 from freshet.collection.collection import Collection
-from freshet.core.clock import stopwatch
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl
+from freshet.core.clock import monotonic_seconds
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
 
 PAGES = 3_000
 ROUNDS = 3
@@ -59,7 +59,7 @@ def bare(port: int, pages: int, folder: Path) -> int:
 def ours(port: int, pages: int, folder: Path) -> int:
     """Keep the pages by Freshet, and return how many visits it has."""
     place = collection_of(folder, port, pages, budget=f"{10 * pages}/day")
-    crawl(place, limits=Limits(visits=pages))
+    run_crawl(place, limits=CrawlLimits(visits=pages))
     with Collection.open(place) as collection:
         return collection.status().counts.looks
 
@@ -82,9 +82,9 @@ def paced(port: int, pages: int, folder: Path) -> int:
     """Visit a few pages again and again by the budget's pace, and print how late requests start."""
     place = collection_of(folder, port, pages, budget="864000/day")
     late: list[float] = []
-    crawl(
+    run_crawl(
         place,
-        limits=Limits(visits=30 * pages),
+        limits=CrawlLimits(visits=30 * pages),
         listeners=[lambda tidings: late.extend(tidings.queue.lateness)],
     )
     sys.stderr.write(json.dumps(late[2 * pages :]))
@@ -131,7 +131,7 @@ def child(kind: str, port: int, folder: Path, pages: int) -> None:
     """Crawl, and print when it ended and how much memory it took at most."""
     count = CRAWLS[kind](port, pages, folder)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    sys.stdout.write(json.dumps({"pages": count, "ended": stopwatch(), "bytes": peak}))
+    sys.stdout.write(json.dumps({"pages": count, "ended": monotonic_seconds(), "bytes": peak}))
 
 
 def rate(kind: str, pages: int) -> float:

@@ -5,24 +5,26 @@ columns or as sets; ours also finds the knot and the shape.
 """
 
 import numpy as np
-from experiments.curve_shapes.histories import HOUR, Looks, Ways, history
+from experiments.curve_shapes.histories import HOUR, LookSchedule, PageRecipe, generate_history
 
 from benchmarks.report import Result, report, side_by_side
-from freshet.core.version_series import Series
+from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.curve.change_curve import change_curve
 
-WAYS = Ways(standing=600, turnover=60, words=16, per_day=96.0)
+WAYS = PageRecipe(standing=600, turnover=60, words=16, per_day=96.0)
 
 
-def long_history(versions: int) -> Series:
+def long_history(versions: int) -> VersionSeries:
     """Return a page that shows another version at each of so many hourly looks, 900 words each."""
-    return history(WAYS, np.random.default_rng(1), Looks(days=versions * HOUR / 86_400)).series
+    return generate_history(
+        WAYS, np.random.default_rng(1), LookSchedule(days=versions * HOUR / 86_400)
+    ).series
 
 
-def as_sets(series: Series) -> list[set[int]]:
+def as_sets(series: VersionSeries) -> list[set[int]]:
     """Return the words of every look."""
-    sets = [set(terms.ids.tolist()) for terms in series.terms]
-    return [sets[version] for version in series.shown.tolist()]
+    sets = [set(terms.hashes.tolist()) for terms in series.terms]
+    return [sets[version] for version in series.version_indices.tolist()]
 
 
 def by_sets(states: list[set[int]], starts: list[int]) -> list[float]:
@@ -51,7 +53,7 @@ def measure(versions: int) -> Result:
     )
 
 
-def check(series: Series, states: list[set[int]]) -> list[int]:
+def check(series: VersionSeries, states: list[set[int]]) -> list[int]:
     """Return the places of the starts; stop unless both curves are the same."""
     curve = change_curve(series, rng=np.random.default_rng(2))
     starts = np.round((curve.starts - series.times[0]) / curve.step).astype(int).tolist()

@@ -18,14 +18,14 @@ import numpy as np
 
 from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
-from freshet.backtest.class_crawl import ClassCrawl
-from freshet.backtest.cycle_crawl import WARM_UP, visits_per_cycle
+from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats import open_trace
-from freshet.formula.expression import Formula, parse
-from freshet.formula.variables import ALL, known_for
-from freshet.learning.evolve.generations import stands
-from freshet.learning.evolve.genetic_search import Search, Ways
+from freshet.formula.expression import Formula, parse_formula
+from freshet.formula.variables import PAPER_VARIABLES, variable_set
+from freshet.learning.evolve.generations import run_generations
+from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig
 
 INDIVIDUALS, ALLOWED_MEGABYTES = 12, 1_000.0
 UNIT = "page scores/s"
@@ -33,31 +33,31 @@ UNIT = "page scores/s"
 
 def plain(trace: Trace, formula: Formula, k: int) -> list[int]:
     """Return how many changes each cycle finds, scoring all pages in every cycle."""
-    known, pages = known_for(formula.names), len(trace.pages)
-    rows, last = known.rows(pages), np.full(pages, -1)
+    known, pages = variable_set(formula.variables), len(trace.pages)
+    rows, last = known.new_rows(pages), np.full(pages, -1)
     stale, found = np.zeros(pages, np.bool_), []
     for cycle in range(trace.cycles):
         stale |= trace.changed(cycle)
         chosen = np.arange(pages)
-        if cycle >= WARM_UP:
-            scores = formula.values(known.told(rows, (cycle - last).astype(float)), pages)
+        if cycle >= WARM_UP_CYCLES:
+            scores = formula.evaluate(known.values(rows, (cycle - last).astype(float)), pages)
             chosen = np.argpartition(-scores, k)[:k]
             found.append(int(stale[chosen].sum()))
         gaps = (cycle - last[chosen]).astype(float)
-        rows[chosen] = known.after(rows[chosen], gaps, stale[chosen])
+        rows[chosen] = known.rows_after_looks(rows[chosen], gaps, stale[chosen])
         last[chosen], stale[chosen] = cycle, False
     return found
 
 
-def crawl_of(trace: Trace, k: int) -> ClassCrawl:
+def crawl_of(trace: Trace, k: int) -> HistoryClassCrawl:
     """Return what crawls the trace by formulas."""
-    return ClassCrawl(trace, k, lots(trace.cycles))
+    return HistoryClassCrawl(trace, k, lots(trace.cycles))
 
 
 def single(trace: Trace, k: int) -> list[Result]:
     """Return the rate of single crawls beside the plain loop's, formula by formula."""
-    crawled, amount = crawl_of(trace, k), len(trace.pages) * (trace.cycles - WARM_UP)
-    crawled.run(parse("t * X", ALL))
+    crawled, amount = crawl_of(trace, k), len(trace.pages) * (trace.cycles - WARM_UP_CYCLES)
+    crawled.run(parse_formula("t * X", PAPER_VARIABLES))
     results, ours, theirs = [], 0.0, 0.0
     for formula in random_formulas(INDIVIDUALS):
         one = min(seconds(lambda: crawled.run(formula)) for _ in range(3))  # noqa: B023
@@ -70,15 +70,15 @@ def single(trace: Trace, k: int) -> list[Result]:
 
 def evolution(trace: Trace, k: int, generations: int, reference: float) -> Result:
     """Return the rate of one seed's whole evolution."""
-    crawled, ways = crawl_of(trace, k), Ways(generations=generations)
+    crawled, ways = crawl_of(trace, k), GPConfig(generations=generations)
     with ThreadPoolExecutor(os.cpu_count()) as workers:
 
         def fitness(formulas: Sequence[Formula], floor: float) -> list[float]:
             return list(workers.map(lambda each: crawled.run(each, floor=floor).fitness, formulas))
 
-        search = Search(LANGUAGE, fitness, SEED, ways)
-        passed = seconds(lambda: list(stands(search)))
-    scores = ways.population * generations * len(trace.pages) * (trace.cycles - WARM_UP)
+        search = GeneticSearch(LANGUAGE, fitness, SEED, ways)
+        passed = seconds(lambda: list(run_generations(search)))
+    scores = ways.population * generations * len(trace.pages) * (trace.cycles - WARM_UP_CYCLES)
     return Result(f"evolve {passed:.0f} s a seed", scores / passed, reference, UNIT)
 
 
@@ -97,7 +97,7 @@ def main() -> None:
     results = single(trace, k)
     if "--evolve" in words:
         at = words.index("--generations") + 1 if "--generations" in words else 0
-        generations = int(words[at]) if at else Ways().generations
+        generations = int(words[at]) if at else GPConfig().generations
         results.append(evolution(trace, k, generations, results[-1].reference))
         results.append(Result("evolve memory", megabytes_held(), ALLOWED_MEGABYTES, "MB"))
     report(*results)

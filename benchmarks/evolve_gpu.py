@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
 from benchmarks.report import Result, report, seconds
-from freshet.backtest.class_crawl import ClassCrawl
-from freshet.backtest.cycle_crawl import WARM_UP, visits_per_cycle
-from freshet.backtest.gpu import ArrayCrawl
+from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
+from freshet.backtest.gpu import FormulaBatchCrawl
 from freshet.backtest.gpu.device import DEVICES, open_device
-from freshet.backtest.trace import Keys, Trace, packed
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.formula.expression import Formula
-from freshet.learning.evolve.generations import stands
-from freshet.learning.evolve.genetic_search import Search, Ways
-from freshet.world.population import population
+from freshet.learning.evolve.generations import run_generations
+from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig
+from freshet.world.population import draw_population
 from freshet.world.presets import PRESETS
 
 SEEDS, GENERATIONS, ALLOWED_SECONDS, WARMING = 5, 50, 180.0, 3
@@ -38,7 +38,7 @@ SIZES = {
 class Tried:
     """Crawls formulas, and counts them and the seconds that this takes."""
 
-    crawl: ArrayCrawl
+    crawl: FormulaBatchCrawl
     formulas: int = 0
     seconds: float = 0.0
 
@@ -55,31 +55,33 @@ class Tried:
 
 def generated(pages: int) -> Trace:
     """Return a trace of the generated population that follows the paper's collection."""
-    drawn = population(PRESETS["brdc"], pages, CYCLES, SEED)
-    return packed("brdc", Keys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed)
+    drawn = draw_population(PRESETS["brdc"], pages, CYCLES, SEED)
+    return build_trace(
+        "brdc", PageGroupKeys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed
+    )
 
 
 def evolved(tried: Tried, seed: int, generations: int) -> float:
     """Return the best fitness that one seed's search finds."""
-    search = Search(LANGUAGE, tried.fitness, seed, Ways(generations=generations))
-    *_, last = stands(search)
+    search = GeneticSearch(LANGUAGE, tried.fitness, seed, GPConfig(generations=generations))
+    *_, last = run_generations(search)
     return last.best[0].fitness
 
 
-def fold(crawl: ArrayCrawl, asked: Namespace) -> Result:
+def fold(crawl: FormulaBatchCrawl, asked: Namespace) -> Result:
     """Return the rate of a fold's whole evolution, one seed after the other."""
     warming = seconds(lambda: evolved(Tried(crawl), 0, WARMING))
     sys.stderr.write(f"compiling and warming up: {warming:.1f} s\n")
     passed = seconds(lambda: _seeds(crawl, asked))
-    scores = asked.pages * (CYCLES - WARM_UP)
-    crawls = asked.seeds * asked.generations * Ways().population
-    allowed = SEEDS * GENERATIONS * Ways().population * PAGES * (CYCLES - WARM_UP)
+    scores = asked.pages * (CYCLES - WARM_UP_CYCLES)
+    crawls = asked.seeds * asked.generations * GPConfig().population
+    allowed = SEEDS * GENERATIONS * GPConfig().population * PAGES * (CYCLES - WARM_UP_CYCLES)
     name = f"evolve {asked.device} {crawls} in {passed:.1f} s"
     ours, needed = crawls * scores / passed / 1e6, allowed / ALLOWED_SECONDS / 1e6
     return Result(name, ours, needed, "million page scores/s")
 
 
-def _seeds(crawl: ArrayCrawl, asked: Namespace) -> None:
+def _seeds(crawl: FormulaBatchCrawl, asked: Namespace) -> None:
     """Run every seed's search, and tell how it went."""
     for seed in range(SEED, SEED + asked.seeds):
         tried = Tried(crawl)
@@ -89,14 +91,14 @@ def _seeds(crawl: ArrayCrawl, asked: Namespace) -> None:
         )
 
 
-def compared(crawl: ArrayCrawl, by_classes: ClassCrawl, count: int) -> str:
+def compared(crawl: FormulaBatchCrawl, by_classes: HistoryClassCrawl, count: int) -> str:
     """Say how many formulas find the same in every cycle, and how far their fitness differs."""
     formulas = random_formulas(count)
     pairs = [
         (one, by_classes.run(formula))
         for one, formula in zip(crawl.run(formulas), formulas, strict=True)
     ]
-    same = sum(one.found.tolist() == other.found.tolist() for one, other in pairs)
+    same = sum(one.changes_found.tolist() == other.changes_found.tolist() for one, other in pairs)
     most = max(abs(one.fitness - other.fitness) for one, other in pairs)
     return f"{same} of {count} formulas find the same; fitness differs by at most {most:.2e}\n"
 
@@ -119,9 +121,9 @@ def main() -> None:
     """Print page scores a second and the ratio."""
     asked = asked_for()
     trace, k = generated(asked.pages), visits_per_cycle(SHARE, asked.pages)
-    crawl = ArrayCrawl(trace, k, lots(CYCLES), device=open_device(asked.device))
+    crawl = FormulaBatchCrawl(trace, k, lots(CYCLES), device=open_device(asked.device))
     if asked.compare:
-        sys.stdout.write(compared(crawl, ClassCrawl(trace, k, lots(CYCLES)), asked.compare))
+        sys.stdout.write(compared(crawl, HistoryClassCrawl(trace, k, lots(CYCLES)), asked.compare))
     else:
         report(fold(crawl, asked))
 

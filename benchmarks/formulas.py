@@ -2,16 +2,16 @@
 
 from random import Random
 
-from freshet.backtest.cycle_crawl import moment
-from freshet.core.types import Ids
+from freshet.backtest.cycle_crawl import cycle_time
+from freshet.core.types import HashArray
 from freshet.formula.expression import Formula
-from freshet.formula.variables import ALL
-from freshet.learning.evolve.genetic_operators import Language, grown
-from freshet.schedule.top_k import lot_keys
+from freshet.formula.variables import PAPER_VARIABLES
+from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
+from freshet.schedule.top_k import tie_break_keys
 
 PAGES, CYCLES, SHARE, SEED = 167_000, 57, 0.05, 1
 DEEPEST, DEEPEST_FULL = 10, 6
-LANGUAGE = Language(ALL)
+LANGUAGE = PrimitiveSet(PAPER_VARIABLES)
 
 
 def random_formulas(count: int) -> list[Formula]:
@@ -21,11 +21,11 @@ def random_formulas(count: int) -> list[Formula]:
     while len(made) < count:
         full = len(made) % 2 == 0
         depth = rng.randint(2, DEEPEST_FULL if full else DEEPEST)
-        formula = Formula(tuple(grown(rng, LANGUAGE, depth, is_full=full)))
-        made += [formula] if formula.names else []
+        formula = Formula(tuple(random_tree(rng, LANGUAGE, depth, is_full=full)))
+        made += [formula] if formula.variables else []
     return made
 
 
-def lots(cycles: int) -> Ids:
+def lots(cycles: int) -> HashArray:
     """Return what each cycle's lots are drawn with."""
-    return lot_keys(SEED, (moment(cycle).timestamp() for cycle in range(cycles)))
+    return tie_break_keys(SEED, (cycle_time(cycle).timestamp() for cycle in range(cycles)))

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
-from freshet.archive.warc.build import Origin, response
-from freshet.archive.warc.writer import Writer
+from freshet.archive.warc.build import ArchiveOrigin, build_response
+from freshet.archive.warc.writer import WarcWriter
 from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
-from freshet.view.parse import look
+from freshet.view.parse import parse_snapshot
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -53,12 +53,14 @@ def insert_plainly(path: Path, folder: Path) -> int:
 def write_warc(folder: Path) -> Path:
     """Write a WARC with a few versions of many pages, in time order."""
     pages = histories(PAGES, versions=VERSIONS)
-    with Writer(folder, Origin("benchmark")) as writer:
+    with WarcWriter(folder, ArchiveOrigin("benchmark")) as writer:
         for version in range(VERSIONS):
             for number, page in enumerate(pages):
                 url = f"https://h{number}.org/"
                 http = HEAD + page[version].encode()
-                place = writer.append([response(url, START + timedelta(days=version), http)])[0]
+                place = writer.append([build_response(url, START + timedelta(days=version), http)])[
+                    0
+                ]
     return folder / place.file
 
 
@@ -69,7 +71,7 @@ def read_and_view(path: Path, folder: Path) -> int:
             (record.headers["WARC-Target-URI"], record.reader.read())
             for record in ArchiveIterator(file, record_types=WarcRecordType.response)
         )
-        return sum(bool(look(Snapshot(url, body, 200, HEADERS))) for url, body in bodies)
+        return sum(bool(parse_snapshot(Snapshot(url, body, 200, HEADERS))) for url, body in bodies)
 
 
 def import_into(kind: str) -> Callable[[Path, Path], int]:
@@ -77,7 +79,7 @@ def import_into(kind: str) -> Callable[[Path, Path], int]:
 
     def run(path: Path, folder: Path) -> int:
         with Collection.create(folder / "collection", contact="benchmark") as collection:
-            return collection.bring(kind, path).visits
+            return collection.import_history(kind, path).visits
 
     return run
 

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from functools import cache
 
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 
 SIZE = 20_000
 VARIANTS = 64
@@ -57,7 +57,7 @@ class Site:
         """Return what a request for a path is answered."""
         if path == "/robots.txt":
             return _http(ROBOTS, b"text/plain")
-        self.first = self.first or stopwatch()
+        self.first = self.first or monotonic_seconds()
         return _http(page(path), b"text/html; charset=utf-8")
 
 

@@ -8,26 +8,26 @@ from resiliparse.parse.html import HTMLTree
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.core.types import Snapshot, View
-from freshet.measure.change.compare import compare, compare_masked, under
-from freshet.measure.noise.mask import Mask, Rule
-from freshet.view.parse import look
+from freshet.measure.change.compare import compare, compare_masked, mask_view
+from freshet.measure.noise.mask import Mask, MaskRule
+from freshet.view.parse import parse_snapshot
 
 PAGES = 150
 MASK = Mask(
     1,
     (
-        Rule("Page made on # * # #:#:# UTC in #.# seconds"),
-        Rule("You are visitor number #; # users are online"),
-        Rule("Advertisement: *!"),
-        Rule("/html/body/aside"),
-        Rule("/html[0]/body[0]/div[3]/p[0]"),
+        MaskRule("Page made on # * # #:#:# UTC in #.# seconds"),
+        MaskRule("You are visitor number #; # users are online"),
+        MaskRule("Advertisement: *!"),
+        MaskRule("/html/body/aside"),
+        MaskRule("/html[0]/body[0]/div[3]/p[0]"),
     ),
 )
 
 
 def view(html: str) -> View:
     """Return the view of a page."""
-    return look(Snapshot("https://example.org/", html.encode()), dom=True)
+    return parse_snapshot(Snapshot("https://example.org/", html.encode()), dom=True)
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     views = [(view(old), view(new)) for old, new in pages]
     if not any(compare(old, new).text for old, new in views):
         raise SystemExit("measure: no version differs from the one before; nothing was compared")
-    kept = [(under(old, MASK).light(), (old, new)) for old, new in views]
+    kept = [(mask_view(old, MASK).without_content(), (old, new)) for old, new in views]
     report(
         side_by_side(
             "measure",
@@ -47,7 +47,7 @@ def main() -> None:
         ),
         side_by_side(
             "measure under a mask",
-            lambda: [compare_masked(old, under(new, MASK)) for old, (_, new) in kept],
+            lambda: [compare_masked(old, mask_view(new, MASK)) for old, (_, new) in kept],
             lambda: [HTMLTree.parse(old) for old, _ in pages],
             amount=len(pages),
             unit="pages/s",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.pages import histories
 from benchmarks.report import Result, report
-from freshet.archive.warc.build import Origin, response
-from freshet.archive.warc.writer import Writer
+from freshet.archive.warc.build import ArchiveOrigin, build_response
+from freshet.archive.warc.writer import WarcWriter
 from freshet.collection.collection import Collection
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -39,12 +39,12 @@ def observations(folder: Path, times: int) -> Path:
 def captures(folder: Path, times: int) -> Path:
     """Write a WARC of daily captures, that many times as long."""
     pages = histories(50, versions=2)
-    with Writer(folder, Origin("benchmark")) as writer:
+    with WarcWriter(folder, ArchiveOrigin("benchmark")) as writer:
         for number in range(CAPTURES * times):
             day, page = divmod(number, len(pages))
             http = HEAD + f"<p>{number}</p>{pages[page][day % 2]}".encode()
             url, time = f"https://h{page}.org/", START + timedelta(days=day)
-            place = writer.append([response(url, time, http)])[0]
+            place = writer.append([build_response(url, time, http)])[0]
     return folder / place.file
 
 
@@ -59,7 +59,7 @@ def peak(kind: str, make: Maker, times: int) -> float:
 def import_alone(kind: str, path: Path, folder: Path) -> float:
     """Import a file, and return this process's peak memory in megabytes."""
     with Collection.create(folder, contact="benchmark") as collection:
-        if not collection.bring(kind, path).visits:
+        if not collection.import_history(kind, path).visits:
             raise SystemExit("memory: nothing was imported")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE / 1e6
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 
 ROUNDS = 5
 
@@ -43,9 +43,9 @@ def side_by_side(
 
 def seconds(work: Callable[[], object]) -> float:
     """Return how long a piece of work takes."""
-    started = stopwatch()
+    started = monotonic_seconds()
     work()
-    return stopwatch() - started
+    return monotonic_seconds() - started
 
 
 def report(*results: Result) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.report import Result, report
 from freshet.core.clock import from_epoch
-from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable
-from freshet.core.types import Floats
+from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray, PageTable, VisitTable
+from freshet.core.types import FloatArray
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.cadence import CONTINUOUS, RATES
+from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
 
 PAGES, BATCH = 10_000_000, 100_000
 PAGES_A_HOST, PAGES_A_DIRECTORY = 100, 20
@@ -34,7 +34,7 @@ def make_pages(count: int) -> PageTable:
     return PageTable(ids, hosts, sites, directories, np.ones(count), np.full(count, np.nan))
 
 
-def make_visits(pages: PageIds, day: float, rng: np.random.Generator) -> VisitTable:
+def make_visits(pages: PageIdArray, day: float, rng: np.random.Generator) -> VisitTable:
     """Return a look at every page in the course of a day, some of which found a change."""
     count = len(pages)
     times = (day + np.sort(rng.random(count))) * DAY_SECONDS
@@ -43,7 +43,7 @@ def make_visits(pages: PageIds, day: float, rng: np.random.Generator) -> VisitTa
     return VisitTable(pages, times, sure, sure, rng.random(count) < 0.3, unknown)
 
 
-def settle(policy: BayesPolicy, pages: PageIds, rng: np.random.Generator) -> None:
+def settle(policy: BayesPolicy, pages: PageIdArray, rng: np.random.Generator) -> None:
     """Let every page have two looks, as a crawl of so many days at the budget would."""
     for day, part in enumerate(np.array_split(rng.permutation(pages), DAYS)):
         for batch in np.array_split(part, max(1, len(part) // BATCH)):
@@ -51,22 +51,26 @@ def settle(policy: BayesPolicy, pages: PageIds, rng: np.random.Generator) -> Non
             policy.learn(make_visits(batch, day + DAYS, rng))
 
 
-def learn_plainly(likelihood: Floats, gaps: Floats, changed: Floats, policy: BayesPolicy) -> None:
+def learn_plainly(
+    likelihood: FloatArray, gaps: FloatArray, changed: FloatArray, policy: BayesPolicy
+) -> None:
     """Take one look at each page into its likelihoods, page by page."""
-    rates, outliers = policy.cadence.rates, policy.objective.outliers
+    rates, outliers = policy.cadence.rates, policy.objective.outlier_chance
     for page in range(len(likelihood)):
         still = np.exp(-rates * gaps[page])
         chance = 1 - still if changed[page] else still
-        faded = likelihood[page] * policy.objective.memory ** gaps[page]
+        faded = likelihood[page] * policy.objective.daily_retention ** gaps[page]
         likelihood[page] = faded + np.log(outliers + (1 - 2 * outliers) * chance)
 
 
-def choose_plainly(likelihood: Floats, ages: Floats, k: int, policy: BayesPolicy) -> Floats:
+def choose_plainly(
+    likelihood: FloatArray, ages: FloatArray, k: int, policy: BayesPolicy
+) -> FloatArray:
     """Return the k pages worth most, page by page."""
-    rates, prior = policy.cadence.rates, np.full(RATES, 1 / RATES)
+    rates, prior = policy.cadence.rates, np.full(RATE_COUNT, 1 / RATE_COUNT)
     values = np.empty(len(likelihood))
     for page in range(len(likelihood)):
-        weights = prior * np.exp(likelihood[page] * policy.objective.memory ** ages[page])
+        weights = prior * np.exp(likelihood[page] * policy.objective.daily_retention ** ages[page])
         expected = rates * ages[page]
         gains = (1 - (1 + expected) * np.exp(-expected)) / rates
         values[page] = weights @ gains / weights.sum()
@@ -80,14 +84,16 @@ def core_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def measure_learning(policy: BayesPolicy, pages: PageIds, rng: np.random.Generator) -> list[Result]:
+def measure_learning(
+    policy: BayesPolicy, pages: PageIdArray, rng: np.random.Generator
+) -> list[Result]:
     """Return visits learnt a second, and how long one takes in a batch and by itself."""
     batch = make_visits(pages[:BATCH], 2 * DAYS, rng)
     singles = [make_visits(pages[n : n + 1], 2 * DAYS + 1, rng) for n in range(PLAIN_PAGES)]
     taken = core_seconds(lambda: policy.learn(batch)) / len(batch)
     alone = core_seconds(lambda: [policy.learn(visit) for visit in singles]) / len(singles)
     gaps, changed = np.full(PLAIN_PAGES, 3.0), rng.random(PLAIN_PAGES)
-    likelihood = np.zeros((PLAIN_PAGES, RATES))
+    likelihood = np.zeros((PLAIN_PAGES, RATE_COUNT))
     plain = core_seconds(lambda: learn_plainly(likelihood, gaps, changed < 0.3, policy))
     return [
         Result("schedule learn", 1 / taken, PLAIN_PAGES / plain, "visits/s"),
@@ -98,10 +104,10 @@ def measure_learning(policy: BayesPolicy, pages: PageIds, rng: np.random.Generat
 
 def measure_choosing(policy: BayesPolicy, now: datetime, k: int) -> list[Result]:
     """Return how long the first choice and a later one take, and pages chosen among a second."""
-    count = len(policy.states)
+    count = len(policy.page_states)
     first = core_seconds(lambda: check(policy, now, k))
     again = core_seconds(lambda: check(policy, now, k))
-    likelihood = np.zeros((PLAIN_PAGES, RATES))
+    likelihood = np.zeros((PLAIN_PAGES, RATE_COUNT))
     ages = np.full(PLAIN_PAGES, 3.0)
     plain = core_seconds(lambda: choose_plainly(likelihood, ages, k, policy))
     return [
@@ -113,7 +119,7 @@ def measure_choosing(policy: BayesPolicy, now: datetime, k: int) -> list[Result]
 
 def check(policy: BayesPolicy, now: datetime, k: int) -> None:
     """Choose, and stop unless exactly k pages come, of the highest values and each once."""
-    chosen = policy.choose(now, k, Caps())
+    chosen = policy.choose(now, k, HostCaps())
     if len(np.unique(chosen.pages)) != k or not (chosen.values >= policy.multiplier).all():
         raise SystemExit(f"schedule: {len(chosen)} pages were chosen in place of {k}")
 
@@ -122,17 +128,17 @@ def main() -> None:
     """Print all figures."""
     count = int(sys.argv[sys.argv.index("--pages") + 1]) if "--pages" in sys.argv else PAGES
     rng = np.random.default_rng(1)
-    policy = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS)
-    small = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS)
+    policy = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS_CADENCE)
+    small = BayesPolicy("bayes-freshness", objective="freshness", cadence=CONTINUOUS_CADENCE)
     for each, pages in ((small, make_pages(PLAIN_PAGES)), (policy, make_pages(count))):
         each.add(pages)
         settle(each, pages.ids, rng)
         if each is small:
-            each.choose(from_epoch(2 * DAYS * DAY_SECONDS), 1, Caps())
+            each.choose(from_epoch(2 * DAYS * DAY_SECONDS), 1, HostCaps())
     k = max(1, int(count * BUDGET_SHARE / 24))
     choosing = measure_choosing(policy, from_epoch(2 * DAYS * DAY_SECONDS), k)
     learning = measure_learning(policy, pages.ids, rng)
-    held, recent = policy.states.nbytes / count, policy.nbytes / count
+    held, recent = policy.page_states.nbytes / count, policy.nbytes / count
     report(
         *learning,
         *choosing,

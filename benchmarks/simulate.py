@@ -10,12 +10,12 @@ import sys
 import numpy as np
 
 from benchmarks.report import Result, report, seconds, side_by_side
-from freshet.backtest.cycle_crawl import WARM_UP, crawl
-from freshet.backtest.trace import Keys, Trace, packed
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, crawl_in_cycles
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.core.clock import CYCLE_SECONDS
-from freshet.core.tables import Truths
-from freshet.schedule.policies import make
-from freshet.schedule.top_k import lottery
+from freshet.core.tables import BoolArray
+from freshet.schedule.policies import make_policy
+from freshet.schedule.top_k import tie_breaker
 
 SEED = 1
 SHARE = 20
@@ -24,26 +24,29 @@ BAYES = ("bayes-changes", "bayes-freshness")
 UNIT = "page-cycles/s"
 
 
-def cells(pages: int, cycles: int) -> Truths:
+def cells(pages: int, cycles: int) -> BoolArray:
     """Return cells of pages with lognormal rates around .03 a cycle."""
     rng = np.random.default_rng(SEED)
     chances = -np.expm1(-np.exp(rng.normal(np.log(0.03), 2.0, pages)))
     return np.column_stack([rng.random(pages) < chances for _ in range(cycles)])
 
 
-def trace_of(changed: Truths) -> Trace:
+def trace_of(changed: BoolArray) -> Trace:
     """Return a trace with 20 pages a directory, 100 a host and 1,000 a site."""
     page = np.arange(len(changed), dtype=np.uint64)
-    return packed("generated", Keys(page // 100, page // 1000, page // 20), changed)
+    return build_trace("generated", PageGroupKeys(page // 100, page // 1000, page // 20), changed)
 
 
 def ours(trace: Trace, name: str) -> list[list[int]]:
     """Return a policy's choices."""
     k = len(trace.pages) // SHARE
-    return [cycle.chosen.tolist() for cycle in crawl(trace, make(name, seed=SEED), k)]
+    return [
+        cycle.visited_pages.tolist()
+        for cycle in crawl_in_cycles(trace, make_policy(name, seed=SEED), k)
+    ]
 
 
-def plain(changed: Truths) -> list[list[int]]:
+def plain(changed: BoolArray) -> list[list[int]]:
     """Return the choices of NAD, ranking all pages in every cycle."""
     pages, cycles = changed.shape
     looks, found, last = np.zeros(pages), np.zeros(pages), np.full(pages, -1)
@@ -53,9 +56,9 @@ def plain(changed: Truths) -> list[list[int]]:
     for cycle in range(cycles):
         stale |= changed[:, cycle]
         chosen = everything
-        if cycle >= WARM_UP:
+        if cycle >= WARM_UP_CYCLES:
             scores = -np.expm1(-found / looks * (cycle - last))
-            lots = lottery(SEED, float(cycle * CYCLE_SECONDS))(everything)
+            lots = tie_breaker(SEED, float(cycle * CYCLE_SECONDS))(everything)
             chosen = np.lexsort((lots, -scores))[: pages // SHARE]
             choices.append(chosen.tolist())
         looks[chosen] += 1

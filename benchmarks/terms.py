@@ -13,7 +13,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from benchmarks.report import Result, report, side_by_side
-from freshet.view.words import count, term_id, words
+from freshet.view.words import count_words, split_words, term_id
 
 TEXTS = 40
 
@@ -53,7 +53,7 @@ def measure(language: str, texts: list[str]) -> Result:
     check(texts)
     return side_by_side(
         f"terms {language}",
-        lambda: [count(text) for text in texts],
+        lambda: [count_words(text) for text in texts],
         lambda: vectorizer.transform(texts),
         amount=sum(len(text.encode()) for text in texts) / 1e6,
         unit="MB/s",
@@ -63,9 +63,9 @@ def measure(language: str, texts: list[str]) -> Result:
 def check(texts: list[str]) -> None:
     """Stop unless every text is counted as its words are, one by one."""
     for text in texts:
-        terms = count(text)
-        ids, counts = np.unique([term_id(word) for word in words(text)], return_counts=True)
-        if not (np.array_equal(terms.ids, ids) and np.array_equal(terms.counts, counts)):
+        terms = count_words(text)
+        ids, counts = np.unique([term_id(word) for word in split_words(text)], return_counts=True)
+        if not (np.array_equal(terms.hashes, ids) and np.array_equal(terms.counts, counts)):
             raise SystemExit(f"terms: a text of {len(text)} characters was counted wrongly")
 
 

@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest
 from benchmarks.pages import histories
 from benchmarks.report import report, side_by_side
 from freshet.core.types import Snapshot, View
-from freshet.view.parse import look
+from freshet.view.parse import parse_snapshot
 
 PAGES, VERSIONS = 200, 2
 URL = "https://example.org/a/b"
@@ -40,7 +40,7 @@ def plain_walk(html: str) -> list[tuple[str, int]]:
 
 def view(body: bytes, *, dom: bool = False) -> View:
     """Return the view of a page, as a crawl would see it."""
-    return look(Snapshot(URL, body, headers=HEADERS), dom=dom)
+    return parse_snapshot(Snapshot(URL, body, headers=HEADERS), dom=dom)
 
 
 def check(pages: list[str]) -> None:

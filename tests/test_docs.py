@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import freshet
-from freshet.cli.app import COMMANDS, load
+from freshet.cli.app import COMMANDS, load_command
 from freshet.collection.collection import Collection
-from freshet.collection.exports import WRITERS
-from freshet.collection.imports import READERS
+from freshet.collection.exports import EXPORT_WRITERS
+from freshet.collection.imports import IMPORT_READERS
 from freshet.collection.page import CollectionPage
 from freshet.core import errors, types
 from freshet.core.errors import FreshetError
-from freshet.core.settings import ENV_RESERVED, describe
+from freshet.core.settings import ENV_RESERVED, describe_settings
 from freshet.core.types import Outcome
 
 ROOT = Path(__file__).parent.parent
@@ -32,8 +32,8 @@ TYPES = {
     "outcome": "Outcome",
     "snapshot": "Snapshot",
     "view": "View",
-    "term": "Terms",
-    "facts": "Facts",
+    "term": "TermCounts",
+    "facts": "ViewStatistics",
     "DOM row": "DomRows",
     "change": "Change",
     "forecast": "Forecast",
@@ -43,7 +43,7 @@ TYPES = {
 
 def commands() -> Iterator[tuple[str, Any]]:
     for name in COMMANDS:
-        command = load(name)
+        command = load_command(name)
         yield name, command
         for kind, part in getattr(command, "commands", {}).items():
             yield f"{name} {kind}", part
@@ -98,7 +98,7 @@ def test_documents_name_only_commands_that_exist(document: Path) -> None:
     assert {first or second for first, second in code} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(("name", "default", "doc"), list(describe()))
+@pytest.mark.parametrize(("name", "default", "doc"), list(describe_settings()))
 def test_every_setting_is_in_the_reference(name: str, default: Any, doc: str) -> None:
     row = next((line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")), "")
     assert row, f"docs/reference/settings.md does not tell of {name}"
@@ -108,7 +108,7 @@ def test_every_setting_is_in_the_reference(name: str, default: Any, doc: str) ->
 
 def test_the_reference_tells_of_no_setting_that_is_not_there() -> None:
     told = re.findall(r"^\| `([a-z_.]+)` \|", SETTINGS, re.M)
-    assert told == [name for name, _, _ in describe()]
+    assert told == [name for name, _, _ in describe_settings()]
 
 
 def test_every_variable_that_is_no_setting_is_in_the_reference() -> None:
@@ -132,14 +132,14 @@ def test_every_outcome_is_in_the_reference() -> None:
 
 
 def test_every_kind_of_import_and_export_is_in_the_reference() -> None:
-    assert all(section(f"import {kind}") for kind in READERS)
-    assert all(section(f"export {kind}") for kind in WRITERS if kind != "changes")
+    assert all(section(f"import {kind}") for kind in IMPORT_READERS)
+    assert all(section(f"export {kind}") for kind in EXPORT_WRITERS if kind != "changes")
     assert "--table changes" in section("export parquet")
 
 
 def test_the_summaries_name_every_kind() -> None:
-    assert all(kind in COMMANDS["import"] for kind in READERS)
-    assert all(kind in COMMANDS["export"] for kind in WRITERS if kind != "changes")
+    assert all(kind in COMMANDS["import"] for kind in IMPORT_READERS)
+    assert all(kind in COMMANDS["export"] for kind in EXPORT_WRITERS if kind != "changes")
 
 
 @pytest.mark.parametrize(("word", "name"), TYPES.items())

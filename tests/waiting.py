@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import sleep
 from typing import TypeVar
 
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 
 PATIENCE = 60.0
 T = TypeVar("T")
@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 def until(condition: Callable[[], T]) -> T:
     """Wait for something to become true, and return it."""
-    end = stopwatch() + PATIENCE
+    end = monotonic_seconds() + PATIENCE
     while not (result := condition()):
-        assert stopwatch() < end, "it did not come true"
+        assert monotonic_seconds() < end, "it did not come true"
         sleep(0.05)
     return result

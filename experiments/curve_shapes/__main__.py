@@ -5,8 +5,8 @@ import json
 import sys
 from dataclasses import asdict, fields
 
-from experiments.curve_shapes.evaluation import Row
-from experiments.curve_shapes.experiment import measure, retrained
+from experiments.curve_shapes.evaluation import ShapeRow
+from experiments.curve_shapes.experiment import measure, retrain
 
 
 def main() -> None:
@@ -16,20 +16,20 @@ def main() -> None:
     parser.add_argument("--curves", type=int, default=200, help="held-out curves in each row")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    stumps = retrained() if asked.train else None
+    stumps = retrain() if asked.train else None
     rows = list(measure(asked.curves, stumps))
     sys.stdout.write((as_json(rows) if asked.json else as_table(rows)) + "\n")
 
 
-def as_json(rows: list[Row]) -> str:
+def as_json(rows: list[ShapeRow]) -> str:
     """Return the experiment's JSON document."""
     held = [asdict(row) for row in rows]
     return json.dumps({"name": "curve_shapes", "data": "generated", "rows": held})
 
 
-def as_table(rows: list[Row]) -> str:
+def as_table(rows: list[ShapeRow]) -> str:
     """Return a line per row, figures as shares."""
-    names = [field.name for field in fields(Row)]
+    names = [field.name for field in fields(ShapeRow)]
     lines = ["Generated pages, none of which was trained on.", "".join(f"{n:>18}" for n in names)]
     lines += ["".join(map(_cell, asdict(row).values())) for row in rows]
     return "\n".join(lines)

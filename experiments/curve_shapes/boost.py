@@ -6,12 +6,12 @@ import numpy as np
 
 Rows = list[list[float]]
 
-MOST_RESPONSE = 4.0
-LEAST_WEIGHT = 1e-6
+MAX_RESPONSE = 4.0
+MIN_WEIGHT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Stump:
+class DecisionStump:
     """What is said where a feature is at most a threshold, and where it is above."""
 
     feature: int
@@ -25,12 +25,12 @@ class Stump:
         return np.where(low, self.below, self.above)
 
 
-def boost(features: np.ndarray, labels: np.ndarray, classes: int, rounds: int) -> Rows:
+def logit_boost(features: np.ndarray, labels: np.ndarray, classes: int, iterations: int) -> Rows:
     """Return rows of class, feature, threshold, and what is said below and above it."""
     order = np.argsort(features, axis=0, kind="stable")
     scores = np.zeros((len(features), classes))
     rows: Rows = []
-    for _ in range(rounds):
+    for _ in range(iterations):
         chances = _softmax(scores)
         stumps = [
             _best_stump(features, order, *_working(chances[:, label], labels == label))
@@ -44,17 +44,17 @@ def boost(features: np.ndarray, labels: np.ndarray, classes: int, rounds: int) -
 
 def _working(chance: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights and responses of one Newton step."""
-    weights = np.maximum(chance * (1 - chance), LEAST_WEIGHT)
-    response = np.clip((true - chance) / weights, -MOST_RESPONSE, MOST_RESPONSE)
+    weights = np.maximum(chance * (1 - chance), MIN_WEIGHT)
+    response = np.clip((true - chance) / weights, -MAX_RESPONSE, MAX_RESPONSE)
     return weights, response
 
 
 def _best_stump(
     features: np.ndarray, order: np.ndarray, weights: np.ndarray, response: np.ndarray
-) -> Stump:
+) -> DecisionStump:
     """Return the stump of least squares over all features and thresholds between two values."""
     mass, total = weights.sum(), (weights * response).sum()
-    best, found = -np.inf, Stump(0, np.inf, total / mass, total / mass)
+    best, found = -np.inf, DecisionStump(0, np.inf, total / mass, total / mass)
     for feature in range(features.shape[1]):
         rows = order[:, feature]
         values = features[rows, feature]
@@ -66,11 +66,11 @@ def _best_stump(
             best = explained[at]
             middle = (values[at] + values[at + 1]) / 2
             below, above = low_sum[at] / low[at], (total - low_sum[at]) / (mass - low[at])
-            found = Stump(feature, float(middle), float(below), float(above))
+            found = DecisionStump(feature, float(middle), float(below), float(above))
     return found
 
 
-def _row(label: int, stump: Stump, classes: int) -> list[float]:
+def _row(label: int, stump: DecisionStump, classes: int) -> list[float]:
     """Return a stump as it is kept; the mean over classes that is left out shifts all alike."""
     scale = (classes - 1) / classes
     said = [float(f"{scale * value:.5g}") for value in (stump.below, stump.above)]

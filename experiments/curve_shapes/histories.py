@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats, Ids, Indices, Terms
-from freshet.core.version_series import Series
-from freshet.world.change_processes import DAY, HOUR, Chance, Span, rhythmic
+from freshet.core.types import FloatArray, HashArray, IndexArray, TermCounts
+from freshet.core.version_series import VersionSeries
+from freshet.world.change_processes import DAY, HOUR, Rng, TimeSpan, rhythmic_changes
 
 Shape = Literal["flat", "sloped", "knotted"]
 Words = NDArray[np.int64]
@@ -27,7 +27,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class PageRecipe:
     """What a page is made of, and how it changes.
 
     ``turnover`` pieces of ``words`` words each are there at a time; a new one comes ``per_day``
@@ -47,7 +47,7 @@ class Ways:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class LookSchedule:
     """When a page is looked at: every hour for five weeks, unless said otherwise.
 
     Each look comes late by up to the share ``jitter`` of a step, is missed with the chance
@@ -63,25 +63,25 @@ class Looks:
     start: float = MONDAY
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TimeSpan:
         """Return the time within which looks fall."""
-        return Span(self.start, self.start + self.days * DAY)
+        return TimeSpan(self.start, self.start + self.days * DAY)
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class CurveTruth:
     """When pieces were replaced, and so the shape of the curve and its knot from any start."""
 
-    changes: Floats
+    changes: FloatArray
     turnover: int
-    span: Span
+    span: TimeSpan
 
     def gone_by(self, epoch: float) -> float | None:
         """Return when the last piece that was there at a moment is gone; None if not in time."""
         last = int(np.searchsorted(self.changes, epoch, side="right")) + self.turnover - 1
         return float(self.changes[last]) if self.turnover and last < len(self.changes) else None
 
-    def knot(self, starts: Floats) -> float | None:
+    def knot(self, starts: FloatArray) -> float | None:
         """Return how many hours after these moments the last piece is gone, in the mean."""
         gone = [self.gone_by(start) for start in starts.tolist()]
         known = [moment for moment in gone if moment is not None]
@@ -99,56 +99,58 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class GeneratedHistory:
     """A page's series, what is true of it, and what it is made of.
 
     ``pieces`` has a row of words per piece; after so many changes the rows from that number on are
     there, ``turnover`` of them. ``changes`` says for each version how many changes it had seen.
     """
 
-    series: Series
-    truth: Truth
-    standing: Ids
-    pieces: Ids
-    changes: Indices
+    series: VersionSeries
+    truth: CurveTruth
+    standing: HashArray
+    pieces: HashArray
+    changes: IndexArray
 
 
-def history(ways: Ways, rng: Chance, looks: Looks | None = None) -> History:
+def generate_history(
+    recipe: PageRecipe, rng: Rng, looks: LookSchedule | None = None
+) -> GeneratedHistory:
     """Draw a page of these ways and look at it.
 
-    >>> drawn = history(Ways(per_day=48.0), np.random.default_rng(1))
+    >>> drawn = generate_history(PageRecipe(per_day=48.0), np.random.default_rng(1))
     >>> len(drawn.series), drawn.truth.shape
     (840, 'knotted')
     """
-    looks = looks or Looks()
-    changes = _change_times(ways, looks.span, rng)
-    standing = _as_ids(_drawn_words(rng, ways.standing))
-    pieces = _as_ids(_drawn_words(rng, len(changes) + ways.turnover, ways.words))
-    blocks = _as_ids(_drawn_words(rng, ROTATING_TEXTS, ways.rotating))
+    looks = looks or LookSchedule()
+    changes = _change_times(recipe, looks.span, rng)
+    standing = _as_ids(_drawn_words(rng, recipe.standing))
+    pieces = _as_ids(_drawn_words(rng, len(changes) + recipe.turnover, recipe.words))
+    blocks = _as_ids(_drawn_words(rng, ROTATING_TEXTS, recipe.rotating))
     times = _look_times(looks, rng)
     seen = np.searchsorted(changes, times, side="right")
-    turns = rng.integers(0, ROTATING_TEXTS if ways.rotating else 1, len(times))
+    turns = rng.integers(0, ROTATING_TEXTS if recipe.rotating else 1, len(times))
     versions, shown = np.unique(seen * ROTATING_TEXTS + turns, return_inverse=True)
     counts, texts = np.divmod(versions, ROTATING_TEXTS)
     terms = tuple(
-        _counted(standing, pieces[count : count + ways.turnover].ravel(), blocks[text])
+        _counted(standing, pieces[count : count + recipe.turnover].ravel(), blocks[text])
         for count, text in zip(counts.tolist(), texts.tolist(), strict=True)
     )
-    series = Series(times, shown.astype(np.int32), terms)
-    truth = Truth(changes, ways.turnover, looks.span)
-    return History(series, truth, standing, pieces, counts.astype(np.int32))
+    series = VersionSeries(times, shown.astype(np.int32), terms)
+    truth = CurveTruth(changes, recipe.turnover, looks.span)
+    return GeneratedHistory(series, truth, standing, pieces, counts.astype(np.int32))
 
 
-def _change_times(ways: Ways, span: Span, rng: Chance) -> Floats:
+def _change_times(ways: PageRecipe, span: TimeSpan, rng: Rng) -> FloatArray:
     if not ways.turnover or not ways.per_day:
         return np.empty(0)
     if ways.regular:
         gap = DAY / ways.per_day
         return np.arange(span.start + gap * rng.random(), span.end, gap)
-    return rhythmic(ways.per_day, night=ways.night, weekend=ways.weekend)(rng, span)
+    return rhythmic_changes(ways.per_day, night=ways.night, weekend=ways.weekend)(rng, span)
 
 
-def _look_times(looks: Looks, rng: Chance) -> Floats:
+def _look_times(looks: LookSchedule, rng: Rng) -> FloatArray:
     span, step = looks.span, looks.every_hours * HOUR
     times = np.arange(span.start, span.end, step)
     times += rng.uniform(0.0, looks.jitter * step, len(times)) if looks.jitter else 0.0
@@ -158,16 +160,16 @@ def _look_times(looks: Looks, rng: Chance) -> Floats:
     return np.asarray(times[kept])
 
 
-def _drawn_words(rng: Chance, *size: int) -> Words:
+def _drawn_words(rng: Rng, *size: int) -> Words:
     """Draw words by rank, the n-th as likely as 1/n: the common ones come again in any text."""
     return np.asarray(VOCABULARY ** rng.random(size)).astype(np.int64)
 
 
-def _as_ids(words: Words) -> Ids:
+def _as_ids(words: Words) -> HashArray:
     """Return the ids of words, spread over 64 bits as hashes are."""
     return np.asarray(words.astype(np.uint64) * _SPREAD)
 
 
-def _counted(*words: Ids) -> Terms:
+def _counted(*words: HashArray) -> TermCounts:
     ids, counts = np.unique(np.concatenate(words), return_counts=True)
-    return Terms(ids, counts.astype(np.uint32))
+    return TermCounts(ids, counts.astype(np.uint32))

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.curve_shapes.histories import History, Looks, Shape, Ways, history
-from freshet.world.change_processes import Chance
+from experiments.curve_shapes.histories import (
+    GeneratedHistory,
+    LookSchedule,
+    PageRecipe,
+    Shape,
+    generate_history,
+)
+from freshet.world.change_processes import Rng
 
 RECURRING = 0.3
 MOST_STANDING = 6000
@@ -15,19 +21,19 @@ LEAST_CHANGES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class LogUniform:
     """Numbers between two, each factor as likely as any."""
 
     low: float
     high: float
 
-    def draw(self, rng: Chance) -> float:
+    def draw(self, rng: Rng) -> float:
         """Draw a number."""
         return float(self.low * (self.high / self.low) ** rng.random())
 
 
 @dataclass(frozen=True, slots=True)
-class Mixture:
+class PageMixture:
     """What pages are drawn from; shares of shapes are taken in proportion.
 
     Knots of knotted pages are lognormal about a median, within bounds that the looks allow; those
@@ -41,30 +47,30 @@ class Mixture:
     knotted: float = 0.7
     knot_hours: float = 117.5
     knot_spread: float = 1.5
-    knots: Between = Between(3.0, 600.0)
-    slow_knots: Between = Between(1300.0, 6000.0)
+    knots: LogUniform = LogUniform(3.0, 600.0)
+    slow_knots: LogUniform = LogUniform(1300.0, 6000.0)
     level: tuple[float, float] = (2.4, 0.7)
-    turnover: Between = Between(10.0, 60.0)
-    words: Between = Between(4.0, 12.0)
+    turnover: LogUniform = LogUniform(10.0, 60.0)
+    words: LogUniform = LogUniform(4.0, 12.0)
     resting: float = 0.4
     regular: float = 0.2
     rotating: float = 0.3
 
 
 # Adar et al. 2009, section 4.2: shares of shapes, time and height of knots in five weeks.
-WEB_CURVES = Mixture()
+WEB_CURVES = PageMixture()
 
 
-def histories(
-    mixture: Mixture, count: int, seed: int, looks: Looks | None = None
-) -> Iterator[History]:
+def generate_histories(
+    mixture: PageMixture, count: int, seed: int, looks: LookSchedule | None = None
+) -> Iterator[GeneratedHistory]:
     """Draw pages one by one, each from its own number, so that none depends on the others."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
-        yield history(drawn_ways(mixture, rng), rng, looks)
+        yield generate_history(draw_recipe(mixture, rng), rng, looks)
 
 
-def drawn_ways(mixture: Mixture, rng: Chance) -> Ways:
+def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
     """Draw what a page is made of and how it changes."""
     shapes: tuple[Shape, ...] = ("flat", "sloped", "knotted")
     shares = np.array([mixture.flat, mixture.sloped, mixture.knotted])
@@ -75,7 +81,7 @@ def drawn_ways(mixture: Mixture, rng: Chance) -> Ways:
         turnover = max(turnover, round(LEAST_CHANGES * knot / (35 * 24)))
     rhythm = rng.random()
     resting = rhythm < mixture.resting
-    return Ways(
+    return PageRecipe(
         standing=_standing(float(rng.beta(*mixture.level)), turnover * words),
         turnover=0 if shape == "flat" else turnover,
         words=words,
@@ -87,7 +93,7 @@ def drawn_ways(mixture: Mixture, rng: Chance) -> Ways:
     )
 
 
-def _drawn_knot(mixture: Mixture, rng: Chance) -> float:
+def _drawn_knot(mixture: PageMixture, rng: Rng) -> float:
     """Draw from the part of a lognormal that lies within its bounds."""
     while True:
         knot = mixture.knot_hours * float(np.exp(mixture.knot_spread * rng.standard_normal()))

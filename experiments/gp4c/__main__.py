@@ -8,17 +8,25 @@ from dataclasses import asdict
 from pathlib import Path
 
 from experiments.gp4c import expected_figures
-from experiments.gp4c.charts import draw_all
-from experiments.gp4c.data import PAGES, REAL, SEED, TRACES, Source, opened, sources
-from experiments.gp4c.document import as_text, filled
-from experiments.gp4c.evaluation import Row, rows
-from experiments.gp4c.experiment import Found, crawled, searched
-from experiments.gp4c.searches import FULL, VERSION, Size, usual
+from experiments.gp4c.charts import draw_charts
+from experiments.gp4c.data import (
+    PAGES,
+    REAL_TRACES,
+    SEED,
+    TRACES,
+    TraceSource,
+    open_source,
+    sources,
+)
+from experiments.gp4c.document import as_text, fill_tables
+from experiments.gp4c.evaluation import ResultRow, result_rows
+from experiments.gp4c.experiment import TraceResults, run_crawls, run_searches
+from experiments.gp4c.searches import PAPER_SIZE, VERSION, SearchSize, default_size
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import FreshetError
-from freshet.core.progress import Progress
+from freshet.core.progress import ProgressCallback
 from freshet.engine.local import LocalEngine
-from freshet.engine.result_cache import Kept
+from freshet.engine.result_cache import ResultCache
 
 NO_DATA = "the generated world only; give --data DIR for the real pages"
 FEWEST_PAGES = 100
@@ -26,10 +34,10 @@ FEWEST_PAGES = 100
 
 def main() -> None:
     """Search, test, print and draw; what cannot be done as asked is one line."""
-    parser = parser_of()
+    parser = make_parser()
     options = parser.parse_args()
     try:
-        wrong = refused(options)
+        wrong = option_error(options)
         if wrong:
             parser.error(wrong)
         _run_all(options)
@@ -42,46 +50,46 @@ def _run_all(options: argparse.Namespace) -> None:
     every = sources_of(options)
     sizes = (f"{source.name}: {size_of(source, options)}" for source in every)
     told = "; ".join((str(options.data or NO_DATA), *sizes))
-    found = [run(source, options) for source in every]
-    table = rows(found)
+    found = [run_source(source, options) for source in every]
+    table = result_rows(found)
     if options.keep:
-        expected_figures.keep(found, table)
+        expected_figures.save_figures(found, table)
     if options.document:
         text = options.document.read_text("utf-8")
-        options.document.write_text(filled(text, expected_figures.read()), "utf-8")
+        options.document.write_text(fill_tables(text, expected_figures.read_figures()), "utf-8")
     if options.pictures:
-        draw_all(options.pictures, table)
+        draw_charts(options.pictures, table)
     if not options.json:
         sys.stdout.write(f"gp4c: {told}\n")
     sys.stdout.write(f"{as_json(told, table) if options.json else as_text(table)}\n")
 
 
-def run(source: Source, options: argparse.Namespace) -> Found:
+def run_source(source: TraceSource, options: argparse.Namespace) -> TraceResults:
     """Search on a trace, and test what was found."""
     engine, size = LocalEngine(options.processes), size_of(source, options)
-    trace = opened(source)
-    work = Kept(options.work, VERSION) if options.work else None
-    formulas = searched(source, size, engine, work, _progress(f"{source.name}: search"))
-    results = crawled(source, formulas, engine, _progress(f"{source.name}: test of fold"))
-    return Found(source, size, len(trace.pages), trace.digest, formulas, results)
+    trace = open_source(source)
+    work = ResultCache(options.work, VERSION) if options.work else None
+    formulas = run_searches(source, size, engine, work, _progress(f"{source.name}: search"))
+    results = run_crawls(source, formulas, engine, _progress(f"{source.name}: test of fold"))
+    return TraceResults(source, size, len(trace.pages), trace.digest, formulas, results)
 
 
-def as_json(told: str, table: Sequence[Row]) -> str:
+def as_json(told: str, table: Sequence[ResultRow]) -> str:
     """Return the experiment's JSON document."""
     held = [asdict(row) for row in table]
     return json.dumps({"name": "gp4c", "data": told, "rows": held}, ensure_ascii=False)
 
 
-def size_of(source: Source, options: argparse.Namespace) -> Size:
+def size_of(source: TraceSource, options: argparse.Namespace) -> SearchSize:
     """Return how much is searched: what is asked for, else the usual or the paper's size."""
-    whole = FULL if options.full else usual(source)
-    asked = {name: getattr(options, name) for name in Size.__dataclass_fields__}
-    return Size(**asdict(whole) | {name: value for name, value in asked.items() if value})
+    whole = PAPER_SIZE if options.full else default_size(source)
+    asked = {name: getattr(options, name) for name in SearchSize.__dataclass_fields__}
+    return SearchSize(**asdict(whole) | {name: value for name, value in asked.items() if value})
 
 
-def refused(options: argparse.Namespace) -> str | None:
+def option_error(options: argparse.Namespace) -> str | None:
     """Return why options do not go together, if they do not."""
-    real = [name for name in options.trace or () if name in REAL]
+    real = [name for name in options.trace or () if name in REAL_TRACES]
     if real and not options.data:
         return f"--trace {real[0]} needs --data DIR, the folder in which pages/ lies"
     if options.keep and any(is_small(source, options) for source in sources_of(options)):
@@ -89,27 +97,27 @@ def refused(options: argparse.Namespace) -> str | None:
     return None
 
 
-def is_small(source: Source, options: argparse.Namespace) -> bool:
+def is_small(source: TraceSource, options: argparse.Namespace) -> bool:
     """Return whether less is searched on a source than usually, or it is another world."""
     if source.is_world and (source.pages < PAGES or source.seed != SEED):
         return True
-    asked, least = asdict(size_of(source, options)), asdict(usual(source))
+    asked, least = asdict(size_of(source, options)), asdict(default_size(source))
     return any(asked[name] < least[name] for name in least)
 
 
-def sources_of(options: argparse.Namespace) -> list[Source]:
+def sources_of(options: argparse.Namespace) -> list[TraceSource]:
     """Return the traces that are asked for."""
     every = sources(options.data, options.pages, seed=options.seed)
     return [each for each in every if not options.trace or each.name in options.trace]
 
 
-def parser_of() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     """Return what reads the options."""
     parser = argparse.ArgumentParser(prog="python -m experiments.gp4c", description=__doc__)
     some, two = number(1), number(2)
     parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
     parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
-    parser.add_argument("--full", action="store_true", help=f"search as the paper: {FULL}")
+    parser.add_argument("--full", action="store_true", help=f"search as the paper: {PAPER_SIZE}")
     parser.add_argument("--population", type=two, help="formulas in a generation")
     parser.add_argument("--generations", type=some, help="generations of a search")
     parser.add_argument("--seeds", type=some, help="searches in a fold")
@@ -144,7 +152,7 @@ def number(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def _progress(name: str) -> Progress:
+def _progress(name: str) -> ProgressCallback:
     """Return what tells on standard error how far the work is."""
 
     def tell(done: int, total: int) -> None:

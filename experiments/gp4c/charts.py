@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from experiments.gp4c.crawls import known_mean
-from experiments.gp4c.evaluation import Point, Row
-from freshet.core.types import Floats
-from freshet.draw.chart_file import save
-from freshet.draw.line_chart import Line, lines
-from freshet.draw.theme import Picture
+from experiments.gp4c.evaluation import FigurePoint, ResultRow
+from freshet.core.types import FloatArray
+from freshet.draw.chart_file import save_chart
+from freshet.draw.line_chart import ChartSeries, line_chart
+from freshet.draw.theme import Chart
 
 KIND = "svg"
 SPOKEN = {"changerate": "ChangeRate", "ndcg": "NDCG"}
 SPOKEN_LINES = {f"evolved for {name}": f"evolved for {said}" for name, said in SPOKEN.items()}
-MANY_CYCLES, SMOOTHED = 100, 7
-ACROSS = {
+MANY_CYCLES, SMOOTHING_WINDOW = 100, 7
+X_TITLES = {
     "fig3": "cycle after the warm-up",
     "fig4": "cycle after the warm-up",
     "fig5": "visits a cycle, % of the pages",
@@ -28,41 +28,41 @@ TITLES = {
 }
 
 
-def draw_all(folder: Path, table: Sequence[Row]) -> list[Path]:
+def draw_charts(folder: Path, table: Sequence[ResultRow]) -> list[Path]:
     """Write every picture into a folder; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for name, picture in pictures([row for row in table if isinstance(row, Point)]):
+    for name, picture in charts([row for row in table if isinstance(row, FigurePoint)]):
         files.append(folder / f"{name}.{KIND}")
-        save(picture, files[-1])
+        save_chart(picture, files[-1])
     return files
 
 
-def pictures(points: Sequence[Point]) -> Iterator[tuple[str, Picture]]:
+def charts(points: Sequence[FigurePoint]) -> Iterator[tuple[str, Chart]]:
     """Yield a picture of every figure, trace and measure, with its name."""
     for figure, trace, metric in dict.fromkeys((p.table, p.trace, p.metric) for p in points):
         some = [p for p in points if (p.table, p.trace, p.metric) == (figure, trace, metric)]
         series = [_line(method, some) for method in dict.fromkeys(p.method for p in some)]
-        picture = lines(
+        picture = line_chart(
             series,
             title=TITLES[figure],
-            of=(f"trace {trace}, means over the test pages of the folds", _drawn(series)),
-            across=ACROSS[figure],
-            measure=SPOKEN[metric],
+            subtitles=(f"trace {trace}, means over the test pages of the folds", _drawn(series)),
+            x_title=X_TITLES[figure],
+            y_title=SPOKEN[metric],
         )
         yield f"{figure}-{trace}-{metric}", picture
 
 
-def _drawn(series: Sequence[Line]) -> str:
+def _drawn(series: Sequence[ChartSeries]) -> str:
     """Say what is drawn: the bands, or that lines are smoothed."""
     if any(line.margins is not None for line in series):
         return "bands: where the means lie, with 95 % confidence"
-    if len(series[0].at) > MANY_CYCLES:
-        return f"each point is the mean of {SMOOTHED} cycles around it"
+    if len(series[0].positions) > MANY_CYCLES:
+        return f"each point is the mean of {SMOOTHING_WINDOW} cycles around it"
     return "without bands, as in the paper"
 
 
-def _line(method: str, points: Sequence[Point]) -> Line:
+def _line(method: str, points: Sequence[FigurePoint]) -> ChartSeries:
     """Return the line of a method; Figure 4 is drawn without its many bands, as in the paper.
 
     Where it has many cycles, it shows running means.
@@ -75,15 +75,15 @@ def _line(method: str, points: Sequence[Point]) -> Line:
     in_percent = 100 if mine[0].table == "fig5" else 1
     at = np.array([point.at * in_percent for point in mine])
     if mine[0].table != "fig4":
-        return Line(SPOKEN_LINES.get(method, method), at, shares, margins)
-    return Line(method, at, smoothed(shares) if len(at) > MANY_CYCLES else shares)
+        return ChartSeries(SPOKEN_LINES.get(method, method), at, shares, margins)
+    return ChartSeries(method, at, running_means(shares) if len(at) > MANY_CYCLES else shares)
 
 
-def smoothed(values: Floats) -> Floats:
+def running_means(values: FloatArray) -> FloatArray:
     """Return running means, of fewer values at the ends and where some are not known.
 
-    >>> smoothed(np.array([1.0, 1, 1, 1, 1, 1, 8])).tolist()
+    >>> running_means(np.array([1.0, 1, 1, 1, 1, 1, 8])).tolist()
     [1.0, 1.0, 1.0, 2.0, 2.1666666666666665, 2.4, 2.75]
     """
-    around = np.pad(values, SMOOTHED // 2, constant_values=np.nan)
-    return known_mean(np.lib.stride_tricks.sliding_window_view(around, SMOOTHED).T)
+    around = np.pad(values, SMOOTHING_WINDOW // 2, constant_values=np.nan)
+    return known_mean(np.lib.stride_tricks.sliding_window_view(around, SMOOTHING_WINDOW).T)

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats import open_trace
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 
-WORLD, REAL = "world", ("mixed", "snap")
-TRACES = (WORLD, *REAL)
+WORLD, REAL_TRACES = "world", ("mixed", "snap")
+TRACES = (WORLD, *REAL_TRACES)
 OBSERVATIONS = "pages/observations.parquet"
 PRESET = "brdc"
 PAGES, CYCLES, SEED = 400_000, 57, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TraceSource:
     """Where a trace comes from: the folder of real pages, or the size and seed of a world."""
 
     name: str
@@ -31,18 +31,21 @@ class Source:
         return self.name == WORLD
 
 
-def sources(folder: Path | None, pages: int, *, seed: int = SEED) -> list[Source]:
+def sources(folder: Path | None, pages: int, *, seed: int = SEED) -> list[TraceSource]:
     """Return the world and, where there is a folder that holds ``pages/``, the real traces."""
-    world = Source(WORLD, pages=pages, seed=seed)
+    world = TraceSource(WORLD, pages=pages, seed=seed)
     if folder is None:
         return [world]
     if not (folder / OBSERVATIONS).is_file():
-        raise BadInput(f"{folder} has no {OBSERVATIONS}; give the folder in which pages/ lies")
-    return [world, *(Source(name, str(folder.resolve() / "pages"), pages=0) for name in REAL)]
+        raise BadInputError(f"{folder} has no {OBSERVATIONS}; give the folder in which pages/ lies")
+    return [
+        world,
+        *(TraceSource(name, str(folder.resolve() / "pages"), pages=0) for name in REAL_TRACES),
+    ]
 
 
 @lru_cache(maxsize=3)
-def opened(source: Source) -> Trace:
+def open_source(source: TraceSource) -> Trace:
     """Return the trace of a source, read or generated once in a process."""
     if source.is_world:
         made = open_trace(

@@ -6,29 +6,37 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.gp4c.data import REAL, TRACES
-from experiments.gp4c.evaluation import Choice, Duel, Gap, Mean, Name, Point, Row
-from experiments.gp4c.experiment import Found, size_of
-from experiments.gp4c.searches import Kind
+from experiments.gp4c.data import REAL_TRACES, TRACES
+from experiments.gp4c.evaluation import (
+    ChosenFormulaRow,
+    DifferenceRow,
+    FigurePoint,
+    MeanRow,
+    ResultRow,
+    TerminalRow,
+    WinLossRow,
+)
+from experiments.gp4c.experiment import TraceResults, size_of
+from experiments.gp4c.searches import SearchKind
 
 EXPECTED = Path(__file__).with_name("expected.json")
-TABLES: Mapping[str, type[Row]] = {
-    "t2": Mean,
-    "gaps": Gap,
-    "clocks": Gap,
-    "t3": Duel,
-    "selections": Duel,
-    "fig5": Point,
-    "fitness": Gap,
-    "formulas": Choice,
-    "simple": Choice,
-    "names": Name,
+TABLES: Mapping[str, type[ResultRow]] = {
+    "t2": MeanRow,
+    "gaps": DifferenceRow,
+    "clocks": DifferenceRow,
+    "t3": WinLossRow,
+    "selections": WinLossRow,
+    "fig5": FigurePoint,
+    "fitness": DifferenceRow,
+    "formulas": ChosenFormulaRow,
+    "simple": ChosenFormulaRow,
+    "names": TerminalRow,
 }
-LEAST_SLACK = 0.01
+MIN_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TraceRecord:
     """Of which trace figures are: its pages, its digest, and how much was searched.
 
     ``extended`` says how much for extended names; it is empty where there was no such search.
@@ -42,16 +50,16 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedFigures:
     """What is kept."""
 
-    traces: list[Traced]
-    rows: list[Row]
+    traces: list[TraceRecord]
+    rows: list[ResultRow]
 
 
-def keep(found: Sequence[Found], rows: Sequence[Row]) -> None:
+def save_figures(found: Sequence[TraceResults], rows: Sequence[ResultRow]) -> None:
     """Keep the figures of a run in place of those of the same traces that were kept before."""
-    before = read()
+    before = read_figures()
     new = {each.source.name for each in found}
     traces = [each for each in before.traces if each.name not in new]
     traces += [_traced(each) for each in found]
@@ -59,48 +67,50 @@ def keep(found: Sequence[Found], rows: Sequence[Row]) -> None:
     others = [row for row in before.rows if row.trace not in new]
     ours = [*others, *(row for row in rows if row.table in TABLES)]
     ours.sort(key=lambda row: TRACES.index(row.trace))
-    EXPECTED.write_text(written(traces, ours), "utf-8")
+    EXPECTED.write_text(to_json(traces, ours), "utf-8")
 
 
-def _traced(found: Found) -> Traced:
-    further = {kind for kind in found.kept if kind.terminals == "extended"}
-    extended = str(size_of(Kind("extended"), found.size)) if further else ""
-    return Traced(found.source.name, found.pages, found.digest, str(found.size), extended)
+def _traced(found: TraceResults) -> TraceRecord:
+    further = {kind for kind in found.formulas if kind.terminals == "extended"}
+    extended = str(size_of(SearchKind("extended"), found.size)) if further else ""
+    return TraceRecord(found.source.name, found.pages, found.digest, str(found.size), extended)
 
 
-def read() -> Expected:
+def read_figures() -> ExpectedFigures:
     """Return what is kept."""
     if not EXPECTED.exists():
-        return Expected([], [])
+        return ExpectedFigures([], [])
     held = json.loads(EXPECTED.read_text("utf-8"))
-    return Expected([Traced(**each) for each in held["traces"]], [row_of(r) for r in held["rows"]])
+    return ExpectedFigures(
+        [TraceRecord(**each) for each in held["traces"]], [row_from_json(r) for r in held["rows"]]
+    )
 
 
-def row_of(plain: Mapping[str, Any]) -> Row:
+def row_from_json(plain: Mapping[str, Any]) -> ResultRow:
     """Return a row of a table; floors follow from the other figures."""
     cls = TABLES[plain["table"]]
     return cls(**{name: value for name, value in plain.items() if name != "floor"})
 
 
-def written(traces: Sequence[Traced], rows: Sequence[Row]) -> str:
+def to_json(traces: Sequence[TraceRecord], rows: Sequence[ResultRow]) -> str:
     """Return what is kept as text, a row in a line."""
     held, table = _lines([asdict(each) for each in traces]), _lines([_plain(row) for row in rows])
     return f'{{"traces": [\n{held}\n ],\n "rows": [\n{table}\n ]}}\n'
 
 
-def floor(row: Mean) -> float:
+def floor(row: MeanRow) -> float:
     """Return below what the same rules and formulas must not fall on the same pages.
 
-    >>> floor(Mean("t2", "snap", "nad", "ndcg", None, None, 0.75, 0.02))
+    >>> floor(MeanRow("t2", "snap", "nad", "ndcg", None, None, 0.75, 0.02))
     0.73
     """
-    return float(_rounded(row.ours - max(LEAST_SLACK, row.margin or 0.0)))
+    return float(_rounded(row.ours - max(MIN_TOLERANCE, row.margin or 0.0)))
 
 
-def _plain(row: Row) -> dict[str, Any]:
+def _plain(row: ResultRow) -> dict[str, Any]:
     plain = {name: _rounded(value) for name, value in asdict(row).items()}
-    held = isinstance(row, Mean) and row.trace in REAL
-    return plain | ({"floor": floor(Mean(**plain))} if held else {})
+    held = isinstance(row, MeanRow) and row.trace in REAL_TRACES
+    return plain | ({"floor": floor(MeanRow(**plain))} if held else {})
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> str:

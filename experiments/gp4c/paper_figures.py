@@ -1,11 +1,11 @@
 """What Santos et al. 2015 published of BRDC'12: 417,048 pages, 57 days, 5 % a day."""
 
-from freshet.formula.variables import Measure
+from freshet.formula.variables import FitnessMeasure
 
-METRICS: tuple[Measure, ...] = ("changerate", "ndcg")
+METRICS: tuple[FitnessMeasure, ...] = ("changerate", "ndcg")
 
 # Table 2: the mean over all cycles and folds, and the margin of its 95 % interval.
-MEANS: dict[tuple[str, str], tuple[float, float]] = {
+PAPER_MEANS: dict[tuple[str, str], tuple[float, float]] = {
     ("rand", "changerate"): (0.1566, 0.0019),
     ("age", "changerate"): (0.1753, 0.0016),
     ("nad", "changerate"): (0.7162, 0.0033),
@@ -28,7 +28,7 @@ MEANS: dict[tuple[str, str], tuple[float, float]] = {
 
 # Table 3: victories and losses by cycle as printed there, each with its mean relative difference.
 # The text beside it names other counts (38 victories of gp-all over nad by ChangeRate, for one).
-DUELS: dict[tuple[str, str, str], tuple[int, float | None, int, float | None]] = {
+PAPER_WINS: dict[tuple[str, str, str], tuple[int, float | None, int, float | None]] = {
     ("gp-basic", "nad", "changerate"): (3, 0.0397, 2, -0.0302),
     ("gp-basic", "aad", "changerate"): (11, 0.0820, 1, -0.0160),
     ("gp-basic", "gad", "changerate"): (15, 0.1180, 1, -0.0160),
@@ -46,4 +46,4 @@ DUELS: dict[tuple[str, str, str], tuple[int, float | None, int, float | None]] =
     ("gp-all", "gad", "ndcg"): (15, 0.1171, 0, None),
     ("gp-all", "cg", "ndcg"): (15, 0.0835, 0, None),
 }
-RIVALS = ("nad", "aad", "gad", "cg")
+COMPARED_RULES = ("nad", "aad", "gad", "cg")

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from experiments.gp4c.data import Source, opened
+from experiments.gp4c.data import TraceSource, open_source
 from freshet.backtest.folds import FOLDS
 from freshet.engine.result_cache import Columns
-from freshet.formula.expression import parse
-from freshet.formula.variables import Clock, Measure
-from freshet.learning.evolve.evolution import Task, searched
-from freshet.learning.evolve.genetic_search import Ways
-from freshet.learning.evolve.model_selection import Judged
-from freshet.schedule.model_file import Terminals
+from freshet.formula.expression import parse_formula
+from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.learning.evolve.evolution import EvolutionTask, run_search
+from freshet.learning.evolve.genetic_search import GPConfig
+from freshet.learning.evolve.model_selection import ValidatedFormula
+from freshet.schedule.model_file import TerminalSet
 
 VERSION = "gp4c searches 3"
 BUDGET = 0.05
@@ -22,19 +22,19 @@ SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SearchKind:
     """What is searched for: a formula of which names, for which measure, by which clock."""
 
-    terminals: Terminals = "all"
-    measure: Measure = "ndcg"
-    clock: Clock = "visit"
+    terminals: TerminalSet = "all"
+    measure: FitnessMeasure = "ndcg"
+    clock: WeightClock = "visit"
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class SearchSize:
     """How much is searched: formulas in a generation, generations, seeds in a fold, and folds.
 
-    >>> str(Size(300, 50, 1))
+    >>> str(SearchSize(300, 50, 1))
     '50 generations of 300 formulas, 1 seed, 5 folds'
     """
 
@@ -55,27 +55,27 @@ class Size:
         return f"{generations} of {self.population} formulas, {seeds}, {folds}"
 
 
-FULL = Size(300, 50, 5)
+PAPER_SIZE = SearchSize(300, 50, 5)
 
 
-def usual(source: Source) -> Size:
+def default_size(source: TraceSource) -> SearchSize:
     """Return how much is usually searched on a source: searches of the world take longest.
 
-    >>> str(usual(Source("world")))
+    >>> str(default_size(TraceSource("world")))
     '15 generations of 100 formulas, 1 seed, 5 folds'
     """
-    return Size(seeds=1) if source.is_world else Size()
+    return SearchSize(seeds=1) if source.is_world else SearchSize()
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SearchCase:
     """One search: its source, the fold that is left for the test, its seed, kind and sizes."""
 
-    source: Source
+    source: TraceSource
     digest: str
     fold: int
     seed: int
-    kind: Kind
+    kind: SearchKind
     population: int
     generations: int
 
@@ -93,37 +93,37 @@ class Case:
         }
 
     @property
-    def task(self) -> Task:
+    def task(self) -> EvolutionTask:
         """Return what ``freshet evolve`` would do, of which the case is one search."""
-        ways = Ways(population=self.population, generations=self.generations)
-        return Task(**asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, ways=ways)
+        ways = GPConfig(population=self.population, generations=self.generations)
+        return EvolutionTask(**asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, ways=ways)
 
 
-def cases(source: Source, kind: Kind, size: Size) -> Iterator[Case]:
+def cases(source: TraceSource, kind: SearchKind, size: SearchSize) -> Iterator[SearchCase]:
     """Yield every search of a kind on a source."""
-    digest = opened(source).digest
+    digest = open_source(source).digest
     for fold in range(size.folds):
         for seed in range(SEED, SEED + size.seeds):
-            yield Case(source, digest, fold, seed, kind, size.population, size.generations)
+            yield SearchCase(source, digest, fold, seed, kind, size.population, size.generations)
 
 
-def case_of(columns: Columns) -> Case:
+def case_from_columns(columns: Columns) -> SearchCase:
     """Return the case that an engine was given."""
     plain = {name: values[0].item() for name, values in columns.items()}
-    source = Source(
-        **{each.name: plain[each.name] for each in fields(Source) if each.name != "seed"},
+    source = TraceSource(
+        **{each.name: plain[each.name] for each in fields(TraceSource) if each.name != "seed"},
         seed=plain["source_seed"],
     )
-    kind = Kind(**{each.name: plain[each.name] for each in fields(Kind)})
+    kind = SearchKind(**{each.name: plain[each.name] for each in fields(SearchKind)})
     own = ("digest", "fold", "seed", "population", "generations")
-    return Case(source=source, kind=kind, **{name: plain[name] for name in own})
+    return SearchCase(source=source, kind=kind, **{name: plain[name] for name in own})
 
 
 def search(columns: Columns) -> Columns:
     """Run one search and try what it kept on the pages for validation; an engine calls it."""
-    case = case_of(columns)
+    case = case_from_columns(columns)
     with ThreadPoolExecutor(1) as pool:
-        kept = searched(opened(case.source), case.task, case.fold, case.seed, pool).kept
+        kept = run_search(open_source(case.source), case.task, case.fold, case.seed, pool).formulas
     return {
         "formulas": np.array([str(each.formula) for each in kept]),
         "training": np.array([each.training for each in kept]),
@@ -131,10 +131,10 @@ def search(columns: Columns) -> Columns:
     }
 
 
-def judged(found: Columns, names: Sequence[str]) -> tuple[Judged, ...]:
+def formulas_from_columns(found: Columns, names: Sequence[str]) -> tuple[ValidatedFormula, ...]:
     """Return the formulas that a search kept, with how well they did."""
     rows = zip(found["formulas"], found["training"], found["validation"], strict=True)
     return tuple(
-        Judged(parse(str(text), names), float(training), float(validation))
+        ValidatedFormula(parse_formula(str(text), names), float(training), float(validation))
         for text, training, validation in rows
     )

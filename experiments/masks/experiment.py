@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from itertools import chain
 from random import Random
 
-from experiments.masks.visitor import Compared, Visitor
+from experiments.masks.visitor import ComparedVisit, PageVisitor
 from freshet.measure.noise.mask import Mask
-from freshet.world.simulated_web import LivingWeb
+from freshet.world.simulated_web import SimulatedWeb
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
-DAYS, VISITS, LEARNT_BY = 60, 40, 10
+DAYS, VISITS, LEARNING_VISITS = 60, 40, 10
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MaskRow:
     """What was found on the pages of one kind, after the first ten visits."""
 
     rounds: str
@@ -34,21 +34,21 @@ class Row:
         return self.recognised / max(self.noise_only, 1), self.hidden / max(self.real, 1)
 
 
-def run(seed: int, *, instant: bool) -> Iterator[tuple[str, list[Compared], Mask]]:
+def visit_pages(seed: int, *, instant: bool) -> Iterator[tuple[str, list[ComparedVisit], Mask]]:
     """Yield each page's path, what its visits found, and the mask they left it with."""
-    web = LivingWeb(seed, START, DAYS)
+    web = SimulatedWeb(seed, START, DAYS)
     for place, page in enumerate(web.pages):
-        visitor = Visitor(web, place, instant=instant)
+        visitor = PageVisitor(web, place, instant=instant)
         found = list(visitor.visits(VISITS, Random(f"{seed} {place}")))
-        yield f"{page.kind} {web.origins[page.host]}{page.path}", found, visitor.gauge.mask
+        yield f"{page.kind} {web.origins[page.host]}{page.path}", found, visitor.criteria.mask
 
 
-def row_of(rounds: str, kind: str, found: Sequence[Compared]) -> Row:
+def count_row(rounds: str, kind: str, found: Sequence[ComparedVisit]) -> MaskRow:
     """Count what the later visits found."""
-    late = [each for each in found if each.visit >= LEARNT_BY]
-    noise = [each for each in late if not each.really and each.change.text]
-    real = [each for each in late if each.really]
-    return Row(
+    late = [each for each in found if each.visit >= LEARNING_VISITS]
+    noise = [each for each in late if not each.really_changed and each.change.text]
+    real = [each for each in late if each.really_changed]
+    return MaskRow(
         rounds, kind,
         len(noise), sum(not each.change.changed for each in noise),
         len(real), sum(not each.change.changed for each in real),
@@ -62,31 +62,31 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rules", action="store_true", help="print what was learnt, too")
     options = parser.parse_args()
-    rows: list[Row] = []
+    rows: list[MaskRow] = []
     for rounds in ("none", "instant"):
-        visited = [run(seed, instant=rounds == "instant") for seed in options.seed or [1]]
-        by_kind: dict[str, list[Compared]] = {"all": []}
+        visited = [visit_pages(seed, instant=rounds == "instant") for seed in options.seed or [1]]
+        by_kind: dict[str, list[ComparedVisit]] = {"all": []}
         for page, found, mask in chain.from_iterable(visited):
             by_kind.setdefault(page.partition(" ")[0], []).extend(found)
             by_kind["all"] += found
             if options.rules and mask.rules:
-                sys.stdout.write(_told(page, row_of(rounds, page, found), mask))
-        rows += [row_of(rounds, kind, found) for kind, found in by_kind.items()]
+                sys.stdout.write(_told(page, count_row(rounds, page, found), mask))
+        rows += [count_row(rounds, kind, found) for kind, found in by_kind.items()]
     sys.stdout.write((_document(rows) if options.json else _table(rows)) + "\n")
 
 
-def _told(page: str, row: Row, mask: Mask) -> str:
+def _told(page: str, row: MaskRow, mask: Mask) -> str:
     rules = "".join(f"    {rule.what!r}: {rule.why}\n" for rule in mask.rules)
     return f"{row.rounds} {page} {row.recognised}/{row.noise_only} {row.hidden}/{row.real}\n{rules}"
 
 
-def _document(rows: Sequence[Row]) -> str:
+def _document(rows: Sequence[MaskRow]) -> str:
     shares = ("recognised_share", "hidden_share")
     told = [asdict(row) | dict(zip(shares, row.shares, strict=True)) for row in rows]
     return json.dumps({"name": "masks", "data": "generated world", "rows": told})
 
 
-def _table(rows: Sequence[Row]) -> str:
+def _table(rows: Sequence[MaskRow]) -> str:
     lines = [
         f"{'rounds':<10}{'kind':<12}{'noise only':>11}{'recognised':>13}{'real':>7}{'hidden':>9}"
     ]

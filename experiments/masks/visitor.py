@@ -7,13 +7,13 @@ from random import Random
 
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, Snapshot, View
-from freshet.crawl.noise import Restlessness
+from freshet.crawl.noise import NoiseTrigger
 from freshet.measure.noise.mask import Mask
-from freshet.measure.noise.mask_learning import corrected, learn
-from freshet.measure.noise.observed_looks import MOST_LOOKS, Look, Since
-from freshet.record.change_criteria import Gauge
-from freshet.record.parsed_visit import see
-from freshet.world.simulated_web import LivingWeb
+from freshet.measure.noise.mask_learning import correct_mask, learn_mask
+from freshet.measure.noise.observed_looks import MAX_LOOKS, LookSpacing, NoiseLook
+from freshet.record.change_criteria import ChangeCriteria
+from freshet.record.parsed_visit import parse_visit
+from freshet.world.simulated_web import SimulatedWeb
 
 HOUR = 3600.0
 SHORTEST, LONGEST = 1.0, 96.0
@@ -21,37 +21,37 @@ USUAL, SPREAD = 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedVisit:
     """One comparison: which visit it was, whether the page really changed, and what was found."""
 
     visit: int
-    really: bool
+    really_changed: bool
     change: Change
 
 
-class Visitor:
+class PageVisitor:
     """Looks at a page again and again, and learns what of it is noise."""
 
-    def __init__(self, web: LivingWeb, page: int, *, instant: bool) -> None:
-        self.gauge = Gauge()
+    def __init__(self, web: SimulatedWeb, page: int, *, instant: bool) -> None:
+        self.criteria = ChangeCriteria()
         self._web = web
         self._page = page
         self._instant = instant
         self._asked = 0
-        self._looks: deque[Look] = deque(maxlen=MOST_LOOKS)
-        self._restlessness = Restlessness()
+        self._looks: deque[NoiseLook] = deque(maxlen=MAX_LOOKS)
+        self._restlessness = NoiseTrigger()
 
-    def visits(self, count: int, rng: Random) -> Iterator[Compared]:
+    def visits(self, count: int, rng: Random) -> Iterator[ComparedVisit]:
         """Visit the page so often, hours to days apart, and yield every comparison."""
         time = self._web.span.start + rng.uniform(0, 24) * HOUR
         for visit in range(count):
             last = self._looks[-1] if self._looks else None
             view = self._see(time)
             if view is not None:
-                self._looks.append(Look(view, time))
+                self._looks.append(NoiseLook(view, time))
             if view is not None and last is not None:
-                change = self.gauge.compare(last.view, view)
-                yield Compared(visit, self._differs(last.time, time), change)
+                change = self.criteria.compare(last.view, view)
+                yield ComparedVisit(visit, self._differs(last.time, time), change)
                 self._note(change, time)
             hours = USUAL * rng.lognormvariate(0, SPREAD)
             time += min(max(hours, SHORTEST), LONGEST) * HOUR
@@ -62,7 +62,7 @@ class Visitor:
         url = self._web.origins[self._web.pages[self._page].host]
         url += self._web.pages[self._page].path
         snapshot = Snapshot(url, answer.body, answer.status, answer.headers)
-        sight = see(snapshot, LimitSettings(), dom=True)
+        sight = parse_visit(snapshot, LimitSettings(), dom=True)
         return sight.view if sight.outcome is Outcome.OK else None
 
     def _differs(self, old: float, new: float) -> bool:
@@ -70,21 +70,21 @@ class Visitor:
 
     def _note(self, change: Change, time: float) -> None:
         """Learn when a crawl would: when the page changed at most of its recent looks."""
-        self._restlessness.note(change)
-        if self._restlessness.is_due():
+        self._restlessness.add_look(change)
+        if self._restlessness.is_learning_due():
             if self._instant:
                 self._look_twice(time)
-            self._adopt(learn(list(self._looks), self.gauge.mask))
-        elif self.gauge.mask.version and self._restlessness.is_to_be_checked():
-            self._adopt(corrected(list(self._looks), self.gauge.mask))
+            self._adopt(learn_mask(list(self._looks), self.criteria.mask))
+        elif self.criteria.mask.version and self._restlessness.is_check_due():
+            self._adopt(correct_mask(list(self._looks), self.criteria.mask))
 
     def _adopt(self, better: Mask | None) -> None:
         if better is not None:
-            self.gauge = replace(self.gauge, mask=better)
-            self._restlessness.begin_anew()
+            self.criteria = replace(self.criteria, mask=better)
+            self._restlessness.reset()
 
     def _look_twice(self, time: float) -> None:
-        since: Since = "instant"
+        since: LookSpacing = "instant"
         view = self._see(time)
         if view is not None:
-            self._looks.append(Look(view, time, since))
+            self._looks.append(NoiseLook(view, time, since))

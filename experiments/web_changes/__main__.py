@@ -5,40 +5,44 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.web_changes.charts import draw_all
-from experiments.web_changes.document import filled, kept_rows
+from experiments.web_changes.charts import draw_charts
+from experiments.web_changes.document import expected_rows, fill_tables
 from experiments.web_changes.evaluation import (
     EXPECTED,
+    FigureRow,
     Figures,
-    Row,
     as_json,
     as_text,
-    by_part,
     digest,
-    kept,
+    expected_json,
+    figure_rows,
+    figures_by_part,
     page_tables,
-    published,
-    rows,
-    sub_hour,
-    whole_spans,
+    paper_figures,
+    sub_hour_figures,
+    whole_span_figures,
 )
-from experiments.web_changes.experiment import Measured, generated, real
-from experiments.web_changes.page_reports import Portrait, portrait_tables, portraits
-from freshet.core.progress import Progress
+from experiments.web_changes.experiment import (
+    MeasuredPages,
+    measure_generated_pages,
+    measure_real_pages,
+)
+from experiments.web_changes.page_reports import PageReport, report_pages, report_tables
+from freshet.core.progress import ProgressCallback
 from freshet.engine.local import LocalEngine
-from freshet.measure.statistics.burst_table import rounds_table
+from freshet.measure.statistics.burst_table import burst_table
 
 PAGES, QUICK_PAGES = 4_000, 200
 NO_DATA = "the generated world only; give --data DIR for the real pages"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     """What a run found: the table, the pages that were measured, and a few in full."""
 
-    rows: list[Row]
-    measured: dict[str, Measured]
-    portraits: list[Portrait]
+    rows: list[FigureRow]
+    measured: dict[str, MeasuredPages]
+    portraits: list[PageReport]
 
 
 def main() -> None:
@@ -48,37 +52,40 @@ def main() -> None:
     found = run(options)
     if options.keep and options.data:
         told_data = digest(options.data / "pages")
-        text = kept(found.rows, seed=options.seed, pages=options.pages, data=told_data)
+        text = expected_json(found.rows, seed=options.seed, pages=options.pages, data=told_data)
         EXPECTED.write_text(text, "utf-8")
     if options.document:
         text = options.document.read_text("utf-8")
-        options.document.write_text(filled(text, kept_rows()), "utf-8")
+        options.document.write_text(fill_tables(text, expected_rows()), "utf-8")
     if options.pictures:
-        draw_all(options.pictures, found.rows, found.measured, found.portraits)
+        draw_charts(options.pictures, found.rows, found.measured, found.portraits)
     if not options.json:
         sys.stdout.write(f"web_changes: {told}\n")
     text = as_json(told, found.rows) if options.json else as_text(found.rows)
     sys.stdout.write(f"{text}\n")
 
 
-def run(options: argparse.Namespace) -> Outcome:
+def run(options: argparse.Namespace) -> RunResult:
     """Measure the generated world and, where there is a folder of them, the real pages."""
     engine = LocalEngine(options.processes)
     pages = QUICK_PAGES if options.quick else options.pages
-    world = generated(pages, options.seed, engine, _progress("world"))
+    world = measure_generated_pages(pages, options.seed, engine, _progress("world"))
     measured = {"world": world}
-    ours = page_tables(world) | sub_hour(rounds_table(world.pairs), world.figures)
+    ours = page_tables(world) | sub_hour_figures(burst_table(world.pairs), world.figures)
     theirs: Figures = {}
-    few: list[Portrait] = []
+    few: list[PageReport] = []
     if options.data:
         folder = options.data / "pages"
-        found = real(folder, options.seed, engine, _progress("real"))
+        found = measure_real_pages(folder, options.seed, engine, _progress("real"))
         measured["real"] = found.daily
-        few = portraits(folder, options.seed, found.language)
+        few = report_pages(folder, options.seed, found.language)
         theirs = (
-            page_tables(found.daily) | by_part(found) | whole_spans(folder) | portrait_tables(few)
+            page_tables(found.daily)
+            | figures_by_part(found)
+            | whole_span_figures(folder)
+            | report_tables(few)
         )
-    return Outcome(rows(published(), ours, theirs), measured, few)
+    return RunResult(figure_rows(paper_figures(), ours, theirs), measured, few)
 
 
 def _options() -> argparse.Namespace:
@@ -95,7 +102,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _progress(name: str) -> Progress:
+def _progress(name: str) -> ProgressCallback:
     """Return what tells on standard error how far the work is."""
 
     def tell(done: int, total: int) -> None:

@@ -6,18 +6,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from experiments.web_changes.evaluation import HORIZONS, Row
-from experiments.web_changes.experiment import Measured
-from experiments.web_changes.page_reports import Portrait
-from freshet.analysis.charts import HORIZON_HOURS, draw_page
-from freshet.draw.chart_file import save
-from freshet.draw.histograms import intervals, similarities
-from freshet.draw.scatter import means_of_pages
-from freshet.draw.survival_curve import Survival, survival
-from freshet.draw.theme import Picture
+from experiments.web_changes.evaluation import HORIZONS, FigureRow
+from experiments.web_changes.experiment import MeasuredPages
+from experiments.web_changes.page_reports import PageReport
+from freshet.analysis.charts import HORIZON_HOURS, draw_page_charts
+from freshet.draw.chart_file import save_chart
+from freshet.draw.histograms import interval_histogram, similarity_histogram
+from freshet.draw.scatter import page_means_scatter
+from freshet.draw.survival_curve import SurvivalSeries, survival_curve
+from freshet.draw.theme import Chart
 
 KIND = "png"
-SHOWN = {
+CHARTS_BY_PART = {
     "bbc_front": ("curve", "words"),
     "hn_front": ("curve",),
     "cdr_home": ("changes", "curve"),
@@ -26,47 +26,50 @@ SHOWN = {
 }
 
 
-def draw_all(
+def draw_charts(
     folder: Path,
-    table: Sequence[Row],
-    worlds: Mapping[str, Measured],
-    portraits: Sequence[Portrait],
+    table: Sequence[FigureRow],
+    worlds: Mapping[str, MeasuredPages],
+    portraits: Sequence[PageReport],
 ) -> list[Path]:
     """Write every picture into a folder; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for name, picture in _of_pages(table, worlds):
         files.append(folder / f"{name}.{KIND}")
-        save(picture, files[-1])
+        save_chart(picture, files[-1])
     for one in portraits:
         files += _of_one(folder, one)
     return files
 
 
-def _of_one(folder: Path, one: Portrait) -> Iterator[Path]:
+def _of_one(folder: Path, one: PageReport) -> Iterator[Path]:
     """Write the pictures of one page that are shown; yield the files."""
     part = one.study.page.source
     with TemporaryDirectory() as scratch:
-        for file in draw_page(one.study, Path(scratch), KIND).files:
-            if file.stem in SHOWN[part]:
+        for file in draw_page_charts(one.study, Path(scratch), KIND).files:
+            if file.stem in CHARTS_BY_PART[part]:
                 path = folder / f"{file.stem}-{part.replace('_', '-')}.{KIND}"
                 path.write_bytes(file.read_bytes())
                 yield path
 
 
 def _of_pages(
-    table: Sequence[Row], worlds: Mapping[str, Measured]
-) -> Iterator[tuple[str, Picture]]:
+    table: Sequence[FigureRow], worlds: Mapping[str, MeasuredPages]
+) -> Iterator[tuple[str, Chart]]:
     """Yield the pictures of many pages: Figures 2 and 3, and Table 4 as curves."""
     for name, measured in worlds.items():
         figures = measured.figures
-        yield f"changes-{name}", means_of_pages(figures.interval_hours, figures.dice_mean)
-        yield f"intervals-{name}", intervals(figures.interval_hours)
-        yield f"similarities-{name}", similarities(figures.dice_mean)
-    yield "survival", survival(list(_survivals(table)), of="the mean over pages that changed")
+        yield f"changes-{name}", page_means_scatter(figures.interval_hours, figures.dice_mean)
+        yield f"intervals-{name}", interval_histogram(figures.interval_hours)
+        yield f"similarities-{name}", similarity_histogram(figures.dice_mean)
+    yield (
+        "survival",
+        survival_curve(list(_survivals(table)), subtitle="the mean over pages that changed"),
+    )
 
 
-def _survivals(table: Sequence[Row]) -> Iterator[Survival]:
+def _survivals(table: Sequence[FigureRow]) -> Iterator[SurvivalSeries]:
     """Yield the survival of elements in the paper, in the world and on the real pages."""
     rows = [row for row in table if row.table == "t4" and row.metric == "mean"]
     ordered = sorted(rows, key=lambda row: HORIZONS.index(row.group))
@@ -74,4 +77,4 @@ def _survivals(table: Sequence[Row]) -> Iterator[Survival]:
         values = [getattr(row, name) for row in ordered]
         shares = [np.nan if value is None else float(value) for value in values]
         if not np.all(np.isnan(shares)):
-            yield Survival(name, HORIZON_HOURS, shares)
+            yield SurvivalSeries(name, HORIZON_HOURS, shares)

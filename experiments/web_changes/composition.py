@@ -12,28 +12,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.types import Floats
-from freshet.world.change_processes import Chance
+from freshet.core.types import FloatArray
+from freshet.world.change_processes import Rng
 
 HOURS = 840
-LIVELY = 12.0
+MIN_LIVELY_RATE = 12.0
 """Changes a day above which a page counts as one that changes nearly every hour."""
 
 
 @dataclass(frozen=True, slots=True)
-class Blink:
+class BlinkPattern:
     """A share of all pages whose words blink: at every ``tick`` of so many minutes, 0: each visit.
 
-    They are new ones at each tick, or one of ``texts``; -1 minutes: they do not blink.
+    They are new ones at each tick, or one of ``text_count``; -1 minutes: they do not blink.
     """
 
     share: float
     minutes: float
-    texts: int = 0
+    text_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class CompositionParameters:
     """How pages are made up.
 
     ``settle`` and ``drift`` are the shares of lively pages whose list is renewed within the five
@@ -58,21 +58,21 @@ class Habits:
 
 # Adar et al. 2009, Table 2: the pages that change in all samples and those that do in some, less
 # those that already did at the shorter interval.
-BLINKS = (
-    Blink(0.065, 0.0),
-    Blink(0.05, 0.0, 2),
-    Blink(0.025, 2.0),
-    Blink(0.053, 2.0, 2),
-    Blink(0.023, 14.0),
-    Blink(0.012, 14.0, 2),
-    Blink(0.005, 30.0),
-    Blink(0.006, 30.0, 2),
-    Blink(0.177, -1.0),
+BLINK_PATTERNS = (
+    BlinkPattern(0.065, 0.0),
+    BlinkPattern(0.05, 0.0, 2),
+    BlinkPattern(0.025, 2.0),
+    BlinkPattern(0.053, 2.0, 2),
+    BlinkPattern(0.023, 14.0),
+    BlinkPattern(0.012, 14.0, 2),
+    BlinkPattern(0.005, 30.0),
+    BlinkPattern(0.006, 30.0, 2),
+    BlinkPattern(0.177, -1.0),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Makeup:
+class PageComposition:
     """Numbers of words: that stand, in each of the pieces, other at every change, and blinking.
 
     A new piece comes every so many hours in the mean, or with every change where that is 0. Box
@@ -81,21 +81,21 @@ class Makeup:
 
     standing: int
     pieces: int
-    piece: int
+    words_per_piece: int
     piece_hours: float
     fleeting: int
     blinking: int
-    blink: Blink
+    blink: BlinkPattern
     boxes: int
-    losses: Floats
+    losses: FloatArray
 
     @property
     def words(self) -> int:
         """Return how many words are there at a time."""
-        return self.standing + self.pieces * self.piece + self.fleeting + self.blinking
+        return self.standing + self.pieces * self.words_per_piece + self.fleeting + self.blinking
 
 
-STILL = Blink(0.0, -1.0)
+NO_BLINK = BlinkPattern(0.0, -1.0)
 PARAGRAPH = 8
 MOST_LOSSES, MOST_BOXES = 12, 2000
 FRAME = 14
@@ -104,12 +104,12 @@ LEAST_STANDING, LEAST_LISTED = 0.1, 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class WordCounts:
     """Numbers of words as in a makeup, before boxes are drawn."""
 
     standing: int
     pieces: int
-    piece: int
+    words_per_piece: int
     piece_hours: float
     fleeting: int = 0
     blinking: int = 0
@@ -120,41 +120,45 @@ class Wording:
         return FRAME + -(-self.standing // PARAGRAPH) + 2 * self.pieces
 
 
-def makeup(habits: Habits, rng: Chance, rate: float, dice: float, blink: Blink) -> Makeup:
+def draw_composition(
+    parameters: CompositionParameters, rng: Rng, rate: float, dice: float, blink: BlinkPattern
+) -> PageComposition:
     """Draw what a page is made of from its changes a day and how alike successive versions are."""
-    words = int(np.clip(rng.lognormal(*habits.words), 100, 1000))
-    lively = rate >= LIVELY
-    held = _lively(habits, rng, words, dice, blink) if lively else _slow(words, dice)
-    boxes, losses = _boxes(habits, rng, held.elements)
-    return Makeup(
-        held.standing, held.pieces, held.piece, held.piece_hours, held.fleeting, held.blinking,
+    words = int(np.clip(rng.lognormal(*parameters.words), 100, 1000))
+    lively = rate >= MIN_LIVELY_RATE
+    held = _lively(parameters, rng, words, dice, blink) if lively else _slow(words, dice)
+    boxes, losses = _boxes(parameters, rng, held.elements)
+    return PageComposition(
+        held.standing, held.pieces, held.words_per_piece, held.piece_hours, held.fleeting, held.blinking,
         blink, boxes, losses,
     )  # fmt: skip
 
 
-def _slow(words: int, dice: float) -> Wording:
+def _slow(words: int, dice: float) -> WordCounts:
     """Return a page of one piece, of which every change makes another."""
     piece = min(max(1, round(words * (1 - dice))), words - 1)
-    return Wording(words - piece, 1, piece, 0.0)
+    return WordCounts(words - piece, 1, piece, 0.0)
 
 
-def _lively(habits: Habits, rng: Chance, words: int, dice: float, blink: Blink) -> Wording:
+def _lively(
+    habits: CompositionParameters, rng: Rng, words: int, dice: float, blink: BlinkPattern
+) -> WordCounts:
     """Draw a page that changes nearly every hour: a list, and words that change at once."""
     share, hours = _listed(habits, rng, dice)
     piece = max(1, round(words * share / rng.integers(*habits.pieces))) if share else 0
     pieces = round(words * share / piece) if share else 0
     blinks = float(rng.beta(*habits.blinking)) if blink.minutes >= 0 else 0.0
     # One of two texts is another one only every other time; a large one would hide the list.
-    blinks, seen = (blinks / 2, 1 - blinks / 4) if blink.texts else (blinks, 1.0)
+    blinks, seen = (blinks / 2, 1 - blinks / 4) if blink.text_count else (blinks, 1.0)
     changing = max(2, round(words * (1 - dice - share / hours) / seen))
     blinking = min(max(1, round(changing * blinks)), changing - 1) if blinks else 0
     standing = max(words - pieces * piece - changing, 1)
-    return Wording(
+    return WordCounts(
         standing, pieces, piece, hours / max(pieces, 1), changing - blinking, blinking
     )  # fmt: skip
 
 
-def _listed(habits: Habits, rng: Chance, dice: float) -> tuple[float, float]:
+def _listed(habits: CompositionParameters, rng: Rng, dice: float) -> tuple[float, float]:
     """Draw the share of words in a lively page's list, and the hours in which it is renewed."""
     kind = rng.random()
     if kind >= habits.settle + habits.drift:
@@ -167,7 +171,7 @@ def _listed(habits: Habits, rng: Chance, dice: float) -> tuple[float, float]:
     return share, float(np.clip(median * np.exp(spread * rng.standard_normal()), 3.0, 700.0))
 
 
-def _boxes(habits: Habits, rng: Chance, elements: int) -> tuple[int, Floats]:
+def _boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int, FloatArray]:
     """Draw how many boxes vanish and when: few on most pages, nearly all elements on some."""
     share = min(float(rng.beta(*habits.boxes)), 0.95)
     boxes = min(round(share / (1 - share) * elements), MOST_BOXES)
@@ -176,11 +180,11 @@ def _boxes(habits: Habits, rng: Chance, elements: int) -> tuple[int, Floats]:
     return boxes, np.ceil(hours)
 
 
-def blinks_of(pages: int, lively: Sequence[int], rng: Chance) -> list[Blink]:
+def draw_blinks(pages: int, lively: Sequence[int], rng: Rng) -> list[BlinkPattern]:
     """Return for each page how it blinks: those of the lively ones that the shares ask for."""
-    drawn = [STILL] * pages
-    bounds = np.cumsum([blink.share for blink in BLINKS])
+    drawn = [NO_BLINK] * pages
+    bounds = np.cumsum([blink.share for blink in BLINK_PATTERNS])
     spots = rng.permutation((np.arange(len(lively)) + 0.5) / max(len(lively), 1) * bounds[-1])
     for page, kind in zip(lively, np.searchsorted(bounds[:-1], spots).tolist(), strict=True):
-        drawn[page] = BLINKS[kind]
+        drawn[page] = BLINK_PATTERNS[kind]
     return drawn

@@ -1,6 +1,6 @@
 """What the parts of the real data are, in the order in which they are told."""
 
-PARTS = {
+PART_DESCRIPTIONS = {
     "telegram": "pages of telegram.org, state at each day's end",
     "gdocs_bigquery": "documentation as markdown, daily",
     "gdocs_spanner": "documentation as markdown, daily",

@@ -8,37 +8,39 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from experiments.web_changes.data_parts import PARTS
+from experiments.web_changes.data_parts import PART_DESCRIPTIONS
 from experiments.web_changes.evaluation import (
     DEPTHS,
     DOMAINS,
     EXPECTED,
     HORIZONS,
+    FigureRow,
     Key,
-    Row,
     Value,
-    written,
+    format_value,
 )
-from experiments.web_changes.page_reports import PAGES, WORDED
+from experiments.web_changes.page_reports import PAGES, WORD_TABLE_URLS
 
-NONE = "\N{EN DASH}"
-PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+NO_VALUE = "\N{EN DASH}"
+TABLE_PATTERN = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 INTERVALS = ("instant", "2 minutes", "16 minutes", "32 minutes", "60 minutes")
-SURE = 0.0001
-WORDS = ("telling at the first look", "stay, high divergence", "stay, low divergence")
+MIN_SHOWN_P = 0.0001
+WORD_LISTS = ("telling at the first look", "stay, high divergence", "stay, low divergence")
 
-Write = Callable[[Value], str]
-Figures = Mapping[Key, Row]
+ValueFormat = Callable[[Value], str]
+Figures = Mapping[Key, FigureRow]
 Lines = Iterator[Sequence[str]]
 
 
-def kept_rows() -> list[Row]:
+def expected_rows() -> list[FigureRow]:
     """Return the figures that are kept beside this file."""
     held = json.loads(EXPECTED.read_text("utf-8"))["rows"]
-    return [Row(**{name: row[name] for name in Row.__dataclass_fields__}) for row in held]
+    return [
+        FigureRow(**{name: row[name] for name in FigureRow.__dataclass_fields__}) for row in held
+    ]
 
 
-def filled(text: str, rows: Sequence[Row]) -> str:
+def fill_tables(text: str, rows: Sequence[FigureRow]) -> str:
     """Return a document with its tables written anew."""
     figures = {(row.table, row.group, row.metric): row for row in rows}
 
@@ -48,56 +50,56 @@ def filled(text: str, rows: Sequence[Row]) -> str:
         head, *body = (f"| {' | '.join(line)} |" for line in lines)
         return found[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + found[3]
 
-    return PLACE.sub(written_anew, text)
+    return TABLE_PATTERN.sub(written_anew, text)
 
 
-def share(value: Value) -> str:
+def format_share(value: Value) -> str:
     """Write a share.
 
-    >>> share(0.3475), share(None) == NONE
+    >>> format_share(0.3475), format_share(None) == NO_VALUE
     ('34.8 %', True)
     """
-    return f"{value:.1%}".replace("%", " %") if isinstance(value, float) else NONE
+    return f"{value:.1%}".replace("%", " %") if isinstance(value, float) else NO_VALUE
 
 
-def hours(value: Value) -> str:
+def format_hours(value: Value) -> str:
     """Write hours.
 
-    >>> hours(123.4), hours(3.58)
+    >>> format_hours(123.4), format_hours(3.58)
     ('123', '3.6')
     """
     if not isinstance(value, float):
-        return NONE
+        return NO_VALUE
     return f"{value:,.0f}" if value >= 20 else f"{value:.1f}"
 
 
-def alike(value: Value) -> str:
+def format_dice(value: Value) -> str:
     """Write a Dice.
 
-    >>> alike(0.7944), alike(1.0)
+    >>> format_dice(0.7944), format_dice(1.0)
     ('.794', '1.00')
     """
-    return written(value).replace("-", NONE)
+    return format_value(value).replace("-", NO_VALUE)
 
 
-def chance(value: Value) -> str:
+def format_p(value: Value) -> str:
     """Write the chance of a test.
 
-    >>> chance(0.00016), chance(1e-30)
+    >>> format_p(0.00016), format_p(1e-30)
     ('0.0002', '< 0.0001')
     """
     if not isinstance(value, float):
-        return NONE
-    return "< 0.0001" if value < SURE else f"{value:.4f}"
+        return NO_VALUE
+    return "< 0.0001" if value < MIN_SHOWN_P else f"{value:.4f}"
 
 
 def totals(figures: Figures) -> Lines:
     """Yield the first rows of Table 1."""
     yield "in five weeks", "paper", "world", "real", "pages (world · real)"
     for name, metric, write in (
-        ("never changed", "never_changed", share),
-        ("mean hours between changes", "hours", hours),
-        ("mean Dice given change", "dice", alike),
+        ("never changed", "never_changed", format_share),
+        ("mean hours between changes", "hours", format_hours),
+        ("mean Dice given change", "dice", format_dice),
     ):
         row = figures["t1_all", "all", metric]
         yield name, *_three(row, write), pages(row)
@@ -114,8 +116,8 @@ def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> 
             figures[table, name, metric] for metric in ("hours", "dice", "knot_hours", "knot_dice")
         )
         yield (
-            name, _side_by_side(every, hours), _side_by_side(dice, alike), pages(every),
-            _side_by_side(knot, hours), _side_by_side(at, alike), pages(knot),
+            name, _side_by_side(every, format_hours), _side_by_side(dice, format_dice), pages(every),
+            _side_by_side(knot, format_hours), _side_by_side(at, format_dice), pages(knot),
         )  # fmt: skip
 
 
@@ -125,23 +127,23 @@ def tests(figures: Figures) -> Lines:
     for name, table in (("domains", "t1_tld"), ("depths", "t1_depth")):
         for what, metric in (("hours", "p_hours"), ("Dice", "p_dice")):
             row = figures[table, "groups differ", metric]
-            yield name, what, "< 0.0001", chance(row.world), chance(row.real)
+            yield name, what, "< 0.0001", format_p(row.world), format_p(row.real)
 
 
 def parts(figures: Figures) -> Lines:
     """Yield the real pages by the part of the data that they are of."""
     yield "part", "what it is", "pages", "never changed", "hours", "Dice", "knotted"
-    for part, what in PARTS.items():
+    for part, what in PART_DESCRIPTIONS.items():
         rows = {
             metric: figures.get(("t1_part", part, metric))
             for metric in ("never_changed", "hours", "dice", "knotted")
         }
         never, between, dice, knotted = rows.values()
         yield (
-            f"`{part}`", what, f"{never.n:,}" if never else NONE, *(
+            f"`{part}`", what, f"{never.n:,}" if never else NO_VALUE, *(
                 write(row.real if row else None)
-                for row, write in ((never, share), (between, hours), (dice, alike),
-                                   (knotted, share))
+                for row, write in ((never, format_share), (between, format_hours), (dice, format_dice),
+                                   (knotted, format_share))
             ),
         )  # fmt: skip
 
@@ -154,8 +156,8 @@ def sub_hour(figures: Figures) -> Lines:
             figures["t2", name, metric] for metric in ("any", "all", "dice_mean", "dice_median")
         )
         yield (
-            name, *(f"{share(row.paper)} / {share(row.world)}" for row in (some, every)),
-            *(_side_by_side(row, alike) for row in (mean, middle)),
+            name, *(f"{format_share(row.paper)} / {format_share(row.world)}" for row in (some, every)),
+            *(_side_by_side(row, format_dice) for row in (mean, middle)),
         )  # fmt: skip
 
 
@@ -164,11 +166,11 @@ def curves(figures: Figures) -> Lines:
     often = [f"{whose}, 8 changes or more" for whose in ("world", "real")]
     yield "pages that changed", "paper", "world", "real", "pages", *often, "pages"
     for name, metric, write in (
-        ("flat", "flat", share), ("sloped", "sloped", share), ("knotted", "knotted", share),
-        ("knot, mean hours", "knot_hours_mean", hours),
-        ("knot, median hours", "knot_hours_median", hours),
-        ("knot, mean Dice", "knot_dice_mean", alike),
-        ("knot, median Dice", "knot_dice_median", alike),
+        ("flat", "flat", format_share), ("sloped", "sloped", format_share), ("knotted", "knotted", format_share),
+        ("knot, mean hours", "knot_hours_mean", format_hours),
+        ("knot, median hours", "knot_hours_median", format_hours),
+        ("knot, mean Dice", "knot_dice_mean", format_dice),
+        ("knot, median Dice", "knot_dice_median", format_dice),
     ):  # fmt: skip
         row, lively = (figures["curves", group, metric] for group in ("all", "changed often"))
         yield (
@@ -190,14 +192,22 @@ def single_curves(figures: Figures) -> Lines:
         changes, middle, mean = (
             figures["fig2", url, metric].real for metric in ("changes", "hours_median", "dice_mean")
         )
-        told = f"{changes:,.0f}" if isinstance(changes, float) else NONE
-        yield f"`{url}`", str(shape), hours(knot), alike(dice), told, hours(middle), alike(mean)
+        told = f"{changes:,.0f}" if isinstance(changes, float) else NO_VALUE
+        yield (
+            f"`{url}`",
+            str(shape),
+            format_hours(knot),
+            format_dice(dice),
+            told,
+            format_hours(middle),
+            format_dice(mean),
+        )
 
 
 def words(url: str, figures: Figures) -> Lines:
     """Yield Table 3 of a page."""
     yield f"`{url}`", "words"
-    for metric in WORDS:
+    for metric in WORD_LISTS:
         yield metric, str(figures["t3", url, metric].real)
 
 
@@ -207,8 +217,8 @@ def staying(figures: Figures) -> Lines:
     for _, url in PAGES:
         total = figures["fig5", url, "words"].real
         shares = (figures["fig6", url, metric].real for metric in ("stay", "between", "go"))
-        told = f"{total:,.0f}" if isinstance(total, float) else NONE
-        yield f"`{url}`", told, *map(share, shares)
+        told = f"{total:,.0f}" if isinstance(total, float) else NO_VALUE
+        yield f"`{url}`", told, *map(format_share, shares)
 
 
 def survival(figures: Figures) -> Lines:
@@ -216,21 +226,23 @@ def survival(figures: Figures) -> Lines:
     yield "elements still there after", "paper", "world", "real", "pages (world · real)"
     for name in HORIZONS:
         row = figures["t4", name, "mean"]
-        yield name, *_three(row, share), pages(row)
+        yield name, *_three(row, format_share), pages(row)
     row = figures["t4", HORIZONS[-1], "median"]
-    yield f"{HORIZONS[-1]}, median", *_three(row, share), pages(row)
+    yield f"{HORIZONS[-1]}, median", *_three(row, format_share), pages(row)
 
 
-def pages(row: Row) -> str:
+def pages(row: FigureRow) -> str:
     """Write of how many pages a figure is: those of the world, and the real ones."""
-    return f"{row.n_world:,} · {row.n:,}" if row.real is not None else f"{row.n_world:,} · {NONE}"
+    return (
+        f"{row.n_world:,} · {row.n:,}" if row.real is not None else f"{row.n_world:,} · {NO_VALUE}"
+    )
 
 
-def _three(row: Row, write: Write) -> list[str]:
+def _three(row: FigureRow, write: ValueFormat) -> list[str]:
     return [write(row.paper), write(row.world), write(row.real)]
 
 
-def _side_by_side(row: Row, write: Write) -> str:
+def _side_by_side(row: FigureRow, write: ValueFormat) -> str:
     return " / ".join(_three(row, write))
 
 
@@ -243,8 +255,8 @@ TABLES: Mapping[str, Callable[[Figures], Lines]] = {
     "sub_hour": sub_hour,
     "curves": curves,
     "single_curves": single_curves,
-    "words_of_a_front_page": lambda figures: words(WORDED[0], figures),
-    "words_of_a_list": lambda figures: words(WORDED[1], figures),
+    "words_of_a_front_page": lambda figures: words(WORD_TABLE_URLS[0], figures),
+    "words_of_a_list": lambda figures: words(WORD_TABLE_URLS[1], figures),
     "staying": staying,
     "survival": survival,
 }

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from experiments.web_changes.data import HOURLY, LEFT_OUT
-from experiments.web_changes.experiment import NEARLY_EVERY, Measured
-from freshet.core.types import Floats
-from freshet.measure.statistics.burst_table import Interval
-from freshet.measure.statistics.groups import SHAPES, Group, differ, group
+from experiments.web_changes.data import EXCLUDED_PARTS, HOURLY_PARTS
+from experiments.web_changes.experiment import LIVELY_SHARE, MeasuredPages
+from freshet.core.types import FloatArray
+from freshet.measure.statistics.burst_table import BurstInterval
+from freshet.measure.statistics.groups import SHAPES, GroupSummary, compare_groups, summarise_group
 from freshet.measure.statistics.page_summary import PageFigures
 
 EXPECTED = Path(__file__).with_name("expected.json")
 HORIZONS = ("2 hours", "1 day", "1 week", "2 weeks", "4 weeks", "5 weeks")
 DOMAINS = ("gov", "edu", "com", "net", "org")
 DEPTHS = ("5+", "4", "3", "2", "1", "0")
-OFTEN, LITTLE_LEFT = 8, 0.5
+MIN_OFTEN_CHANGES, HALF_LEFT = 8, 0.5
 HOUR_BINS = (0.0, 1.5, 24.5, 168.0, 400.0, 840.0)
 DICE_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
@@ -29,7 +29,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FigureValue:
     """A figure, and of how many pages it is."""
 
     value: Value
@@ -37,7 +37,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """One figure of one table; ``n`` is the number of real pages, else that of generated ones."""
 
     table: str
@@ -50,22 +50,22 @@ class Row:
     n_world: int
 
 
-Figures = dict[Key, Found]
+Figures = dict[Key, FigureValue]
 
 
-def rows(paper: Mapping[Key, Value], world: Figures, real: Figures) -> list[Row]:
+def figure_rows(paper: Mapping[Key, Value], world: Figures, real: Figures) -> list[FigureRow]:
     """Lay figures side by side, those of the paper first and in its order."""
     keys = dict.fromkeys([*paper, *world, *real])
-    nothing = Found(None, 0)
+    nothing = FigureValue(None, 0)
     found = []
     for key in keys:
         ours, theirs = world.get(key, nothing), real.get(key, nothing)
         n = theirs.pages if theirs.value is not None else ours.pages
-        found.append(Row(*key, paper.get(key), ours.value, theirs.value, n, ours.pages))
+        found.append(FigureRow(*key, paper.get(key), ours.value, theirs.value, n, ours.pages))
     return found
 
 
-def published() -> dict[Key, Value]:
+def paper_figures() -> dict[Key, Value]:
     """Return the paper's figures."""
     held = json.loads(EXPECTED.read_text("utf-8"))["rows"]
     said = [row for row in held if row["paper"] is not None]
@@ -81,7 +81,7 @@ def digest(folder: Path) -> str:
     return found.hexdigest()
 
 
-def kept(table: Sequence[Row], *, seed: int, pages: int, data: str) -> str:
+def expected_json(table: Sequence[FigureRow], *, seed: int, pages: int, data: str) -> str:
     """Return the table as it is kept beside this file, for later runs to be held against.
 
     Rows have the tolerance within which a run of the same seed must lie; what the small world must
@@ -101,7 +101,7 @@ def _lines(rows: Sequence[object]) -> str:
     return ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
 
 
-def _kept_row(row: Row) -> dict[str, Value]:
+def _kept_row(row: FigureRow) -> dict[str, Value]:
     held = {name: _rounded(getattr(row, name)) for name in ("paper", "world", "real")}
     sizes = [abs(value) for value in held.values() if isinstance(value, float)]
     tolerance = max(0.01, 0.03 * max(sizes)) if sizes else None
@@ -113,21 +113,21 @@ def _rounded(value: Value) -> Value:
     return float(f"{value:.6g}") if isinstance(value, float | int) else value
 
 
-def page_tables(measured: Measured) -> Figures:
+def page_tables(measured: MeasuredPages) -> Figures:
     """Return Tables 1 and 4, the shares of curves and the histograms of Figure 3."""
-    figures = of_changed(measured.figures)
+    figures = only_changed(measured.figures)
     found = dict(totals(figures))
-    found |= dict(grouped("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
-    found |= dict(grouped("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
+    found |= dict(figures_by_group("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
+    found |= dict(figures_by_group("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
     found |= dict(curves("all", figures))
     found |= dict(curves("changed once", figures[figures.changes == 1]))
-    found |= dict(curves("changed often", figures[figures.changes >= OFTEN]))
+    found |= dict(curves("changed often", figures[figures.changes >= MIN_OFTEN_CHANGES]))
     found |= dict(survival("all", figures))
     found |= dict(histograms(figures))
     return found
 
 
-def of_changed(figures: PageFigures) -> PageFigures:
+def only_changed(figures: PageFigures) -> PageFigures:
     """Leave shapes, and shares of words, only to pages that changed."""
     columns = {name: getattr(figures, name) for name in PageFigures.__dataclass_fields__}
     columns["shape"] = np.where(figures.changes > 0, figures.shape, "")
@@ -136,14 +136,14 @@ def of_changed(figures: PageFigures) -> PageFigures:
     return PageFigures(**columns)
 
 
-def totals(figures: PageFigures) -> Iterator[tuple[Key, Found]]:
+def totals(figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
     """Yield the first row of Table 1, and what the text says of all pages."""
-    whole = group("all", figures)
-    yield ("t1_all", "all", "never_changed"), Found(whole.never_changed, whole.compared)
-    yield from of_group("t1_all", whole)
+    whole = summarise_group("all", figures)
+    yield ("t1_all", "all", "never_changed"), FigureValue(whole.never_changed, whole.compared)
+    yield from group_figures("t1_all", whole)
 
 
-def of_group(table: str, row: Group) -> Iterator[tuple[Key, Found]]:
+def group_figures(table: str, row: GroupSummary) -> Iterator[tuple[Key, FigureValue]]:
     """Yield the four means of a row of Table 1."""
     means = {
         "hours": row.interval_hours,
@@ -152,27 +152,31 @@ def of_group(table: str, row: Group) -> Iterator[tuple[Key, Found]]:
         "knot_dice": row.knot_dice,
     }
     for metric, mean in means.items():
-        yield (table, row.name, metric), Found(mean.mean, mean.pages)
+        yield (table, row.name, metric), FigureValue(mean.mean, mean.pages)
 
 
-def grouped(
-    table: str, names: Sequence[str], member: np.ndarray, measured: Measured, figures: PageFigures
-) -> Iterator[tuple[Key, Found]]:
+def figures_by_group(
+    table: str,
+    names: Sequence[str],
+    member: np.ndarray,
+    measured: MeasuredPages,
+    figures: PageFigures,
+) -> Iterator[tuple[Key, FigureValue]]:
     """Yield the rows of Table 1 for some groups, and whether they differ."""
     for name in names:
         held = member == name
-        yield from of_group(table, group(name, figures[held]))
+        yield from group_figures(table, summarise_group(name, figures[held]))
         by_site = site_means(figures.interval_hours[held], measured.names["site"][held])
-        yield (table, name, "hours_by_site"), Found(_mean(by_site), len(by_site))
+        yield (table, name, "hours_by_site"), FigureValue(_mean(by_site), len(by_site))
     for figure, metric in (("interval_hours", "p_hours"), ("dice_mean", "p_dice")):
         values = getattr(figures, figure)
         known = np.isfinite(values)
-        test = differ(figure, {name: values[known & (member == name)] for name in names})
+        test = compare_groups(figure, {name: values[known & (member == name)] for name in names})
         pages = int(np.count_nonzero(known & np.isin(member, names)))
-        yield (table, "groups differ", metric), Found(test.p, pages)
+        yield (table, "groups differ", metric), FigureValue(test.p, pages)
 
 
-def site_means(values: Floats, sites: np.ndarray) -> Floats:
+def site_means(values: FloatArray, sites: np.ndarray) -> FloatArray:
     """Return the mean of each site that has any, so that large sites have one voice as others.
 
     >>> site_means(np.array([1.0, 3.0, 5.0]), np.array(["a", "a", "b"])).tolist()
@@ -184,23 +188,23 @@ def site_means(values: Floats, sites: np.ndarray) -> Floats:
     return np.asarray(sums / np.bincount(which)) if len(which) else np.empty(0)
 
 
-def by_part(measured: Measured) -> Figures:
+def figures_by_part(measured: MeasuredPages) -> Figures:
     """Return Table 1's figures for each part of the real data, and its shares of curves."""
-    figures, parts = of_changed(measured.figures), measured.names["part"]
+    figures, parts = only_changed(measured.figures), measured.names["part"]
     found: Figures = {}
     for part in sorted(set(parts.tolist())):
-        row = group(part, figures[parts == part])
-        found["t1_part", part, "never_changed"] = Found(row.never_changed, row.compared)
-        found |= dict(of_group("t1_part", row))
+        row = summarise_group(part, figures[parts == part])
+        found["t1_part", part, "never_changed"] = FigureValue(row.never_changed, row.compared)
+        found |= dict(group_figures("t1_part", row))
         if row.shapes:
-            found["t1_part", part, "knotted"] = Found(row.shapes[-1], row.curves)
+            found["t1_part", part, "knotted"] = FigureValue(row.shapes[-1], row.curves)
     return found
 
 
-def whole_spans(folder: Path) -> Figures:
+def whole_span_figures(folder: Path) -> Figures:
     """Return what the watched days alone say of all pages, over all the time they were watched."""
     days = pl.scan_parquet(folder / "observations.parquet").filter(
-        ~pl.col("part").is_in([*LEFT_OUT, *HOURLY])
+        ~pl.col("part").is_in([*EXCLUDED_PARTS, *HOURLY_PARTS])
     )
     pages = days.group_by("part", "page").agg(
         (pl.col("day").filter("changed").max() - pl.col("day").min()).dt.total_hours().alias("h"),
@@ -211,37 +215,37 @@ def whole_spans(folder: Path) -> Figures:
     hours = float((changed["h"] / changed["changes"]).mean())
     never = 1 - len(changed) / len(table)
     return {
-        ("t1_all", "whole span", "never_changed"): Found(never, len(table)),
-        ("t1_all", "whole span", "hours"): Found(hours, len(changed)),
+        ("t1_all", "whole span", "never_changed"): FigureValue(never, len(table)),
+        ("t1_all", "whole span", "hours"): FigureValue(hours, len(changed)),
     }
 
 
-def curves(name: str, figures: PageFigures) -> Iterator[tuple[Key, Found]]:
+def curves(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
     """Yield the shares of flat, sloped and knotted curves, and where the knots are."""
-    row = group(name, figures)
+    row = summarise_group(name, figures)
     for shape, share in zip(SHAPES, row.shapes, strict=False):
-        yield ("curves", name, shape), Found(share, row.curves)
+        yield ("curves", name, shape), FigureValue(share, row.curves)
     knots = row.knot_hours.pages
-    yield ("curves", name, "knot_hours_mean"), Found(row.knot_hours.mean, knots)
-    yield ("curves", name, "knot_hours_median"), Found(row.knot_hours.median, knots)
-    yield ("curves", name, "knot_dice_mean"), Found(row.knot_dice.mean, knots)
-    yield ("curves", name, "knot_dice_median"), Found(row.knot_dice.median, knots)
+    yield ("curves", name, "knot_hours_mean"), FigureValue(row.knot_hours.mean, knots)
+    yield ("curves", name, "knot_hours_median"), FigureValue(row.knot_hours.median, knots)
+    yield ("curves", name, "knot_dice_mean"), FigureValue(row.knot_dice.mean, knots)
+    yield ("curves", name, "knot_dice_median"), FigureValue(row.knot_dice.median, knots)
 
 
-def survival(name: str, figures: PageFigures) -> Iterator[tuple[Key, Found]]:
+def survival(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
     """Yield Table 4, over the pages that changed."""
-    row = group(name, figures[figures.changes > 0])
+    row = summarise_group(name, figures[figures.changes > 0])
     for horizon, mean in zip(HORIZONS, row.survival, strict=True):
-        yield ("t4", horizon, "mean"), Found(mean.mean, mean.pages)
+        yield ("t4", horizon, "mean"), FigureValue(mean.mean, mean.pages)
     last = row.survival[-1]
-    yield ("t4", HORIZONS[-1], "median"), Found(last.median, last.pages)
+    yield ("t4", HORIZONS[-1], "median"), FigureValue(last.median, last.pages)
     shares = figures.survival[figures.changes > 0][:, -1]
     known = shares[np.isfinite(shares)]
-    lost = float(np.mean(known < LITTLE_LEFT)) if len(known) else None
-    yield ("t4", HORIZONS[-1], "less than half left"), Found(lost, len(known))
+    lost = float(np.mean(known < HALF_LEFT)) if len(known) else None
+    yield ("t4", HORIZONS[-1], "less than half left"), FigureValue(lost, len(known))
 
 
-def histograms(figures: PageFigures) -> Iterator[tuple[Key, Found]]:
+def histograms(figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
     """Yield the shares of pages between some bounds of Figure 3."""
     for metric, values, edges in (
         ("hours", figures.interval_hours, HOUR_BINS),
@@ -251,46 +255,46 @@ def histograms(figures: PageFigures) -> Iterator[tuple[Key, Found]]:
         counts, _ = np.histogram(known, edges)
         for low, high, count in zip(edges, edges[1:], counts.tolist(), strict=False):
             share = count / len(known) if len(known) else None
-            yield ("fig3", f"{low:g} to {high:g}", metric), Found(share, len(known))
+            yield ("fig3", f"{low:g} to {high:g}", metric), FigureValue(share, len(known))
 
 
-def sub_hour(table: Sequence[Interval], figures: PageFigures) -> Figures:
+def sub_hour_figures(table: Sequence[BurstInterval], figures: PageFigures) -> Figures:
     """Return Table 2: shares of all pages, those of the hour over the whole five weeks."""
     pages = len(figures)
     found: Figures = {}
     for row in table:
         name = "instant" if row.minutes == 0 else f"{row.minutes} minutes"
         share = row.pages / pages
-        found["t2", name, "any"] = Found(row.any * share, pages)
-        found["t2", name, "all"] = Found(row.all * share, pages)
-        found["t2", name, "dice_mean"] = Found(row.mean_dice, row.pages)
-        found["t2", name, "dice_median"] = Found(row.median_dice, row.pages)
-    often = figures.changes > NEARLY_EVERY * figures.compared
-    found["t2", "60 minutes", "any"] = Found(float(np.mean(figures.changes > 0)), pages)
-    found["t2", "60 minutes", "all"] = Found(float(np.mean(often)), pages)
+        found["t2", name, "any"] = FigureValue(row.any * share, pages)
+        found["t2", name, "all"] = FigureValue(row.all * share, pages)
+        found["t2", name, "dice_mean"] = FigureValue(row.mean_dice, row.pages)
+        found["t2", name, "dice_median"] = FigureValue(row.median_dice, row.pages)
+    often = figures.changes > LIVELY_SHARE * figures.compared
+    found["t2", "60 minutes", "any"] = FigureValue(float(np.mean(figures.changes > 0)), pages)
+    found["t2", "60 minutes", "all"] = FigureValue(float(np.mean(often)), pages)
     return found
 
 
-def as_json(data: str, table: Sequence[Row]) -> str:
+def as_json(data: str, table: Sequence[FigureRow]) -> str:
     """Return the whole as one JSON document."""
     return json.dumps({"name": "web_changes", "data": data, "rows": [asdict(row) for row in table]})
 
 
-def as_text(table: Sequence[Row]) -> str:
+def as_text(table: Sequence[FigureRow]) -> str:
     """Return the rows as a table to read."""
     head = f"{'table':<10}{'group':<24}{'metric':<20}{'paper':>10}{'world':>10}{'real':>10}{'n':>8}"
     lines = [
-        f"{row.table:<10}{row.group[:23]:<24}{row.metric:<20}{written(row.paper):>10}"
-        f"{written(row.world):>10}{written(row.real):>10}{row.n:>8}"
+        f"{row.table:<10}{row.group[:23]:<24}{row.metric:<20}{format_value(row.paper):>10}"
+        f"{format_value(row.world):>10}{format_value(row.real):>10}{row.n:>8}"
         for row in table
     ]
     return "\n".join([head, *lines])
 
 
-def written(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Write a figure in few characters; a dash stands for none.
 
-    >>> written(None), written(0.7944), written(123.4), written("words")
+    >>> format_value(None), format_value(0.7944), format_value(123.4), format_value("words")
     ('-', '.794', '123', 'words')
     """
     if value is None or isinstance(value, str):
@@ -300,5 +304,5 @@ def written(value: Value) -> str:
     return f"{value:.3f}".removeprefix("0") if abs(value) < 1 else f"{value:.2f}"
 
 
-def _mean(values: Floats) -> float | None:
+def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if len(values) else None

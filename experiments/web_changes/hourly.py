@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 
 from experiments.web_changes.composition import (
     HOURS,
-    LIVELY,
+    MIN_LIVELY_RATE,
     PARAGRAPH,
-    Habits,
-    Makeup,
-    blinks_of,
-    makeup,
+    CompositionParameters,
+    PageComposition,
+    draw_blinks,
+    draw_composition,
 )
-from freshet.core.types import Floats, Indices, Terms
-from freshet.core.version_series import Series
-from freshet.world.change_processes import HOUR, Chance
-from freshet.world.population import population
+from freshet.core.types import FloatArray, IndexArray, TermCounts
+from freshet.core.version_series import VersionSeries
+from freshet.world.change_processes import HOUR, Rng
+from freshet.world.population import draw_population
 from freshet.world.presets import WEB_CHANGES
 
 # The paper drew its pages from visits, few of one site; how they change does not depend on it.
-_ALONE = replace(WEB_CHANGES.kinship, pages_per_directory=1.0, directories_per_host=1.0)
-SCATTERED = replace(WEB_CHANGES, kinship=_ALONE)
+_ALONE = replace(WEB_CHANGES.grouping, pages_per_directory=1.0, directories_per_host=1.0)
+ONE_PAGE_PER_SITE = replace(WEB_CHANGES, grouping=_ALONE)
 START = 1_180_310_400.0
 """A Monday at midnight, as the populations' first cycle."""
 
@@ -51,17 +51,19 @@ class HourlyPage:
     """
 
     url: str
-    makeup: Makeup
-    changes: Indices
-    arrivals: Indices
+    composition: PageComposition
+    changes: IndexArray
+    arrivals: IndexArray
     seed: int
 
     def words(self, epoch: float, visit: int = 0) -> Words:
         """Return the words that a visit finds; two visits at one time may find others."""
         hour = self._hour(epoch)
-        parts = self.makeup
+        parts = self.composition
         pieces = np.arange(self.arrivals[hour], self.arrivals[hour] + parts.pieces, dtype=np.uint64)
-        listed = (_PIECE + pieces * _NUMBER)[:, None] + np.arange(parts.piece, dtype=np.uint64)
+        listed = (_PIECE + pieces * _NUMBER)[:, None] + np.arange(
+            parts.words_per_piece, dtype=np.uint64
+        )
         return np.concatenate([
             _several(_STANDING, 0, parts.standing),
             listed.ravel(),
@@ -69,18 +71,18 @@ class HourlyPage:
             _several(_BLINKING, self._text(epoch, visit), parts.blinking),
         ])
 
-    def terms(self, epoch: float, visit: int = 0) -> Terms:
+    def terms(self, epoch: float, visit: int = 0) -> TermCounts:
         """Return the words as terms, each there once."""
         ids = np.sort(self.words(epoch, visit) * _SPREAD)
-        return Terms(ids, np.ones(len(ids), np.uint32))
+        return TermCounts(ids, np.ones(len(ids), np.uint32))
 
     def html(self, epoch: float, visit: int = 0) -> str:
         """Write the page: paragraphs, a list with an item per piece, two boxes of what changes."""
-        parts, hour = self.makeup, self._hour(epoch)
-        words = [spelled(int(word)) for word in self.words(epoch, visit)]
-        bounds = np.cumsum([parts.standing, parts.pieces * parts.piece, parts.fleeting])
+        parts, hour = self.composition, self._hour(epoch)
+        words = [spell(int(word)) for word in self.words(epoch, visit)]
+        bounds = np.cumsum([parts.standing, parts.pieces * parts.words_per_piece, parts.fleeting])
         standing, listed, fleeting, blinking = np.split(np.array(words, object), bounds)
-        items = listed.reshape(parts.pieces, parts.piece)
+        items = listed.reshape(parts.pieces, parts.words_per_piece)
         return _PAGE.format(
             standing="".join(f"<p>{' '.join(line)}</p>" for line in _lines(standing)),
             items="".join(f"<li><a href='/{item[0]}'>{' '.join(item)}</a></li>" for item in items),
@@ -91,79 +93,85 @@ class HourlyPage:
 
     def boxes(self, hour: int) -> int:
         """Return how many boxes are left at an hour."""
-        losses = self.makeup.losses
+        losses = self.composition.losses
         gone = np.count_nonzero(losses <= hour) / max(len(losses), 1)
-        return round(self.makeup.boxes * (1 - gone))
+        return round(self.composition.boxes * (1 - gone))
 
     def _hour(self, epoch: float) -> int:
         return min(max(int((epoch - START) // HOUR), 0), HOURS)
 
     def _text(self, epoch: float, visit: int) -> int:
         """Return the number of the text that blinks."""
-        blink = self.makeup.blink
+        blink = self.composition.blink
         if blink.minutes < 0:
             return 0
         seconds = (epoch - START) % HOUR
         tick = int(seconds // (blink.minutes * _MINUTE)) if blink.minutes else int(seconds)
         number = (self._hour(epoch) * int(HOUR) + tick) * _VISITS
         number += 0 if blink.minutes else visit % _VISITS
-        if not blink.texts:
+        if not blink.text_count:
             return number
-        return int(np.random.default_rng([self.seed, number]).integers(blink.texts))
+        return int(np.random.default_rng([self.seed, number]).integers(blink.text_count))
 
 
 def hourly_web(
-    pages: int, seed: int, *, within: range | None = None, habits: Habits | None = None
+    pages: int,
+    seed: int,
+    *,
+    within: range | None = None,
+    parameters: CompositionParameters | None = None,
 ) -> Iterator[HourlyPage]:
     """Yield the pages of a web, or some of them; each is the same for the same seed."""
-    habits = habits or Habits()
-    people = population(SCATTERED, pages, HOURS, seed)
+    parameters = parameters or CompositionParameters()
+    people = draw_population(ONE_PAGE_PER_SITE, pages, HOURS, seed)
     rng = np.random.default_rng([seed, 1])
-    blinks = blinks_of(pages, np.flatnonzero(people.rates >= LIVELY).tolist(), rng)
+    blinks = draw_blinks(pages, np.flatnonzero(people.rates >= MIN_LIVELY_RATE).tolist(), rng)
     for number in within or range(pages):
         own = np.random.default_rng([seed, 2, number])
-        parts = makeup(habits, own, people.rates[number], people.dice[number], blinks[number])
+        parts = draw_composition(
+            parameters, own, people.rates[number], people.dice[number], blinks[number]
+        )
         changed = people.changed[number]
-        domain = SCATTERED.domains[people.domains[number]].name
-        depth = int(SCATTERED.depths[people.depths[number]].name.rstrip("+"))
+        domain = ONE_PAGE_PER_SITE.domains[people.domains[number]].name
+        depth = int(ONE_PAGE_PER_SITE.depths[people.depths[number]].name.rstrip("+"))
         path = "".join(f"{step}/" for step in ("a", "b", "c", "d", "e")[:depth])
         yield HourlyPage(
             url=f"https://site{people.sites[number]}.{domain}/{path}?page={number}",
-            makeup=parts,
+            composition=parts,
             changes=_counted(changed),
             arrivals=_counted(_coming(parts, changed, own)),
             seed=seed + number,
         )
 
 
-def hourly_series(page: HourlyPage) -> Series:
+def hourly_series(page: HourlyPage) -> VersionSeries:
     """Return what looks at every full hour show of a page's words."""
     times = look_times()
-    if not page.makeup.blinking:
+    if not page.composition.blinking:
         _, firsts, shown = np.unique(
             page.changes * (HOURS + 1) + page.arrivals, return_index=True, return_inverse=True
         )
         terms = tuple(page.terms(float(times[first])) for first in firsts)
-        return Series(times, shown.astype(np.int32), terms)
+        return VersionSeries(times, shown.astype(np.int32), terms)
     versions = [page.terms(float(time)) for time in times]
-    return Series(times, np.arange(len(times), dtype=np.int32), tuple(versions))
+    return VersionSeries(times, np.arange(len(times), dtype=np.int32), tuple(versions))
 
 
-def look_times() -> Floats:
+def look_times() -> FloatArray:
     """Return the full hours of five weeks, both ends included."""
     return np.asarray(START + HOUR * np.arange(HOURS + 1))
 
 
-def spelled(word: int) -> str:
+def spell(word: int) -> str:
     """Return a number as a word of letters and digits.
 
-    >>> spelled(0x1F)
+    >>> spell(0x1F)
     'w1f'
     """
     return f"w{word:x}"
 
 
-def _coming(parts: Makeup, changed: NDArray[np.bool_], rng: Chance) -> NDArray[np.integer]:
+def _coming(parts: PageComposition, changed: NDArray[np.bool_], rng: Rng) -> NDArray[np.integer]:
     """Return how many pieces come in each hour: only at changes, as fast as the makeup says."""
     if not parts.pieces:
         return np.zeros(len(changed), np.int64)
@@ -172,7 +180,7 @@ def _coming(parts: Makeup, changed: NDArray[np.bool_], rng: Chance) -> NDArray[n
     return rng.poisson(1 / parts.piece_hours, len(changed)) * changed
 
 
-def _counted(events: NDArray[np.generic]) -> Indices:
+def _counted(events: NDArray[np.generic]) -> IndexArray:
     """Return how many there were by each hour, none at the first."""
     return np.concatenate([[0], np.cumsum(events)]).astype(np.int32)
 

@@ -5,19 +5,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from freshet.core.numba_cache import choose_cache, home_folder
+from freshet.core.numba_cache import choose_cache_folder, user_home
 from freshet.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from freshet.collection.collection import Collection
-    from freshet.collection.watch import Sighting
+    from freshet.collection.watch import WatchResult
     from freshet.crawl.fetch_job import DaySpending
 
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 
-choose_cache(Path(__file__).parent, home_folder(), os.environ)
+choose_cache_folder(Path(__file__).parent, user_home(), os.environ)
 
 
 def open(path: "str | Path") -> "Collection":
@@ -41,7 +41,7 @@ def run(
     The crawl has a process of its own: it works in notebooks, in threads, and again and again.
     """
     process = import_module("freshet.fetch.crawl_process")
-    limits = process.Limits(visits, seconds)
+    limits = process.CrawlLimits(visits, seconds)
     spending = process.crawl_in_process(Path(path), budget=budget, limits=limits)
     return cast("DaySpending", spending)
 
@@ -56,7 +56,7 @@ def watch(
     tags: "Sequence[str]" = (),
     budget: str = "",
     seconds: float = 60.0,
-) -> "list[Sighting]":
+) -> "list[WatchResult]":
     """Add pages to a collection, fetch them now, and return what was found of each.
 
     A page that is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
@@ -65,9 +65,9 @@ def watch(
     crawl_in_process = import_module("freshet.fetch.crawl_process").crawl_in_process
     watch_pages = import_module("freshet.fetch.watch").watch
     found = watch_pages(
-        Path(path), urls, tags=tuple(tags), budget=budget, seconds=seconds, crawl=crawl_in_process
+        Path(path), urls, tags=tuple(tags), budget=budget, seconds=seconds, run=crawl_in_process
     )
-    return cast("list[Sighting]", found)
+    return cast("list[WatchResult]", found)
 
 
 def _collections() -> "type[Collection]":

@@ -5,17 +5,17 @@ import numpy as np
 import pytest
 
 from freshet.analysis import collection_analysis as analysing
-from freshet.analysis.collection_analysis import analyse
-from freshet.analysis.page_measurement import Measured, MeasurePages
-from freshet.analysis.page_study import study
-from freshet.archive.importers.base import Arrival
+from freshet.analysis.collection_analysis import analyse_collection
+from freshet.analysis.page_measurement import PageBatchMeasurer, PageMeasurement
+from freshet.analysis.page_study import study_page
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.errors import NotFound, UsageError
+from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.types import Change, Outcome
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
-from freshet.measure.statistics.page_summary import PageSummary
+from freshet.measure.statistics.page_summary import PageChangeSummary
 from tests.crawl import test_bursts as crawled
 from tests.record.record_samples import URL, arrive, html, make, record
 
@@ -23,18 +23,18 @@ HERE = LocalEngine(1)
 PDF = b"%PDF-1.7 \x00\xff binary"
 
 
-def measured(folder: Path, *arrivals: Arrival) -> Measured:
+def measured(folder: Path, *arrivals: Observation) -> PageMeasurement:
     """Return what an analysis says of a page with these arrivals."""
     with make(folder) as collection:
         record(collection, arrivals)
-        return next(iter(analyse(collection, engine=HERE).measured()))
+        return next(iter(analyse_collection(collection, engine=HERE).page_measurements()))
 
 
-def summary(folder: Path, *arrivals: Arrival) -> PageSummary:
+def summary(folder: Path, *arrivals: Observation) -> PageChangeSummary:
     return measured(folder, *arrivals).summary
 
 
-def site(name: str, days: int, *, every: int) -> list[Arrival]:
+def site(name: str, days: int, *, every: int) -> list[Observation]:
     """Return daily looks at a page that changes every few looks; never if that is 0."""
     url = f"https://{name}"
     return [
@@ -60,8 +60,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
     with Collection.open(filled) as collection:
-        found = analyse(collection, by="tld", engine=HERE)
-    assert (found.pages, found.total.pages, found.sampled) == (13, 13, False)
+        found = analyse_collection(collection, by="tld", engine=HERE)
+    assert (found.pages, found.total.pages, found.is_sample) == (13, 13, False)
     assert found.total.never_changed == pytest.approx(1 / 13)
     assert [(row.name, row.pages) for row in found.groups] == [("com", 6), ("org", 6), ("net", 1)]
     lively, quiet, still = found.groups
@@ -91,7 +91,7 @@ def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
 )
 def test_pages_can_be_grouped_in_many_ways(filled: Path, by: str, groups: dict[str, int]) -> None:
     with Collection.open(filled) as collection:
-        found = analyse(collection, by=by, engine=HERE)
+        found = analyse_collection(collection, by=by, engine=HERE)
     assert {row.name: row.pages for row in found.groups} == groups
 
 
@@ -126,7 +126,7 @@ def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times
             arrive(hour / 24, b"<p>one<p>two" if hour < 3 else b"<p>one") for hour in range(40)
         ]
         record(collection, hourly, site("daily.example.org/", 40, every=1))
-        survival = analyse(collection, engine=HERE).total.survival
+        survival = analyse_collection(collection, engine=HERE).total.survival
     shares = [each.mean for each in survival]
     assert [each.pages for each in survival] == [1, 1, 1, 1, 1, 1]
     assert shares[1] is not None
@@ -137,12 +137,15 @@ def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times
 def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         fill(collection)
-        among = {page.page: page.summary for page in analyse(collection, engine=HERE).measured()}
+        among = {
+            page.page_id: page.summary
+            for page in analyse_collection(collection, engine=HERE).page_measurements()
+        }
         for page in (
             next(iter(collection.pages(source=""))),
             collection.page("https://b1.example.org/x/y"),
         ):
-            alone = study(collection, page).summary.expected_hours
+            alone = study_page(collection, page).summary.expected_hours
             assert alone == pytest.approx(among[page.id].expected_hours, rel=1e-5)
 
 
@@ -158,10 +161,10 @@ def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
         crawled.until_fast(web)
         web.go_on(crawled.HOUR)
     with Collection.open(folder, clock=clock) as collection:
-        rows = {row.minutes: row.any for row in collection.analyse(processes=1).rounds}
+        rows = {row.minutes: row.any for row in collection.analyse(processes=1).bursts}
         assert rows.keys() >= {2, 16, 32}
         assert rows[2] == 1.0
-        assert collection.analyse(source="", processes=1).rounds == ()
+        assert collection.analyse(source="", processes=1).bursts == ()
 
 
 def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
@@ -169,12 +172,12 @@ def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
         Collection.open(filled) as collection,
         pytest.raises(UsageError, match="'colour'; choose one of tld, depth"),
     ):
-        analyse(collection, by="colour")
+        analyse_collection(collection, by="colour")
 
 
 def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
-        found = analyse(collection, engine=HERE)
+        found = analyse_collection(collection, engine=HERE)
     assert (found.pages, found.groups, found.total.never_changed) == (0, (), None)
     assert [test.why for test in found.tests] == [
         "fewer than two groups have 5 pages with a figure"
@@ -183,7 +186,7 @@ def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
 
 def test_several_processes_say_what_one_says(filled: Path) -> None:
     with Collection.open(filled) as collection:
-        work = MeasurePages(str(filled))
+        work = PageBatchMeasurer(str(filled))
         batches: list[Columns] = [{"page": np.array(ids)} for ids in ([1, 2, 3], [13], [])]
         beside = list(LocalEngine(2).map(work, batches))
         for ours, theirs in zip(map(work, batches), beside, strict=True):
@@ -197,7 +200,7 @@ def test_several_processes_say_what_one_says(filled: Path) -> None:
 def test_an_analysis_goes_on_where_it_was_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysing, "PAGES", 2)
+    monkeypatch.setattr(analysing, "PAGES_PER_BATCH", 2)
     with make(tmp_path / "c") as collection:
         record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(8)))
 
@@ -207,27 +210,36 @@ def test_an_analysis_goes_on_where_it_was_stopped(
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            analyse(collection, engine=HERE, progress=stop)
+            analyse_collection(collection, engine=HERE, progress=stop)
         assert len(list((collection.path / "analysis" / "all").iterdir())) == 2
         asked = _Asked()
-        whole = analyse(collection, engine=asked)
+        whole = analyse_collection(collection, engine=asked)
         assert asked.pages == [5, 6, 7, 8]
         record(collection, [arrive(9, html("late"), url="https://3.example.org/")])
         again = _Asked()
-        newer = analyse(collection, engine=again)
+        newer = analyse_collection(collection, engine=again)
         assert again.pages == [3, 4]
         assert (whole.pages, newer.pages) == (8, 8)
-        assert [page.summary.looks for page in newer.measured()] == [3, 3, 3, 4, 3, 3, 3, 3]
+        assert [page.summary.looks for page in newer.page_measurements()] == [
+            3,
+            3,
+            3,
+            4,
+            3,
+            3,
+            3,
+            3,
+        ]
 
 
 def test_a_page_that_grows_does_not_have_other_batches_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysing, "PAGES", 4)
-    monkeypatch.setattr(analysing, "VISITS", 10)
+    monkeypatch.setattr(analysing, "PAGES_PER_BATCH", 4)
+    monkeypatch.setattr(analysing, "MIN_VISITS_FOR_OWN_BATCH", 10)
     with make(tmp_path / "c") as collection:
         record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(16)))
-        analyse(collection, engine=HERE)
+        analyse_collection(collection, engine=HERE)
         grown = "https://5.example.org/"
         for days, measured in (
             (range(3, 6), [5, 6, 7, 8]),
@@ -236,9 +248,9 @@ def test_a_page_that_grows_does_not_have_other_batches_measured_again(
         ):
             record(collection, [arrive(day, html(f"late {day}"), url=grown) for day in days])
             asked = _Asked()
-            whole = analyse(collection, engine=asked)
+            whole = analyse_collection(collection, engine=asked)
             assert asked.pages == measured
-            assert [page.page for page in whole.measured()] == list(range(1, 17))
+            assert [page.page_id for page in whole.page_measurements()] == list(range(1, 17))
 
 
 class _Asked(LocalEngine):
@@ -248,10 +260,10 @@ class _Asked(LocalEngine):
         super().__init__(1)
         self.pages: list[int] = []
 
-    def map(self, work, batches, **options):  # type: ignore[no-untyped-def]
+    def map(self, function, batches, **options):  # type: ignore[no-untyped-def]
         def noted(batch: Columns) -> Columns:
             self.pages += batch["page"].tolist()
-            found: Columns = work(batch)
+            found: Columns = function(batch)
             return found
 
         return super().map(noted, batches, **options)
@@ -261,18 +273,18 @@ def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
         collection.tag("news", [next(iter(collection.pages()))])
-        whole = analyse(collection, engine=HERE)
-        assert analyse(collection, tag="news", engine=HERE).pages == 1
-        assert len(list(whole.measured())) == 2
+        whole = analyse_collection(collection, engine=HERE)
+        assert analyse_collection(collection, tag="news", engine=HERE).pages == 1
+        assert len(list(whole.page_measurements())) == 2
 
 
 def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1))
-        found = analyse(collection, engine=HERE)
-        found.parts[0].unlink()
-        with pytest.raises(NotFound, match="analyse the collection again"):
-            list(found.measured())
+        found = analyse_collection(collection, engine=HERE)
+        found.result_files[0].unlink()
+        with pytest.raises(NotFoundError, match="analyse the collection again"):
+            list(found.page_measurements())
 
 
 def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.analysis.figure_collector import Tally
+from freshet.analysis.figure_collector import FigureCollector
 from freshet.core.types import Change, Page
 from freshet.engine.result_cache import Columns
-from freshet.measure.statistics.page_summary import looks_of, summarise, to_columns
+from freshet.measure.statistics.page_summary import look_table, summaries_to_columns, summarise_page
 from tests.record.record_samples import NOW
 
-LOOKS = looks_of([(0.0, None), (86_400.0, Change(False))])
+LOOKS = look_table([(0.0, None), (86_400.0, Change(False))])
 
 
 def page(number: int) -> Page:
@@ -26,11 +26,11 @@ def batches(pages: int) -> Iterator[tuple[list[int], Columns]]:
     """Yield pages in batches, each with as many changes as its number says."""
     for first in range(1, pages + 1, 7):
         ids = list(range(first, min(first + 7, pages + 1)))
-        summaries = [replace(summarise(LOOKS), changes=n, compared=2 * n) for n in ids]
+        summaries = [replace(summarise_page(LOOKS), changes=n, compared=2 * n) for n in ids]
         yield (
             ids,
             {
-                **to_columns(summaries),
+                **summaries_to_columns(summaries),
                 "page": np.array(ids, np.int64),
                 "look_row": np.repeat(np.arange(len(ids), dtype=np.int32), len(LOOKS)),
                 "look_time": np.tile(LOOKS.times, len(ids)),
@@ -41,22 +41,24 @@ def batches(pages: int) -> Iterator[tuple[list[int], Columns]]:
 
 @given(st.integers(0, 30), st.integers(1, 12))
 def test_beyond_a_number_of_pages_a_sample_is_held(pages: int, most: int) -> None:
-    tally = Tally(most)
+    tally = FigureCollector(most)
     for ids, columns in batches(pages):
-        tally.add(columns, list(map(page, ids)), [(label(number),) for number in ids])
-    held = tally.gathered()
-    assert tally.pages == len(tally.rates()) == pages
+        tally.add_batch(columns, list(map(page, ids)), [(label(number),) for number in ids])
+    held = tally.figures()
+    assert tally.page_count == len(tally.rates()) == pages
     assert len(held) == len(held.figures) <= most
     assert len(held) == pages or pages > most
-    assert held.figures.changes[held.rows].tolist() == held.ids[held.rows].tolist()
-    names = list(tally.names)
-    assert [names[code] for code in held.codes] == [label(n) for n in held.ids[held.rows].tolist()]
+    assert held.figures.changes[held.member_rows].tolist() == held.ids[held.member_rows].tolist()
+    names = list(tally.group_numbers)
+    assert [names[code] for code in held.member_groups] == [
+        label(n) for n in held.ids[held.member_rows].tolist()
+    ]
 
 
 def test_rates_are_learnt_and_told_in_hours() -> None:
-    tally = Tally()
+    tally = FigureCollector()
     for ids, columns in batches(9):
-        tally.add(columns, list(map(page, ids)), [()] * len(ids))
-    held = tally.gathered()
+        tally.add_batch(columns, list(map(page, ids)), [()] * len(ids))
+    held = tally.figures()
     np.testing.assert_allclose(held.figures.expected_hours, 24 / tally.rates(), rtol=1e-5)
-    assert len(held.rows) == 0
+    assert len(held.member_rows) == 0

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from freshet.analysis.charts import Drawn, draw_page
-from freshet.analysis.page_study import Study, study, tinted
-from freshet.archive.importers.base import Arrival
+from freshet.analysis.charts import ChartFiles, draw_page_charts
+from freshet.analysis.page_study import PageStudy, lifespan_heatmap, study_page
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.record.record_samples import CLOCK, URL, WORDS, arrive, html, make, record
@@ -16,35 +16,35 @@ OTHER = "https://example.org/other"
 ALL = ("changes", "curve", "words", "staying-power", "blocks", "survival", "calendar")
 
 
-def studied(folder: Path, *arrivals: Arrival) -> Study:
+def studied(folder: Path, *arrivals: Observation) -> PageStudy:
     """Return the study of a page with these arrivals, beside one that never changes."""
     with make(folder) as collection:
         record(collection, [arrive(0, html("other"), url=OTHER)], arrivals)
-        return study(collection, collection.page(URL))
+        return study_page(collection, collection.page(URL))
 
 
-def drawn(found: Study, folder: Path) -> Drawn:
-    return draw_page(found, folder, "json")
+def drawn(found: PageStudy, folder: Path) -> ChartFiles:
+    return draw_page_charts(found, folder, "json")
 
 
-def daily(days: int) -> list[Arrival]:
+def daily(days: int) -> list[Observation]:
     return [arrive(day, html(f"monday{day} tuesday{day}")) for day in range(days)]
 
 
 def test_words_are_spelt_and_parted(tmp_path: Path) -> None:
     found = studied(tmp_path / "c", *daily(12))
-    spelt = found.spelt(found.terms.spans.rows)
+    spelt = found.spell_words(found.terms.spans.rows)
     assert set(spelt) == set(WORDS.split()) | {f"{d}day{n}" for n in range(12)
                                                for d in ("mon", "tues")}  # fmt: skip
-    assert set(found.spelt(found.split.go_high)) <= {f"{d}day{n}" for n in range(12)
+    assert set(found.spell_words(found.split.go_high)) <= {f"{d}day{n}" for n in range(12)
                                                      for d in ("mon", "tues")}  # fmt: skip
-    assert not found.alone
+    assert not found.has_no_neighbours
 
 
 def test_words_are_spelt_where_a_look_brought_no_bytes(tmp_path: Path) -> None:
     unchanged = [arrive(day, outcome=Outcome.NOT_MODIFIED) for day in (1.5, 2.0, 3.0)]
     found = studied(tmp_path / "c", arrive(0, html("old")), arrive(1.2, html("fresh")), *unchanged)
-    assert {"old", "fresh"} <= set(found.spelt(found.terms.spans.rows))
+    assert {"old", "fresh"} <= set(found.spell_words(found.terms.spans.rows))
 
 
 def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
 def test_blocks_that_change_at_the_same_times_are_told(tmp_path: Path) -> None:
     bodies = [f"<h1>herald</h1><p>{day // 3}</p><h2>{day // 3} more</h2>" for day in range(12)]
     found = studied(tmp_path / "c", *(arrive(n, body.encode()) for n, body in enumerate(bodies)))
-    [bound] = found.together
+    [bound] = found.co_changing
     assert [found.blocks[place].path[-5:] for place in bound.blocks] == ["/p[0]", "h2[0]"]
     assert len(bound.times) == 3
 
@@ -68,18 +68,18 @@ def test_a_version_whose_record_is_damaged_is_none(tmp_path: Path) -> None:
         page = collection.page(URL)
         row = page.history()[0]
         assert row.visit.location is not None
-        assert page.view_of(row) is not None
+        assert page.view_of_visit(row) is not None
         [archive] = (collection.path / "archive").rglob("*.warc.gz")
         archive.write_bytes(b"\x00" * archive.stat().st_size)
     with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         page = collection.page(URL)
-        assert page.view_of(page.history()[0]) is None
+        assert page.view_of_visit(page.history()[0]) is None
 
 
 def test_every_picture_of_a_lively_page_is_drawn(tmp_path: Path) -> None:
     found = drawn(studied(tmp_path / "c", *daily(12)), tmp_path / "pictures")
     assert [path.stem for path in found.files] == list(ALL)
-    assert found.missing == ()
+    assert found.missing_charts == ()
     assert all(path.stat().st_size for path in found.files)
 
 
@@ -104,7 +104,7 @@ def test_the_order_of_storage_does_not_matter(tmp_path: Path) -> None:
     ids=["one version", "the same moment", "turned into a PDF", "a year apart", "empty", "gone"],
 )
 def test_odd_histories_have_a_defined_answer(
-    tmp_path: Path, arrivals: list[Arrival], stems: set[str]
+    tmp_path: Path, arrivals: list[Observation], stems: set[str]
 ) -> None:
     found = studied(tmp_path / "c", *arrivals)
     written = drawn(found, tmp_path / "pictures")
@@ -112,16 +112,16 @@ def test_odd_histories_have_a_defined_answer(
     assert found.curve.why
     assert not len(found.curve)
     assert {path.stem for path in written.files} >= stems
-    assert len(written.files) + len(written.missing) == len(ALL)
-    assert all(reason.startswith("no ") and ": " in reason for reason in written.missing)
+    assert len(written.files) + len(written.missing_charts) == len(ALL)
+    assert all(reason.startswith("no ") and ": " in reason for reason in written.missing_charts)
 
 
 def test_a_page_alone_in_its_collection_has_nothing_to_be_held_against(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, daily(5))
-        found = study(collection, collection.page(URL))
-    assert found.alone
-    assert found.spelt(found.split.go_high) == []
+        found = study_page(collection, collection.page(URL))
+    assert found.has_no_neighbours
+    assert found.spell_words(found.split.go_high) == []
     assert len(found.terms) > 0
 
 
@@ -129,7 +129,7 @@ def test_a_stored_page_is_tinted(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, daily(5))
         page = collection.page(URL)
-        drawn_page = tinted(page, study(collection, page))
+        drawn_page = lifespan_heatmap(page, study_page(collection, page))
     assert "monday4" in drawn_page
     assert "stays 19.2 hours" in drawn_page  # four days in five contents, the last just seen
 
@@ -138,4 +138,4 @@ def test_what_is_no_web_page_says_so_when_tinted(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, html("one")), arrive(1, PDF)])
         page = collection.page(URL)
-        assert "no web page" in tinted(page, study(collection, page))
+        assert "no web page" in lifespan_heatmap(page, study_page(collection, page))

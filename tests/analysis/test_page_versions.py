@@ -6,66 +6,66 @@ import numpy as np
 import pytest
 
 from freshet.analysis import page_versions
-from freshet.analysis.page_traits import traits_of
-from freshet.analysis.page_versions import History, history
+from freshet.analysis.page_traits import page_traits
+from freshet.analysis.page_versions import PageVersions, read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
-from freshet.core.types import Change, Location, Outcome, Snapshot, Visit
-from freshet.view.words import count
+from freshet.core.types import Change, Outcome, RecordLocation, Snapshot, Visit
+from freshet.view.words import count_words
 from tests.record.record_samples import START, URL, arrive, html, make, record
 
 PDF = b"%PDF-1.7 \x00\xff binary"
 
 
-def seen(collection: Collection, *, dom: bool = True) -> History:
+def seen(collection: Collection, *, dom: bool = True) -> PageVersions:
     page = collection.page(URL)
     rows = collection.catalog.history(page.id)
-    return history(
-        rows, lambda visit: collection.snapshots.of(visit, URL), LimitSettings(), dom=dom
+    return read_page_versions(
+        rows, lambda visit: collection.snapshots.read(visit, URL), LimitSettings(), dom=dom
     )
 
 
-def taken(folder: Path, *arrivals: Arrival) -> History:
+def taken(folder: Path, *arrivals: Observation) -> PageVersions:
     with make(folder) as collection:
         record(collection, arrivals)
         return seen(collection)
 
 
-def days(found: History) -> list[float]:
+def days(found: PageVersions) -> list[float]:
     start = START.timestamp()
     return ((found.series.times - start) / 86_400).tolist()
 
 
-def reported(day: float, changed: bool) -> Arrival:
+def reported(day: float, changed: bool) -> Observation:
     return arrive(day, None, outcome=Outcome.REPORTED, change=Change(changed))
 
 
-def unchanged(day: float) -> Arrival:
+def unchanged(day: float) -> Observation:
     return arrive(day, None, outcome=Outcome.NOT_MODIFIED)
 
 
 def test_looks_at_the_same_bytes_share_a_version(tmp_path: Path) -> None:
     found = taken(tmp_path / "c", *(arrive(day, html("ab"[day % 2])) for day in range(4)))
-    assert found.series.shown.tolist() == [0, 1, 0, 1]
+    assert found.series.version_indices.tolist() == [0, 1, 0, 1]
     assert len(found.series.terms) == 2
-    assert found.structure.shown.tolist() == [0, 1, 0, 1]
-    assert found.told == ""
+    assert found.dom_series.version_indices.tolist() == [0, 1, 0, 1]
+    assert found.missing_note == ""
 
 
 def test_looks_come_in_time_order_whatever_order_they_were_stored_in(tmp_path: Path) -> None:
     arrivals = [arrive(day, html(f"day {day}")) for day in (3, 0, 2, 1)]
     found = taken(tmp_path / "c", *arrivals)
     assert days(found) == [0, 1, 2, 3]
-    texts = [found.series.terms[version].ids for version in found.series.shown]
-    assert [count(f"{day}").ids[0] in ids for day, ids in enumerate(texts)] == [True] * 4
+    texts = [found.series.terms[version].hashes for version in found.series.version_indices]
+    assert [count_words(f"{day}").hashes[0] in ids for day, ids in enumerate(texts)] == [True] * 4
 
 
 def test_a_look_without_bytes_shows_what_the_one_before_showed(tmp_path: Path) -> None:
     found = taken(tmp_path / "c", arrive(0, html("a")), unchanged(1), reported(2, False),
                   arrive(3, html("b")), unchanged(4))  # fmt: skip
-    assert found.series.shown.tolist() == [0, 0, 0, 1, 1]
+    assert found.series.version_indices.tolist() == [0, 0, 0, 1, 1]
     assert found.unseen == 0
 
 
@@ -74,7 +74,7 @@ def test_after_a_reported_change_nothing_is_known_until_the_next_bytes(tmp_path:
                   arrive(3, html("c")))  # fmt: skip
     assert days(found) == [0, 3]
     assert (found.looks, found.unseen) == (4, 2)
-    assert found.told == "bytes never kept: 2 looks"
+    assert found.missing_note == "bytes never kept: 2 looks"
 
 
 def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
 def test_a_page_that_turns_into_a_pdf_has_no_elements_then(tmp_path: Path) -> None:
     found = taken(tmp_path / "c", arrive(0, html("a")), arrive(1, PDF), arrive(2, html("b")))
     assert [len(terms) > 0 for terms in found.series.terms] == [True, False, True]
-    doms = [found.structure.doms[version] for version in found.structure.shown]
+    doms = [found.dom_series.doms[version] for version in found.dom_series.version_indices]
     assert [dom is not None for dom in doms] == [True, False, True]
 
 
@@ -97,13 +97,13 @@ def test_bytes_that_are_no_longer_kept_are_left_out_and_counted(tmp_path: Path) 
         collection.catalog.set_locations({visits[1]: None})
         found = seen(collection)
     assert (days(found), found.lost) == ([0, 2], 1)
-    assert found.told == "bytes no longer kept: 1 looks"
+    assert found.missing_note == "bytes no longer kept: 1 looks"
 
 
 def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(day, html(f"day {day}")) for day in range(2)])
-        for file in collection.archive.glob("*.warc.gz"):
+        for file in collection.archive_folder.glob("*.warc.gz"):
             file.write_bytes(b"\x00" * file.stat().st_size)
         found = seen(collection)
     assert (len(found.series), found.lost) == (0, 2)
@@ -112,7 +112,7 @@ def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path)
 def test_bytes_that_cannot_be_decoded_are_counted() -> None:
     coded = (("content-type", "text/html"), ("content-encoding", "gzip"))
     rows = _rows([Snapshot(URL, b"not gzip", headers=coded), Snapshot(URL, html("a"))])
-    found = history(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
+    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
     assert (len(found.series), found.unreadable) == (1, 1)
 
 
@@ -127,49 +127,49 @@ def _rows(snapshots: Sequence[Snapshot]) -> list[HistoryRow]:
         uid = f"{number:016}".encode()
         _BODIES[uid] = snapshot
         time = START + timedelta(hours=number)
-        place = Location("x", number, 1)
+        place = RecordLocation("x", number, 1)
         rows.append(HistoryRow(Visit(uid, 1, time, Outcome.OK, location=place)))
     return rows
 
 
 def test_only_some_of_very_many_versions_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_versions, "MOST_DOMS", 10)
+    monkeypatch.setattr(page_versions, "MAX_DOMS", 10)
     rows = _rows([Snapshot(URL, html(f"number {n}")) for n in range(100)])
-    found = history(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
+    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
     assert len(found.series) == len(found.series.terms) == 100
-    held = [dom for dom in found.structure.doms if dom is not None]
+    held = [dom for dom in found.dom_series.doms if dom is not None]
     assert len(held) <= 10
     assert found.dom_stride == 16
-    assert found.told == "elements of one version in 16 only, as there are very many"
-    assert len(found.structure) == 100
-    assert found.structure.shown[:17].tolist() == [0] * 16 + [1]
+    assert found.missing_note == "elements of one version in 16 only, as there are very many"
+    assert len(found.dom_series) == 100
+    assert found.dom_series.version_indices[:17].tolist() == [0] * 16 + [1]
 
 
 def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_versions, "MOST_TERMS", 200)
+    monkeypatch.setattr(page_versions, "MAX_TERMS", 200)
     rows = _rows([Snapshot(URL, html(f"number {n}")) for n in range(100)])
-    found = history(rows, lambda visit: _BODIES[visit.uid], LimitSettings(), dom=False)
+    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings(), dom=False)
     assert found.word_stride == 16
     assert sum(map(len, found.series.terms)) <= 200
     assert np.diff(found.series.times).tolist() == [16 * 3600] * (len(found.series) - 1)
-    assert "words of one version in 16 only" in found.told
-    assert len(found.structure.doms) == 1
+    assert "words of one version in 16 only" in found.missing_note
+    assert len(found.dom_series.doms) == 1
 
 
 def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
-    found = history([], lambda visit: None, LimitSettings())
-    assert (len(found.series), len(found.structure), found.looks) == (0, 0, 0)
+    found = read_page_versions([], lambda visit: None, LimitSettings())
+    assert (len(found.series), len(found.dom_series), found.looks) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("most", "is_whole"), [(500, True), (4, False)])
 def test_survival_is_told_only_of_times_that_the_held_versions_tell_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_whole: bool
 ) -> None:
-    monkeypatch.setattr(page_versions, "MOST_DOMS", most)
+    monkeypatch.setattr(page_versions, "MAX_DOMS", most)
     rows = [f"<p>{number}</p>" + "<p>x</p>" * (number < 2) for number in range(10 * 24)]
     pages = [f"<html><body>{row}</body></html>".encode() for row in rows]
     found = taken(tmp_path / "c", *(arrive(hour / 24, page) for hour, page in enumerate(pages)))
-    told = [share is not None for share in traits_of(found, URL).survival]
+    told = [share is not None for share in page_traits(found, URL).survival]
     assert (found.dom_stride == 1) == is_whole
     assert told[:2] == [is_whole, is_whole]
     assert told[2]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from freshet.backtest.gpu.histories import ABOVE, LEVEL
-from freshet.core.types import Floats
-from freshet.formula.kernels import NAME, NUMBER, applied
-from freshet.formula.variables import ALL, Known
+from freshet.core.types import FloatArray
+from freshet.formula.kernels import NAME, NUMBER, apply_function
+from freshet.formula.variables import PAPER_VARIABLES, VariableSet
 
 
 class Failed(Exception):
@@ -76,8 +76,8 @@ class Emulated:
 def _values(threads: int, by_cycle: bool, *given: Any) -> None:
     count, number, owners, seen, sums, firsts, steps, numbers, values = given
     assert threads >= count
-    known = Known(ALL, "cycle" if by_cycle else "visit")
-    told = known.told(sums, (number - seen).astype(np.float64))
+    known = VariableSet(PAPER_VARIABLES, "cycle" if by_cycle else "visit")
+    told = known.values(sums, (number - seen).astype(np.float64))
     for past in range(count):
         first, end = firsts[owners[past]], firsts[owners[past] + 1]
         made: list[float] = []
@@ -89,12 +89,12 @@ def _values(threads: int, by_cycle: bool, *given: Any) -> None:
             elif code == NAME:
                 made.append(_named(told, left, past))
             else:
-                made.append(applied(code, made[left], made[right]))
+                made.append(apply_function(code, made[left], made[right]))
         values[past] = made[-1]
 
 
-def _named(told: dict[str, Floats], name: int, past: int) -> float:
-    return float(told[ALL[name]][past])
+def _named(told: dict[str, FloatArray], name: int, past: int) -> float:
+    return float(told[PAPER_VARIABLES[name]][past])
 
 
 def _choose(threads: int, *given: Any) -> None:

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.backtest.class_crawl import ClassCrawl
-from freshet.backtest.cycle_crawl import crawl, moment
-from freshet.backtest.metrics import discount, score
-from freshet.backtest.trace import Keys, Trace, packed
-from freshet.core.tables import Caps, Choices, Truths
-from freshet.core.types import Floats
-from freshet.formula.expression import Formula, parse
-from freshet.formula.variables import ALL, Clock, Measure
-from freshet.learning.evolve.genetic_operators import Language, grown
-from freshet.schedule.ranked import Ranked
-from freshet.schedule.top_k import lot_key
+from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.cycle_crawl import crawl_in_cycles, cycle_time
+from freshet.backtest.metrics import discount_weights, measure_crawl
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
+from freshet.core.tables import BoolArray, ChoiceTable, HostCaps
+from freshet.core.types import FloatArray
+from freshet.formula.expression import Formula, parse_formula
+from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
+from freshet.schedule.ranked import FormulaPolicy
+from freshet.schedule.top_k import tie_break_key
 
 FORMULAS = (
     "t",
@@ -34,41 +34,41 @@ FORMULAS = (
 def some_trace(seed: int, pages: int = 60, cycles: int = 14) -> Trace:
     rng = np.random.default_rng(seed)
     rates = rng.choice([0.0, 0.02, 0.2, 0.9], pages)
-    keys = Keys(*(np.zeros(pages, np.uint64),) * 3)
-    return packed("some", keys, rng.random((pages, cycles)) < rates[:, None])
+    keys = PageGroupKeys(*(np.zeros(pages, np.uint64),) * 3)
+    return build_trace("some", keys, rng.random((pages, cycles)) < rates[:, None])
 
 
 def keys(seed: int, cycles: int) -> np.ndarray:
-    moments = (moment(cycle).timestamp() for cycle in range(cycles))
-    return np.array([lot_key(seed, each) for each in moments], np.uint64)
+    moments = (cycle_time(cycle).timestamp() for cycle in range(cycles))
+    return np.array([tie_break_key(seed, each) for each in moments], np.uint64)
 
 
-def crawl_of(trace: Trace, k: int, seed: int, clock: Clock = "visit") -> ClassCrawl:
-    return ClassCrawl(trace, k, keys(seed, trace.cycles), clock=clock)
+def crawl_of(trace: Trace, k: int, seed: int, clock: WeightClock = "visit") -> HistoryClassCrawl:
+    return HistoryClassCrawl(trace, k, keys(seed, trace.cycles), clock=clock)
 
 
 def by_classes(
-    trace: Trace, formula: Formula, k: int, seed: int, clock: Clock = "visit"
+    trace: Trace, formula: Formula, k: int, seed: int, clock: WeightClock = "visit"
 ) -> list[tuple[int, int, int]]:
     result = crawl_of(trace, k, seed, clock).run(formula)
-    columns = (result.found, result.stale_before, result.stale_after)
+    columns = (result.changes_found, result.stale_before, result.stale_after)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def by_policy(
-    trace: Trace, formula: Formula, k: int, seed: int, clock: Clock = "visit"
+    trace: Trace, formula: Formula, k: int, seed: int, clock: WeightClock = "visit"
 ) -> list[tuple[int, int, int]]:
-    policy = Ranked("some", formula, seed=seed, clock=clock)
+    policy = FormulaPolicy("some", formula, seed=seed, clock=clock)
     return [
-        (int(cycle.found.sum()), cycle.stale_before, int(cycle.stale.sum()))
-        for cycle in crawl(trace, policy, k)
+        (int(cycle.changed.sum()), cycle.stale_before, int(cycle.stale.sum()))
+        for cycle in crawl_in_cycles(trace, policy, k)
     ]
 
 
 @pytest.mark.parametrize("clock", ["visit", "cycle"])
 @pytest.mark.parametrize("text", FORMULAS)
-def test_a_crawl_by_classes_finds_what_the_policy_finds(text: str, clock: Clock) -> None:
-    trace, formula = some_trace(3), parse(text, ALL)
+def test_a_crawl_by_classes_finds_what_the_policy_finds(text: str, clock: WeightClock) -> None:
+    trace, formula = some_trace(3), parse_formula(text, PAPER_VARIABLES)
     found = by_classes(trace, formula, 5, seed=7, clock=clock)
     assert found == by_policy(trace, formula, 5, seed=7, clock=clock)
 
@@ -76,10 +76,12 @@ def test_a_crawl_by_classes_finds_what_the_policy_finds(text: str, clock: Clock)
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from(["visit", "cycle"]))
 def test_it_does_so_on_any_trace_with_any_formula_and_budget(
-    seed: int, k: int, clock: Clock
+    seed: int, k: int, clock: WeightClock
 ) -> None:
     trace = some_trace(seed)
-    formula = Formula(tuple(grown(Random(seed), Language(ALL), 7, is_full=seed % 2 == 0)))
+    formula = Formula(
+        tuple(random_tree(Random(seed), PrimitiveSet(PAPER_VARIABLES), 7, is_full=seed % 2 == 0))
+    )
     found = by_classes(trace, formula, k, seed, clock)
     assert found == by_policy(trace, formula, k, seed, clock)
 
@@ -87,16 +89,18 @@ def test_it_does_so_on_any_trace_with_any_formula_and_budget(
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
 @settings(max_examples=60, deadline=None)
 def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
-    seed: int, floor: float, measure: Measure
+    seed: int, floor: float, measure: FitnessMeasure
 ) -> None:
     crawled = crawl_of(some_trace(seed, cycles=30), 6, seed)
-    formula = Formula(tuple(grown(Random(seed), Language(ALL), 4, is_full=True)))
+    formula = Formula(
+        tuple(random_tree(Random(seed), PrimitiveSet(PAPER_VARIABLES), 4, is_full=True))
+    )
     whole = crawled.run(formula, measure=measure)
     result = crawled.run(formula, measure=measure, floor=floor)
-    assert not whole.stopped
-    if result.stopped:
+    assert not whole.is_stopped
+    if result.is_stopped:
         assert whole.fitness <= result.fitness < floor
-        assert len(result.found) < len(whole.found)
+        assert len(result.changes_found) < len(whole.changes_found)
     else:
         assert result.fitness == whole.fitness
 
@@ -104,15 +108,17 @@ def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
 def test_a_crawl_that_finds_nothing_is_given_up() -> None:
     changed = np.zeros((40, 50), np.bool_)
     changed[0] = True
-    trace = packed("one busy page", Keys(*(np.zeros(40, np.uint64),) * 3), changed)
-    assert crawl_of(trace, 1, 0).run(parse("0 - X", ALL), floor=0.5).stopped
-    assert not crawl_of(trace, 1, 0).run(parse("X", ALL), floor=0.5).stopped
+    trace = build_trace("one busy page", PageGroupKeys(*(np.zeros(40, np.uint64),) * 3), changed)
+    assert crawl_of(trace, 1, 0).run(parse_formula("0 - X", PAPER_VARIABLES), floor=0.5).is_stopped
+    assert not crawl_of(trace, 1, 0).run(parse_formula("X", PAPER_VARIABLES), floor=0.5).is_stopped
 
 
 def test_fitness_is_the_mean_that_the_measures_give() -> None:
     trace, k = some_trace(11, pages=300, cycles=40), 15
-    formula = parse("t * X", ALL)
-    scored = score(crawl(trace, Ranked("some", formula), k), trace.pages.importance, k)
+    formula = parse_formula("t * X", PAPER_VARIABLES)
+    scored = measure_crawl(
+        crawl_in_cycles(trace, FormulaPolicy("some", formula), k), trace.pages.importance, k
+    )
     crawled = crawl_of(trace, k, 0)
     assert crawled.run(formula, measure="changerate").fitness == pytest.approx(scored.changerate)
     assert crawled.run(formula).fitness == pytest.approx(scored.ndcg, abs=0.02)
@@ -120,31 +126,31 @@ def test_fitness_is_the_mean_that_the_measures_give() -> None:
 
 @pytest.mark.parametrize("measure", ["ndcg", "changerate"])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_crawl_that_can_just_reach_the_floor_goes_on(seed: int, measure: Measure) -> None:
+def test_a_crawl_that_can_just_reach_the_floor_goes_on(seed: int, measure: FitnessMeasure) -> None:
     crawled = crawl_of(some_trace(seed, cycles=30), 6, seed)
-    formula = parse("0 - X", ALL)
+    formula = parse_formula("0 - X", PAPER_VARIABLES)
     bound = crawled.run(formula, measure=measure, floor=0.9).fitness
     for _ in range(3):
         result = crawled.run(formula, measure=measure, floor=bound)
-        assert not result.stopped or result.fitness < bound
+        assert not result.is_stopped or result.fitness < bound
         bound = result.fitness
 
 
-def expected_gain(found: Truths, scores: Floats) -> float:
+def expected_gain(found: BoolArray, scores: FloatArray) -> float:
     """Add up the discounts of finds, each that of the mean place of its score."""
-    weights = discount(len(scores))
+    weights = discount_weights(len(scores))
     return sum(
         float(found[scores == score].mean() * weights[scores == score].sum())
         for score in set(scores.tolist())
     )
 
 
-class Noting(Ranked):
+class Noting(FormulaPolicy):
     """Remembers the values of its last choice."""
 
-    values: Floats
+    values: FloatArray
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         choices = super().choose(now, k, caps)
         self.values = choices.values
         return choices
@@ -152,6 +158,10 @@ class Noting(Ranked):
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_the_gain_is_the_mean_over_the_order_of_pages_with_equal_scores(text: str) -> None:
-    trace, policy = some_trace(5), Noting(text, parse(text, ALL), seed=1)
-    gains = [expected_gain(cycle.found, policy.values) for cycle in crawl(trace, policy, 12)]
-    assert crawl_of(trace, 12, 1).run(parse(text, ALL)).gain.tolist() == pytest.approx(gains)
+    trace, policy = some_trace(5), Noting(text, parse_formula(text, PAPER_VARIABLES), seed=1)
+    gains = [
+        expected_gain(cycle.changed, policy.values) for cycle in crawl_in_cycles(trace, policy, 12)
+    ]
+    assert crawl_of(trace, 12, 1).run(
+        parse_formula(text, PAPER_VARIABLES)
+    ).gain.tolist() == pytest.approx(gains)

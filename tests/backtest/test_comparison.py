@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from freshet.backtest import Trace, simulate
-from freshet.backtest.comparison import check, results, rows, write_curves
-from freshet.backtest.continuous.comparison import race
+from freshet.backtest.comparison import check_request, result_rows, run_policies, write_curves
+from freshet.backtest.continuous.comparison import run_policies_continuously
 from freshet.core.errors import UsageError
-from freshet.schedule.policies import make
+from freshet.schedule.policies import make_policy
 from tests.backtest.traces import by_chance, drawn, in_groups
 
 
@@ -23,21 +23,21 @@ def trace() -> Trace:
 @pytest.mark.parametrize("budget", [0.0, -0.05, 1.0001, 5.0, nan])
 def test_a_budget_that_cannot_be_spent_is_refused(trace: Trace, budget: float) -> None:
     with pytest.raises(UsageError, match="must be above 0 and at most 1"):
-        next(results(trace, ["age"], [budget]))
+        next(run_policies(trace, ["age"], [budget]))
     with pytest.raises(UsageError, match="must be above 0 and at most 1"):
-        next(race(trace, ["age"], [budget]))
+        next(run_policies_continuously(trace, ["age"], [budget]))
 
 
 def test_names_and_seeds_are_looked_at_before_any_crawl() -> None:
     with pytest.raises(UsageError, match="is no policy"):
-        check(["age", "aged"], [0.05], 1)
+        check_request(["age", "aged"], [0.05], 1)
     with pytest.raises(UsageError, match="0 seeds"):
-        check(["age"], [0.05], 0)
+        check_request(["age"], [0.05], 0)
 
 
 def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> None:
-    found = next(results(trace, ["rand"], [0.05], seeds=3)).row(trace)
-    single = [simulate(trace, make("rand", seed=seed), 0.05).score() for seed in (1, 2, 3)]
+    found = next(run_policies(trace, ["rand"], [0.05], seeds=3)).to_row(trace)
+    single = [simulate(trace, make_policy("rand", seed=seed), 0.05).overall() for seed in (1, 2, 3)]
     rates = np.array([each.changerate for each in single])
     assert found.changerate == pytest.approx(rates.mean())
     assert found.changerate_ci == pytest.approx(4.302653 * rates.std(ddof=1) / np.sqrt(3))
@@ -46,8 +46,8 @@ def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> N
 
 
 def test_every_policy_is_compared_with_its_rival_at_the_same_budget(trace: Trace) -> None:
-    found = list(results(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
-    told = rows(trace, found, against="age")
+    found = list(run_policies(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
+    told = result_rows(trace, found, against="age")
     assert [bool(row.against) for row in told] == [False, True, False, True]
     for row, rival in zip(told[1::2], told[::2], strict=True):
         for each in row.against:
@@ -57,13 +57,13 @@ def test_every_policy_is_compared_with_its_rival_at_the_same_budget(trace: Trace
 
 
 def test_a_policy_ties_with_itself(trace: Trace) -> None:
-    one, same = (next(results(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
-    told = one.against(same, "freshness")
+    one, same = (next(run_policies(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
+    told = one.compare(same, "freshness")
     assert (told.difference, told.p, told.won, told.lost) == (0.0, 1.0, 0, 0)
 
 
 def test_curves_have_a_line_for_each_seed_and_cycle(trace: Trace, tmp_path: Path) -> None:
-    found = list(results(trace, ["age", "t * X"], [0.05], seeds=2))
+    found = list(run_policies(trace, ["age", "t * X"], [0.05], seeds=2))
     write_curves(tmp_path / "curves.parquet", found)
     table = pl.read_parquet(tmp_path / "curves.parquet")
     assert len(table) == 2 * 2 * (trace.cycles - 2)
@@ -74,7 +74,7 @@ def test_curves_have_a_line_for_each_seed_and_cycle(trace: Trace, tmp_path: Path
 
 
 def test_a_race_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
-    found = next(race(trace, ["age"], [0.1], seeds=1)).runs[0]
+    found = next(run_policies_continuously(trace, ["age"], [0.1], seeds=1)).runs[0]
     assert found.column("cycle").tolist() == list(range(2, trace.cycles))
     assert found.column("visits").sum() == 12 * (trace.cycles - 2)
     assert np.all((found.column("freshness") >= 0) & (found.column("freshness") <= 1))
@@ -82,7 +82,10 @@ def test_a_race_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
 
 def test_the_ceilings_of_a_race_are_above_its_policies(trace: Trace) -> None:
     names = ["age", "nutch", "bayes-freshness", "bayes-changes", "oracle-change", "oracle-life"]
-    told = {each.policy: each.row(trace) for each in race(trace, names, [0.05], seeds=2)}
+    told = {
+        each.policy: each.to_row(trace)
+        for each in run_policies_continuously(trace, names, [0.05], seeds=2)
+    }
     policies = [told[name] for name in names[:4]]
     assert told["oracle-life"].freshness > max(row.freshness for row in policies)
     assert told["oracle-change"].changerate > max(row.changerate for row in policies)
@@ -90,8 +93,8 @@ def test_the_ceilings_of_a_race_are_above_its_policies(trace: Trace) -> None:
 
 
 def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Trace) -> None:
-    cycles = next(results(trace, ["age"], [0.05], seeds=3)).row(trace)
-    days = next(race(trace, ["age"], [0.05], seeds=3)).row(trace)
+    cycles = next(run_policies(trace, ["age"], [0.05], seeds=3)).to_row(trace)
+    days = next(run_policies_continuously(trace, ["age"], [0.05], seeds=3)).to_row(trace)
     assert days.freshness == pytest.approx(cycles.freshness, abs=0.05)
     assert days.changerate == pytest.approx(cycles.changerate, abs=0.05)
 
@@ -99,5 +102,5 @@ def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Tr
 def test_two_pages_are_enough_for_a_race() -> None:
     trace = drawn("x.xxx.xx", "........")
     for name in ("age", "bayes-freshness", "oracle-life", "t * X"):
-        told = next(race(trace, [name], [0.5], seeds=1)).row(trace)
+        told = next(run_policies_continuously(trace, [name], [0.5], seeds=1)).to_row(trace)
         assert 0 <= told.freshness <= 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.backtest.comparison import Row, results
+from freshet.backtest.comparison import BacktestRow, run_policies
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats import open_trace
 
@@ -17,8 +17,8 @@ def trace(request: pytest.FixtureRequest) -> Trace:
     return open_trace(DATA, name=request.param)
 
 
-def figures(trace: Trace, name: str, share: float, *, seeds: int = 1) -> Row:
-    return next(results(trace, [name], [share], seeds=seeds)).row(trace)
+def figures(trace: Trace, name: str, share: float, *, seeds: int = 1) -> BacktestRow:
+    return next(run_policies(trace, [name], [share], seeds=seeds)).to_row(trace)
 
 
 def test_changes_are_found_at_least_as_well_as_the_floors(trace: Trace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.backtest.comparison import Row, results
+from freshet.backtest.comparison import BacktestRow, run_policies
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats import open_trace
 
@@ -42,11 +42,11 @@ def traces() -> dict[str, Trace]:
     return {name: open_trace(DATA, name=name) for name in ("snap", "mixed")}
 
 
-def only(trace: Trace, name: str, budget: float, *, seeds: int = 3) -> Row:
-    return next(results(trace, [name], [budget], seeds=seeds)).row(trace)
+def only(trace: Trace, name: str, budget: float, *, seeds: int = 3) -> BacktestRow:
+    return next(run_policies(trace, [name], [budget], seeds=seeds)).to_row(trace)
 
 
-def figures(row: Row) -> tuple[float, float, float]:
+def figures(row: BacktestRow) -> tuple[float, float, float]:
     return row.changerate, row.ndcg, row.freshness
 
 

@@ -5,12 +5,18 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from freshet.backtest.continuous import Racer, Standing, Truth, truth, truth_of
-from freshet.backtest.continuous.oracles import CEILINGS
+from freshet.backtest.continuous import (
+    CrawlerScore,
+    GroundTruth,
+    SimulatedCrawler,
+    ground_truth,
+    ground_truth_of_trace,
+)
+from freshet.backtest.continuous.oracles import CONTINUOUS_ORACLES
 from freshet.core.clock import to_epoch
-from freshet.core.tables import Caps, Choices, PageTable, VisitTable
-from freshet.core.types import Floats
-from freshet.schedule.policies import NAMES, make
+from freshet.core.tables import ChoiceTable, HostCaps, PageTable, VisitTable
+from freshet.core.types import FloatArray
+from freshet.schedule.policies import POLICY_NAMES, make_policy
 from tests.backtest.traces import by_chance, in_groups
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -25,7 +31,7 @@ def pages(count: int, importance: list[float] | None = None) -> PageTable:
     return PageTable(ids, keys, keys, keys, weights, np.full(count, np.nan))
 
 
-def on_days(*days: float) -> Floats:
+def on_days(*days: float) -> FloatArray:
     return to_epoch(START) + 86_400 * np.array(days)
 
 
@@ -44,22 +50,22 @@ class InTurn:
         columns = (visits.pages, visits.measured, visits.changed)
         self.learnt += zip(*(column.tolist() for column in columns), strict=True)
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         turn = len(self.learnt) + np.arange(k)
         chosen = self.ids[turn % len(self.ids)]
-        return Choices(chosen, np.ones(k), np.ones(k), np.ones(k))
+        return ChoiceTable(chosen, np.ones(k), np.ones(k), np.ones(k))
 
 
-def living(seed: int, count: int = 40, days: float = 20) -> Truth:
+def living(seed: int, count: int = 40, days: float = 20) -> GroundTruth:
     """Return pages of very different rates, about one change in three days."""
     rng = np.random.default_rng(seed)
     rates = np.minimum(50, np.exp(rng.normal(np.log(0.3), 2.5, count)))
     times = [np.sort(rng.uniform(0, days, rng.poisson(rate * days))) for rate in rates]
-    return truth(pages(count), [on_days(*each) for each in times])
+    return ground_truth(pages(count), [on_days(*each) for each in times])
 
 
 def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
-    racer = Racer(InTurn(), truth(pages(1), [on_days(1.25, 1.5)]), 0.5, START)
+    racer = SimulatedCrawler(InTurn(), ground_truth(pages(1), [on_days(1.25, 1.5)]), 0.5, START)
     assert racer.advance(START).fresh_now == 1.0
     half = racer.advance(START + 1.5 * DAY)
     assert (half.visits, half.fresh_now) == (1, 0.0)
@@ -70,7 +76,9 @@ def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
 
 
 def test_how_often_a_race_is_looked_at_alters_nothing() -> None:
-    at_once, often = (Racer(make("age", live=True), living(1), 30, START) for _ in range(2))
+    at_once, often = (
+        SimulatedCrawler(make_policy("age", live=True), living(1), 30, START) for _ in range(2)
+    )
     for hour in range(24 * 5):
         often.advance(START + hour * timedelta(hours=1))
     one, other = at_once.advance(START + 5 * DAY), often.advance(START + 5 * DAY)
@@ -81,32 +89,36 @@ def test_how_often_a_race_is_looked_at_alters_nothing() -> None:
 
 def test_the_first_look_is_only_the_reference() -> None:
     policy = InTurn()
-    Racer(policy, truth(pages(1), [on_days(-1, 0.5)]), 1, START).advance(START + DAY)
+    SimulatedCrawler(policy, ground_truth(pages(1), [on_days(-1, 0.5)]), 1, START).advance(
+        START + DAY
+    )
     assert policy.learnt == [(100, False, False), (100, True, True)]
 
 
 def test_pages_that_seem_to_change_at_every_look_count_only_when_they_do() -> None:
     policy = InTurn()
-    noisy = truth(pages(1), [on_days(1.5)], noisy=np.array([True]))
-    standing = Racer(policy, noisy, 1, START).advance(START + 3 * DAY)
+    noisy = ground_truth(pages(1), [on_days(1.5)], is_noisy=np.array([True]))
+    standing = SimulatedCrawler(policy, noisy, 1, START).advance(START + 3 * DAY)
     assert [changed for _, _, changed in policy.learnt] == [False, True, True, True]
     assert standing.changes_found == 1
 
 
 def test_freshness_goes_by_importance() -> None:
-    racer = Racer(InTurn(), truth(pages(2, [3.0, 1.0]), [on_days(), on_days()]), 1, START)
+    racer = SimulatedCrawler(
+        InTurn(), ground_truth(pages(2, [3.0, 1.0]), [on_days(), on_days()]), 1, START
+    )
     assert racer.advance(START).fresh_now == 0.75
 
 
 def test_several_visits_at_once_spend_the_same_budget() -> None:
-    one = Racer(make("age", live=True), living(2), 40, START)
-    four = Racer(make("age", live=True), living(2), 40, START, at_once=4)
+    one = SimulatedCrawler(make_policy("age", live=True), living(2), 40, START)
+    four = SimulatedCrawler(make_policy("age", live=True), living(2), 40, START, batch_size=4)
     assert one.advance(START + 9.99 * DAY).visits == four.advance(START + 9.99 * DAY).visits
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", POLICY_NAMES)
 def test_every_policy_can_race(name: str) -> None:
-    racer = Racer(make(name, live=True), living(3, count=10), 20, START)
+    racer = SimulatedCrawler(make_policy(name, live=True), living(3, count=10), 20, START)
     standing = racer.advance(START + 10 * DAY)
     assert (standing.policy, standing.visits) == (name, 201)
     assert 0 < standing.changes_found <= 201
@@ -115,42 +127,48 @@ def test_every_policy_can_race(name: str) -> None:
 
 def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> None:
     fresh = {
-        name: Racer(make(name, live=True), living(4), 60, START).advance(START + 15 * DAY).freshness
+        name: SimulatedCrawler(make_policy(name, live=True), living(4), 60, START)
+        .advance(START + 15 * DAY)
+        .freshness
         for name in ("bayes-freshness", "age", "nutch")
     }
     assert fresh["bayes-freshness"] > max(fresh["age"], fresh["nutch"])
 
 
 def test_every_change_waits_for_the_look_that_finds_it() -> None:
-    racer = Racer(InTurn(), truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START)
+    racer = SimulatedCrawler(
+        InTurn(), ground_truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START
+    )
     racer.advance(START + 3 * DAY)
     told = racer.detections()
     assert (told.changes, told.missed) == (3, 1)
     assert told.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
-    assert told.detected == pytest.approx(3 / 4)
+    assert told.detected_share == pytest.approx(3 / 4)
     assert told.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
 
 
 def test_a_race_without_changes_has_no_time_to_detection() -> None:
-    racer = Racer(InTurn(), truth(pages(2), [on_days(), on_days()]), 1, START)
+    racer = SimulatedCrawler(InTurn(), ground_truth(pages(2), [on_days(), on_days()]), 1, START)
     racer.advance(START + DAY)
-    assert np.isnan([racer.detections().time_to_detection, racer.detections().detected]).all()
-    assert racer.even_seconds() == pytest.approx(racer.fresh_seconds())
+    assert np.isnan([racer.detections().time_to_detection, racer.detections().detected_share]).all()
+    assert racer.unweighted_fresh_seconds() == pytest.approx(racer.fresh_seconds())
 
 
 def test_all_pages_count_alike_where_importance_is_left_aside() -> None:
-    racer = Racer(InTurn(), truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START)
+    racer = SimulatedCrawler(
+        InTurn(), ground_truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START
+    )
     racer.advance(START + DAY)
     assert racer.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
-    assert racer.even_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+    assert racer.unweighted_fresh_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
 
 
 def test_nothing_before_the_start_of_a_race_counts() -> None:
     policy = InTurn()
-    racer = Racer(policy, truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
-    racer.warm_up(pages(3).ids, 2, turns=3)
+    racer = SimulatedCrawler(policy, ground_truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
+    racer.warm_up(pages(3).ids, 2, batches_per_day=3)
     assert len(policy.learnt) == 6
-    told = racer.standing()
+    told = racer.score()
     assert (told.visits, told.changes_found, racer.detections().changes) == (0, 0, 0)
     after = racer.advance(START + DAY)
     assert 0 < after.freshness <= 1.0
@@ -159,30 +177,36 @@ def test_nothing_before_the_start_of_a_race_counts() -> None:
 
 def test_changes_of_a_trace_lie_at_moments_of_their_cycles() -> None:
     trace = in_groups(by_chance(30, 12, seed=2))
-    told = truth_of(trace, seed=5)
+    told = ground_truth_of_trace(trace, seed=5)
     assert len(told.times) == trace.change_counts().sum()
     for page in range(30):
         days = told.times[told.starts[page] : told.starts[page + 1]] // 86_400
         changed = [cycle for cycle in range(12) if trace.changed(cycle)[page]]
         assert days.tolist() == changed
-    assert np.isnan(told.pages.since).all()
-    assert (truth_of(trace, seed=5).times == told.times).all()
-    assert (truth_of(trace, seed=6).times != told.times).any()
+    assert np.isnan(told.pages.known_since).all()
+    assert (ground_truth_of_trace(trace, seed=5).times == told.times).all()
+    assert (ground_truth_of_trace(trace, seed=6).times != told.times).any()
 
 
-@pytest.mark.parametrize("name", CEILINGS)
+@pytest.mark.parametrize("name", CONTINUOUS_ORACLES)
 def test_a_ceiling_takes_pages_without_a_copy_first(name: str) -> None:
-    racer = Racer(CEILINGS[name](living(5, count=8)), living(5, count=8), 8, START)
+    racer = SimulatedCrawler(
+        CONTINUOUS_ORACLES[name](living(5, count=8)), living(5, count=8), 8, START
+    )
     racer.advance(START + 0.99 * DAY)
-    assert racer.standing().fresh_now > 0
+    assert racer.score().fresh_now > 0
     assert racer.visits == 8
-    assert (racer._copies.exist(np.arange(8))).all()
+    assert (racer._copies.exists(np.arange(8))).all()
 
 
 def test_the_ceilings_of_a_race_stand_in_their_order() -> None:
-    def told(name: str) -> Standing:
-        chooser = CEILINGS[name](living(6), seed=1) if name in CEILINGS else make(name, live=True)
-        racer = Racer(chooser, living(6), 20, START + 2 * DAY)
+    def told(name: str) -> CrawlerScore:
+        chooser = (
+            CONTINUOUS_ORACLES[name](living(6), seed=1)
+            if name in CONTINUOUS_ORACLES
+            else make_policy(name, live=True)
+        )
+        racer = SimulatedCrawler(chooser, living(6), 20, START + 2 * DAY)
         racer.warm_up(pages(40).ids, 2)
         return racer.advance(START + 18 * DAY)
 

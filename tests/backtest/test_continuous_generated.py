@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from freshet.backtest.continuous.generated import living
+from freshet.backtest.continuous.generated import generate_web_trace
 
 
 def test_the_trace_tells_the_days_of_the_moments() -> None:
-    trace, truth = living(70, 12)
+    trace, truth = generate_web_trace(70, 12)
     for page in range(70):
         times = truth.times[truth.starts[page] : truth.starts[page + 1]]
         days = {min(11, int(time // 86_400)) for time in times}
@@ -14,23 +14,23 @@ def test_the_trace_tells_the_days_of_the_moments() -> None:
 
 
 def test_some_pages_change_many_times_a_day_and_some_never() -> None:
-    _, truth = living(60, 10)
+    _, truth = generate_web_trace(60, 10)
     counts = np.diff(truth.starts)
     assert counts.max() > 100
     assert counts.min() == 0
 
 
 def test_more_pages_are_other_hosts_and_the_same_seed_is_the_same_web() -> None:
-    few, _ = living(60, 5)
-    trace, truth = living(130, 5)
-    _, same = living(130, 5)
-    _, other = living(130, 5, seed=2)
+    few, _ = generate_web_trace(60, 5)
+    trace, truth = generate_web_trace(130, 5)
+    _, same = generate_web_trace(130, 5)
+    _, other = generate_web_trace(130, 5, seed=2)
     assert len(np.unique(trace.pages.hosts)) > len(np.unique(few.pages.hosts))
     assert (truth.times == same.times).all()
     assert len(truth.times) != len(other.times) or (truth.times != other.times).any()
 
 
 def test_nothing_is_known_of_a_page_before_its_first_look() -> None:
-    _, truth = living(10, 3)
-    assert np.isnan(truth.pages.since).all()
-    assert not truth.noisy.any()
+    _, truth = generate_web_trace(10, 3)
+    assert np.isnan(truth.pages.known_since).all()
+    assert not truth.is_noisy.any()

@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from freshet.backtest.continuous import Copies, truth
-from freshet.core.tables import PageTable, keys_of
+from freshet.backtest.continuous import TimedCopies, ground_truth
+from freshet.core.tables import PageTable, hash_names
 
 FIRST, SECOND = np.array([0]), np.array([1])
 BOTH = np.array([0, 1])
 
 
-def copies_of(*change_times: list[float], importance: list[float] | None = None) -> Copies:
+def copies_of(*change_times: list[float], importance: list[float] | None = None) -> TimedCopies:
     count = len(change_times)
-    keys = keys_of([f"host{number}" for number in range(count)])
+    keys = hash_names([f"host{number}" for number in range(count)])
     weights = np.array(importance or [1.0] * count)
     table = PageTable(np.arange(1, count + 1), keys, keys, keys, weights, np.full(count, np.nan))
-    return Copies(truth(table, [np.array(times, np.float64) for times in change_times]))
+    return TimedCopies(ground_truth(table, [np.array(times, np.float64) for times in change_times]))
 
 
 def test_a_copy_is_fresh_from_when_it_was_taken_until_its_page_changes() -> None:
     copies = copies_of([60.0])
-    assert not copies.take(FIRST, 20.0)[0]
+    assert not copies.refresh(FIRST, 20.0)[0]
     assert copies.fresh_seconds(40.0) == pytest.approx(20.0)
     assert copies.fresh_share(40.0) == 1.0
     assert copies.fresh_seconds(100.0) == pytest.approx(40.0)
@@ -29,22 +29,22 @@ def test_a_copy_is_fresh_from_when_it_was_taken_until_its_page_changes() -> None
 
 def test_a_stale_copy_is_told_when_it_is_replaced() -> None:
     copies = copies_of([60.0])
-    copies.take(FIRST, 20.0)
-    assert not copies.take(FIRST, 50.0)[0]
-    assert copies.take(FIRST, 80.0)[0]
+    copies.refresh(FIRST, 20.0)
+    assert not copies.refresh(FIRST, 50.0)[0]
+    assert copies.refresh(FIRST, 80.0)[0]
     assert copies.fresh_seconds(100.0) == pytest.approx(40.0 + 20.0)
 
 
 def test_a_page_without_a_copy_is_not_fresh() -> None:
     copies = copies_of([], [])
-    copies.take(SECOND, 0.0)
-    assert copies.exist(BOTH).tolist() == [False, True]
+    copies.refresh(SECOND, 0.0)
+    assert copies.exists(BOTH).tolist() == [False, True]
     assert copies.fresh_share(1.0) == 0.5
 
 
 def test_important_pages_weigh_more() -> None:
     copies = copies_of([], [], importance=[3.0, 1.0])
-    copies.take(FIRST, 0.0)
+    copies.refresh(FIRST, 0.0)
     assert copies.fresh_share(8.0) == pytest.approx(0.75)
     assert copies.fresh_seconds(8.0) == pytest.approx(6.0)
 
@@ -52,8 +52,8 @@ def test_important_pages_weigh_more() -> None:
 def test_many_copies_taken_at_once_are_as_many_taken_one_by_one() -> None:
     at_once, one_by_one = (copies_of([5.0, 9.0], [7.0]) for _ in range(2))
     for moment in (1.0, 6.0, 10.0):
-        stale = at_once.take(BOTH, moment)
+        stale = at_once.refresh(BOTH, moment)
         assert stale.tolist() == [
-            bool(one_by_one.take(place, moment)[0]) for place in (FIRST, SECOND)
+            bool(one_by_one.refresh(place, moment)[0]) for place in (FIRST, SECOND)
         ]
     assert at_once.fresh_seconds(12.0) == pytest.approx(one_by_one.fresh_seconds(12.0))

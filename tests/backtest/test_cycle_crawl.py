@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from freshet.backtest.cycle_crawl import crawl, moment, visits_per_cycle
+from freshet.backtest.cycle_crawl import crawl_in_cycles, cycle_time, visits_per_cycle
 from freshet.backtest.trace import Trace
 from freshet.core.clock import CYCLE_SECONDS
-from freshet.schedule.policies import make
-from freshet.schedule.top_k import lottery
+from freshet.schedule.policies import make_policy
+from freshet.schedule.top_k import tie_breaker
 from tests.backtest.traces import by_chance, choices, drawn, in_groups
 
 Look = tuple[int, bool]
@@ -61,7 +61,7 @@ def plain_crawl(trace: Trace, score: Score, k: int, seed: int) -> list[list[int]
     for now in range(trace.cycles):
         visited = list(range(len(looks)))
         if now >= 2:
-            draw = lottery(seed, float(now * CYCLE_SECONDS))
+            draw = tie_breaker(seed, float(now * CYCLE_SECONDS))
             lots = draw(np.arange(len(looks), dtype=np.int64)).tolist()
             order = sorted(visited, key=lambda page: (-score(looks[page], now), lots[page]))
             visited = order[:k]
@@ -76,23 +76,25 @@ def plain_crawl(trace: Trace, score: Score, k: int, seed: int) -> list[list[int]
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_columns_choose_as_a_plain_loop_over_pages_does(name: str, seed: int) -> None:
     trace = in_groups(by_chance(60, 30, seed=seed))
-    assert choices(trace, make(name, seed=seed), 4) == plain_crawl(trace, SCORES[name], 4, seed)
+    assert choices(trace, make_policy(name, seed=seed), 4) == plain_crawl(
+        trace, SCORES[name], 4, seed
+    )
 
 
 def test_every_page_is_visited_in_the_first_two_cycles() -> None:
     trace = drawn("xx...", ".....")
-    policy = make("cg")
-    cycles = list(crawl(trace, policy, 1))
+    policy = make_policy("cg")
+    cycles = list(crawl_in_cycles(trace, policy, 1))
     assert [cycle.number for cycle in cycles] == [2, 3, 4]
-    assert [cycle.chosen.tolist() for cycle in cycles] == [[0]] * 3
+    assert [cycle.visited_pages.tolist() for cycle in cycles] == [[0]] * 3
 
 
 def test_a_visit_finds_every_change_since_the_visit_before() -> None:
     trace = drawn("..x....", ".......", ".......")
     found = {}
-    for cycle in crawl(trace, make("age", seed=1), 1):
-        if cycle.chosen.tolist() == [0]:
-            found[cycle.number] = bool(cycle.found[0])
+    for cycle in crawl_in_cycles(trace, make_policy("age", seed=1), 1):
+        if cycle.visited_pages.tolist() == [0]:
+            found[cycle.number] = bool(cycle.changed[0])
     first, second = sorted(found)[:2]
     assert found[first]
     assert not found[second]
@@ -100,13 +102,15 @@ def test_a_visit_finds_every_change_since_the_visit_before() -> None:
 
 def test_a_change_between_two_visits_is_found_once() -> None:
     trace = drawn("..xxx..", ".......", ".......", ".......")
-    found = sum(int(cycle.found.sum()) for cycle in crawl(trace, make("age", seed=1), 1))
+    found = sum(
+        int(cycle.changed.sum()) for cycle in crawl_in_cycles(trace, make_policy("age", seed=1), 1)
+    )
     assert found <= 2
 
 
 def test_copies_are_stale_until_they_are_visited() -> None:
     trace = drawn("..x...", "xxxxxx")
-    stale = [cycle.stale.tolist() for cycle in crawl(trace, make("cg"), 1)]
+    stale = [cycle.stale.tolist() for cycle in crawl_in_cycles(trace, make_policy("cg"), 1)]
     assert stale == [[True, False]] * 4
 
 
@@ -119,11 +123,11 @@ def test_the_budget_is_a_share_of_the_pages_and_at_least_one() -> None:
 
 def test_a_budget_of_all_pages_keeps_every_copy_fresh() -> None:
     trace = in_groups(by_chance(30, 10, seed=1))
-    assert not any(cycle.stale.any() for cycle in crawl(trace, make("rand"), 30))
+    assert not any(cycle.stale.any() for cycle in crawl_in_cycles(trace, make_policy("rand"), 30))
 
 
 def test_no_page_of_a_trace_counts_as_never_seen() -> None:
     trace = drawn("x...", "....")
-    policy = make("age")
+    policy = make_policy("age")
     policy.add(trace.pages)
-    assert policy.explain(0, moment(0)).value == 1.0
+    assert policy.explain(0, cycle_time(0)).value == 1.0

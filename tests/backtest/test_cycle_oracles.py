@@ -5,17 +5,19 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from freshet.backtest.cycle_crawl import crawl, visits_per_cycle
-from freshet.backtest.cycle_oracles import ORACLES
-from freshet.backtest.metrics import Score, score
+from freshet.backtest.cycle_crawl import crawl_in_cycles, visits_per_cycle
+from freshet.backtest.cycle_oracles import CYCLE_ORACLES
+from freshet.backtest.metrics import BacktestMetrics, measure_crawl
 from freshet.backtest.trace import Trace
-from freshet.schedule.policies import make
+from freshet.schedule.policies import make_policy
 from tests.backtest.traces import by_chance, choices, drawn, in_groups
 
 
-def scored(name: str, trace: Trace, share: float) -> Score:
+def scored(name: str, trace: Trace, share: float) -> BacktestMetrics:
     k = visits_per_cycle(share, len(trace.pages))
-    return score(crawl(trace, ORACLES[name](trace, seed=1), k), trace.pages.importance, k)
+    return measure_crawl(
+        crawl_in_cycles(trace, CYCLE_ORACLES[name](trace, seed=1), k), trace.pages.importance, k
+    )
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +31,18 @@ def test_the_oracle_of_changes_finds_every_stale_page_first(trace: Trace) -> Non
 
 def test_the_oracle_of_life_takes_the_page_that_then_stays() -> None:
     trace = drawn("..xxxxx", "..x....")
-    assert choices(trace, ORACLES["oracle-life"](trace), 1)[0] == [1]
+    assert choices(trace, CYCLE_ORACLES["oracle-life"](trace), 1)[0] == [1]
 
 
 def test_no_page_is_visited_for_a_life_when_it_is_fresh() -> None:
     trace = drawn("..x.x.", "......", "......")
-    assert choices(trace, ORACLES["oracle-life"](trace), 1)[::2] == [[0], [0]]
+    assert choices(trace, CYCLE_ORACLES["oracle-life"](trace), 1)[::2] == [[0], [0]]
 
 
 def test_known_rates_visit_what_changes_always_for_changes_and_seldom_for_freshness() -> None:
     trace = drawn("xxxxxxxxxxxx", "...x...x...x", ".x...x...x..", "............")
-    changes = choices(trace, ORACLES["known-rate-changes"](trace), 1)
-    freshness = choices(trace, ORACLES["known-rate"](trace), 1)
+    changes = choices(trace, CYCLE_ORACLES["known-rate-changes"](trace), 1)
+    freshness = choices(trace, CYCLE_ORACLES["known-rate"](trace), 1)
     assert changes.count([0]) > 5 > freshness.count([0])
     assert [3] not in changes + freshness
 
@@ -54,7 +56,7 @@ def test_the_ceilings_stand_in_their_order(trace: Trace, share: float) -> None:
 
 
 def test_equal_pages_stand_in_an_order_that_goes_by_the_seed(trace: Trace) -> None:
-    one, same, other = (ORACLES["oracle-change"](trace, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (CYCLE_ORACLES["oracle-change"](trace, seed=seed) for seed in (1, 1, 2))
     first = choices(trace, one, 10)
     assert first == choices(trace, same, 10)
     assert first != choices(trace, other, 10)
@@ -66,8 +68,8 @@ def test_a_ceiling_looks_ahead(trace: Trace) -> None:
     changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
     later = cut + 1 + np.random.default_rng(3).permutation(trace.cycles - cut - 1)
     shuffled = in_groups(np.column_stack([changed[:, : cut + 1], changed[:, later]]))
-    before = choices(trace, ORACLES["oracle-life"](trace), 10)[: cut - 1]
-    assert choices(shuffled, ORACLES["oracle-life"](shuffled), 10)[: cut - 1] != before
+    before = choices(trace, CYCLE_ORACLES["oracle-life"](trace), 10)[: cut - 1]
+    assert choices(shuffled, CYCLE_ORACLES["oracle-life"](shuffled), 10)[: cut - 1] != before
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1])
@@ -76,7 +78,9 @@ def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
 ) -> None:
     k = visits_per_cycle(share, len(trace.pages))
     known = {
-        name: score(crawl(trace, make(name, seed=1), k), trace.pages.importance, k)
+        name: measure_crawl(
+            crawl_in_cycles(trace, make_policy(name, seed=1), k), trace.pages.importance, k
+        )
         for name in ("age", "cg", "nad", "bayes-freshness", "bayes-changes")
     }
     change, life = scored("oracle-change", trace, share), scored("oracle-life", trace, share)
@@ -88,7 +92,7 @@ def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
     assert life.freshness > max(each.freshness for each in known.values())
 
 
-@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("name", CYCLE_ORACLES)
 def test_a_ceiling_has_every_measure(trace: Trace, name: str) -> None:
     linked = replace(trace, new_links=np.ones((trace.cycles, len(trace.pages)), np.uint16))
     told = asdict(scored(name, linked, 0.05))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.backtest.imputation import imputed
+from freshet.backtest.imputation import impute_unknown
 from freshet.backtest.trace import Trace
 from tests.backtest.traces import drawn
 
@@ -52,12 +52,12 @@ def guessed(cells: str) -> str:
 )
 def test_a_gap_is_a_change_when_the_usual_run_is_over(cells: str, filled: str) -> None:
     assert guessed(cells) == filled
-    assert line(imputed(drawn(cells)), 0) == filled
+    assert line(impute_unknown(drawn(cells)), 0) == filled
 
 
 @given(LINES)
 def test_the_compiled_guess_equals_the_definition(lines: list[str]) -> None:
-    trace = imputed(drawn(*lines))
+    trace = impute_unknown(drawn(*lines))
     assert [line(trace, page) for page in range(len(lines))] == [guessed(each) for each in lines]
 
 
@@ -65,13 +65,13 @@ def test_the_compiled_guess_equals_the_definition(lines: list[str]) -> None:
 def test_a_guess_reads_earlier_cells_alone(lines: list[str], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(lines[0])))
     others = [each[:cut] + each[cut:][::-1] for each in lines]
-    before, after = imputed(drawn(*lines)), imputed(drawn(*others))
+    before, after = impute_unknown(drawn(*lines)), impute_unknown(drawn(*others))
     assert np.array_equal(before.changed_bits[:cut], after.changed_bits[:cut])
 
 
 def test_what_was_unknown_stays_known_and_padding_stays_clear() -> None:
     trace = drawn("xx?", "x.?", "?..")
-    filled = imputed(trace)
+    filled = impute_unknown(trace)
     assert np.array_equal(filled.unknown_bits, trace.unknown_bits)
     assert filled.known_share == trace.known_share
     assert filled.change_counts().tolist() == [3, 1, 0]
@@ -80,9 +80,9 @@ def test_what_was_unknown_stays_known_and_padding_stays_clear() -> None:
 
 def test_many_pages_are_guessed_block_by_block() -> None:
     lines = ["xx?", "x.?"] * 20_000
-    assert imputed(drawn(*lines)).change_counts().tolist() == [3, 1] * 20_000
+    assert impute_unknown(drawn(*lines)).change_counts().tolist() == [3, 1] * 20_000
 
 
 def test_a_trace_without_gaps_is_left_as_it_is() -> None:
     trace = drawn("x.x", "..x")
-    assert imputed(trace) is trace
+    assert impute_unknown(trace) is trace

@@ -3,28 +3,28 @@
 import numpy as np
 import pytest
 
-from freshet.backtest.cycle_crawl import WARM_UP, crawl
-from freshet.core.tables import Truths
-from freshet.schedule.policies import NAMES, VARIANTS, make
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, crawl_in_cycles
+from freshet.core.tables import BoolArray
+from freshet.schedule.policies import CYCLE_POLICY_NAMES, POLICY_NAMES, make_policy
 from tests.backtest.traces import by_chance, choices, in_groups
 
 PAGES, CYCLES, CUT, K = 60, 40, 22, 4
 FORMULAS = ("t * X", "chance", "rate * around", "quiet - t", "weekday + NAD")
-EVERY = (*NAMES, *VARIANTS, *FORMULAS)
+EVERY = (*POLICY_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
 
 
-def up_to_the_cut(changed: Truths, name: str) -> list[list[int]]:
-    return choices(in_groups(changed), make(name, seed=5), K)[: CUT + 1 - WARM_UP]
+def up_to_the_cut(changed: BoolArray, name: str) -> list[list[int]]:
+    return choices(in_groups(changed), make_policy(name, seed=5), K)[: CUT + 1 - WARM_UP_CYCLES]
 
 
 @pytest.fixture(scope="module")
-def changed() -> Truths:
+def changed() -> BoolArray:
     return by_chance(PAGES, CYCLES, seed=11)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_shuffling_the_columns_after_a_cut_alters_no_choice_before_it(
-    name: str, changed: Truths
+    name: str, changed: BoolArray
 ) -> None:
     later = CUT + 1 + np.random.default_rng(2).permutation(CYCLES - CUT - 1)
     shuffled = np.column_stack([changed[:, : CUT + 1], changed[:, later]])
@@ -33,13 +33,13 @@ def test_shuffling_the_columns_after_a_cut_alters_no_choice_before_it(
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_rewriting_truth_that_no_visit_saw_alters_no_choice(name: str, changed: Truths) -> None:
+def test_rewriting_truth_that_no_visit_saw_alters_no_choice(name: str, changed: BoolArray) -> None:
     rewritten = unseen_rewritten(changed, name)
     assert np.count_nonzero(rewritten != changed) > 100
     assert up_to_the_cut(rewritten, name) == up_to_the_cut(changed, name)
 
 
-def unseen_rewritten(changed: Truths, name: str) -> Truths:
+def unseen_rewritten(changed: BoolArray, name: str) -> BoolArray:
     """Return cells that every visit up to the cut would have found the same, and are not.
 
     A change that a visit found is moved to any one cell since the visit before; what follows a
@@ -55,11 +55,11 @@ def unseen_rewritten(changed: Truths, name: str) -> Truths:
     return rewritten
 
 
-def visited_cycles(changed: Truths, name: str) -> list[list[int]]:
+def visited_cycles(changed: BoolArray, name: str) -> list[list[int]]:
     """Return the cycles up to the cut in which each page is visited."""
-    visited = [list(range(WARM_UP)) for _ in range(PAGES)]
-    for cycle in crawl(in_groups(changed), make(name, seed=5), K):
-        for page in cycle.chosen.tolist():
+    visited = [list(range(WARM_UP_CYCLES)) for _ in range(PAGES)]
+    for cycle in crawl_in_cycles(in_groups(changed), make_policy(name, seed=5), K):
+        for page in cycle.visited_pages.tolist():
             if cycle.number <= CUT:
                 visited[page].append(cycle.number)
     return visited

@@ -7,31 +7,31 @@ from math import isnan, log
 import numpy as np
 import pytest
 
-from freshet.backtest.cycle_crawl import Cycle, Finds, crawl
-from freshet.backtest.metrics import Score, curves, score
+from freshet.backtest.cycle_crawl import ChangeCounts, CycleResult, crawl_in_cycles
+from freshet.backtest.metrics import BacktestMetrics, measure_crawl, measure_cycles
 from freshet.backtest.trace import Trace
-from freshet.core.tables import Caps, Choices, PageTable, VisitTable
-from freshet.schedule.policies import make
+from freshet.core.tables import ChoiceTable, HostCaps, PageTable, VisitTable
+from freshet.schedule.policies import make_policy
 from tests.backtest.traces import by_chance, drawn, in_groups
 
 
-def cycle(found: list[bool], stale_before: int, stale: list[bool], since: list[int]) -> Cycle:
+def cycle(found: list[bool], stale_before: int, stale: list[bool], since: list[int]) -> CycleResult:
     """Return what a cycle found, number 5."""
-    return Cycle(
+    return CycleResult(
         number=5,
-        chosen=np.arange(len(found)),
-        found=np.array(found, np.bool_),
+        visited_pages=np.arange(len(found)),
+        changed=np.array(found, np.bool_),
         stale_before=stale_before,
         stale=np.array(stale),
-        since=np.array(since, np.int32),
-        finds=Finds(),
-        missed=Finds(),
+        stale_since=np.array(since, np.int32),
+        found_changes=ChangeCounts(),
+        missed_changes=ChangeCounts(),
     )
 
 
-def scored(*cycles: Cycle, importance: list[float] | None = None) -> Score:
+def scored(*cycles: CycleResult, importance: list[float] | None = None) -> BacktestMetrics:
     """Return the score of cycles with two visits among four pages."""
-    return score(cycles, np.array(importance or [1.0] * 4), 2)
+    return measure_crawl(cycles, np.array(importance or [1.0] * 4), 2)
 
 
 STILL = [False] * 4
@@ -81,15 +81,17 @@ def test_a_crawl_that_never_had_a_stale_copy_has_no_order_and_no_age() -> None:
 def test_a_stale_copy_ages_from_the_first_change_it_misses() -> None:
     trace = drawn("..x.x.", "xxxxxx")
     ages = [
-        int(cycle.number - cycle.since[0])
-        for cycle in crawl(trace, make("cg"), 1)
+        int(cycle.number - cycle.stale_since[0])
+        for cycle in crawl_in_cycles(trace, make_policy("cg"), 1)
         if cycle.stale[0]
     ]
     assert ages == [0, 1, 2, 3]
 
 
-def crawled(trace: Trace, name: str, k: int) -> Score:
-    return score(crawl(trace, make(name, seed=1), k), trace.pages.importance, k)
+def crawled(trace: Trace, name: str, k: int) -> BacktestMetrics:
+    return measure_crawl(
+        crawl_in_cycles(trace, make_policy(name, seed=1), k), trace.pages.importance, k
+    )
 
 
 def waits(trace: Trace, name: str, k: int) -> tuple[list[int], list[int]]:
@@ -97,8 +99,8 @@ def waits(trace: Trace, name: str, k: int) -> tuple[list[int], list[int]]:
     changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
     seen = [1] * len(trace.pages)
     found = []
-    for cycle in crawl(trace, make(name, seed=1), k):
-        for page in cycle.chosen.tolist():
+    for cycle in crawl_in_cycles(trace, make_policy(name, seed=1), k):
+        for page in cycle.visited_pages.tolist():
             since = range(seen[page] + 1, cycle.number + 1)
             found += [cycle.number - each for each in since if changed[page, each]]
             seen[page] = cycle.number
@@ -126,14 +128,14 @@ class InTurn:
     def learn(self, visits: VisitTable) -> None:
         self.links += visits.new_links.tolist()
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         chosen, self.turn = self.turn[:k], np.roll(self.turn, -k)
-        return Choices(chosen, np.ones(k), np.ones(k), np.ones(k))
+        return ChoiceTable(chosen, np.ones(k), np.ones(k), np.ones(k))
 
 
 def test_every_change_since_the_last_visit_waits_for_the_visit_that_finds_it() -> None:
     trace = drawn("..xx...", "......x")
-    found = score(crawl(trace, InTurn(), 1), trace.pages.importance, 1)
+    found = measure_crawl(crawl_in_cycles(trace, InTurn(), 1), trace.pages.importance, 1)
     assert found.time_to_detection == pytest.approx((1 + 0 + 0) / 3)
     assert found.detected == 1.0
     assert found.time_waited == found.time_to_detection
@@ -144,10 +146,10 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
     bare = drawn("xxxx.xx", "xxx.x.x")
     trace = replace(bare, new_links=np.ascontiguousarray(links.T))
     policy = InTurn()
-    told = curves(crawl(trace, policy, 1), trace.pages.importance, 1)
+    told = measure_cycles(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
     assert policy.links == [9, 7, 8, 6, 1, 5, 5, 1, 2]
     assert told.column("new_links").tolist() == [1, 5, 5, 1, 2]
-    found = told.score()
+    found = told.overall()
     assert found.new_links == pytest.approx(14 / 5)
     assert found.links_detected == pytest.approx(14 / 18)
 
@@ -155,7 +157,7 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
 def test_without_known_links_there_is_nothing_to_tell_of_them() -> None:
     policy = InTurn()
     trace = drawn("xxxx", "xx.x")
-    found = score(crawl(trace, policy, 1), trace.pages.importance, 1)
+    found = measure_crawl(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
     assert isnan(found.new_links)
     assert isnan(found.links_detected)
     assert set(policy.links) == {-1}
@@ -181,10 +183,10 @@ def test_times_to_detection_are_those_of_a_plain_loop_over_changes(name: str, se
 
 def test_curves_have_every_cycle_and_their_means_are_the_score() -> None:
     trace = in_groups(by_chance(40, 20, seed=4))
-    told = curves(crawl(trace, make("age"), 4), trace.pages.importance, 4)
+    told = measure_cycles(crawl_in_cycles(trace, make_policy("age"), 4), trace.pages.importance, 4)
     assert told.column("cycle").tolist() == list(range(2, 20))
     assert set(told.column("visits")) == {4.0}
-    whole = told.score()
+    whole = told.overall()
     for name in ("changerate", "freshness", "weighted_freshness", "stale_age", "ndcg"):
         assert getattr(whole, name) == pytest.approx(np.nanmean(told.column(name)))
     assert np.all(np.diff(told.column("changes_found").cumsum()) >= 0)

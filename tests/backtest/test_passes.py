@@ -17,7 +17,7 @@ def test_a_pass_over_bits_lets_each_copy_miss_the_changes_of_its_page(
     sums = np.zeros(pages, np.int64)
     for number, row in enumerate(changed):
         before = stale.copy()
-        told = kernels.change(np.packbits(row), number, stale, (since, counts, sums))
+        told = kernels.apply_changes(np.packbits(row), number, stale, (since, counts, sums))
         assert told == (row.sum(), (row & ~before).sum())
     assert stale.tolist() == changed.any(axis=0).tolist()
     assert counts.tolist() == changed.sum(axis=0).tolist()
@@ -29,7 +29,7 @@ def test_a_pass_over_bits_lets_each_copy_miss_the_changes_of_its_page(
 def test_sums_go_over_stale_copies_alone(pages: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     stale, since, weights = rng.random(pages) < 0.4, rng.integers(0, 9, pages), rng.random(pages)
-    count, cycles, weight = kernels.stale_sums(stale, since, weights)
+    count, cycles, weight = kernels.sum_stale_copies(stale, since, weights)
     assert (count, cycles) == (stale.sum(), since[stale].sum())
     assert np.isclose(weight, weights[stale].sum())
 
@@ -43,7 +43,7 @@ def test_the_next_change_is_the_first_one_after_a_moment(
     times = np.array([float(day) for page in days for day in sorted(page)])
     starts = np.concatenate([[0], np.cumsum([len(page) for page in days])]).astype(np.int64)
     places = np.arange(len(days))
-    at, when = kernels.next_changes(times, starts, places, float(moment))
+    at, when = kernels.find_next_changes(times, starts, places, float(moment))
     for page, known in enumerate(days):
         later = sorted(day for day in known if day > moment)
         assert when[page] == (later[0] if later else np.inf)

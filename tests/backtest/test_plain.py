@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.backtest.cycle_crawl import crawl
-from freshet.backtest.metrics import score
-from freshet.backtest.trace import Keys, Trace, packed
-from freshet.schedule.policies import make
+from freshet.backtest.cycle_crawl import crawl_in_cycles
+from freshet.backtest.metrics import measure_crawl
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
+from freshet.schedule.policies import make_policy
 from tests.backtest.test_cycle_crawl import SCORES, plain_crawl
 
 Cells = list[list[bool]]
@@ -48,8 +48,8 @@ def traces(draw: st.DrawFn) -> Trace:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     changed = rng.random((pages, cycles)) < rng.random((pages, 1)) ** 2
     unknown = rng.random((pages, cycles)) < draw(st.sampled_from([0.0, 0.2]))
-    keys = Keys(*(np.zeros(pages, np.uint64),) * 3)
-    return packed("few", keys, changed, unknown=unknown, importance=1 + rng.random(pages))
+    keys = PageGroupKeys(*(np.zeros(pages, np.uint64),) * 3)
+    return build_trace("few", keys, changed, unknown=unknown, importance=1 + rng.random(pages))
 
 
 @settings(max_examples=60, deadline=None)
@@ -61,7 +61,9 @@ def test_a_crawl_is_measured_as_a_plain_one_is(
     cells = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)]).tolist()
     chosen = plain_crawl(trace, SCORES[name], k, seed)
     expected = plain_score(cells, trace.pages.importance.tolist(), chosen)
-    told = score(crawl(trace, make(name, seed=seed), k), trace.pages.importance, k)
+    told = measure_crawl(
+        crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.pages.importance, k
+    )
     figures = [
         told.changerate, told.ndcg, told.freshness, told.weighted_freshness, told.stale_age,
     ]  # fmt: skip

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from freshet.backtest.significance import interval, paired, victories
-from freshet.core.types import Floats
+from freshet.backtest.significance import confidence_interval, count_cycle_wins, paired_difference
+from freshet.core.types import FloatArray
 
 SERIES = arrays(np.float64, st.integers(3, 40), elements=st.floats(-100, 100).map(round))
 
@@ -18,7 +18,7 @@ SERIES = arrays(np.float64, st.integers(3, 40), elements=st.floats(-100, 100).ma
 def test_the_interval_of_a_worked_example() -> None:
     """Jain 1991, chapter 13: eight values, whose mean may well be 0."""
     values = np.array([-0.04, -0.19, 0.14, -0.09, -0.14, 0.19, 0.04, 0.09])
-    around = interval(values, confidence=0.90)
+    around = confidence_interval(values, confidence=0.90)
     assert around.mean == pytest.approx(0.0, abs=1e-12)
     assert around.margin == pytest.approx(0.092, abs=0.001)
 
@@ -27,44 +27,48 @@ def test_a_worked_paired_test() -> None:
     """Jain 1991, chapter 13: six workloads on two systems, which are not different."""
     ours = np.array([5.4, 16.6, 0.6, 1.4, 0.6, 7.3])
     theirs = np.array([19.1, 3.5, 3.4, 2.5, 3.6, 1.7])
-    told = paired(ours, theirs, confidence=0.90)
+    told = paired_difference(ours, theirs, confidence=0.90)
     assert told.difference == pytest.approx(-0.32, abs=0.01)
     assert told.margin == pytest.approx(7.43, abs=0.02)
     assert told.p > 0.9
 
 
 def test_a_single_value_has_a_mean_and_no_interval() -> None:
-    around = interval(np.array([0.25]))
+    around = confidence_interval(np.array([0.25]))
     assert around.mean == 0.25
     assert isnan(around.margin)
-    assert isnan(interval(np.array([])).mean)
+    assert isnan(confidence_interval(np.array([])).mean)
 
 
 def test_values_that_are_not_known_are_left_out() -> None:
-    assert interval(np.array([1.0, nan, 3.0])) == interval(np.array([1.0, 3.0]))
-    some = paired(np.array([1.0, nan, 3.0, 4.0]), np.array([0.0, 1.0, nan, 2.0]))
-    assert some == paired(np.array([1.0, 4.0]), np.array([0.0, 2.0]))
+    assert confidence_interval(np.array([1.0, nan, 3.0])) == confidence_interval(
+        np.array([1.0, 3.0])
+    )
+    some = paired_difference(np.array([1.0, nan, 3.0, 4.0]), np.array([0.0, 1.0, nan, 2.0]))
+    assert some == paired_difference(np.array([1.0, 4.0]), np.array([0.0, 2.0]))
 
 
 def test_lists_do_as_well_as_arrays() -> None:
     ours, theirs = [[1.0, 2.0, 4.0], [1.5, 2.0, 5.0]], [[0.0, 2.0, 3.0], [0.5, 2.5, 3.0]]
-    assert interval(ours[0]) == interval(np.array(ours[0]))
-    assert paired(ours[0], theirs[0]) == paired(np.array(ours[0]), np.array(theirs[0]))
-    assert victories(ours, theirs) == victories(np.array(ours), np.array(theirs))
+    assert confidence_interval(ours[0]) == confidence_interval(np.array(ours[0]))
+    assert paired_difference(ours[0], theirs[0]) == paired_difference(
+        np.array(ours[0]), np.array(theirs[0])
+    )
+    assert count_cycle_wins(ours, theirs) == count_cycle_wins(np.array(ours), np.array(theirs))
 
 
 def test_equal_series_are_no_different_and_a_constant_lead_is_certain() -> None:
     series = np.array([0.5, 0.25, 0.75])
-    assert paired(series, series).p == 1.0
-    lead = paired(series + 0.5, series)
+    assert paired_difference(series, series).p == 1.0
+    lead = paired_difference(series + 0.5, series)
     assert (lead.difference, lead.margin, lead.p) == (0.5, 0.0, 0.0)
 
 
 @given(SERIES, st.integers(0, 2**32))
-def test_a_paired_test_is_the_one_of_scipy(theirs: Floats, seed: int) -> None:
+def test_a_paired_test_is_the_one_of_scipy(theirs: FloatArray, seed: int) -> None:
     ours = theirs + np.random.default_rng(seed).normal(0.5, 1.0, len(theirs))
     known = stats.ttest_rel(ours, theirs)
-    told = paired(ours, theirs)
+    told = paired_difference(ours, theirs)
     assert told.p == pytest.approx(float(known.pvalue), abs=1e-9)
     bounds = known.confidence_interval(0.95)
     assert told.difference - told.margin == pytest.approx(bounds.low)
@@ -72,24 +76,30 @@ def test_a_paired_test_is_the_one_of_scipy(theirs: Floats, seed: int) -> None:
 
 
 @given(SERIES, SERIES)
-def test_who_is_compared_with_whom_turns_the_sign_alone(one: Floats, other: Floats) -> None:
+def test_who_is_compared_with_whom_turns_the_sign_alone(one: FloatArray, other: FloatArray) -> None:
     count = min(len(one), len(other))
-    there, back = paired(one[:count], other[:count]), paired(other[:count], one[:count])
+    there, back = (
+        paired_difference(one[:count], other[:count]),
+        paired_difference(other[:count], one[:count]),
+    )
     assert there.difference == -back.difference
     assert (there.margin, there.p) == pytest.approx((back.margin, back.p))
     assert 0 <= there.p <= 1
 
 
 @given(SERIES, st.floats(0.5, 0.9))
-def test_more_confidence_asks_for_a_wider_interval(values: Floats, confidence: float) -> None:
-    narrow, wide = interval(values, confidence=confidence), interval(values, confidence=0.95)
+def test_more_confidence_asks_for_a_wider_interval(values: FloatArray, confidence: float) -> None:
+    narrow, wide = (
+        confidence_interval(values, confidence=confidence),
+        confidence_interval(values, confidence=0.95),
+    )
     assert 0 <= narrow.margin <= wide.margin < inf
     assert narrow.mean == wide.mean
 
 
 def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     rng = np.random.default_rng(5)
-    around = [interval(rng.normal(3.0, 2.0, 5)) for _ in range(4_000)]
+    around = [confidence_interval(rng.normal(3.0, 2.0, 5)) for _ in range(4_000)]
     held = sum(abs(each.mean - 3.0) <= each.margin for each in around) / len(around)
     assert held == pytest.approx(0.95, abs=0.012)
 
@@ -103,26 +113,26 @@ def test_a_cycle_is_won_only_where_all_folds_agree_well_enough() -> None:
         [0.10, -0.20, -0.3, 0.0],
         [0.10, -0.20, 0.1, 0.0],
     ])  # fmt: skip
-    told = victories(ours, theirs)
+    told = count_cycle_wins(ours, theirs)
     assert (told.won, told.lost, told.tied) == (1, 1, 2)
     assert (told.won_by, told.lost_by) == (pytest.approx(0.2), pytest.approx(-0.4))
 
 
 def test_a_cycle_that_one_of_them_does_not_have_is_not_counted() -> None:
-    told = victories(np.array([[1.0, nan, 1.0]]), np.array([[0.5, 0.5, 1.0]]))
+    told = count_cycle_wins(np.array([[1.0, nan, 1.0]]), np.array([[0.5, 0.5, 1.0]]))
     assert (told.won, told.lost, told.tied) == (1, 0, 1)
 
 
 def test_without_a_victory_there_is_nothing_won_by() -> None:
-    told = victories(np.array([[0.5]]), np.array([[0.5]]))
+    told = count_cycle_wins(np.array([[0.5]]), np.array([[0.5]]))
     assert isnan(told.won_by)
     assert isnan(told.lost_by)
 
 
 @given(SERIES, SERIES)
-def test_a_victory_is_the_others_loss(one: Floats, other: Floats) -> None:
+def test_a_victory_is_the_others_loss(one: FloatArray, other: FloatArray) -> None:
     count = min(len(one), len(other)) // 3 * 3
     ours, theirs = one[:count].reshape(3, -1), other[:count].reshape(3, -1)
-    there, back = victories(ours, theirs), victories(theirs, ours)
+    there, back = count_cycle_wins(ours, theirs), count_cycle_wins(theirs, ours)
     assert (there.won, there.lost, there.tied) == (back.lost, back.won, back.tied)
     assert there.won + there.lost + there.tied == count // 3

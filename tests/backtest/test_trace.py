@@ -8,16 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from freshet.backtest.imputation import imputed
-from freshet.backtest.trace import Keys, Trace, cells, known_days, on_one_grid, packed, source_of
-from freshet.core.tables import DayTable, Truths
+from freshet.backtest.imputation import impute_unknown
+from freshet.backtest.trace import (
+    PageGroupKeys,
+    Trace,
+    build_trace,
+    cells_of_all_days,
+    cells_of_named_trace,
+    count_known_days,
+    source_of,
+)
+from freshet.core.tables import BoolArray, PageDayTable
 from tests.backtest.traces import drawn, lines_of
 
 
-def days(*rows: tuple[str, str, int, bool]) -> DayTable:
+def days(*rows: tuple[str, str, int, bool]) -> PageDayTable:
     """Return a table of rows of part, page, day and whether the page changed."""
     pages = sorted({(part, page) for part, page, _, _ in rows})
-    return DayTable(
+    return PageDayTable(
         pages=np.array([pages.index(row[:2]) for row in rows], np.int32),
         days=np.array([row[2] for row in rows], np.int32),
         changed=np.array([row[3] for row in rows], np.bool_),
@@ -26,9 +34,9 @@ def days(*rows: tuple[str, str, int, bool]) -> DayTable:
     )
 
 
-def shown(table: DayTable, name: str = "mixed", longest: int = 180) -> dict[str, str]:
+def shown(table: PageDayTable, name: str = "mixed", longest: int = 180) -> dict[str, str]:
     """Return each page's cells, drawn as a line."""
-    found = cells(table, name, longest=longest)
+    found = cells_of_named_trace(table, name, max_days=longest)
     lines = np.where(found.unknown, "?", np.where(found.changed, "x", "."))
     return {
         f"{table.parts[page]}/{table.urls[page]}": "".join(line)
@@ -37,10 +45,10 @@ def shown(table: DayTable, name: str = "mixed", longest: int = 180) -> dict[str,
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=20)))
-def test_what_is_packed_is_what_comes_out(changed: Truths) -> None:
-    keys = Keys(*(np.zeros(len(changed), np.uint64),) * 3)
+def test_what_is_packed_is_what_comes_out(changed: BoolArray) -> None:
+    keys = PageGroupKeys(*(np.zeros(len(changed), np.uint64),) * 3)
     unknown = np.roll(changed, 1, axis=1)
-    trace = packed("any", keys, changed, unknown=unknown)
+    trace = build_trace("any", keys, changed, unknown=unknown)
     out = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
     assert np.array_equal(out, changed & ~unknown)
     gaps = np.column_stack([trace.unknown(cycle) for cycle in range(trace.cycles)])
@@ -52,7 +60,7 @@ def test_what_is_packed_is_what_comes_out(changed: Truths) -> None:
 def test_the_bits_of_a_cycle_lie_side_by_side() -> None:
     """A crawl reads one cycle after the other, and of a mapped trace no more than it asks for."""
     trace = drawn(*["x.?x..x"] * 40)
-    for bits in (trace.changed_bits, trace.unknown_bits, imputed(trace).changed_bits):
+    for bits in (trace.changed_bits, trace.unknown_bits, impute_unknown(trace).changed_bits):
         assert bits.shape == (7, 5)
         assert bits.flags.c_contiguous
 
@@ -130,11 +138,11 @@ def test_each_trace_has_its_own_sources() -> None:
 
 
 def test_nothing_observed_gives_no_cells() -> None:
-    assert cells(days(), "mixed").changed.shape == (0, 0)
-    assert cells(days(("news_de", "one", 1, True)), "mixed").changed.shape == (0, 0)
+    assert cells_of_named_trace(days(), "mixed").changed.shape == (0, 0)
+    assert cells_of_named_trace(days(("news_de", "one", 1, True)), "mixed").changed.shape == (0, 0)
 
 
-def observed(*rows: tuple[str, int, bool, int]) -> DayTable:
+def observed(*rows: tuple[str, int, bool, int]) -> PageDayTable:
     """Return a table of rows of page, day, whether it changed, and how many links are new."""
     table = days(*(("p", page, day, changed) for page, day, changed, _ in rows))
     return replace(table, new_links=np.array([row[3] for row in rows], np.int32))
@@ -145,19 +153,19 @@ def test_one_grid_reaches_from_the_first_day_of_any_page_to_the_last() -> None:
         *(("p", "one", day, day == 9) for day in range(6, 10)),
         *(("q", "two", day, day == 8) for day in (5, 7, 8)),
     )
-    found = on_one_grid(table, least_known=0.5)
-    trace = packed("any", _no_keys(2), found.changed, unknown=found.unknown)
+    found = cells_of_all_days(table, min_known_share=0.5)
+    trace = build_trace("any", _no_keys(2), found.changed, unknown=found.unknown)
     assert lines_of(trace) == ["?...x", ".?.x?"]
-    assert known_days(table).tolist() == [4, 3]
+    assert count_known_days(table).tolist() == [4, 3]
 
 
 def test_a_day_with_several_looks_changed_if_any_found_a_change() -> None:
     table = observed(("one", 1, True, 2), ("one", 1, False, 3), ("one", 0, False, -1))
-    found = on_one_grid(table)
+    found = cells_of_all_days(table)
     assert found.changed.tolist() == [[False, True]]
     assert found.new_links is not None
     assert found.new_links.tolist() == [[0, 5]]
-    assert known_days(table).tolist() == [2]
+    assert count_known_days(table).tolist() == [2]
 
 
 def test_on_one_grid_the_share_of_known_days_may_be_chosen() -> None:
@@ -165,35 +173,35 @@ def test_on_one_grid_the_share_of_known_days_may_be_chosen() -> None:
         *(("p", "one", day, False) for day in range(10)),
         *(("p", "two", day, False) for day in range(3)),
     )
-    assert on_one_grid(table).pages.tolist() == [0]
-    assert on_one_grid(table, least_known=0.3).pages.tolist() == [0, 1]
-    assert on_one_grid(table, least_known=0.31).pages.tolist() == [0]
+    assert cells_of_all_days(table).pages.tolist() == [0]
+    assert cells_of_all_days(table, min_known_share=0.3).pages.tolist() == [0, 1]
+    assert cells_of_all_days(table, min_known_share=0.31).pages.tolist() == [0]
 
 
 def test_no_days_give_no_cells_on_one_grid_either() -> None:
-    assert on_one_grid(days()).changed.shape == (0, 0)
-    assert known_days(days()).tolist() == []
+    assert cells_of_all_days(days()).changed.shape == (0, 0)
+    assert count_known_days(days()).tolist() == []
 
 
 def test_more_new_links_than_a_cell_holds_are_as_many_as_it_holds() -> None:
-    found = on_one_grid(observed(("one", 0, True, 70_000), ("one", 1, True, 4)))
+    found = cells_of_all_days(observed(("one", 0, True, 70_000), ("one", 1, True, 4)))
     assert found.new_links is not None
     assert found.new_links.tolist() == [[65_535, 4]]
 
 
 def test_links_of_which_nothing_is_known_are_none() -> None:
-    assert on_one_grid(observed(("one", 0, True, -1), ("one", 1, True, -1))).new_links is None
+    assert cells_of_all_days(observed(("one", 0, True, -1), ("one", 1, True, -1))).new_links is None
 
 
 def test_links_stand_in_the_cells_of_a_named_trace() -> None:
     table = observed(("one", 3, True, 2), ("two", 3, False, 0), ("one", 5, True, 7))
-    found = cells(replace(table, parts=("p", "p")), "mixed", longest=2)
+    found = cells_of_named_trace(replace(table, parts=("p", "p")), "mixed", max_days=2)
     assert found.new_links is not None
     assert found.new_links.tolist() == [[2, 7]]
 
 
-def _no_keys(count: int) -> Keys:
-    return Keys(*(np.zeros(count, np.uint64),) * 3)
+def _no_keys(count: int) -> PageGroupKeys:
+    return PageGroupKeys(*(np.zeros(count, np.uint64),) * 3)
 
 
 def _many(lines: list[str]) -> Trace:
@@ -216,10 +224,10 @@ def test_some_pages_of_a_trace_are_those_pages(lines: list[str], data: st.DataOb
     trace = _many(lines)
     some = data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, unique=True))
     places = np.array(some, np.int32)
-    part = trace.only(places)
+    part = trace.select(places)
     assert lines_of(part) == [lines[place] for place in some]
     assert part.pages.ids.tolist() == list(range(len(some)))
-    assert part.pages.since.tolist() == trace.pages.since[places].tolist()
+    assert part.pages.known_since.tolist() == trace.pages.known_since[places].tolist()
     for column in ("hosts", "sites", "directories", "importance"):
         assert np.array_equal(getattr(part.pages, column), getattr(trace.pages, column)[places])
     assert part.new_links is not None
@@ -229,8 +237,8 @@ def test_some_pages_of_a_trace_are_those_pages(lines: list[str], data: st.DataOb
 
 def test_all_pages_in_their_order_are_the_same_trace() -> None:
     trace = _many(["x.?", "..x", "?x."])
-    assert trace.only(np.arange(3)).digest == trace.digest
-    assert trace.only(np.array([1, 0, 2])).digest != trace.digest
+    assert trace.select(np.arange(3)).digest == trace.digest
+    assert trace.select(np.array([1, 0, 2])).digest != trace.digest
 
 
 def test_the_digest_differs_with_every_part_but_the_name() -> None:
@@ -265,9 +273,9 @@ def test_rows_are_laid_out_the_same_whatever_is_taken_at_once(
         (rng.random(60) < 0.3).tolist(), rng.integers(-1, 5, 60).tolist(), strict=True,
     )  # fmt: skip
     table = observed(*rows)
-    whole = on_one_grid(table, least_known=0.2)
-    monkeypatch.setattr("freshet.backtest.trace.ROWS_AT_ONCE", 7)
-    parts = on_one_grid(table, least_known=0.2)
+    whole = cells_of_all_days(table, min_known_share=0.2)
+    monkeypatch.setattr("freshet.backtest.trace.ROW_BATCH", 7)
+    parts = cells_of_all_days(table, min_known_share=0.2)
     assert whole.new_links is not None
     for name in ("pages", "changed", "unknown", "new_links"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from freshet.backtest.cycle_crawl import Chooser, crawl
-from freshet.backtest.trace import Keys, Trace, packed
-from freshet.core.tables import Truths
+from freshet.backtest.cycle_crawl import Selector, crawl_in_cycles
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
+from freshet.core.tables import BoolArray
 
 GROUP = 10
 
@@ -12,17 +12,17 @@ GROUP = 10
 def drawn(*lines: str) -> Trace:
     """Return a trace of lines such as ``x..x?``: changed, unchanged, unknown."""
     cells = np.array([list(line) for line in lines])
-    keys = Keys(*(np.zeros(len(lines), np.uint64),) * 3)
-    return packed("drawn", keys, cells == "x", unknown=cells == "?")
+    keys = PageGroupKeys(*(np.zeros(len(lines), np.uint64),) * 3)
+    return build_trace("drawn", keys, cells == "x", unknown=cells == "?")
 
 
-def in_groups(changed: Truths) -> Trace:
+def in_groups(changed: BoolArray) -> Trace:
     """Return a trace whose pages lie in directories of ten, two a host and six a site."""
     group = np.arange(len(changed), dtype=np.uint64) // GROUP
-    return packed("groups", Keys(group // 2, group // 6, group), changed)
+    return build_trace("groups", PageGroupKeys(group // 2, group // 6, group), changed)
 
 
-def by_chance(pages: int, cycles: int, *, seed: int) -> Truths:
+def by_chance(pages: int, cycles: int, *, seed: int) -> BoolArray:
     """Return cells of pages with very different rates that sometimes change together."""
     rng = np.random.default_rng(seed)
     rates = np.exp(rng.normal(np.log(0.05), 1.5, pages))
@@ -32,9 +32,9 @@ def by_chance(pages: int, cycles: int, *, seed: int) -> Truths:
     return alone | (together[groups] & (rng.random((pages, cycles)) < 0.8))
 
 
-def choices(trace: Trace, policy: Chooser, k: int) -> list[list[int]]:
+def choices(trace: Trace, policy: Selector, k: int) -> list[list[int]]:
     """Return the pages that each cycle after the warm-up visits, best first."""
-    return [cycle.chosen.tolist() for cycle in crawl(trace, policy, k)]
+    return [cycle.visited_pages.tolist() for cycle in crawl_in_cycles(trace, policy, k)]
 
 
 def lines_of(trace: Trace) -> list[str]:

@@ -9,7 +9,7 @@ NEWS = "https://news.example/"
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """What a command printed, and how it ended."""
 
     code: int
@@ -22,4 +22,4 @@ class Ran:
         return json.loads(self.out)
 
 
-Run = Callable[..., Ran]
+Run = Callable[..., CommandResult]

@@ -13,13 +13,13 @@ from random import Random
 from numba.core.dispatcher import Dispatcher
 
 from freshet.collection.compile import compile_functions
-from freshet.demo.demo_collection import build
-from freshet.demo.scoreboard import Race
-from freshet.demo.server import listen, origin_of
-from freshet.demo.warm_up import rehearse
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl
-from freshet.world.simulated_web import LivingWeb
+from freshet.demo.demo_collection import build_collection
+from freshet.demo.scoreboard import DemoScoreboard
+from freshet.demo.server import open_sockets, origin_of
+from freshet.demo.warm_up import warm_up
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
+from freshet.world.simulated_web import SimulatedWeb
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 
@@ -81,21 +81,23 @@ def crawl_kinds(folder: Path) -> None:
         politeness = {"delay": 0.0, "page_interval": 0.1}
         make_collection(folder, urls, server.allow, politeness)
         visits = len(pages) * VERSIONS
-        crawl(folder, budget="5000000/day", limits=Limits(visits=visits, seconds=30))
+        run_crawl(folder, budget="5000000/day", limits=CrawlLimits(visits=visits, seconds=30))
 
 
 def set_up_demo(folder: Path) -> None:
     """Do what the demonstration does before and while it crawls, without its server."""
-    web = LivingWeb(1, START, 21.0)
-    sockets = listen(len(web.hosts), 0)
-    stage = build(folder / "stage", web, [origin_of(each) for each in sockets], "100/day")
+    web = SimulatedWeb(1, START, 21.0)
+    sockets = open_sockets(len(web.hosts), 0)
+    stage = build_collection(
+        folder / "stage", web, [origin_of(each) for each in sockets], "100/day"
+    )
     for each in sockets:
         each.close()
-    rehearse(folder / "rehearsal", web)
+    warm_up(folder / "rehearsal", web)
     end = START.replace(day=6)
-    race = Race(stage, START, end, 100)
-    race.visited(next(iter(stage.pages)), START.timestamp())
-    race.standings(end)
+    race = DemoScoreboard(stage, START, end, 100)
+    race.record_visit(next(iter(stage.web_indices)), START.timestamp())
+    race.scores(end)
 
 
 def main(folder: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import main
-from freshet.collection.imports import bring
+from freshet.collection.imports import import_history
 from freshet.record.store import CollectionStore
-from tests.cli.cli_runs import Ran, Run
+from tests.cli.cli_runs import CommandResult, Run
 from tests.cli.small_web import write_warc
 
 collect_ignore = [] if shutil.which("git") else ["test_cli_git.py"]
@@ -22,12 +22,12 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     """Run a command in this process, through the same door as a user."""
     before = signal.getsignal(signal.SIGTERM)
 
-    def freshet(*words: str) -> Ran:
+    def freshet(*words: str) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["freshet", *words])
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
-        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+        return CommandResult(int(ended.value.code or 0), printed.out, printed.err)
 
     yield freshet
     signal.signal(signal.SIGTERM, before)
@@ -44,7 +44,7 @@ def prepared(small_warc: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     """A collection that holds the small web; copied, never changed."""
     path = tmp_path_factory.mktemp("prepared") / "news"
     with CollectionStore.create(path, contact="you@example.org") as collection:
-        bring(collection, "warc", small_warc, source="")
+        import_history(collection, "warc", small_warc, source="")
     return path
 
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from freshet.archive.warc.build import Origin, response
-from freshet.archive.warc.record import Record
-from freshet.archive.warc.writer import Writer
+from freshet.archive.warc.build import ArchiveOrigin, build_response
+from freshet.archive.warc.record import WarcRecord
+from freshet.archive.warc.writer import WarcWriter
 from freshet.core.clock import FixedClock
 
 START = datetime(2026, 1, 5, 6, 0, tzinfo=UTC)
@@ -65,16 +65,16 @@ def write_warc(folder: Path, seed: int = 1) -> tuple[Path, int]:
     """Write the history as a WARC file; return the file and how many visits it holds."""
     folder.mkdir(parents=True, exist_ok=True)
     records = [_record(capture) for capture in captures(seed)]
-    with Writer(folder, Origin("Freshet demo"), clock=FixedClock(START)) as writer:
+    with WarcWriter(folder, ArchiveOrigin("Freshet demo"), clock=FixedClock(START)) as writer:
         place = writer.append(records)[0]
         writer.sync()
     return folder / place.file, len(records)
 
 
-def _record(capture: Capture) -> Record:
+def _record(capture: Capture) -> WarcRecord:
     body = capture.html.encode()
     head = f"HTTP/1.1 {capture.status} OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
-    return response(capture.url, capture.time, head.encode() + body)
+    return build_response(capture.url, capture.time, head.encode() + body)
 
 
 def _document(title: str, body: str) -> str:

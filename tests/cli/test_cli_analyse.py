@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import freshet
-from freshet.measure.statistics.burst_table import Interval
-from tests.cli.cli_runs import NEWS, Ran, Run
+from freshet.measure.statistics.burst_table import BurstInterval
+from tests.cli.cli_runs import NEWS, CommandResult, Run
 from tests.record.record_samples import arrive, record
 
 CLUB = "https://club.example/rules"
@@ -17,11 +17,11 @@ CLOCK = "https://status.example/"
 
 
 @pytest.fixture
-def news(run: Run, collection: Path) -> Ran:
+def news(run: Run, collection: Path) -> CommandResult:
     return run("analyse", NEWS)
 
 
-def test_a_page_is_told_in_full(news: Ran) -> None:
+def test_a_page_is_told_in_full(news: CommandResult) -> None:
     assert news.code == 0
     assert "28 from 2026-01-05 to 2026-02-01" in news.out
     assert "19 in 27 comparisons (bytes 19, text 19" in news.out
@@ -168,8 +168,13 @@ def test_rounds_are_told_below_the_groups(
     run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "change within the hour" not in run("analyse").out
-    rows = [Interval(0, 4, 0.25, 0.25, 0.9, 0.95, 1), Interval(2, 4, 0.5, 0.25, math.nan, math.nan)]
-    monkeypatch.setattr("freshet.analysis.collection_analysis.rounds_table", lambda _: rows)
+    rows = [
+        BurstInterval(0, 4, 0.25, 0.25, 0.9, 0.95, 1),
+        BurstInterval(2, 4, 0.5, 0.25, math.nan, math.nan),
+    ]
+    monkeypatch.setattr(
+        "freshet.analysis.collection_analysis.collection_burst_table", lambda _: rows
+    )
     lines = run("analyse").out.split("change within the hour")[1].splitlines()
     assert [line.split() for line in lines[2:4]] == [
         ["at", "once", "4", "25.0%", "25.0%", "0.900", "0.950", "1"],
@@ -229,8 +234,8 @@ def test_a_page_that_changes_at_every_look_is_told_so(run: Run, collection: Path
 
 def test_only_commands_that_draw_load_what_draws() -> None:
     code = (
-        "import sys; from freshet.cli.app import COMMANDS, load;"
-        "[load(name) for name in COMMANDS if name != 'analyse'];"
+        "import sys; from freshet.cli.app import COMMANDS, load_command;"
+        "[load_command(name) for name in COMMANDS if name != 'analyse'];"
         "sys.exit(bool({'altair', 'vl_convert'} & sys.modules.keys()))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0

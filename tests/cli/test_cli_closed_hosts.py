@@ -62,7 +62,7 @@ def test_watch_does_not_wait_for_a_host_that_is_closed_already(place: Place) -> 
     with place.open() as opened:
         opened.add(f"{place.url}/item")
         host = HostState(place.url[7:], failures=1, backoff_until=from_epoch(4e9))
-        opened.catalog.set_hosts([host])
+        opened.catalog.set_host_states([host])
     ended = place.freshet("watch", f"{place.url}/item", "--wait", LONGER_THAN_A_COMMAND_MAY_TAKE)
     assert re.search(r"  its host is closed until .*, after 1 failure\n", ended.stdout)
 
@@ -71,8 +71,8 @@ def test_watch_beside_a_crawl_does_not_wait_for_a_host_that_is_closed(tmp_path: 
     with Collection.create(tmp_path / "c", contact="you@example.org") as opened:
         opened.add("https://a.example/")
         host = HostState("a.example", failures=1, backoff_until=from_epoch(4e9))
-        opened.catalog.set_hosts([host])
-        with ArchiveLock(opened.archive, command="freshet run"):
+        opened.catalog.set_host_states([host])
+        with ArchiveLock(opened.archive_folder, command="freshet run"):
             [found] = watch(opened.path, ["https://a.example/"], seconds=60.0)
     assert found.visit is None
     assert found.why.host.closed_until is not None

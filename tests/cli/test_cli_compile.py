@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.cli.compile_notice import NOTICE
 from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
@@ -24,11 +24,13 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection with one visit to a page of plain text."""
     path = tmp_path_factory.mktemp("noted") / "c"
     snapshot = Snapshot(URL, b"the river rose", 200, (("content-type", "text/plain"),))
-    arrival = Arrival(URL, "", datetime(2026, 1, 1, tzinfo=UTC), b"u" * 16, snapshot, status=200)
+    arrival = Observation(
+        URL, "", datetime(2026, 1, 1, tzinfo=UTC), b"u" * 16, snapshot, status=200
+    )
     with Collection.create(path, contact="you@example.org") as collection:
         collection.add(URL)
         with collection.recording() as recorder:
-            recorder.take([arrival])
+            recorder.record([arrival])
     return path
 
 

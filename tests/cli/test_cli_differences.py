@@ -15,7 +15,7 @@ CLUB = "https://club.example/rules"
 def hide(folder: Path, url: str, pattern: str) -> None:
     with freshet.open(folder) as opened:
         body = {"patterns": [pattern]}
-        opened.catalog.set_mask(opened.page(url).id, body, SystemClock().now())
+        opened.catalog.add_mask_version(opened.page(url).id, body, SystemClock().now())
 
 
 @pytest.mark.parametrize("since", ["4", "-25", "2026-01-08", "2026-01-08T12:00"])
@@ -89,7 +89,7 @@ def test_what_a_mask_hides_is_shown_and_said_to_count_for_nothing(
     assert "counts as no change" not in run("diff", NEWS, "4", "5").out
     with freshet.open(collection) as opened:
         page, now = opened.page(NEWS), SystemClock().now()
-        opened.catalog.set_mask(page.id, {"patterns": lines}, now)
+        opened.catalog.add_mask_version(page.id, {"patterns": lines}, now)
     ran = run("diff", NEWS, "4", "5")
     assert "That counts as no change, by counts_as text and mask 1." in ran.out
     assert "{+" in ran.out

@@ -34,14 +34,14 @@ from freshet.cli.app import main
 from freshet.learning.evolve.evolution import checkpoints
 
 signals = [int(number) for number in sys.argv.pop(1).split(",")]
-write = checkpoints.write
+write = checkpoints.write_checkpoint
 
 def write_and_signal(*words):
     write(*words)
     for each in signals:
         os.kill(os.getpid(), each)
 
-checkpoints.write = write_and_signal
+checkpoints.write_checkpoint = write_and_signal
 main()
 """
 
@@ -134,7 +134,7 @@ def test_a_rule_that_does_better_is_named(
 ) -> None:
     worst = [Formula(("-", 0.0, "t"))] * 4
     monkeypatch.setattr(
-        "freshet.learning.evolve.genetic_search.first_population", lambda *words: worst
+        "freshet.learning.evolve.genetic_search.initial_population", lambda *words: worst
     )
     ran = run(*words(folder, "--population", "4", "--generations", "1", "--seeds", "1"))
     assert ran.out.splitlines()[0] == "0 - t"
@@ -149,9 +149,9 @@ def test_quick_says_that_it_may_be_far_off(run: Run, folder: str) -> None:
 
 
 def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[flow.Task] = []
+    asked: list[flow.EvolutionTask] = []
 
-    def noted(trace: object, task: flow.Task, **options: object) -> flow.Evolved:
+    def noted(trace: object, task: flow.EvolutionTask, **options: object) -> flow.EvolutionResult:
         asked.append(task)
         raise KeyboardInterrupt
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome
@@ -21,8 +21,8 @@ def failing(collection: Path) -> Path:
     with Collection.open(collection) as opened:
         opened.add_many(PAGES)
         with opened.recording() as recorder:
-            recorder.take([
-                Arrival(
+            recorder.record([
+                Observation(
                     url, "", now - timedelta(minutes=number), f"{number:016}".encode(), None,
                     outcome=Outcome.TIMEOUT, why="no answer in 60 s",
                 )

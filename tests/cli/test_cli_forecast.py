@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome, Page, Snapshot
-from freshet.crawl.forecast import Horizon, PageForecast
+from freshet.crawl.forecast import ForecastHorizon, PageForecast
 from tests.cli.cli_runs import Run
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -21,22 +21,22 @@ HTML = (("content-type", "text/html"),)
 WORDS = "the river rose in spring and the fields along it were green again that year"
 
 
-def visit(minutes_ago: float, words: str = "", outcome: Outcome | None = None) -> Arrival:
+def visit(minutes_ago: float, words: str = "", outcome: Outcome | None = None) -> Observation:
     """Return a visit of the page that showed some words, or failed."""
     time = SystemClock().now() - timedelta(minutes=minutes_ago)
     body = f"<html><title>t</title><body><p>{WORDS} {words}</p></body></html>".encode()
     snapshot = None if outcome else Snapshot(URL, body, 200, HTML)
     uid = f"{minutes_ago:016.3f}".encode()
     if outcome:
-        return Arrival(URL, "", time, uid, None, outcome=outcome, why="no answer in 60 s")
-    return Arrival(URL, "", time, uid, snapshot, status=200)
+        return Observation(URL, "", time, uid, None, outcome=outcome, why="no answer in 60 s")
+    return Observation(URL, "", time, uid, snapshot, status=200)
 
 
-def record(path: Path, *arrivals: Arrival) -> None:
+def record(path: Path, *arrivals: Observation) -> None:
     with Collection.open(path) as opened:
         opened.add(URL)
         with opened.recording() as recorder:
-            recorder.take(list(arrivals))
+            recorder.record(list(arrivals))
 
 
 @pytest.mark.parametrize("gap", [0.2, 5.0, 600.0])
@@ -81,7 +81,7 @@ def test_an_interval_is_named_only_where_it_agrees_with_the_chance_by_tomorrow(
 ) -> None:
     page = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
     last = NOW - timedelta(days=age)
-    horizons = (Horizon(1.0, NOW + timedelta(days=1), tomorrow),)
+    horizons = (ForecastHorizon(1.0, NOW + timedelta(days=1), tomorrow),)
     found = PageForecast(
         page, NOW, last, looks, 0, 1.0, 1.0, 1.0, horizons, change_days, change_days
     )

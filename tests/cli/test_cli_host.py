@@ -14,7 +14,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
-from freshet.core.local_time import to_second
+from freshet.core.local_time import format_to_second
 from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 from tests.fetch.crawls import make_collection, outcomes
@@ -32,7 +32,7 @@ READ = FAILED | {"status": 200, "rules": "User-agent: *", "failing_since": None,
 
 def set_host(folder: Path, *states: HostState) -> None:
     with CollectionStore.open(folder) as opened:
-        opened.catalog.set_hosts(states)
+        opened.catalog.set_host_states(states)
 
 
 def closed_host(robots: dict[str, Any]) -> HostState:
@@ -51,7 +51,7 @@ def test_a_closed_host_is_shown_with_what_closed_it(run: Run, collection: Path) 
     assert "5 s between two requests (its Crawl-delay)" in text
     assert "cannot be had since" in text
     assert "at any time" not in text
-    assert f"not before {to_second(NOW + timedelta(hours=2))}" in text
+    assert f"not before {format_to_second(NOW + timedelta(hours=2))}" in text
     assert shown["pages"] == 1
 
 

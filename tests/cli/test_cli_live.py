@@ -335,7 +335,7 @@ class TestBesideARunningCrawl:
             assert "Stopped after" in out
             assert [str(row.visit.outcome) for row in opened.page(url).history()] == ["ok"]
             assert opened.catalog.leases() == []
-            assert ArchiveLock(opened.archive).holder() == ""
+            assert ArchiveLock(opened.archive_folder).holder() == ""
 
 
 def test_a_second_signal_does_not_wait_for_what_is_under_way(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.cli.json_log import logging_to, note
+from freshet.cli.json_log import log_event, log_to_file
 
 MESSAGE = 'x\n{"event": "forged"}\r\x1b[31m\x1b]0;t\x07\x7f\x9b2J\u202e\u2028 "quoted" \x00'
 HOSTILE = MESSAGE + "\ud800"
@@ -23,8 +23,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_an_event_is_one_json_document_on_one_line(file: Path) -> None:
-    with logging_to(file):
-        note("visit", page="https://example.org/", outcome="ok", changed=True)
+    with log_to_file(file):
+        log_event("visit", page="https://example.org/", outcome="ok", changed=True)
     [line] = lines(file)
     document = json.loads(line)
     assert (document["event"], document["level"], document["from"]) == ("visit", "info", "freshet")
@@ -33,8 +33,8 @@ def test_an_event_is_one_json_document_on_one_line(file: Path) -> None:
 
 
 def test_what_a_server_sent_is_kept_whole_and_cannot_forge_a_line(file: Path) -> None:
-    with logging_to(file):
-        note("visit", page=HOSTILE, why=HOSTILE, **{"headers": {HOSTILE: HOSTILE}})
+    with log_to_file(file):
+        log_event("visit", page=HOSTILE, why=HOSTILE, **{"headers": {HOSTILE: HOSTILE}})
     [line] = lines(file)
     assert re.fullmatch(r"[ -~]+", line)
     document = json.loads(line)
@@ -47,7 +47,7 @@ def test_messages_of_libraries_go_the_same_way_from_warning_on(
 ) -> None:
     scrapy = logging.getLogger("scrapy.core.engine")
     scrapy.setLevel(logging.DEBUG)
-    with logging_to(file):
+    with log_to_file(file):
         scrapy.info("crawled %s", MESSAGE)
         scrapy.warning("odd answer: %s", MESSAGE)
     [line] = lines(file)
@@ -58,20 +58,20 @@ def test_messages_of_libraries_go_the_same_way_from_warning_on(
 
 
 def test_without_a_file_only_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with logging_to(None):
-        note("visit", page="a")
+    with log_to_file(None):
+        log_event("visit", page="a")
         logging.getLogger("freshet.fetch").warning("no space")
     assert capsys.readouterr().err == "freshet: no space\n"
 
 
 def test_a_dash_logs_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    with logging_to(Path("-")):
-        note("visit", page="a")
+    with log_to_file(Path("-")):
+        log_event("visit", page="a")
     assert json.loads(capsys.readouterr().err)["page"] == "a"
 
 
 def test_a_fault_is_logged_with_its_trace_on_the_same_line(file: Path) -> None:
-    with logging_to(file):
+    with log_to_file(file):
         try:
             raise ValueError(MESSAGE)
         except ValueError:
@@ -81,16 +81,16 @@ def test_a_fault_is_logged_with_its_trace_on_the_same_line(file: Path) -> None:
 
 
 def test_a_log_that_was_moved_away_is_begun_anew(file: Path, tmp_path: Path) -> None:
-    with logging_to(file):
-        note("first")
+    with log_to_file(file):
+        log_event("first")
         file.rename(tmp_path / "run.log.1")
-        note("second")
+        log_event("second")
     assert json.loads(lines(file)[0])["event"] == "second"
     assert json.loads(lines(tmp_path / "run.log.1")[0])["event"] == "first"
 
 
 def test_afterwards_everything_is_as_before(file: Path) -> None:
     before = list(logging.getLogger().handlers), logging.getLogger("freshet").level
-    with logging_to(file):
+    with log_to_file(file):
         pass
     assert (list(logging.getLogger().handlers), logging.getLogger("freshet").level) == before

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.archive.importers.base import Arrival, row_uid
-from freshet.archive.warc.build import response
-from freshet.archive.warc.record import encode
+from freshet.archive.importers.base import Observation, row_uid
+from freshet.archive.warc.build import build_response
+from freshet.archive.warc.record import encode_record
 from freshet.core.types import Change, Outcome, Snapshot
 from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import Run
@@ -45,8 +45,10 @@ def write_parquet(times: list[str]) -> tuple[str, str]:
 
 
 def write_warc(times: list[str]) -> tuple[str, str]:
-    records = (response(URL, datetime.fromisoformat(time), HEAD + b"a page") for time in times)
-    Path("seen.warc.gz").write_bytes(b"".join(map(encode, records)))
+    records = (
+        build_response(URL, datetime.fromisoformat(time), HEAD + b"a page") for time in times
+    )
+    Path("seen.warc.gz").write_bytes(b"".join(map(encode_record, records)))
     return "warc", "seen.warc.gz"
 
 
@@ -67,15 +69,15 @@ def hold(folder: Path, *times: datetime) -> None:
     with CollectionStore.open(folder) as collection, collection.recording() as recorder:
         for time, page in zip(times, pages, strict=True):
             uid = row_uid("version", "", URL, time)
-            recorder.take([Arrival(URL, "", time, uid, page)])
+            recorder.record([Observation(URL, "", time, uid, page)])
         told = [
-            Arrival(
+            Observation(
                 f"{URL}told", "", time, row_uid("csv", "", "told", time),
                 change=Change(True), outcome=Outcome.REPORTED,
             )
             for time in times
         ]  # fmt: skip
-        recorder.take(told)
+        recorder.record(told)
 
 
 def test_a_collection_that_holds_odd_times_can_be_used(run: Run, empty: Path) -> None:

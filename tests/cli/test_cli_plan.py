@@ -9,9 +9,9 @@ from rich.console import Console
 
 from freshet.archive.catalog.rows import HostState
 from freshet.cli import output
-from freshet.core.budget import day_of
+from freshet.core.budget import utc_day
 from freshet.core.clock import SystemClock
-from freshet.crawl.budget_status import note_lost
+from freshet.crawl.budget_status import add_lost_requests
 from freshet.record.store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 
@@ -103,7 +103,7 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
         now = SystemClock().now()
         far = now.replace(year=now.year + 1)
         hosts = {page.host for page in opened.pages()}
-        opened.catalog.set_hosts([HostState(host, backoff_until=far) for host in hosts])
+        opened.catalog.set_host_states([HostState(host, backoff_until=far) for host in hosts])
     shown = run("status").out
     assert "500 of those left cannot be spent today:" in shown
     assert "can be asked 0 times more today" in shown
@@ -113,7 +113,7 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
 def test_status_names_requests_lost_with_a_killed_crawl(run: Run, collection: Path) -> None:
     assert "lost" not in run("status").out
     with CollectionStore.open(collection) as opened:
-        note_lost(opened.catalog, day_of(SystemClock().now()), 3)
+        add_lost_requests(opened.catalog, utc_day(SystemClock().now()), 3)
     assert "3 of those spent were lost with a crawl that was killed" in run("status").out
 
 
@@ -161,7 +161,7 @@ def test_a_live_view_shows_each_picture_in_place_of_the_last(
     pictures = iter(("first", "second", "third"))
     monkeypatch.setattr(output, "console", Console(force_terminal=True, file=StringIO()))
     monkeypatch.setattr(output, "sleep", _interrupting(after=3))
-    output.show_live(lambda: output.say(next(pictures)))
+    output.refresh_until_interrupted(lambda: output.print_text(next(pictures)))
     assert capsys.readouterr().out.split() == ["third"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import freshet
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 from freshet.core.types import PageKey
 from tests.cli.cli_runs import Run
 
@@ -83,10 +83,10 @@ def test_watch_refuses_what_it_cannot_fetch_before_it_does_anything(run: Run, em
 @pytest.mark.parametrize("url", ["", "note: x", "example.org", "mailto:me@a.example", "http://[x/"])
 def test_the_library_refuses_it_too(empty: Path, url: str) -> None:
     with freshet.open(empty) as collection:
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInputError):
             collection.add(url)
-        with pytest.raises(BadInput):
-            collection.introduce([PageKey(url)])
+        with pytest.raises(BadInputError):
+            collection.register_pages([PageKey(url)])
         assert collection.add_many([url]).refused
         assert list(collection.pages()) == []
 

@@ -6,30 +6,30 @@ from pathlib import Path
 from uuid import uuid4
 
 import freshet
-from freshet.archive.catalog.rows import Entry, Lease
-from freshet.core.budget import day_of
-from freshet.core.bursts import Course, RoundKind, Sampling
+from freshet.archive.catalog.rows import Lease, VisitEntry
+from freshet.core.budget import utc_day
+from freshet.core.bursts import BurstKind, BurstProgress, PendingSample
 from freshet.core.types import Outcome, Visit
 from tests.cli.cli_runs import NEWS, Run
 
 
-def sample(course: Course, offset: float, *, apart: bool = False) -> None:
+def sample(course: BurstProgress, offset: float, *, apart: bool = False) -> None:
     """Have the catalog note a visit as a sample."""
     with freshet.open(Path.cwd()) as collection:
         now = collection.clock.now()
         page = collection.page(NEWS).id
         lease = Lease(0, "crawl", now, now + timedelta(hours=1))
         due = replace(course, due=now.timestamp())
-        one = Sampling(page, due, offset, apart=apart)
-        collection.catalog.send_samples(lease, [one], day=day_of(now))
-        collection.catalog.append([Entry(Visit(uuid4().bytes, page, now, Outcome.OK))])
+        one = PendingSample(page, due, offset, apart=apart)
+        collection.catalog.start_samples(lease, [one], day=utc_day(now))
+        collection.catalog.append_visits([VisitEntry(Visit(uuid4().bytes, page, now, Outcome.OK))])
 
 
 def take_rounds() -> None:
-    sample(Course(RoundKind.FAST, 0.0), 0.0)
-    sample(Course(RoundKind.FAST, 0.0, step=1), 120.0)
-    sample(Course(RoundKind.INSTANT, 0.0), 0.0, apart=True)
-    sample(Course(RoundKind.INSTANT, 0.0, step=1), 0.0, apart=True)
+    sample(BurstProgress(BurstKind.FAST, 0.0), 0.0)
+    sample(BurstProgress(BurstKind.FAST, 0.0, step=1), 120.0)
+    sample(BurstProgress(BurstKind.INSTANT, 0.0), 0.0, apart=True)
+    sample(BurstProgress(BurstKind.INSTANT, 0.0, step=1), 0.0, apart=True)
 
 
 def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.rows import HostState, NewPage
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import BadRow, Outcome, PageKey
 from tests.cli.cli_runs import Run
@@ -155,13 +155,15 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
     with Collection.open(place) as opened:
         now, catalog = opened.clock.now(), opened.catalog
         ids = catalog.add_pages(old, now)
-        catalog.remove(ids[2:4], now)
-        catalog.set_hosts([HostState("one.example", robots={"why": why})])
+        catalog.remove_pages(ids[2:4], now)
+        catalog.set_host_states([HostState("one.example", robots={"why": why})])
         number = catalog.start_import("csv", "in.csv", "csv", now)
-        catalog.note_bad_rows(number, [BadRow("in.csv", "page 'ftp://me:hush@h/' is no URL")])
-        arrival = Arrival(old[0].key.url, "", now, b"1" * 16, outcome=Outcome.UNREACHABLE, why=why)
+        catalog.add_bad_rows(number, [BadRow("in.csv", "page 'ftp://me:hush@h/' is no URL")])
+        arrival = Observation(
+            old[0].key.url, "", now, b"1" * 16, outcome=Outcome.UNREACHABLE, why=why
+        )
         with opened.recording() as recorder:
-            recorder.take([arrival])
+            recorder.record([arrival])
         with sqlite3.connect(place / "catalog.db") as table:
             table.execute("UPDATE visits SET page_id = ?", [ids[0]])
         table.close()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from freshet.cli.app import COMMANDS
-from freshet.core.settings import describe
+from freshet.core.settings import describe_settings
 from tests.cli.cli_runs import NEWS, Run
 
 
@@ -105,7 +105,7 @@ def test_a_broken_settings_file_is_named(run: Run, collection: Path) -> None:
 
 def test_every_setting_is_listed_with_value_default_and_meaning(run: Run, empty: Path) -> None:
     rows = run("settings", "--json").json
-    assert [row["name"] for row in rows] == [name for name, _, _ in describe()]
+    assert [row["name"] for row in rows] == [name for name, _, _ in describe_settings()]
     assert all(row["meaning"] for row in rows)
     contact = next(row for row in rows if row["name"] == "contact")
     assert (contact["value"], contact["default"]) == ("you@example.org", "")

@@ -232,7 +232,7 @@ def test_a_back_test_that_is_stopped_keeps_nothing_and_says_so(
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(simulate, "results", stopped)
+    monkeypatch.setattr(simulate, "run_policies", stopped)
     ran = run("simulate", folder, "--policy", "age")
     assert (ran.code, ran.out) == (130, "")
     assert "nothing of a back-test is kept" in ran.err

@@ -24,7 +24,7 @@ from freshet.collection import imports
 
 imports.BATCH_VISITS = 20
 kind, signals = sys.argv.pop(1), [int(number) for number in sys.argv.pop(1).split(",")]
-read = imports.READERS[kind]
+read = imports.IMPORT_READERS[kind]
 
 class Signalling:
     def __init__(self, reader):
@@ -40,7 +40,7 @@ class Signalling:
                     os.kill(os.getpid(), each)
             yield item
 
-imports.READERS = {kind: lambda *words, **options: Signalling(read(*words, **options))}
+imports.IMPORT_READERS = {kind: lambda *words, **options: Signalling(read(*words, **options))}
 main()
 """
 

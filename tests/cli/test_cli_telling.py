@@ -10,12 +10,12 @@ import pytest
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.cli import progress_log
-from freshet.cli.progress_log import Narrator, ReaderGone
+from freshet.cli.progress_log import OutputClosedError, ProgressLog
 from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.crawl.fetch_job import DaySpending
 from freshet.fetch.politeness.host_closing import HostClosing
-from freshet.fetch.politeness.request_queue import Queue
-from freshet.fetch.recording_loop import Tidings
+from freshet.fetch.politeness.request_queue import QueueStatus
+from freshet.fetch.recording_loop import CrawlEvent
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 URL = "https://example.org/"
@@ -23,10 +23,10 @@ PAGE = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
 CATALOG = cast("Catalog", SimpleNamespace(pages_by_id=lambda ids: {1: PAGE}))
 
 
-def told(*changes: Change | None, page: int = 1, **facts: Any) -> Tidings:
+def told(*changes: Change | None, page: int = 1, **facts: Any) -> CrawlEvent:
     visit = Visit(b"u" * 16, page, NOW, facts.pop("outcome", Outcome.OK), **facts)
     learnt = [(visit, change) for change in changes]
-    return Tidings(learnt, DaySpending("2026-11-15", 7, 500), Queue(0, 0, ()), 0.0)
+    return CrawlEvent(learnt, DaySpending("2026-11-15", 7, 500), QueueStatus(0, 0, ()), 0.0)
 
 
 @pytest.fixture
@@ -35,16 +35,18 @@ def lines() -> list[str]:
 
 
 @pytest.fixture
-def narrator(lines: list[str]) -> Narrator:
-    return Narrator(CATALOG, lines.append)
+def narrator(lines: list[str]) -> ProgressLog:
+    return ProgressLog(CATALOG, lines.append)
 
 
-def test_a_change_is_a_line_and_other_looks_are_none(narrator: Narrator, lines: list[str]) -> None:
+def test_a_change_is_a_line_and_other_looks_are_none(
+    narrator: ProgressLog, lines: list[str]
+) -> None:
     narrator(
         told(Change(False), Change(False), Change(True, words=3, new_internal=1, new_external=1))
     )
     assert lines == [f"12:00:00 UTC  {URL}  changed: 3 words, 2 new links"]
-    assert (narrator.tally.visits, narrator.tally.looks, narrator.tally.changes) == (3, 3, 1)
+    assert (narrator.counts.visits, narrator.counts.looks, narrator.counts.changes) == (3, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -55,19 +57,19 @@ def test_a_change_is_a_line_and_other_looks_are_none(narrator: Narrator, lines: 
     ],
 )
 def test_a_change_says_what_is_new(
-    narrator: Narrator, lines: list[str], change: Change, words: str
+    narrator: ProgressLog, lines: list[str], change: Change, words: str
 ) -> None:
     narrator(told(change))
     assert lines == [f"12:00:00 UTC  {URL}  {words}"]
 
 
-def test_a_first_look_is_told_once(narrator: Narrator, lines: list[str]) -> None:
+def test_a_first_look_is_told_once(narrator: ProgressLog, lines: list[str]) -> None:
     narrator(told(None, None))
     assert lines == [f"12:00:00 UTC  {URL}  seen for the first time"]
 
 
 def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
-    narrator: Narrator, lines: list[str]
+    narrator: ProgressLog, lines: list[str]
 ) -> None:
     why = "127.0.0.1 is special; network.allow opens it"
     for outcome in (Outcome.REFUSED, Outcome.REFUSED, Outcome.TIMEOUT):
@@ -76,33 +78,35 @@ def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
 
 
 def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
-    narrator: Narrator, lines: list[str]
+    narrator: ProgressLog, lines: list[str]
 ) -> None:
     first = HostClosing("a.example", NOW, NOW + timedelta(minutes=1), 1, "status 429")
     second = HostClosing("a.example", NOW, NOW + timedelta(days=1), 2, "status 503")
-    narrator(replace(told(), closings=[first, second]))
+    narrator(replace(told(), host_closings=[first, second]))
     assert lines == [
         "12:00:00 UTC  a.example closed until 12:01 UTC after 1 failure (status 429)",
         "12:00:00 UTC  a.example closed until 2026-11-16 12:00 UTC after 2 failures (status 503)",
     ]
 
 
-def test_only_the_first_few_hosts_that_close_are_told(narrator: Narrator, lines: list[str]) -> None:
+def test_only_the_first_few_hosts_that_close_are_told(
+    narrator: ProgressLog, lines: list[str]
+) -> None:
     closings = [HostClosing(f"h{n}.example", NOW, NOW, 1, "timeout") for n in range(50)]
-    narrator(replace(told(), closings=closings))
-    assert len(lines) == progress_log.FIRST_FEW
+    narrator(replace(told(), host_closings=closings))
+    assert len(lines) == progress_log.MAX_REPORTED
 
 
 def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
     everywhere = SimpleNamespace(pages_by_id=lambda ids: {i: replace(PAGE, id=i) for i in ids})
-    narrator = Narrator(cast("Catalog", everywhere), lines.append)
+    narrator = ProgressLog(cast("Catalog", everywhere), lines.append)
     for page in range(50):
         narrator(told(None, page=page))
-    assert len(lines) == progress_log.FIRST_FEW
+    assert len(lines) == progress_log.MAX_REPORTED
 
 
 def test_every_visit_is_logged_with_what_is_known_of_it(
-    narrator: Narrator, caplog: pytest.LogCaptureFixture
+    narrator: ProgressLog, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     narrator(told(None, outcome=Outcome.GONE, status=404, why="status 404", final_url=f"{URL}x"))
@@ -110,22 +114,22 @@ def test_every_visit_is_logged_with_what_is_known_of_it(
     assert record.facts == {
         "page": URL, "outcome": "gone", "status": 404, "final_url": f"{URL}x", "why": "status 404",
     }  # fmt: skip
-    assert narrator.tally.outcomes == {"gone": 1}
+    assert narrator.counts.outcomes == {"gone": 1}
 
 
 def test_a_page_removed_meanwhile_is_counted_and_not_told(
-    narrator: Narrator, lines: list[str]
+    narrator: ProgressLog, lines: list[str]
 ) -> None:
     narrator(told(Change(True), page=2))
-    assert (lines, narrator.tally.changes) == ([], 1)
+    assert (lines, narrator.counts.changes) == ([], 1)
 
 
 def test_each_minute_the_progress_is_told(
     lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter((0.0, 59.0, 60.0, 60.0, 61.0))
-    monkeypatch.setattr(progress_log, "stopwatch", lambda: next(seconds))
-    narrator = Narrator(CATALOG, lines.append)
+    monkeypatch.setattr(progress_log, "monotonic_seconds", lambda: next(seconds))
+    narrator = ProgressLog(CATALOG, lines.append)
     for _ in range(3):
         narrator(told(Change(False)))
     assert lines == ["2 visits, 0 changes; 7 of 500 requests of the day spent"]
@@ -135,5 +139,5 @@ def test_a_reader_who_goes_away_ends_the_crawl_in_order() -> None:
     def say(text: str) -> None:
         raise SystemExit(1)
 
-    with pytest.raises(ReaderGone):
-        Narrator(CATALOG, say)(told(Change(True)))
+    with pytest.raises(OutputClosedError):
+        ProgressLog(CATALOG, say)(told(Change(True)))

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.cli import output
-from freshet.cli.app import COMMANDS, load
+from freshet.cli.app import COMMANDS, load_command
 from freshet.cli.commands.pages import list as list_command
-from freshet.cli.terminal import safe
+from freshet.cli.terminal import safe_text
 from tests.cli.cli_runs import Run
 
 
@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
 def leaves() -> Iterator[tuple[str, Any]]:
     """Yield every command with its full name, the kinds of import and export one by one."""
     for name in COMMANDS:
-        command = load(name)
+        command = load_command(name)
         yield name, command
         yield from (
             (f"{name} {kind}", part) for kind, part in getattr(command, "commands", {}).items()
@@ -130,14 +130,14 @@ def test_a_file_name_that_is_not_utf_8_can_be_named(run: Run, empty: Path) -> No
 
 @given(st.text())
 def test_safe_text_is_one_line_that_steers_nothing(text: str) -> None:
-    kept = safe(text)
+    kept = safe_text(text)
     assert len(kept) == len(text)
     assert all(char.isprintable() or char in "\u200c\u200d" for char in kept)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"])))
 def test_safe_text_is_left_as_it_is(text: str) -> None:
-    assert safe(text) == text
+    assert safe_text(text) == text
 
 
 def test_piped_tables_are_one_line_a_row(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,17 +168,17 @@ def test_a_width_too_small_for_any_text_is_ignored(
     monkeypatch.setenv("COLUMNS", columns)
     terminal = output.new_console(force_terminal=True, color_system=None)
     monkeypatch.setattr(output, "console", terminal)
-    output.say("two pages")
+    output.print_text("two pages")
     output.print_table(("page", "n"), [("https://a.example/", 12)])
     assert "two pages\npage                 n\nhttps://a.example/  12" in capsys.readouterr().out
 
 
 def test_json_holds_no_number_that_json_has_not() -> None:
-    assert output.plain({"a": float("inf"), "b": {1}}) == {"a": None, "b": [1]}
+    assert output.to_json_value({"a": float("inf"), "b": {1}}) == {"a": None, "b": [1]}
 
 
 def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with output.progress("work", quiet=False) as advance:
+    with output.progress_bar("work", quiet=False) as advance:
         advance(1, 2)
     assert capsys.readouterr() == ("", "")
     assert not sys.stderr.isatty()

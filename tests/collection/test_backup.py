@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.collection.backup import MANIFEST, back_up, restore
+from freshet.collection.backup import MANIFEST_FILE, back_up, restore
 from freshet.collection.collection import Collection
-from freshet.core.errors import BadInput, Damaged, Locked, NotFound, UsageError
+from freshet.core.errors import BadInputError, DamagedError, LockedError, NotFoundError, UsageError
 from tests.record.record_samples import CLOCK, URL, arrive, html, make, record, told
 
 OTHER = "https://example.org/other"
@@ -42,8 +42,8 @@ def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
     collection: Collection, tmp_path: Path
 ) -> None:
     with collection.recording() as recorder:
-        recorder.take([arrive(3, html("three"))])
-        (open_file,) = collection.archive.glob("*.open")
+        recorder.record([arrive(3, html("three"))])
+        (open_file,) = collection.archive_folder.glob("*.open")
         with open_file.open("ab") as file:
             file.write(b"\x1f\x8b half a record")
         back_up(collection, tmp_path / "b")
@@ -58,10 +58,10 @@ def test_records_newer_than_the_copied_catalog_are_adopted(
 ) -> None:
     added = iter([arrive(3, html("three"))])
     with collection.recording() as recorder:
-        recorder.take([arrive(2.5, html("between"))])
+        recorder.record([arrive(2.5, html("between"))])
 
         def record_one_more(done: int, total: int) -> None:
-            recorder.take(list(added))
+            recorder.record(list(added))
 
         back_up(collection, tmp_path / "b", progress=record_one_more)
     with restored(tmp_path) as again:
@@ -134,7 +134,7 @@ def test_a_first_backup_that_was_interrupted_is_not_restored_but_can_be_finished
 
     with pytest.raises(KeyboardInterrupt):
         back_up(collection, tmp_path / "b", progress=interrupt)
-    with pytest.raises(BadInput, match="never finished"):
+    with pytest.raises(BadInputError, match="never finished"):
         restore(tmp_path / "b", tmp_path / "r")
     back_up(collection, tmp_path / "b")
     with restored(tmp_path) as again:
@@ -149,12 +149,12 @@ def test_a_damaged_backup_is_refused_and_leaves_no_collection(
     data = bytearray(archive.read_bytes())
     data[len(data) // 2] ^= 1
     archive.write_bytes(data)
-    with pytest.raises(Damaged, match=archive.name):
+    with pytest.raises(DamagedError, match=archive.name):
         restore(tmp_path / "b", tmp_path / "r")
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         Collection.open(tmp_path / "r")
     archive.unlink()
-    with pytest.raises(Damaged, match="missing"):
+    with pytest.raises(DamagedError, match="missing"):
         restore(tmp_path / "b", tmp_path / "r2")
 
 
@@ -170,7 +170,7 @@ def test_folders_of_something_else_are_refused(collection: Collection, tmp_path:
         back_up(second, tmp_path / "b")
     with pytest.raises(UsageError, match="not empty"):
         restore(tmp_path / "b", tmp_path / "other")
-    with pytest.raises(NotFound, match="no backup"):
+    with pytest.raises(NotFoundError, match="no backup"):
         restore(tmp_path / "other", tmp_path / "r")
 
 
@@ -179,10 +179,10 @@ def test_a_manifest_that_names_files_outside_is_refused(
     field: str, collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
-    manifest = json.loads((tmp_path / "b" / MANIFEST).read_text())
+    manifest = json.loads((tmp_path / "b" / MANIFEST_FILE).read_text())
     manifest["files"][0][field] = "../escaped"
-    (tmp_path / "b" / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(BadInput, match="outside"):
+    (tmp_path / "b" / MANIFEST_FILE).write_text(json.dumps(manifest))
+    with pytest.raises(BadInputError, match="outside"):
         restore(tmp_path / "b", tmp_path / "r")
 
 
@@ -206,7 +206,7 @@ def test_the_page_is_known_by_its_url_after_a_restore(
 
 def test_two_backups_into_one_folder_do_not_meet(collection: Collection, tmp_path: Path) -> None:
     back_up(collection, tmp_path / "b")
-    with ArchiveLock(tmp_path / "b", command="freshet backup"), pytest.raises(Locked):
+    with ArchiveLock(tmp_path / "b", command="freshet backup"), pytest.raises(LockedError):
         back_up(collection, tmp_path / "b")
     restored(tmp_path).close()
 
@@ -237,9 +237,9 @@ def test_a_manifest_with_odd_values_is_refused(
     field: str, value: object, collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
-    manifest = json.loads((tmp_path / "b" / MANIFEST).read_text())
+    manifest = json.loads((tmp_path / "b" / MANIFEST_FILE).read_text())
     (manifest if field == "made" else manifest["files"][0])[field] = value
-    (tmp_path / "b" / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(BadInput, match="use a backup that 'freshet backup' made"):
+    (tmp_path / "b" / MANIFEST_FILE).write_text(json.dumps(manifest))
+    with pytest.raises(BadInputError, match="use a backup that 'freshet backup' made"):
         restore(tmp_path / "b", tmp_path / "r")
     assert not (tmp_path / "r").exists()

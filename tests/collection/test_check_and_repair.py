@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.warc.read import records
+from freshet.archive.warc.read import read_records
 from freshet.collection.collection import Collection
 from tests.record.record_samples import URL, arrive, bodies, forget, html, make, marks, record, told
 
@@ -19,7 +19,7 @@ def collection(tmp_path: Path) -> Collection:
 
 
 def file_of(collection: Collection) -> Path:
-    [path] = collection.archive.glob("*.warc.gz")
+    [path] = collection.archive_folder.glob("*.warc.gz")
     return path
 
 
@@ -31,7 +31,7 @@ def flip(path: Path, place: int, mask: int = 0xFF) -> None:
 
 def kept(collection: Collection) -> list[bytes | None]:
     rows = collection.page(URL).history()
-    found = [collection.snapshots.of(row.visit, URL) for row in rows]
+    found = [collection.snapshots.read(row.visit, URL) for row in rows]
     return [snapshot and snapshot.body for snapshot in found]
 
 
@@ -54,7 +54,7 @@ def test_a_flipped_byte_is_found_or_alters_nothing(collection: Collection, mask:
 def test_a_file_cut_between_two_records_is_known_by_its_rows(collection: Collection) -> None:
     path = file_of(collection)
     whole = path.read_bytes()
-    edges = [found.offset for found in records(path)]
+    edges = [found.offset for found in read_records(path)]
     for number, edge in enumerate(edges):
         path.write_bytes(whole[:edge])
         lost = 4 - max(0, number - 1)
@@ -95,7 +95,7 @@ def test_damage_costs_one_version_and_is_kept_beside_the_file(
     assert report.mended[0] == (
         f"{path.name}: {end - start} damaged bytes kept as {path.name}.damaged-{start}"
     )
-    assert (collection.archive / f"{path.name}.damaged-{start}").read_bytes() == spoilt
+    assert (collection.archive_folder / f"{path.name}.damaged-{start}").read_bytes() == spoilt
     expected = [None if at == number else body for at, body in enumerate(BODIES)]
     assert kept(collection) == expected
     assert len(marks(collection)) == 4
@@ -104,11 +104,11 @@ def test_damage_costs_one_version_and_is_kept_beside_the_file(
 def test_a_second_repair_has_nothing_to_do(collection: Collection) -> None:
     flip(file_of(collection), places(collection)[2][0] + 30)
     collection.repair()
-    before = {path.name for path in collection.archive.iterdir()}
+    before = {path.name for path in collection.archive_folder.iterdir()}
     report = collection.repair()
     assert report.is_sound
     assert report.mended == []
-    assert {path.name for path in collection.archive.iterdir()} == before
+    assert {path.name for path in collection.archive_folder.iterdir()} == before
 
 
 def test_a_record_with_an_odd_gzip_header_is_packed_anew(collection: Collection) -> None:
@@ -126,7 +126,7 @@ def test_a_file_of_which_nothing_can_be_read_is_kept_as_damage(
     report = collection.repair()
     assert report.is_sound
     assert kept(collection) == [None] * 4
-    assert (collection.archive / f"{path.name}.damaged-0").read_bytes() == b"spoilt" * 100
+    assert (collection.archive_folder / f"{path.name}.damaged-0").read_bytes() == b"spoilt" * 100
 
 
 def test_recording_goes_on_after_a_repair(collection: Collection) -> None:
@@ -141,7 +141,7 @@ def test_recording_goes_on_after_a_repair(collection: Collection) -> None:
 def test_a_revisit_whose_original_is_lost_says_so(collection: Collection) -> None:
     record(collection, [arrive(9, BODIES[0]), arrive(10, BODIES[0])])
     first = collection.page(URL).history()[0].visit.location
-    flip(collection.archive / first.file, first.offset + 30)
+    flip(collection.archive_folder / first.file, first.offset + 30)
     collection.repair()
     assert kept(collection) == [None, *BODIES[1:], None, None]
     record(collection, [arrive(11, BODIES[0])])

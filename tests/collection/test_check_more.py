@@ -1,8 +1,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from freshet.archive.warc.build import response
-from freshet.archive.warc.record import Record, encode
+from freshet.archive.warc.build import build_response
+from freshet.archive.warc.record import WarcRecord, encode_record
 from freshet.collection.collection import Collection
 from tests.record.record_samples import START, URL, arrive, html, make, record, told
 
@@ -10,11 +10,11 @@ ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(3)]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def bare(body: bytes, record_id: str = "") -> Record:
+def bare(body: bytes, record_id: str = "") -> WarcRecord:
     """Return a response as some writers leave it: without any digest."""
-    made = response(URL, START, HEAD + body)
+    made = build_response(URL, START, HEAD + body)
     kept = tuple(pair for pair in made.headers if not pair[0].endswith("-Digest"))
-    return Record(made.type, record_id or made.id, made.date, made.target, kept, made.block)
+    return WarcRecord(made.type, record_id or made.id, made.date, made.target_uri, kept, made.block)
 
 
 def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
@@ -23,14 +23,14 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> None:
     old = bare(html("hello 100"), "urn:uuid:00000000-0000-4000-8000-000000000001")
-    others = (encode(bare(html(f"hello {number}"), old.id)) for number in range(101, 1000))
-    altered = next(member for member in others if len(member) == len(encode(old)))
-    (tmp_path / "a.warc.gz").write_bytes(encode(old))
+    others = (encode_record(bare(html(f"hello {number}"), old.id)) for number in range(101, 1000))
+    altered = next(member for member in others if len(member) == len(encode_record(old)))
+    (tmp_path / "a.warc.gz").write_bytes(encode_record(old))
     with make(tmp_path / "c") as collection:
-        collection.bring("warc", tmp_path / "a.warc.gz")
+        collection.import_history("warc", tmp_path / "a.warc.gz")
         assert collection.check().is_sound
-        [path] = collection.archive.glob("*.warc.gz")
-        rewrite(path, lambda content: content.replace(encode(old), altered))
+        [path] = collection.archive_folder.glob("*.warc.gz")
+        rewrite(path, lambda content: content.replace(encode_record(old), altered))
         [problem] = collection.check().problems
         assert "payload is not the one" in problem.what
 
@@ -38,10 +38,10 @@ def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> N
 def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        [path] = collection.archive.glob("*.warc.gz")
+        [path] = collection.archive_folder.glob("*.warc.gz")
         path.rename(path.with_name(path.name + ".open"))
         with path.with_name(path.name + ".open").open("ab") as file:
-            file.write(encode(bare(html("not acknowledged"))) + b"\x1f\x8b\x08torn")
+            file.write(encode_record(bare(html("not acknowledged"))) + b"\x1f\x8b\x08torn")
         report = collection.check()
         assert report.is_sound
         assert "left by a crash" in report.notes[0]
@@ -51,12 +51,12 @@ def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: P
 
 
 def test_another_record_under_the_same_identity_is_listed(tmp_path: Path) -> None:
-    one = response(URL, START, HEAD + html("one"))
-    two = response(URL + "2", START, HEAD + html("two"))
-    twin = Record(two.type, one.id, two.date, two.target, two.headers, two.block)
-    (tmp_path / "a.warc.gz").write_bytes(encode(one) + encode(twin))
+    one = build_response(URL, START, HEAD + html("one"))
+    two = build_response(URL + "2", START, HEAD + html("two"))
+    twin = WarcRecord(two.type, one.id, two.date, two.target_uri, two.headers, two.block)
+    (tmp_path / "a.warc.gz").write_bytes(encode_record(one) + encode_record(twin))
     with make(tmp_path / "c") as collection:
-        found = collection.bring("warc", tmp_path / "a.warc.gz")
+        found = collection.import_history("warc", tmp_path / "a.warc.gz")
         assert (found.visits, found.already_there, found.bad) == (1, 0, 1)
         assert "same identity" in found.bad_rows[0].why
 
@@ -67,6 +67,6 @@ def test_a_missing_catalog_is_made_anew_from_the_archive(tmp_path: Path) -> None
         before = told(collection)
     for path in (tmp_path / "c").glob("catalog.db*"):
         path.unlink()
-    with Collection.open(tmp_path / "c", anew=True) as collection:
+    with Collection.open(tmp_path / "c", create_catalog=True) as collection:
         assert collection.repair().is_sound
         assert told(collection) == before

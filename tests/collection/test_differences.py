@@ -22,7 +22,7 @@ def looked_at(folder: Path, bodies: Sequence[bytes]) -> Collection:
 
 def mask(collection: Collection, what: str) -> None:
     body = {"rules": [{"what": what}]}
-    collection.catalog.set_mask(collection.page(URL).id, body, NOW)
+    collection.catalog.add_mask_version(collection.page(URL).id, body, NOW)
 
 
 def test_news_are_what_came_since(tmp_path: Path) -> None:

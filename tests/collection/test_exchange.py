@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.warc.build import metadata, response
-from freshet.archive.warc.located_record import Located
-from freshet.archive.warc.read import records
-from freshet.archive.warc.record import encode
+from freshet.archive.warc.build import build_metadata, build_response
+from freshet.archive.warc.located_record import LocatedRecord
+from freshet.archive.warc.read import read_records
+from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection
-from freshet.record.recovery import Exchange, begin_exchange, settle_exchange
-from freshet.record.rewrite import rewrite
+from freshet.record.recovery import FileReplacement, finish_replacement, note_replacement
+from freshet.record.rewrite import rewrite_file
 from tests.record.record_samples import NOW, URL, arrive, bodies, html, make, record
 
-ANSWER = response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n")
-NOTES = b"".join(encode(metadata({"via": name}, about=ANSWER)) for name in ("a", "b"))
+ANSWER = build_response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n")
+NOTES = b"".join(encode_record(build_metadata({"via": name}, about=ANSWER)) for name in ("a", "b"))
 VERSIONS = [html(f"day {day}") for day in range(3)]
 
 
@@ -34,26 +34,28 @@ def collection(tmp_path: Path) -> Iterator[Collection]:
 @pytest.fixture
 def notes(collection: Collection) -> Path:
     """A file of the archive to which no row points, so that no row protects it."""
-    path = collection.archive / "notes.warc.gz"
+    path = collection.archive_folder / "notes.warc.gz"
     path.write_bytes(NOTES)
     return path
 
 
-def first_then_killed(path: Path) -> Iterator[Located]:
-    yield next(found for found in records(path) if isinstance(found, Located))
+def first_then_killed(path: Path) -> Iterator[LocatedRecord]:
+    yield next(found for found in read_records(path) if isinstance(found, LocatedRecord))
     raise Killed
 
 
-def everything(path: Path) -> Iterator[Located]:
-    return (found for found in records(path) if isinstance(found, Located))
+def everything(path: Path) -> Iterator[LocatedRecord]:
+    return (found for found in read_records(path) if isinstance(found, LocatedRecord))
 
 
 def test_a_file_stays_when_its_successor_was_begun_and_no_row_points_to_either(
     collection: Collection, notes: Path
 ) -> None:
-    new = collection.archive / "freshet-1-00001.warc.gz.open"
+    new = collection.archive_folder / "freshet-1-00001.warc.gz.open"
     new.write_bytes(NOTES[:50])
-    begin_exchange(collection.catalog, Exchange(notes.name, new.name.removesuffix(".open")))
+    note_replacement(
+        collection.catalog, FileReplacement(notes.name, new.name.removesuffix(".open"))
+    )
     record(collection, [])
     assert notes.read_bytes() == NOTES
     assert not new.exists()
@@ -63,22 +65,22 @@ def test_a_file_stays_when_the_copying_of_its_records_is_killed(
     collection: Collection, notes: Path
 ) -> None:
     with collection.appending() as lock, pytest.raises(Killed):
-        rewrite(collection, lock, notes.name, first_then_killed)
+        rewrite_file(collection, lock, notes.name, first_then_killed)
     record(collection, [])
     assert notes.read_bytes() == NOTES
-    assert len(list(collection.archive.glob("*.warc.gz*"))) == 2
+    assert len(list(collection.archive_folder.glob("*.warc.gz*"))) == 2
 
 
 def test_a_file_stays_when_the_disk_lost_the_end_of_its_successor(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [old] = collection.archive.glob("*.warc.gz")
-    monkeypatch.setattr("freshet.record.rewrite.settle_exchange", lambda *_: None)
+    [old] = collection.archive_folder.glob("*.warc.gz")
+    monkeypatch.setattr("freshet.record.rewrite.finish_replacement", lambda *_: None)
     with collection.appending() as lock:
-        rewrite(collection, lock, old.name, everything)
-    [new] = set(collection.archive.glob("*.warc.gz")) - {old}
+        rewrite_file(collection, lock, old.name, everything)
+    [new] = set(collection.archive_folder.glob("*.warc.gz")) - {old}
     new.write_bytes(new.read_bytes()[:-10])
-    settle_exchange(collection.catalog, collection.archive)
+    finish_replacement(collection.catalog, collection.archive_folder)
     assert old.exists()
     collection.repair()
     assert bodies(collection) == VERSIONS
@@ -87,7 +89,7 @@ def test_a_file_stays_when_the_disk_lost_the_end_of_its_successor(
 def test_the_new_file_and_its_name_are_on_the_disk_before_the_old_one_goes(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [old] = collection.archive.glob("*.warc.gz")
+    [old] = collection.archive_folder.glob("*.warc.gz")
     synced: dict[int, int] = {}
     before_it_went: dict[int, int] = {}
     plain_sync, plain_unlink = os.fsync, Path.unlink
@@ -104,8 +106,8 @@ def test_the_new_file_and_its_name_are_on_the_disk_before_the_old_one_goes(
     monkeypatch.setattr(os, "fsync", sync)
     monkeypatch.setattr(Path, "unlink", unlink)
     with collection.appending() as lock:
-        rewrite(collection, lock, old.name, everything)
-    [new] = collection.archive.glob("*.warc.gz")
+        rewrite_file(collection, lock, old.name, everything)
+    [new] = collection.archive_folder.glob("*.warc.gz")
     assert new != old
     assert before_it_went[new.stat().st_ino] == new.stat().st_size
-    assert collection.archive.stat().st_ino in before_it_went
+    assert collection.archive_folder.stat().st_ino in before_it_went

@@ -4,9 +4,9 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.errors import SettingsError
-from freshet.measure.noise.mask import Mask, Rule
-from freshet.record.change_criteria import body_of, mask_of
-from freshet.record.remeasure_pages import measure_again
+from freshet.measure.noise.mask import Mask, MaskRule
+from freshet.record.change_criteria import encode_mask, parse_mask
+from freshet.record.remeasure_pages import remeasure_pages
 from tests.record.record_samples import CLOCK, NOW, URL, arrive, html, make, record
 
 TICKING = [arrive(day, html(f"seen {day} times")) for day in range(3)]
@@ -22,7 +22,9 @@ def test_what_a_mask_hides_is_no_change_and_lasting_text_still_is(tmp_path: Path
     with make(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
-        assert collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW) == 1
+        assert (
+            collection.catalog.add_mask_version(page.id, {"patterns": ["seen # times"]}, NOW) == 1
+        )
         record(collection, TICKING[1:], [NEWS])
         assert facts(collection) == [(False, True, 1), (False, True, 1), (True, True, 1)]
 
@@ -32,9 +34,9 @@ def test_old_rows_come_under_a_mask_only_when_measured_again(tmp_path: Path) -> 
         record(collection, TICKING)
         assert facts(collection) == [(True, True, 0), (True, True, 0)]
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW)
+        collection.catalog.add_mask_version(page.id, {"patterns": ["seen # times"]}, NOW)
         assert facts(collection) == [(True, True, 0), (True, True, 0)]
-        measure_again(collection, [page])
+        remeasure_pages(collection, [page])
         assert facts(collection) == [(False, True, 1), (False, True, 1)]
 
 
@@ -43,7 +45,7 @@ def test_a_mask_holds_for_words_that_are_counted(tmp_path: Path, counts_as: str)
     with make(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, {"patterns": ["seen # times"]}, NOW)
+        collection.catalog.add_mask_version(page.id, {"patterns": ["seen # times"]}, NOW)
         collection.catalog.set_page_settings(page.id, {"counts_as": counts_as})
         record(collection, TICKING[1:], [NEWS])
         assert [changed for changed, _, _ in facts(collection)][:2] == [False, False]
@@ -53,9 +55,9 @@ def test_every_version_of_a_mask_is_kept_and_the_latest_counts(tmp_path: Path) -
     with make(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, {"patterns": ["a"]}, NOW)
-        assert collection.catalog.set_mask(page.id, {"patterns": ["b"]}, NOW) == 2
-        assert collection.catalog.masks([page.id])[page.id].body == {"patterns": ["b"]}
+        collection.catalog.add_mask_version(page.id, {"patterns": ["a"]}, NOW)
+        assert collection.catalog.add_mask_version(page.id, {"patterns": ["b"]}, NOW) == 2
+        assert collection.catalog.latest_masks([page.id])[page.id].body == {"patterns": ["b"]}
 
 
 ASIDE = {"rules": [{"what": "/html[0]/body[0]/aside[0]"}]}
@@ -69,11 +71,11 @@ def test_a_mask_of_paths_holds_in_a_crawl_and_when_measured_again(tmp_path: Path
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(day, advertising(day)) for day in range(2)])
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, ASIDE, NOW)
+        collection.catalog.add_mask_version(page.id, ASIDE, NOW)
         later = [arrive(day, advertising(day)) for day in (2, 3)]
         record(collection, later, [arrive(4, advertising(4, "the bridge is open"))])
         assert [changed for changed, _, _ in facts(collection)] == [True, False, False, True]
-        measure_again(collection, [page])
+        remeasure_pages(collection, [page])
         assert [changed for changed, _, _ in facts(collection)] == [False, False, False, True]
 
 
@@ -81,7 +83,7 @@ def test_a_mask_of_paths_holds_for_visits_that_come_late(tmp_path: Path) -> None
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, advertising(0))])
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, ASIDE, NOW)
+        collection.catalog.add_mask_version(page.id, ASIDE, NOW)
         record(collection, [arrive(9, advertising(9))], [arrive(5, advertising(5))])
         assert [changed for changed, _, _ in facts(collection)] == [False, False]
 
@@ -90,17 +92,19 @@ def test_a_mask_of_paths_holds_after_the_collection_was_closed(tmp_path: Path) -
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, advertising(0))])
         page = collection.catalog.pages_with_url(URL)[0]
-        collection.catalog.set_mask(page.id, ASIDE, NOW)
+        collection.catalog.add_mask_version(page.id, ASIDE, NOW)
     with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         record(collection, [arrive(1, advertising(1))])
         assert [changed for changed, _, _ in facts(collection)] == [False]
 
 
 def test_a_mask_is_read_as_it_was_written() -> None:
-    mask = Mask(7, (Rule("seen # times"), Rule("/html/body/aside", "learnt", "it differs")), ("a",))
-    assert mask_of(7, body_of(mask)) == mask
+    mask = Mask(
+        7, (MaskRule("seen # times"), MaskRule("/html/body/aside", "learnt", "it differs")), ("a",)
+    )
+    assert parse_mask(7, encode_mask(mask)) == mask
 
 
 def test_a_mask_with_a_bad_rule_says_what_to_do() -> None:
     with pytest.raises(SettingsError, match="hides every page whole"):
-        mask_of(1, {"rules": [{"what": "/html/body"}]})
+        parse_mask(1, {"rules": [{"what": "/html/body"}]})

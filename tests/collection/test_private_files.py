@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from freshet.analysis.collection_analysis import analyse
+from freshet.analysis.collection_analysis import analyse_collection
 from freshet.collection.collection import Collection
-from freshet.collection.doctor import examine
-from freshet.core.files import FOR_OTHERS
+from freshet.collection.doctor import run_doctor
+from freshet.core.files import OTHERS_MODE
 from freshet.engine.local import LocalEngine
 from tests.record.record_samples import URL, arrive, html, record
 
@@ -27,12 +27,12 @@ def test_files_and_folders_are_made_for_their_owner_alone(tmp_path: Path) -> Non
     folder = tmp_path / "c"
     with Collection.create(folder, contact="you@example.org") as collection:
         record(collection, [arrive(day, html(f"news {day}")) for day in range(4)])
-        analyse(collection, engine=LocalEngine(1))
+        analyse_collection(collection, engine=LocalEngine(1))
         names = {path.name for path in folder.rglob("*")}
         assert {"catalog.db-wal", "catalog.db-shm", "freshet.toml"} <= names
         modes = {path: path.stat().st_mode for path in (folder, *folder.rglob("*"))}
     assert any(path.name.endswith(".warc.gz") for path in modes)
-    assert [path for path, mode in modes.items() if mode & FOR_OTHERS] == []
+    assert [path for path, mode in modes.items() if mode & OTHERS_MODE] == []
 
 
 @pytest.mark.usefixtures("generous")
@@ -47,7 +47,7 @@ def test_what_others_can_read_is_told_with_the_command_that_closes_it(tmp_path: 
     said, is_fine = finding(folder)
     assert not is_fine
     assert said == "open to others: catalog.db"
-    [remedy] = [item.remedy for item in examine(folder) if item.what == "privacy"]
+    [remedy] = [item.remedy for item in run_doctor(folder) if item.what == "privacy"]
     assert remedy == f"chmod -R go= '{folder}'"
     (folder / "catalog.db").chmod(0o600)
     folder.chmod(0o711)
@@ -55,5 +55,5 @@ def test_what_others_can_read_is_told_with_the_command_that_closes_it(tmp_path: 
 
 
 def finding(folder: Path) -> tuple[str, bool]:
-    [found] = [item for item in examine(folder) if item.what == "privacy"]
+    [found] = [item for item in run_doctor(folder) if item.what == "privacy"]
     return found.found, found.fine

@@ -8,15 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival, Http
-from freshet.archive.warc.build import Original, request, response, revisit_identical
+from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.warc.build import (
+    RevisitOriginal,
+    build_identical_revisit,
+    build_request,
+    build_response,
+)
 from freshet.archive.warc.digest import sha1
-from freshet.archive.warc.located_record import Located
-from freshet.archive.warc.read import records
-from freshet.archive.warc.record import encode, uid
+from freshet.archive.warc.located_record import LocatedRecord
+from freshet.archive.warc.read import read_records
+from freshet.archive.warc.record import encode_record, uid_of_record_id
 from freshet.collection.collection import Collection
-from freshet.collection.prune import thin
-from freshet.core.errors import Damaged, UsageError
+from freshet.collection.prune import prunable_visits
+from freshet.core.errors import DamagedError, UsageError
 from freshet.core.types import Outcome, Snapshot
 from freshet.record import rewrite
 from tests.record.record_samples import (
@@ -37,17 +42,19 @@ MARKER = b"the-secret-of-this-page"
 
 
 def everything(collection: Collection) -> bytes:
-    found = [item for path in collection.archive.glob("*.warc.gz") for item in records(path)]
-    assert all(isinstance(item, Located) for item in found)
+    found = [
+        item for path in collection.archive_folder.glob("*.warc.gz") for item in read_records(path)
+    ]
+    assert all(isinstance(item, LocatedRecord) for item in found)
     return b"".join(
-        item.record.target.encode() + repr(item.record.headers).encode() + item.record.block
+        item.record.target_uri.encode() + repr(item.record.headers).encode() + item.record.block
         for item in found
     )
 
 
 def kept(collection: Collection, url: str = URL) -> list[bytes | None]:
     rows = collection.page(url).history()
-    found = [collection.snapshots.of(row.visit, url) for row in rows]
+    found = [collection.snapshots.read(row.visit, url) for row in rows]
     return [snapshot and snapshot.body for snapshot in found]
 
 
@@ -59,9 +66,9 @@ def test_first_last_and_the_last_of_each_period_stay(tmp_path: Path) -> None:
     days = [0, 1, 5, 30, 32, 40, 58, 65]
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(day, html(f"day {day}")) for day in days])
-        doomed = thin(visits(collection), NOW, "month")
+        doomed = prunable_visits(visits(collection), NOW, "month")
         assert [(visit.time - START).days for visit in doomed] == [1, 5, 32, 40]
-        recent = thin(visits(collection), START + timedelta(days=35), "month")
+        recent = prunable_visits(visits(collection), START + timedelta(days=35), "month")
         assert [(visit.time - START).days for visit in recent] == [1, 5, 32]
 
 
@@ -75,18 +82,20 @@ def test_bytes_that_a_later_revisit_needs_stay(tmp_path: Path) -> None:
 
 
 def test_a_304_goes_with_the_version_that_it_refers_to(tmp_path: Path) -> None:
-    http = Http(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-    unchanged = Http(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+    http = HttpExchange(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    unchanged = HttpExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n")
     with make(tmp_path / "c") as collection:
         record(collection, [
-            arrive(day, html(text), http=http) if text
-            else arrive(day, outcome=Outcome.NOT_MODIFIED, http=unchanged)
+            arrive(day, html(text), exchange=http) if text
+            else arrive(day, outcome=Outcome.NOT_MODIFIED, exchange=unchanged)
             for day, text in enumerate(["a", "", "b", "", "c", ""])
         ])  # fmt: skip
         done = collection.prune(timedelta(days=1), keep="year", apply=True)
         assert done.versions == 1
         there = [
-            found.record for path in collection.archive.glob("*.gz") for found in records(path)
+            found.record
+            for path in collection.archive_folder.glob("*.gz")
+            for found in read_records(path)
         ]
         responses = {f"<{found.id}>" for found in there if found.type == "response"}
         referred = [found.field("WARC-Refers-To") for found in there if found.type == "revisit"]
@@ -125,7 +134,7 @@ def test_after_a_prune_every_version_that_stays_can_be_read(history, period, age
         record(collection, list(arrivals.values()))
         before, said = kept(collection), told(collection)
         cut = START + timedelta(days=age)
-        doomed = {visit.uid for visit in thin(visits(collection), cut, period)}
+        doomed = {visit.uid for visit in prunable_visits(visits(collection), cut, period)}
         collection.prune(NOW - cut, keep=period, apply=True)
         for visit, old, new in zip(visits(collection), before, kept(collection), strict=True):
             assert new == (None if visit.uid in doomed else old)
@@ -155,17 +164,17 @@ def test_a_late_visit_beside_pruned_ones_keeps_links_right(tmp_path: Path) -> No
         assert after == [*links[:2], ["https://example.org/9"], *links[2:]]
 
 
-def secret(day: int) -> Arrival:
+def secret(day: int) -> Observation:
     """Return a capture with its request, both of which hold the marker."""
     time = datetime.fromisoformat(f"2024-02-{day:02}T00:00:00+00:00")
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     body = html(f"{MARKER.decode()} {day}")
-    answer = response(URL, time, head + body)
-    asked = request(b"GET / HTTP/1.1\r\nCookie: " + MARKER + b"\r\n\r\n", answer=answer)
+    answer = build_response(URL, time, head + body)
+    asked = build_request(b"GET / HTTP/1.1\r\nCookie: " + MARKER + b"\r\n\r\n", response=answer)
     snapshot = Snapshot(URL, body, 200, (("Content-Type", "text/html"),))
-    return Arrival(
-        URL, "", time, uid(answer.id), snapshot, status=200, raw=encode(answer),
-        companions=(encode(asked),),
+    return Observation(
+        URL, "", time, uid_of_record_id(answer.id), snapshot, status=200, raw_record=encode_record(answer),
+        companion_records=(encode_record(asked),),
     )  # fmt: skip
 
 
@@ -194,18 +203,34 @@ def test_a_purged_page_can_be_added_again(tmp_path: Path) -> None:
         assert collection.check().is_sound
 
 
-def captured(url: str, day: int, *, again: bool = False) -> Arrival:
+def captured(url: str, day: int, *, again: bool = False) -> Observation:
     """Return a foreign capture of some bytes, or a revisit that only refers to them."""
     time = START + timedelta(days=day)
     head, body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", html("shared")
     if not again:
-        record = response(url, time, head + body)
+        record = build_response(url, time, head + body)
         seen = Snapshot(url, body, 200, (("Content-Type", "text/html"),))
-        return Arrival(url, "", time, uid(record.id), seen, status=200, raw=encode(record))
-    record = revisit_identical(url, time, head, Original("", URL, START), sha1(body))
+        return Observation(
+            url,
+            "",
+            time,
+            uid_of_record_id(record.id),
+            seen,
+            status=200,
+            raw_record=encode_record(record),
+        )
+    record = build_identical_revisit(url, time, head, RevisitOriginal("", URL, START), sha1(body))
     earlier = record.field("WARC-Payload-Digest")
-    raw = encode(record)
-    return Arrival(url, "", time, uid(record.id), status=200, raw=raw, earlier=earlier)
+    raw = encode_record(record)
+    return Observation(
+        url,
+        "",
+        time,
+        uid_of_record_id(record.id),
+        status=200,
+        raw_record=raw,
+        original_digest=earlier,
+    )
 
 
 def test_a_purge_that_would_take_another_pages_bytes_is_refused(tmp_path: Path) -> None:
@@ -248,7 +273,7 @@ def test_a_removed_page_keeps_its_history(tmp_path: Path) -> None:
         assert bodies(collection) == [html("one")]
 
 
-@pytest.mark.parametrize("step", ["_write_anew", "begin_exchange", "settle_exchange"])
+@pytest.mark.parametrize("step", ["_write_anew", "note_replacement", "finish_replacement"])
 def test_a_failure_between_the_steps_of_a_rewrite_is_made_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -267,18 +292,18 @@ def test_a_failure_between_the_steps_of_a_rewrite_is_made_good(
         collection.prune(timedelta(days=1), keep="year", apply=True)
         assert [body is None for body in kept(collection)] == [False, True, True, True, False]
         assert told(collection) == before
-        assert len(list(collection.archive.glob("*.warc.gz"))) == 1
+        assert len(list(collection.archive_folder.glob("*.warc.gz"))) == 1
 
 
 def test_a_damaged_file_is_not_rewritten_before_its_repair(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(day, html(f"day {day}")) for day in range(5)])
         place = visits(collection)[2].location
-        path = collection.archive / place.file
+        path = collection.archive_folder / place.file
         content = bytearray(path.read_bytes())
         content[place.offset + 40] ^= 0xFF
         path.write_bytes(content)
-        with pytest.raises(Damaged, match="check --repair"):
+        with pytest.raises(DamagedError, match="check --repair"):
             collection.prune(timedelta(days=1), keep="year", apply=True)
         assert path.read_bytes() == content
         collection.repair()

@@ -8,16 +8,16 @@ from typing import Any
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     NewPage,
-    ViewFacts,
+    ViewSummary,
 )
 from freshet.archive.catalog.sqlite import open_catalog
-from freshet.core.types import Change, Facts, Kind, Outcome, PageKey, Visit
+from freshet.core.types import Change, ContentKind, Outcome, PageKey, ViewStatistics, Visit
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-FACTS = Facts(bytes=900, text_chars=400, words=70, distinct_words=50, links_internal=3,
+FACTS = ViewStatistics(bytes=900, text_chars=400, words=70, distinct_words=50, links_internal=3,
               links_external=1, elements=20, depth=6, truncated=True)  # fmt: skip
-VIEW = ViewFacts(Kind.HTML, "News", "en", 2**64 - 1, 7, FACTS)
+VIEW = ViewSummary(ContentKind.HTML, "News", "en", 2**64 - 1, 7, FACTS)
 CHANGE = Change(
     True, mask=3, bytes=True, text=True, significant=False, structure=None, links=True, moved=True,
     dice=0.5, words=12, new_internal=2, new_external=1, never_seen=1,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
-    Entry,
     LinkDelta,
+    VisitEntry,
 )
 from tests.contracts.catalog_samples import (
     CATALOGS,
@@ -36,9 +36,11 @@ def shared(request: pytest.FixtureRequest) -> Iterator[Catalog]:
 @settings(max_examples=30, deadline=None)
 def test_appending_again_doubles_nothing(shared: Catalog, some: list[int], more: list[int]) -> None:
     page = add_another(shared)
-    entries = [[Entry(new_visit(page, number), CHANGE) for number in part] for part in (some, more)]
-    first, second = map(shared.append, entries)
-    assert shared.append(entries[0]) == first
+    entries = [
+        [VisitEntry(new_visit(page, number), CHANGE) for number in part] for part in (some, more)
+    ]
+    first, second = map(shared.append_visits, entries)
+    assert shared.append_visits(entries[0]) == first
     ids = dict(zip(some, first, strict=True)) | dict(zip(more, second, strict=True))
     assert {row.visit.id for row in shared.history(page)} == set(ids.values())
     assert len(shared.history(page)) == len({*some, *more})
@@ -48,7 +50,7 @@ def test_appending_again_doubles_nothing(shared: Catalog, some: list[int], more:
 @settings(max_examples=30, deadline=None)
 def test_a_history_is_in_time_order_however_it_came(shared: Catalog, numbers: list[int]) -> None:
     page = add_another(shared)
-    shared.append([Entry(new_visit(page, number)) for number in numbers])
+    shared.append_visits([VisitEntry(new_visit(page, number)) for number in numbers])
     times = [row.visit.time for row in shared.history(page)]
     assert times == [NOW + number * DAY for number in sorted(set(numbers))]
 
@@ -64,10 +66,12 @@ def test_link_events_fold_to_the_links_of_each_look(
         LinkDelta(tuple(now - then), tuple(then - now))
         for then, now in zip(before, looks, strict=False)
     ]
-    ids = shared.append([Entry(new_visit(page, n), links=delta) for n, delta in enumerate(deltas)])
+    ids = shared.append_visits([
+        VisitEntry(new_visit(page, n), links=delta) for n, delta in enumerate(deltas)
+    ])
     assert [shared.links_at(page, NOW + n * DAY) for n in range(len(looks))] == looks
     assert shared.links_at(page) == looks[-1]
-    assert shared.seen_links(page) == frozenset().union(*looks)
+    assert shared.links_ever_seen(page) == frozenset().union(*looks)
     told = shared.link_deltas(page)
     assert list(told) == ids
     assert told == {visit: shared.link_delta(visit) for visit in ids}

@@ -9,12 +9,12 @@ import pytest
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
-    Conditions,
-    Entry,
+    CacheValidators,
+    DailySpending,
     HostState,
+    InactivePages,
     Lease,
-    Spending,
-    Standing,
+    VisitEntry,
 )
 from freshet.archive.catalog.sql import planning
 from freshet.core.types import Change, Outcome
@@ -33,120 +33,120 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]
 class TestLeases:
     def test_a_page_is_lent_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        assert catalog.lease("one", [a], NOW, NOW + DAY) == [a]
-        assert catalog.lease("two", [a, b], NOW, NOW + DAY) == [b]
-        assert catalog.lease("one", [a], NOW, NOW + 2 * DAY) == [a]
-        catalog.release("two")
-        catalog.release("one", [a])
-        assert catalog.lease("three", [a, b], NOW, NOW + DAY) == [a, b]
+        assert catalog.lease_pages("one", [a], NOW, NOW + DAY) == [a]
+        assert catalog.lease_pages("two", [a, b], NOW, NOW + DAY) == [b]
+        assert catalog.lease_pages("one", [a], NOW, NOW + 2 * DAY) == [a]
+        catalog.release_pages("two")
+        catalog.release_pages("one", [a])
+        assert catalog.lease_pages("three", [a, b], NOW, NOW + DAY) == [a, b]
 
     def test_a_lease_that_has_run_out_can_be_taken(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.lease("dead", [a], NOW, NOW + DAY)
-        catalog.lease("alive", [b], NOW, NOW + 3 * DAY)
-        assert catalog.lease("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
-        assert catalog.lease("newer", [a, b], NOW + 2 * DAY, NOW + 3 * DAY) == [a]
+        catalog.lease_pages("dead", [a], NOW, NOW + DAY)
+        catalog.lease_pages("alive", [b], NOW, NOW + 3 * DAY)
+        assert catalog.lease_pages("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
+        assert catalog.lease_pages("newer", [a, b], NOW + 2 * DAY, NOW + 3 * DAY) == [a]
 
     def test_every_lease_can_be_seen_and_taken_back(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.lease("one", [b, a], NOW, NOW + DAY)
+        catalog.lease_pages("one", [b, a], NOW, NOW + DAY)
         assert catalog.leases() == [Lease(page, "one", NOW, NOW + DAY) for page in (a, b)]
-        assert catalog.return_all() == [a, b]
-        assert catalog.leases() == catalog.return_all() == []
+        assert catalog.release_all_pages() == [a, b]
+        assert catalog.leases() == catalog.release_all_pages() == []
 
     def test_a_visit_ends_the_lease_of_its_page(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.lease("one", [a, b], NOW, NOW + DAY)
-        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
+        catalog.lease_pages("one", [a, b], NOW, NOW + DAY)
+        catalog.append_visits([VisitEntry(new_visit(a, 0, Outcome.TIMEOUT))])
         assert [lease.page for lease in catalog.leases()] == [b]
-        catalog.lease("one", [a], NOW, NOW + DAY)
-        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
+        catalog.lease_pages("one", [a], NOW, NOW + DAY)
+        catalog.append_visits([VisitEntry(new_visit(a, 0, Outcome.TIMEOUT))])
         assert [lease.page for lease in catalog.leases()] == [a, b]
 
 
 class TestSpending:
     def test_what_is_booked_adds_up_by_the_day(self, catalog: Catalog) -> None:
-        assert catalog.spending(TODAY) == Spending(0, 0)
-        catalog.book(TODAY, 3, apart=1)
-        catalog.book(TODAY, -1)
-        catalog.book(TOMORROW, 7)
-        assert catalog.spending(TODAY) == Spending(2, 1)
-        assert catalog.spending(TOMORROW) == Spending(7, 0)
+        assert catalog.spending(TODAY) == DailySpending(0, 0)
+        catalog.book_requests(TODAY, 3, other_requests=1)
+        catalog.book_requests(TODAY, -1)
+        catalog.book_requests(TOMORROW, 7)
+        assert catalog.spending(TODAY) == DailySpending(2, 1)
+        assert catalog.spending(TOMORROW) == DailySpending(7, 0)
 
     def test_lending_books_a_request_for_each_page_once(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.lease("other", [c], NOW, NOW + DAY)
-        assert catalog.lease("one", [a, b, c, a], NOW, NOW + DAY, day=TODAY) == [a, b, a]
+        catalog.lease_pages("other", [c], NOW, NOW + DAY)
+        assert catalog.lease_pages("one", [a, b, c, a], NOW, NOW + DAY, day=TODAY) == [a, b, a]
         assert catalog.spending(TODAY).requests == 2
-        catalog.lease("one", [a], NOW, NOW + 2 * DAY, day=TODAY)
+        catalog.lease_pages("one", [a], NOW, NOW + 2 * DAY, day=TODAY)
         assert catalog.spending(TODAY).requests == 2
-        assert catalog.lease("one", [c], NOW + DAY, NOW + 2 * DAY, day=TOMORROW) == [c]
+        assert catalog.lease_pages("one", [c], NOW + DAY, NOW + 2 * DAY, day=TOMORROW) == [c]
         assert catalog.spending(TOMORROW).requests == 1
 
     def test_pages_given_back_give_back_their_requests(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.lease("one", [a, b, c], NOW, NOW + DAY, day=TODAY)
-        catalog.release("one", [a], day=TODAY)
-        catalog.release("one", [a], day=TODAY)
+        catalog.lease_pages("one", [a, b, c], NOW, NOW + DAY, day=TODAY)
+        catalog.release_pages("one", [a], day=TODAY)
+        catalog.release_pages("one", [a], day=TODAY)
         assert catalog.spending(TODAY).requests == 2
-        catalog.release("one", day=TODAY)
+        catalog.release_pages("one", day=TODAY)
         assert catalog.spending(TODAY).requests == 0
 
     def test_a_new_day_gains_nothing_from_what_was_lent_before(self, catalog: Catalog) -> None:
         ids = add(catalog, new_page("a"), new_page("b"))
-        catalog.lease("one", ids, NOW, NOW + DAY, day=TODAY)
-        catalog.release("one", day=TOMORROW)
+        catalog.lease_pages("one", ids, NOW, NOW + DAY, day=TODAY)
+        catalog.release_pages("one", day=TOMORROW)
         assert catalog.spending(TOMORROW).requests == 0
         assert catalog.spending(TODAY).requests == 2
 
     def test_requests_of_dead_workers_stay_booked(self, catalog: Catalog) -> None:
-        catalog.lease("dead", add(catalog), NOW, NOW + DAY, day=TODAY)
-        catalog.return_all()
+        catalog.lease_pages("dead", add(catalog), NOW, NOW + DAY, day=TODAY)
+        catalog.release_all_pages()
         assert catalog.spending(TODAY).requests == 1
 
 
 class TestAsking:
     def test_pages_asked_for_come_first_asked_first(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
-        catalog.ask([c], NOW)
-        catalog.ask([a, c, d], NOW + DAY)
-        catalog.remove([d], NOW)
-        assert catalog.asked() == [c, a]
-        assert b not in catalog.asked()
+        catalog.request_visits([c], NOW)
+        catalog.request_visits([a, c, d], NOW + DAY)
+        catalog.remove_pages([d], NOW)
+        assert catalog.requested_pages() == [c, a]
+        assert b not in catalog.requested_pages()
 
     def test_a_visit_answers_what_was_asked(self, catalog: Catalog) -> None:
         a, b = ids = add(catalog, new_page("a"), new_page("b"))
-        catalog.ask(ids, NOW)
-        catalog.append([Entry(new_visit(a, 0))])
-        assert catalog.asked() == [b]
+        catalog.request_visits(ids, NOW)
+        catalog.append_visits([VisitEntry(new_visit(a, 0))])
+        assert catalog.requested_pages() == [b]
 
 
 class TestHosts:
     def test_hosts_are_remembered(self, catalog: Catalog) -> None:
-        assert catalog.host("a.example") is None
+        assert catalog.host_state("a.example") is None
         state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
         for remembered in (HostState("a.example", failures=1), state):
-            catalog.set_hosts([remembered])
-            assert catalog.host("a.example") == remembered
+            catalog.set_host_states([remembered])
+            assert catalog.host_state("a.example") == remembered
 
     def test_a_reopened_host_keeps_its_delay_and_is_told_of_once(self, catalog: Catalog) -> None:
         failed = {"failing_since": 1.0, "status": 503}
-        catalog.set_hosts([
+        catalog.set_host_states([
             HostState("a.example", NOW, 2.5, 3, NOW + DAY, failed),
             HostState("b.example", NOW, failures=3, robots={"failing_since": None, "status": 200}),
         ])
         catalog.reopen_hosts(["b.example", "a.example", "unknown_%.example"])
-        assert catalog.hosts() == [
+        assert catalog.host_states() == [
             HostState("a.example", NOW, 2.5),
             HostState("b.example", NOW, robots={"failing_since": None, "status": 200}),
         ]
-        assert catalog.take_reopened() == ["a.example", "b.example", "unknown_%.example"]
-        assert catalog.take_reopened() == []
+        assert catalog.take_reopened_hosts() == ["a.example", "b.example", "unknown_%.example"]
+        assert catalog.take_reopened_hosts() == []
 
     def test_a_host_with_a_blank_state_is_forgotten(self, catalog: Catalog) -> None:
-        catalog.set_hosts([HostState("a.example", NOW), HostState("b.example", NOW)])
-        catalog.set_hosts([HostState("a.example"), HostState("c.example")])
-        assert [state.host for state in catalog.hosts()] == ["b.example"]
+        catalog.set_host_states([HostState("a.example", NOW), HostState("b.example", NOW)])
+        catalog.set_host_states([HostState("a.example"), HostState("c.example")])
+        assert [state.host for state in catalog.host_states()] == ["b.example"]
 
     def test_hosts_without_live_pages_are_told_apart(self, catalog: Catalog) -> None:
         names = ["a.example", "a.example:80", "b.example", "c.example", "c.example:80", "d.example"]
@@ -154,21 +154,21 @@ class TestHosts:
             catalog, new_page("a"), new_page("b", "b.example"),
             new_page("c", "c.example", source="snap"),
         )[:2]  # fmt: skip
-        catalog.remove([gone], NOW)
-        catalog.set_hosts([HostState(name, NOW) for name in names])
-        catalog.set_hosts([HostState("d.example", NOW, backoff_until=NOW + DAY)])
+        catalog.remove_pages([gone], NOW)
+        catalog.set_host_states([HostState(name, NOW) for name in names])
+        catalog.set_host_states([HostState("d.example", NOW, backoff_until=NOW + DAY)])
         assert catalog.hosts_without_pages() == names[2:]
         assert catalog.hosts_without_pages(idle_by=NOW) == names[2:5]
         assert catalog.hosts_without_pages(idle_by=NOW - DAY) == []
-        assert catalog.count_pages_on(catalog.pages_by_id([kept])[kept].host) == 1
-        assert catalog.count_pages_on("b.example") == 0
+        assert catalog.count_host_pages(catalog.pages_by_id([kept])[kept].host) == 1
+        assert catalog.count_host_pages("b.example") == 0
 
     def test_many_hosts_are_replaced_at_once(self, catalog: Catalog) -> None:
-        catalog.set_hosts([HostState("b.example", failures=2)])
+        catalog.set_host_states([HostState("b.example", failures=2)])
         states = [HostState("a.example", NOW), HostState("b.example", delay=1.5)]
-        catalog.set_hosts(states)
-        catalog.set_hosts([])
-        assert catalog.hosts() == states
+        catalog.set_host_states(states)
+        catalog.set_host_states([])
+        assert catalog.host_states() == states
 
 
 class TestPlanning:
@@ -177,14 +177,14 @@ class TestPlanning:
             catalog, new_page("a"), new_page("b", source="snap"), new_page("c", "c.example"),
             new_page("d"),
         )  # fmt: skip
-        catalog.pause([c])
-        catalog.remove([d], NOW)
-        (columns,) = catalog.page_columns()
+        catalog.pause_pages([c])
+        catalog.remove_pages([d], NOW)
+        (columns,) = catalog.live_page_columns()
         assert (list(columns.ids), list(columns.paused)) == ([a, c], [False, True])
         assert list(columns.hosts) == list(columns.sites) == ["a.example", "c.example"]
         assert list(columns.directories) == ["a.example/", "c.example/"]
-        assert [list(more.ids) for more in catalog.page_columns(after_id=a)] == [[c]]
-        assert list(catalog.page_columns(after_id=c)) == []
+        assert [list(more.ids) for more in catalog.live_page_columns(after_id=a)] == [[c]]
+        assert list(catalog.live_page_columns(after_id=c)) == []
         assert b not in columns.ids
 
     def test_many_pages_come_in_batches(
@@ -192,53 +192,53 @@ class TestPlanning:
     ) -> None:
         monkeypatch.setattr(planning, "PAGES_AT_ONCE", 2)
         ids = add(catalog, *(new_page(str(number)) for number in range(5)))
-        assert [page for batch in catalog.page_columns() for page in batch.ids] == ids
-        assert [len(batch) for batch in catalog.page_columns()] == [2, 2, 1]
+        assert [page for batch in catalog.live_page_columns() for page in batch.ids] == ids
+        assert [len(batch) for batch in catalog.live_page_columns()] == [2, 2, 1]
 
     def test_paused_and_removed_live_pages_are_told(self, catalog: Catalog) -> None:
         a, b, c, d = add(
             catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
         )
-        catalog.pause([a, b, d])
-        catalog.remove([b, c, d], NOW)
-        assert catalog.standing() == Standing(frozenset({a}), frozenset({b, c}))
+        catalog.pause_pages([a, b, d])
+        catalog.remove_pages([b, c, d], NOW)
+        assert catalog.inactive_pages() == InactivePages(frozenset({a}), frozenset({b, c}))
 
     def test_importance_is_told_where_it_is_set(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
         for tag, importance in {"x": 2, "y": 3.5}.items():
-            catalog.tag([a, b], tag)
+            catalog.tag_pages([a, b], tag)
             catalog.set_tag_settings(tag, {"importance": importance})
         catalog.set_page_settings(b, {"importance": 9, "proxy": ""})
         catalog.set_page_settings(c, {"counts_as": "links"})
         catalog.set_page_settings(d, {"importance": 4})
-        catalog.remove([d], NOW)
-        assert catalog.weights() == {a: 3.5, b: 9.0}
+        catalog.remove_pages([d], NOW)
+        assert catalog.importance_by_page() == {a: 3.5, b: 9.0}
 
     def test_hours_are_told_where_they_are_set(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.tag([a, b], "office")
+        catalog.tag_pages([a, b], "office")
         catalog.set_tag_settings("office", {"active_hours": "08:00-18:00"})
         catalog.set_page_settings(b, {"active_hours": "", "importance": 2})
-        assert catalog.active_hours() == {a: "08:00-18:00", b: ""}
+        assert catalog.active_hours_by_page() == {a: "08:00-18:00", b: ""}
 
     def test_live_pages_never_visited_are_told(self, catalog: Catalog) -> None:
         a, b, c, d = add(
             catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
         )
-        catalog.append([Entry(new_visit(a, 0, Outcome.TIMEOUT))])
-        catalog.remove([c], NOW)
-        assert catalog.unvisited() == [b]
-        assert d not in catalog.unvisited()
+        catalog.append_visits([VisitEntry(new_visit(a, 0, Outcome.TIMEOUT))])
+        catalog.remove_pages([c], NOW)
+        assert catalog.unvisited_pages() == [b]
+        assert d not in catalog.unvisited_pages()
 
     def test_visits_that_the_settings_refused_are_forgotten(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        catalog.append([
-            Entry(new_visit(a, 0, Outcome.REFUSED)),
-            Entry(new_visit(b, 0)),
-            Entry(new_visit(b, 1, Outcome.REFUSED)),
+        catalog.append_visits([
+            VisitEntry(new_visit(a, 0, Outcome.REFUSED)),
+            VisitEntry(new_visit(b, 0)),
+            VisitEntry(new_visit(b, 1, Outcome.REFUSED)),
         ])
-        assert catalog.unvisited() == [a]
-        (batch,) = catalog.visit_columns()
+        assert catalog.unvisited_pages() == [a]
+        (batch,) = catalog.live_visit_tables()
         assert (batch.pages.tolist(), batch.times.tolist()) == ([b], [NOW.timestamp()])
 
     @pytest.mark.parametrize("at_once", [1, 3, 100])
@@ -247,15 +247,15 @@ class TestPlanning:
     ) -> None:
         monkeypatch.setattr(planning, "VISITS_AT_ONCE", at_once)
         a, b, other = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
-        catalog.append([
-            Entry(new_visit(a, 2, Outcome.TIMEOUT)),
-            Entry(new_visit(b, 0), Change(False)),
-            Entry(new_visit(a, 1), CHANGE),
-            Entry(new_visit(other, 0), CHANGE),
-            Entry(new_visit(a, 0)),
-            Entry(new_visit(b, 1, Outcome.REPORTED), Change(True, new_external=4)),
+        catalog.append_visits([
+            VisitEntry(new_visit(a, 2, Outcome.TIMEOUT)),
+            VisitEntry(new_visit(b, 0), Change(False)),
+            VisitEntry(new_visit(a, 1), CHANGE),
+            VisitEntry(new_visit(other, 0), CHANGE),
+            VisitEntry(new_visit(a, 0)),
+            VisitEntry(new_visit(b, 1, Outcome.REPORTED), Change(True, new_external=4)),
         ])
-        batches = list(catalog.visit_columns())
+        batches = list(catalog.live_visit_tables())
         pages, times, looks, measured, changed, new_links = (
             np.concatenate([getattr(batch, name) for batch in batches]).tolist()
             for name in ("pages", "times", "looks", "measured", "changed", "new_links")
@@ -269,43 +269,46 @@ class TestPlanning:
 
     def test_only_visits_written_later_come_after_one(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        [_, last] = catalog.append([Entry(new_visit(a, 3)), Entry(new_visit(b, 3))])
-        assert list(catalog.visit_columns(after=last)) == []
-        catalog.append([Entry(new_visit(b, 1)), Entry(new_visit(a, 5))])
-        (batch,) = catalog.visit_columns(after=last)
+        [_, last] = catalog.append_visits([
+            VisitEntry(new_visit(a, 3)),
+            VisitEntry(new_visit(b, 3)),
+        ])
+        assert list(catalog.live_visit_tables(after_visit_id=last)) == []
+        catalog.append_visits([VisitEntry(new_visit(b, 1)), VisitEntry(new_visit(a, 5))])
+        (batch,) = catalog.live_visit_tables(after_visit_id=last)
         assert batch.pages.tolist() == [a, b]
 
     def test_conditions_are_those_of_the_last_look_with_content(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
         kept = {"status": 200, "final_url": "https://a.example/new"}
         unchanged = Outcome.NOT_MODIFIED
-        catalog.append([
-            Entry(new_visit(a, 0, status=200), etag='"old"'),
-            Entry(new_visit(a, 1, unchanged)),
-            Entry(new_visit(a, 2, **kept), etag='"new"', last_modified="Sun"),
-            Entry(new_visit(a, 3, unchanged)),
-            Entry(new_visit(a, 4, Outcome.TIMEOUT)),
-            Entry(new_visit(a, 5, unchanged)),
-            Entry(new_visit(b, 0, status=200), last_modified="Mon"),
-            Entry(new_visit(c, 0, status=200)),
-            Entry(new_visit(d, 0, status=206), etag='"part"'),
+        catalog.append_visits([
+            VisitEntry(new_visit(a, 0, status=200), etag='"old"'),
+            VisitEntry(new_visit(a, 1, unchanged)),
+            VisitEntry(new_visit(a, 2, **kept), etag='"new"', last_modified="Sun"),
+            VisitEntry(new_visit(a, 3, unchanged)),
+            VisitEntry(new_visit(a, 4, Outcome.TIMEOUT)),
+            VisitEntry(new_visit(a, 5, unchanged)),
+            VisitEntry(new_visit(b, 0, status=200), last_modified="Mon"),
+            VisitEntry(new_visit(c, 0, status=200)),
+            VisitEntry(new_visit(d, 0, status=206), etag='"part"'),
         ])
-        assert catalog.conditions([a, b, c, d, 99]) == {
-            a: Conditions('"new"', "Sun", "https://a.example/new", 2),
-            b: Conditions(None, "Mon"),
+        assert catalog.cache_validators([a, b, c, d, 99]) == {
+            a: CacheValidators('"new"', "Sun", "https://a.example/new", 2),
+            b: CacheValidators(None, "Mon"),
         }
 
     def test_a_304_replaces_the_validators_that_it_names(self, catalog: Catalog) -> None:
         (a,) = add(catalog, new_page("a"))
         unchanged = Outcome.NOT_MODIFIED
-        catalog.append([
-            Entry(new_visit(a, 0, unchanged), etag='"before"'),
-            Entry(new_visit(a, 1, status=200), etag='"0"', last_modified="Sun"),
-            Entry(new_visit(a, 2, unchanged), etag='"1"'),
-            Entry(new_visit(a, 3, unchanged), etag='"2"'),
-            Entry(new_visit(a, 4, unchanged)),
+        catalog.append_visits([
+            VisitEntry(new_visit(a, 0, unchanged), etag='"before"'),
+            VisitEntry(new_visit(a, 1, status=200), etag='"0"', last_modified="Sun"),
+            VisitEntry(new_visit(a, 2, unchanged), etag='"1"'),
+            VisitEntry(new_visit(a, 3, unchanged), etag='"2"'),
+            VisitEntry(new_visit(a, 4, unchanged)),
         ])
-        assert catalog.conditions([a]) == {a: Conditions('"2"', "Sun", None, 3)}
+        assert catalog.cache_validators([a]) == {a: CacheValidators('"2"', "Sun", None, 3)}
 
 
 class TestSharing:
@@ -313,21 +316,21 @@ class TestSharing:
         self, catalog: Catalog, tmp_path: Path
     ) -> None:
         add(catalog)
-        before = catalog.stamp()
+        before = catalog.data_version()
         add(catalog, new_page("b"))
-        assert catalog.stamp() == before
+        assert catalog.data_version() == before
         with CATALOGS["sqlite"](tmp_path) as other:
             add(other, new_page("c"))
-        assert catalog.stamp() != before
+        assert catalog.data_version() != before
 
     def test_a_catalog_opened_in_one_thread_is_used_in_another(self, catalog: Catalog) -> None:
         pages = add(catalog)
-        before = catalog.stamp()
+        before = catalog.data_version()
         found: list[object] = []
 
         def work() -> None:
-            found.extend(catalog.append([Entry(new_visit(pages[0], 0))]))
-            found.append(catalog.stamp())
+            found.extend(catalog.append_visits([VisitEntry(new_visit(pages[0], 0))]))
+            found.append(catalog.data_version())
 
         thread = Thread(target=work)
         thread.start()

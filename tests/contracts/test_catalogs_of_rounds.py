@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.rows import Entry, Lease, Spending
-from freshet.core.bursts import Course, RoundKind, Sample, Sampling
+from freshet.archive.catalog.rows import DailySpending, Lease, VisitEntry
+from freshet.core.bursts import BurstKind, BurstProgress, BurstSample, PendingSample
 from freshet.core.clock import from_epoch
 from freshet.core.types import Outcome
 from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
 
 TODAY = "2026-11-01"
 LEASE = Lease(0, "one", NOW, NOW + DAY)
-FIRST = Course(RoundKind.FAST, 5.0)
-SECOND = Course(RoundKind.FAST, 125.5, 1, 5.5, False, 2, 1)
-TWICE = Course(RoundKind.INSTANT, 9.0, began=5.5, finished=1)
+FIRST = BurstProgress(BurstKind.FAST, 5.0)
+SECOND = BurstProgress(BurstKind.FAST, 125.5, 1, 5.5, False, 2, 1)
+TWICE = BurstProgress(BurstKind.INSTANT, 9.0, began=5.5, finished=1)
 
 
 @pytest.fixture(params=CATALOGS)
@@ -25,80 +25,86 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]
         yield opened
 
 
-def send(catalog: Catalog, *samplings: Sampling) -> list[int]:
-    return catalog.send_samples(LEASE, samplings, day=TODAY)
+def send(catalog: Catalog, *samplings: PendingSample) -> list[int]:
+    return catalog.start_samples(LEASE, samplings, day=TODAY)
 
 
 def visit(catalog: Catalog, page: int, number: int, outcome: Outcome = Outcome.OK) -> int:
-    return catalog.append([Entry(new_visit(page, number, outcome), CHANGE)])[0]
+    return catalog.append_visits([VisitEntry(new_visit(page, number, outcome), CHANGE)])[0]
 
 
 class TestCourses:
     def test_courses_come_back_as_they_were_set(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.set_courses({a: SECOND, b: TWICE})
-        rest = Course(None, 7.0, pauses=3)
-        catalog.set_courses({b: rest, c: Course(RoundKind.FAST, 1.0, 2, 0.5, is_quick=True)})
-        assert catalog.courses() == {
+        catalog.set_burst_progress({a: SECOND, b: TWICE})
+        rest = BurstProgress(None, 7.0, pauses=3)
+        catalog.set_burst_progress({
+            b: rest,
+            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
+        })
+        assert catalog.burst_progress() == {
             a: SECOND,
             b: rest,
-            c: Course(RoundKind.FAST, 1.0, 2, 0.5, is_quick=True),
+            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
         }
 
     def test_removed_and_imported_pages_have_none(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c", source="old"))
-        catalog.set_courses(dict.fromkeys((a, b, c), SECOND))
-        catalog.remove([a], NOW)
-        assert catalog.courses() == {b: SECOND}
-        catalog.remove([b], NOW, purge=True)
-        assert catalog.courses() == {}
+        catalog.set_burst_progress(dict.fromkeys((a, b, c), SECOND))
+        catalog.remove_pages([a], NOW)
+        assert catalog.burst_progress() == {b: SECOND}
+        catalog.remove_pages([b], NOW, purge=True)
+        assert catalog.burst_progress() == {}
 
     def test_pages_are_in_a_round_from_its_first_sample_to_its_last(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.set_courses({a: SECOND, b: FIRST})
-        assert catalog.pages_in_rounds(from_epoch(0)) == 1
-        send(catalog, Sampling(c, FIRST, 0.0))
-        assert catalog.pages_in_rounds(from_epoch(0)) == 2
-        assert catalog.pages_in_rounds(from_epoch(6)) == 1
+        catalog.set_burst_progress({a: SECOND, b: FIRST})
+        assert catalog.count_pages_in_bursts(from_epoch(0)) == 1
+        send(catalog, PendingSample(c, FIRST, 0.0))
+        assert catalog.count_pages_in_bursts(from_epoch(0)) == 2
+        assert catalog.count_pages_in_bursts(from_epoch(6)) == 1
 
 
 class TestSamples:
     def test_sending_lends_and_books(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.lease("other", [b], NOW, NOW + DAY)
+        catalog.lease_pages("other", [b], NOW, NOW + DAY)
         sent = send(
-            catalog, Sampling(a, FIRST, 0.0), Sampling(b, FIRST, 0.0), Sampling(c, TWICE, 0.0, 2)
+            catalog,
+            PendingSample(a, FIRST, 0.0),
+            PendingSample(b, FIRST, 0.0),
+            PendingSample(c, TWICE, 0.0, 2),
         )
         assert sent == [a, c]
         assert [lease.page for lease in catalog.leases() if lease.worker == "one"] == [a, c]
-        assert catalog.spending(TODAY) == Spending(3, 0, 3)
-        assert catalog.courses() == {a: FIRST, c: TWICE}
+        assert catalog.spending(TODAY) == DailySpending(3, 0, 3)
+        assert catalog.burst_progress() == {a: FIRST, c: TWICE}
 
     def test_a_visit_of_a_page_whose_sample_is_out_is_that_sample(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         visit(catalog, a, 0)
-        send(catalog, Sampling(a, FIRST, 0.0))
+        send(catalog, PendingSample(a, FIRST, 0.0))
         first = visit(catalog, a, 1)
         visit(catalog, b, 1)
         visit(catalog, a, 2)
-        catalog.set_courses({a: SECOND})
-        send(catalog, Sampling(a, SECOND, 120.0))
+        catalog.set_burst_progress({a: SECOND})
+        send(catalog, PendingSample(a, SECOND, 120.0))
         second = visit(catalog, a, 3, Outcome.TIMEOUT)
-        assert catalog.samples(a) == [
-            Sample(first, a, first, RoundKind.FAST, 0.0),
-            Sample(second, a, first, RoundKind.FAST, 120.0),
+        assert catalog.burst_samples(a) == [
+            BurstSample(first, a, first, BurstKind.FAST, 0.0),
+            BurstSample(second, a, first, BurstKind.FAST, 120.0),
         ]
-        assert catalog.samples(b) == []
-        assert catalog.sampled_pages() == [a]
+        assert catalog.burst_samples(b) == []
+        assert catalog.pages_with_samples() == [a]
         assert catalog.leases() == []
 
     def test_the_next_round_has_a_first_visit_of_its_own(self, catalog: Catalog) -> None:
         [a] = add(catalog)
         for number, course in enumerate([FIRST, TWICE, FIRST]):
-            send(catalog, Sampling(a, course, 0.0, apart=course is TWICE))
+            send(catalog, PendingSample(a, course, 0.0, apart=course is TWICE))
             visit(catalog, a, number)
-            catalog.set_courses({a: SECOND})
-        samples = catalog.samples(a)
+            catalog.set_burst_progress({a: SECOND})
+        samples = catalog.burst_samples(a)
         assert [sample.first == sample.visit for sample in samples] == [True, True, True]
         assert [sample.apart for sample in samples] == [False, True, False]
 
@@ -106,59 +112,59 @@ class TestSamples:
         self, catalog: Catalog
     ) -> None:
         [a] = add(catalog)
-        send(catalog, Sampling(a, TWICE, 0.0, times=2))
+        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2))
         one = visit(catalog, a, 0)
         assert [lease.page for lease in catalog.leases()] == [a]
         two = visit(catalog, a, 1)
         assert catalog.leases() == []
-        assert [(s.visit, s.first) for s in catalog.samples(a)] == [(one, one), (two, one)]
+        assert [(s.visit, s.first) for s in catalog.burst_samples(a)] == [(one, one), (two, one)]
 
     def test_two_at_once_may_be_written_together(self, catalog: Catalog) -> None:
         [a] = add(catalog)
-        send(catalog, Sampling(a, TWICE, 0.0, times=2))
-        ids = catalog.append([Entry(new_visit(a, number)) for number in range(3)])
-        assert [(s.visit, s.first) for s in catalog.samples(a)] == [(ids[0], ids[0]),
+        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2))
+        ids = catalog.append_visits([VisitEntry(new_visit(a, number)) for number in range(3)])
+        assert [(s.visit, s.first) for s in catalog.burst_samples(a)] == [(ids[0], ids[0]),
                                                                     (ids[1], ids[0])]  # fmt: skip
         assert catalog.leases() == []
 
     def test_what_is_recalled_is_given_back_request_by_request(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, Sampling(a, TWICE, 0.0, times=2), Sampling(b, FIRST, 0.0))
-        catalog.recall_samples("one", [a, b], day=TODAY)
-        assert catalog.spending(TODAY) == Spending(1, 0, 1)
+        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2), PendingSample(b, FIRST, 0.0))
+        catalog.cancel_samples("one", [a, b], day=TODAY)
+        assert catalog.spending(TODAY) == DailySpending(1, 0, 1)
         assert [lease.page for lease in catalog.leases()] == [a]
         visit(catalog, a, 0)
-        catalog.recall_samples("one", [a, a, b], day=TODAY)
-        assert catalog.spending(TODAY) == Spending(1, 0, 1)
+        catalog.cancel_samples("one", [a, a, b], day=TODAY)
+        assert catalog.spending(TODAY) == DailySpending(1, 0, 1)
         assert catalog.leases() == []
         visit(catalog, b, 0)
-        assert [len(catalog.samples(page)) for page in (a, b)] == [1, 0]
+        assert [len(catalog.burst_samples(page)) for page in (a, b)] == [1, 0]
 
     def test_after_a_crash_no_sample_is_out_and_all_stay_booked(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, Sampling(a, TWICE, 0.0, times=2), Sampling(b, FIRST, 0.0))
-        assert catalog.return_samples() == {a: 2, b: 1}
-        assert catalog.return_samples() == {}
+        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2), PendingSample(b, FIRST, 0.0))
+        assert catalog.cancel_all_samples() == {a: 2, b: 1}
+        assert catalog.cancel_all_samples() == {}
         visit(catalog, a, 0)
-        assert catalog.samples(a) == []
-        assert catalog.spending(TODAY).samples == 3
+        assert catalog.burst_samples(a) == []
+        assert catalog.spending(TODAY).burst_requests == 3
 
     def test_samples_that_no_course_was_set_after_are_told(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, Sampling(a, FIRST, 0.0), Sampling(b, FIRST, 0.0))
+        send(catalog, PendingSample(a, FIRST, 0.0), PendingSample(b, FIRST, 0.0))
         visit(catalog, a, 0)
         visit(catalog, b, 0)
-        catalog.set_courses({b: SECOND})
-        [row] = catalog.unheeded_samples()
+        catalog.set_burst_progress({b: SECOND})
+        [row] = catalog.unprocessed_samples()
         assert (row.visit.page, row.change) == (a, CHANGE)
-        catalog.set_courses({a: SECOND})
-        assert catalog.unheeded_samples() == []
+        catalog.set_burst_progress({a: SECOND})
+        assert catalog.unprocessed_samples() == []
 
     def test_purging_a_page_purges_its_samples(self, catalog: Catalog) -> None:
         [a] = add(catalog)
-        send(catalog, Sampling(a, FIRST, 0.0))
+        send(catalog, PendingSample(a, FIRST, 0.0))
         visit(catalog, a, 0)
-        catalog.remove([a], NOW)
-        assert catalog.sampled_pages() == []
-        catalog.remove([a], NOW, purge=True)
-        assert catalog.samples(a) == []
+        catalog.remove_pages([a], NOW)
+        assert catalog.pages_with_samples() == []
+        catalog.remove_pages([a], NOW, purge=True)
+        assert catalog.burst_samples(a) == []

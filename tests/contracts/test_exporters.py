@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from freshet.collection.collection import Collection
-from freshet.collection.exports import WRITERS
-from freshet.core.errors import BadInput, FreshetError, UsageError
+from freshet.collection.exports import EXPORT_WRITERS
+from freshet.core.errors import BadInputError, FreshetError, UsageError
 from tests.record.record_samples import arrive, html, make, record
 
-every_exporter = pytest.mark.parametrize("kind", sorted(WRITERS))
+every_exporter = pytest.mark.parametrize("kind", sorted(EXPORT_WRITERS))
 
 
 class Broken(Collection):
@@ -19,7 +19,7 @@ class Broken(Collection):
     def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator:
         """Yield the first page, and break off."""
         yield next(super().pages(tag=tag, source=source))
-        raise BadInput("the rest is gone; look for it")
+        raise BadInputError("the rest is gone; look for it")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_finished_leaves_what_was_there(
     kind: str, collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_bytes(b"before")
-    with Broken.open(collection.path) as broken, pytest.raises(BadInput):
+    with Broken.open(collection.path) as broken, pytest.raises(BadInputError):
         broken.export(kind, tmp_path / "file")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"before")]
 

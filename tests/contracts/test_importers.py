@@ -1,6 +1,6 @@
 """What every importer promises: aware times, the same uids each time, and no foreign errors.
 
-Importers are those of ``READERS``; ``tests/archive/importers/samples`` has an input for each.
+Importers are those of ``IMPORT_READERS``; ``tests/archive/importers/samples`` has an input for each.
 """
 
 import shutil
@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival
-from freshet.collection.imports import READERS
+from freshet.archive.importers.base import Observation
+from freshet.collection.imports import IMPORT_READERS
 from freshet.core.errors import FreshetError
 from freshet.core.types import BadRow
 
-KINDS = sorted(kind for kind in READERS if kind != "git" or shutil.which("git"))
+KINDS = sorted(kind for kind in IMPORT_READERS if kind != "git" or shutil.which("git"))
 every_importer = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -28,8 +28,8 @@ def sample(kind: str, folder: Path) -> Path:
     return path
 
 
-def arrivals(kind: str, path: Path) -> list[Arrival]:
-    found = list(READERS[kind](path))
+def arrivals(kind: str, path: Path) -> list[Observation]:
+    found = list(IMPORT_READERS[kind](path))
     assert not [item for item in found if isinstance(item, BadRow)]
     return found
 
@@ -53,19 +53,19 @@ def test_the_same_input_gives_the_same_uids_of_sixteen_bytes(kind: str, tmp_path
 @every_importer
 def test_a_source_that_is_given_is_that_of_every_arrival(kind: str, tmp_path: Path) -> None:
     path = sample(kind, tmp_path)
-    reader = READERS[kind](path, source="mine")
+    reader = IMPORT_READERS[kind](path, source="mine")
     assert {item.source for item in reader} == {reader.source} == {"mine"}
 
 
 @every_importer
 def test_a_reader_knows_the_source_that_its_arrivals_have(kind: str, tmp_path: Path) -> None:
-    reader = READERS[kind](sample(kind, tmp_path))
+    reader = IMPORT_READERS[kind](sample(kind, tmp_path))
     assert {item.source for item in reader} == {reader.source}
 
 
 @every_importer
 def test_a_reader_says_how_far_it_is(kind: str, tmp_path: Path) -> None:
-    reader = READERS[kind](sample(kind, tmp_path))
+    reader = IMPORT_READERS[kind](sample(kind, tmp_path))
     assert 0 <= reader.done <= reader.total
     assert list(reader)
     assert reader.done == reader.total > 0
@@ -74,7 +74,7 @@ def test_a_reader_says_how_far_it_is(kind: str, tmp_path: Path) -> None:
 @every_importer
 def test_what_is_not_there_is_a_clear_error(kind: str, tmp_path: Path) -> None:
     with pytest.raises(FreshetError, match="nowhere"):
-        list(READERS[kind](tmp_path / "nowhere"))
+        list(IMPORT_READERS[kind](tmp_path / "nowhere"))
 
 
 @every_importer
@@ -86,14 +86,14 @@ def test_garbage_is_an_error_of_ours_or_a_bad_row(kind: str, data) -> None:
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         spoil(sorted(files)[data.draw(st.integers(0, 99)) % len(files)], data)
         found, said = read_or_refused(kind, path)
-        assert all(isinstance(item, Arrival | BadRow) for item in found)
+        assert all(isinstance(item, Observation | BadRow) for item in found)
         assert "\n" not in said
 
 
-def read_or_refused(kind: str, path: Path) -> tuple[list[Arrival | BadRow], str]:
+def read_or_refused(kind: str, path: Path) -> tuple[list[Observation | BadRow], str]:
     """Return what an importer found, and the message with which it refused."""
     try:
-        return list(READERS[kind](path)), ""
+        return list(IMPORT_READERS[kind](path)), ""
     except FreshetError as error:
         return [], str(error)
 

@@ -12,22 +12,34 @@ from hypothesis import strategies as st
 from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError, UsageError
 from freshet.core.policy import Policy
-from freshet.core.settings import FORMULA_WORDS, POLICIES, Settings, merge
-from freshet.core.tables import Caps, Choices, PageIds, PageTable, Reckoning, VisitTable
+from freshet.core.settings import FORMULA_WORDS, LIVE_POLICY_NAMES, Settings, merge_settings
+from freshet.core.tables import (
+    ChoiceTable,
+    FormulaEvaluation,
+    HostCaps,
+    PageIdArray,
+    PageTable,
+    VisitTable,
+)
 from freshet.formula.expression import FUNCTIONS
-from freshet.schedule.policies import FORMULA_NAMES, NAMES, VARIANTS, make
+from freshet.schedule.policies import (
+    CYCLE_POLICY_NAMES,
+    FORMULA_VARIABLES,
+    POLICY_NAMES,
+    make_policy,
+)
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 FORMULAS = ("t * X", "NAD - 1000 / (t + 1)", "pow(exp(n), t) * GAD", "X / 0",
             "chance * quiet - rate", "around + weekday")  # fmt: skip
-EVERY = (*NAMES, *VARIANTS, *FORMULAS)
+EVERY = (*POLICY_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
 
 each_policy = pytest.mark.parametrize("name", EVERY)
 
 
-def ids(*pages: int) -> PageIds:
+def ids(*pages: int) -> PageIdArray:
     return np.array(pages, np.int64)
 
 
@@ -41,12 +53,16 @@ def pages(numbers: Sequence[int], *, hosts: int = 3, live: bool = True) -> PageT
         sites=keys,
         directories=keys,
         importance=np.ones(len(numbers)),
-        since=np.full(len(numbers), since),
+        known_since=np.full(len(numbers), since),
     )
 
 
 def visits(
-    chosen: PageIds, now: datetime, changed: bool | Sequence[bool] = False, *, looks: bool = True
+    chosen: PageIdArray,
+    now: datetime,
+    changed: bool | Sequence[bool] = False,
+    *,
+    looks: bool = True,
 ) -> VisitTable:
     count = len(chosen)
     return VisitTable(
@@ -61,7 +77,7 @@ def visits(
 
 def ready(name: str, count: int = 12, *, hosts: int = 3, days: int = 2) -> Policy:
     """Return a live policy that has looked at every page for some days; every third changes."""
-    policy = make(name, seed=3, live=True)
+    policy = make_policy(name, seed=3, live=True)
     policy.add(pages(range(count), hosts=hosts))
     everything = ids(*range(count))
     for day in range(-days, 0):
@@ -69,73 +85,73 @@ def ready(name: str, count: int = 12, *, hosts: int = 3, days: int = 2) -> Polic
     return policy
 
 
-def numbers(choices: Choices) -> list[int]:
+def numbers(choices: ChoiceTable) -> list[int]:
     return choices.pages.tolist()
 
 
 def test_the_settings_name_every_policy() -> None:
-    assert sorted(POLICIES) == sorted(NAMES)
+    assert sorted(LIVE_POLICY_NAMES) == sorted(POLICY_NAMES)
 
 
 def test_the_settings_know_the_words_of_formulas() -> None:
-    assert set(FORMULA_WORDS) == {*FORMULA_NAMES, *filter(str.isidentifier, FUNCTIONS)}
+    assert set(FORMULA_WORDS) == {*FORMULA_VARIABLES, *filter(str.isidentifier, FUNCTIONS)}
 
 
 @pytest.mark.parametrize("name", ["aged", "Nad", "bayes_freshness", "nad-cycle", "news"])
 def test_the_settings_refuse_what_is_neither_a_policy_nor_a_formula(name: str) -> None:
     with pytest.raises(SettingsError, match="must be one of bayes-freshness"):
-        merge(Settings(), {"policy": name}, where="test")
+        merge_settings(Settings(), {"policy": name}, origin="test")
 
 
 def test_the_settings_take_every_name_of_a_formula_for_one() -> None:
-    for name in FORMULA_NAMES:
-        assert merge(Settings(), {"policy": name}, where="test").policy == name
+    for name in FORMULA_VARIABLES:
+        assert merge_settings(Settings(), {"policy": name}, origin="test").policy == name
 
 
 def test_a_policy_that_does_not_exist_is_named_with_the_nearest_one() -> None:
     with pytest.raises(UsageError, match="did you mean bayes-freshness"):
-        make("bayes-fresh")
+        make_policy("bayes-fresh")
 
 
 @each_policy
 def test_a_policy_knows_its_name(name: str) -> None:
-    assert make(name).name == name
+    assert make_policy(name).name == name
 
 
 @each_policy
 def test_a_policy_without_pages_chooses_none(name: str) -> None:
-    policy = make(name, live=True)
-    assert len(policy.choose(START, 5, Caps())) == 0
+    policy = make_policy(name, live=True)
+    assert len(policy.choose(START, 5, HostCaps())) == 0
     assert policy.next_time(START) is None
 
 
 @each_policy
 def test_a_chosen_page_is_pending_until_it_is_learnt_or_released(name: str) -> None:
     policy = ready(name, 4)
-    assert sorted(numbers(policy.choose(START, 9, Caps()))) == [0, 1, 2, 3]
-    assert numbers(policy.choose(START, 9, Caps())) == []
+    assert sorted(numbers(policy.choose(START, 9, HostCaps()))) == [0, 1, 2, 3]
+    assert numbers(policy.choose(START, 9, HostCaps())) == []
     assert policy.next_time(START) is None
     policy.release(ids(2))
     assert policy.next_time(START) == START
-    assert numbers(policy.choose(START, 9, Caps())) == [2]
+    assert numbers(policy.choose(START, 9, HostCaps())) == [2]
     policy.learn(visits(ids(1), START))
-    assert numbers(policy.choose(START + DAY, 9, Caps())) == [1]
+    assert numbers(policy.choose(START + DAY, 9, HostCaps())) == [1]
 
 
 @each_policy
 def test_a_failed_visit_ends_pending_and_backs_off(name: str) -> None:
     policy = ready(name, 1)
-    policy.choose(START, 1, Caps())
+    policy.choose(START, 1, HostCaps())
     policy.learn(visits(ids(0), START, looks=False))
-    assert numbers(policy.choose(START + 0.5 * HOUR, 1, Caps())) == []
+    assert numbers(policy.choose(START + 0.5 * HOUR, 1, HostCaps())) == []
     due = policy.next_time(START + 0.5 * HOUR)
     assert due == START + HOUR
-    assert numbers(policy.choose(due, 1, Caps())) == [0]
+    assert numbers(policy.choose(due, 1, HostCaps())) == [0]
 
 
 @each_policy
 def test_back_off_ends(name: str) -> None:
-    policy = make(name, live=True, longest_backoff_days=2)
+    policy = make_policy(name, live=True, longest_backoff_days=2)
     policy.add(pages([0]))
     for _ in range(300):
         policy.learn(visits(ids(0), START, looks=False))
@@ -145,12 +161,12 @@ def test_back_off_ends(name: str) -> None:
 
 @each_policy
 def test_a_page_is_left_alone_for_its_interval(name: str) -> None:
-    policy = make(name, live=True, page_interval=600.0)
+    policy = make_policy(name, live=True, page_interval=600.0)
     policy.add(pages([0]))
     policy.learn(visits(ids(0), START))
     assert policy.next_time(START) == START + timedelta(seconds=600)
-    assert numbers(policy.choose(START + timedelta(seconds=599), 1, Caps())) == []
-    assert numbers(policy.choose(START + timedelta(seconds=600), 1, Caps())) == [0]
+    assert numbers(policy.choose(START + timedelta(seconds=599), 1, HostCaps())) == []
+    assert numbers(policy.choose(START + timedelta(seconds=600), 1, HostCaps())) == [0]
 
 
 @each_policy
@@ -158,7 +174,7 @@ def test_a_forgotten_page_is_not_chosen_and_the_others_keep_what_was_learnt(name
     policy = ready(name, 6)
     before = {page: policy.explain(page, START) for page in (1, 4, 5)}
     policy.forget(ids(0, 2, 3, 77))
-    assert sorted(numbers(policy.choose(START, 9, Caps()))) == [1, 4, 5]
+    assert sorted(numbers(policy.choose(START, 9, HostCaps()))) == [1, 4, 5]
     for page, told in before.items():
         assert policy.explain(page, START).changes == told.changes
         assert policy.explain(page, START).looks == told.looks
@@ -171,8 +187,8 @@ def test_visits_of_unknown_pages_are_passed_over(name: str) -> None:
     policy, other = ready(name, 6), ready(name, 6)
     policy.learn(visits(ids(99, -1), START, True))
     policy.release(ids(99))
-    assert numbers(policy.choose(START + DAY, 3, Caps())) == numbers(
-        other.choose(START + DAY, 3, Caps())
+    assert numbers(policy.choose(START + DAY, 3, HostCaps())) == numbers(
+        other.choose(START + DAY, 3, HostCaps())
     )
 
 
@@ -180,7 +196,7 @@ def test_visits_of_unknown_pages_are_passed_over(name: str) -> None:
 def test_a_page_never_seen_comes_before_all_others(name: str) -> None:
     policy = ready(name, 6)
     policy.add(pages([40, 41]))
-    assert sorted(numbers(policy.choose(START + 30 * DAY, 2, Caps()))) == [40, 41]
+    assert sorted(numbers(policy.choose(START + 30 * DAY, 2, HostCaps()))) == [40, 41]
 
 
 @each_policy
@@ -190,13 +206,13 @@ def test_adding_a_known_page_again_keeps_what_was_learnt(name: str) -> None:
     policy.add(pages(range(6)))
     after = policy.explain(3, START)
     assert (after.looks, after.changes) == (before.looks, before.changes)
-    assert len(policy.choose(START, 99, Caps())) == 6
+    assert len(policy.choose(START, 99, HostCaps())) == 6
 
 
 @each_policy
 @pytest.mark.parametrize("k", [-1, 0, 1, 5, 12, 99])
 def test_a_plan_has_the_budget_or_all_pages(name: str, k: int) -> None:
-    chosen = numbers(ready(name).choose(START, k, Caps()))
+    chosen = numbers(ready(name).choose(START, k, HostCaps()))
     assert len(chosen) == len(set(chosen)) == max(0, min(k, 12))
 
 
@@ -213,7 +229,7 @@ def test_no_host_is_visited_beyond_its_room_and_the_budget_is_spent_on_the_other
 ) -> None:
     policy = ready(name, 40, hosts=5, days=1)
     hosts = np.array([1_000, 1_001, 1_002], np.uint64)
-    caps = Caps(hosts, np.array(room, np.int64), otherwise, ids(*barred))
+    caps = HostCaps(hosts, np.array(room, np.int64), otherwise, ids(*barred))
     chosen = numbers(policy.choose(START, k, caps))
     rooms = dict(enumerate([*room, otherwise, otherwise]))
     free = Counter(page % 5 for page in range(40) if page not in barred)
@@ -226,17 +242,17 @@ def test_no_host_is_visited_beyond_its_room_and_the_budget_is_spent_on_the_other
 @each_policy
 @pytest.mark.parametrize("live", [True, False])
 def test_a_restored_policy_chooses_and_explains_the_same(name: str, live: bool) -> None:
-    one = make(name, seed=3, live=live)
+    one = make_policy(name, seed=3, live=live)
     one.add(pages(range(30), live=live))
     everything = ids(*range(30))
     for day in range(3):
         one.learn(visits(everything, START + day * DAY, everything % (day + 2) == 0))
-    one.choose(START + 2 * DAY, 4, Caps())
-    other = make(name, seed=3, live=live)
+    one.choose(START + 2 * DAY, 4, HostCaps())
+    other = make_policy(name, seed=3, live=live)
     other.restore(one.state())
     for day in range(3, 8):
         now = START + day * DAY
-        mine, its = (policy.choose(now, 6, Caps()) for policy in (one, other))
+        mine, its = (policy.choose(now, 6, HostCaps()) for policy in (one, other))
         assert numbers(mine) == numbers(its)
         assert mine.values.tolist() == its.values.tolist()
         for policy in (one, other):
@@ -246,36 +262,38 @@ def test_a_restored_policy_chooses_and_explains_the_same(name: str, live: bool) 
 
 @each_policy
 def test_what_a_state_holds_does_not_move_with_the_policy(name: str) -> None:
-    policy, other = ready(name), make(name, seed=3, live=True)
+    policy, other = ready(name), make_policy(name, seed=3, live=True)
     state = policy.state()
-    first = numbers(policy.choose(START, 5, Caps()))
+    first = numbers(policy.choose(START, 5, HostCaps()))
     policy.learn(visits(ids(*range(12)), START + DAY, True))
     other.restore(state)
-    assert numbers(other.choose(START, 5, Caps())) == first
+    assert numbers(other.choose(START, 5, HostCaps())) == first
 
 
 @each_policy
 def test_the_order_in_which_pages_arrive_does_not_matter(name: str) -> None:
     rows = np.random.default_rng(1).permutation(12)
-    policy, other = ready(name), make(name, seed=3, live=True)
+    policy, other = ready(name), make_policy(name, seed=3, live=True)
     other.add(pages(rows.tolist()))
     for day in (-2, -1):
         shuffled = ids(*rows.tolist())
         other.learn(visits(shuffled, START + day * DAY, shuffled % 3 == 0))
-    assert numbers(policy.choose(START, 12, Caps())) == numbers(other.choose(START, 12, Caps()))
+    assert numbers(policy.choose(START, 12, HostCaps())) == numbers(
+        other.choose(START, 12, HostCaps())
+    )
 
 
 @each_policy
 @pytest.mark.parametrize("live", [True, False])
 def test_values_are_numbers_whatever_happens(name: str, live: bool) -> None:
     """Failures, clocks that jump a day either way, visits in the same second, long silence."""
-    policy = make(name, live=live)
+    policy = make_policy(name, live=live)
     policy.add(pages(range(8), live=live))
     rng = np.random.default_rng(4)
     now = START
     for step in (0, 24, -24, 0, 1e-6, 24, 48, -12, 24 * 400, 24 * 4000):
         now += step * HOUR
-        chosen = policy.choose(now, 5, Caps())
+        chosen = policy.choose(now, 5, HostCaps())
         assert not np.isnan(chosen.values).any()
         assert np.all((chosen.ages >= 0) & ~np.isnan(chosen.ages))
         assert np.all(np.isnan(chosen.chances) | ((chosen.chances >= 0) & (chosen.chances <= 1)))
@@ -289,7 +307,7 @@ def test_values_are_numbers_whatever_happens(name: str, live: bool) -> None:
 
 @each_policy
 def test_choices_stand_best_first(name: str) -> None:
-    chosen = ready(name, 30).choose(START, 30, Caps())
+    chosen = ready(name, 30).choose(START, 30, HostCaps())
     if name == "bayes-freshness":
         assert chosen.chances.tolist() == sorted(chosen.chances.tolist(), reverse=True)
     else:
@@ -297,7 +315,7 @@ def test_choices_stand_best_first(name: str) -> None:
 
 
 def test_a_page_whose_visits_fail_is_worth_less_also_where_scores_are_below_zero() -> None:
-    policy = make("X - 10", live=True)
+    policy = make_policy("X - 10", live=True)
     policy.add(pages(range(2)))
     policy.learn(visits(ids(0, 1), START))
     policy.learn(visits(ids(0), START, looks=False))
@@ -310,14 +328,14 @@ def test_what_was_learnt_for_a_formula_is_not_taken_for_another() -> None:
     state = ready("NAD * t").state()
     for name in ("SAD * t", "X"):
         with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot serve"):
-            make(name).restore(state)
+            make_policy(name).restore(state)
     with pytest.raises(UsageError, match="another policy"):
-        make("NAD * t").restore(ready("nad").state())
+        make_policy("NAD * t").restore(ready("nad").state())
 
 
 def test_a_formula_is_explained_by_what_its_names_stand_for() -> None:
     told = ready("t * (X + 0.5)", 4, days=3).explain(3, START)
-    assert told.reckoning == Reckoning("t * (X + 0.5)", {"X": 2.0, "t": 1.0}, 2.5)
+    assert told.reckoning == FormulaEvaluation("t * (X + 0.5)", {"X": 2.0, "t": 1.0}, 2.5)
     assert told.value == 2.5
 
 
@@ -335,7 +353,7 @@ def test_a_formula_is_explained_by_what_its_names_stand_for() -> None:
 )
 def test_what_is_neither_a_policy_nor_a_formula_is_refused_in_short(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said.replace("(", r"\(").replace(")", r"\)")) as refused:
-        make(text)
+        make_policy(text)
     assert len(str(refused.value)) < 500
 
 
@@ -343,7 +361,7 @@ def test_what_is_neither_a_policy_nor_a_formula_is_refused_in_short(text: str, s
 def test_the_log_of_a_crawl_replayed_gives_the_same_choices(name: str) -> None:
     """A live crawl with failures, releases and new pages, told again to a fresh policy."""
     rng = np.random.default_rng(8)
-    policy, fresh = (make(name, seed=6, live=True) for _ in range(2))
+    policy, fresh = (make_policy(name, seed=6, live=True) for _ in range(2))
     for each in (policy, fresh):
         each.add(pages(range(25)))
     for turn in range(120):
@@ -351,8 +369,8 @@ def test_the_log_of_a_crawl_replayed_gives_the_same_choices(name: str) -> None:
         if turn == 60:
             for each in (policy, fresh):
                 each.add(pages(range(25, 30)))
-        chosen = policy.choose(now, 3, Caps())
-        assert numbers(fresh.choose(now, 3, Caps())) == numbers(chosen)
+        chosen = policy.choose(now, 3, HostCaps())
+        assert numbers(fresh.choose(now, 3, HostCaps())) == numbers(chosen)
         kept, lost = chosen.pages[: len(chosen) - turn % 2], chosen.pages[len(chosen) - turn % 2 :]
         looked = bool(rng.random() < 0.85)
         log = visits(kept, now, (rng.random(len(kept)) < 0.4).tolist(), looks=looked)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.budget import MOST_A_DAY, Budget, Pace, day_of, next_midnight
+from freshet.core.budget import MAX_REQUESTS_PER_DAY, Budget, RequestPace, next_midnight, utc_day
 from freshet.core.errors import SettingsError
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -17,7 +17,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
     [("500/day", 500), ("500", 500), ("20/hour", 480), ("5%", 5), (" 2.5 % / day", 2), ("1%", 1)],
 )
 def test_a_budget_is_a_number_or_a_share_a_day(text: str, per_day: int) -> None:
-    assert Budget.parse(text).per_day(pages=100) == per_day
+    assert Budget.parse(text).requests_per_day(pages=100) == per_day
 
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "-5", "many", "5/minute", "1e9", "5%%"])
@@ -33,34 +33,36 @@ def test_a_budget_beyond_all_measure_is_refused(text: str) -> None:
 
 
 def test_a_large_share_of_many_pages_is_bounded_too() -> None:
-    assert Budget.parse("100000000000%").per_day(pages=1_000_000) == MOST_A_DAY
+    assert Budget.parse("100000000000%").requests_per_day(pages=1_000_000) == MAX_REQUESTS_PER_DAY
 
 
 @given(st.integers(0, 86_400_000_000 - 1), st.integers(0, 86_400_000_000))
 def test_the_largest_budget_has_a_pace_at_any_moment(start: int, later: int) -> None:
     midnight = datetime(2026, 3, 1, tzinfo=UTC)
-    pace = Pace(midnight + timedelta(microseconds=start), spent=0, total=MOST_A_DAY)
-    assert 0 <= pace.count_by(midnight + timedelta(microseconds=later)) <= MOST_A_DAY
-    assert pace.due(MOST_A_DAY) >= pace.start
-    assert pace.resumed(pace.start, spent=5).count_by(next_midnight(pace.start)) > 5
+    pace = RequestPace(
+        midnight + timedelta(microseconds=start), spent=0, total=MAX_REQUESTS_PER_DAY
+    )
+    assert 0 <= pace.allowed_by(midnight + timedelta(microseconds=later)) <= MAX_REQUESTS_PER_DAY
+    assert pace.due_time(MAX_REQUESTS_PER_DAY) >= pace.start
+    assert pace.restart_at(pace.start, spent=5).allowed_by(next_midnight(pace.start)) > 5
 
 
 def test_a_share_of_few_pages_allows_one_request() -> None:
-    assert Budget.parse("5%").per_day(pages=3) == 1
+    assert Budget.parse("5%").requests_per_day(pages=3) == 1
 
 
 def test_a_day_ends_at_utc_midnight() -> None:
-    assert day_of(NOON) == "2026-03-01"
+    assert utc_day(NOON) == "2026-03-01"
     moment = NOON + timedelta(minutes=3, seconds=5, microseconds=7)
     assert next_midnight(moment) == datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def test_nothing_is_due_where_the_day_is_spent() -> None:
-    assert Pace(NOON, spent=10, total=10).count_by(NOON + timedelta(hours=5)) == 10
+    assert RequestPace(NOON, spent=10, total=10).allowed_by(NOON + timedelta(hours=5)) == 10
 
 
 def test_a_budget_made_smaller_than_what_is_spent_allows_nothing_more() -> None:
-    assert Pace(NOON, spent=10, total=4).count_by(NOON + timedelta(hours=5)) == 4
+    assert RequestPace(NOON, spent=10, total=4).allowed_by(NOON + timedelta(hours=5)) == 4
 
 
 @given(st.integers(0, 86_399), st.integers(0, 50), st.integers(0, 500), st.integers(0, 2 * 86_400))
@@ -69,53 +71,55 @@ def test_a_pace_spends_a_share_of_the_day_and_never_more_than_is_left(
 ) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=second)
     total = spent + more
-    pace = Pace(start, spent, total)
+    pace = RequestPace(start, spent, total)
     moment = start + timedelta(seconds=later)
-    assert pace.count_by(moment) <= min(total, spent + 1 + total * later / 86_400)
+    assert pace.allowed_by(moment) <= min(total, spent + 1 + total * later / 86_400)
     share = total * (86_400 - second) / 86_400
     last = next_midnight(start) - timedelta(microseconds=1000)
-    assert abs(pace.count_by(last) - min(total, spent + share)) <= 1
+    assert abs(pace.allowed_by(last) - min(total, spent + share)) <= 1
 
 
 def test_a_pace_from_midnight_on_spends_everything() -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC)
     last = next_midnight(start) - timedelta(milliseconds=1)
     for total in (1, 7, 500, 100_003):
-        assert Pace(start, 0, total).count_by(last) == total
+        assert RequestPace(start, 0, total).allowed_by(last) == total
 
 
 @given(st.integers(0, 86_399), st.integers(1, 500), st.integers(0, 400))
 def test_a_request_counts_from_the_moment_it_is_due(second: int, total: int, number: int) -> None:
     start = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=second)
-    pace = Pace(start, 0, total)
-    due = pace.due(min(number, total - 1))
-    assert pace.count_by(due + timedelta(milliseconds=1)) >= min(number, total - 1) + 1
+    pace = RequestPace(start, 0, total)
+    due = pace.due_time(min(number, total - 1))
+    assert pace.allowed_by(due + timedelta(milliseconds=1)) >= min(number, total - 1) + 1
 
 
 def test_a_request_is_due_by_how_many_of_the_day_are_spent() -> None:
-    assert Pace(NOON, spent=36, total=48).due(38) == NOON + timedelta(hours=2)
+    assert RequestPace(NOON, spent=36, total=48).due_time(38) == NOON + timedelta(hours=2)
 
 
 def test_a_day_spent_out_of_turn_has_its_next_request_due_at_midnight() -> None:
-    assert Pace(NOON, spent=0, total=10).resumed(NOON, spent=10).due(10) == next_midnight(NOON)
+    assert RequestPace(NOON, spent=0, total=10).restart_at(NOON, spent=10).due_time(
+        10
+    ) == next_midnight(NOON)
 
 
 def test_after_requests_out_of_turn_the_next_one_is_a_step_away() -> None:
-    pace = Pace(NOON, spent=0, total=27).resumed(NOON, spent=16)
-    assert pace.count_by(NOON + timedelta(minutes=59)) == 16
-    assert pace.count_by(NOON + timedelta(minutes=61)) == 17
-    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 27
+    pace = RequestPace(NOON, spent=0, total=27).restart_at(NOON, spent=16)
+    assert pace.allowed_by(NOON + timedelta(minutes=59)) == 16
+    assert pace.allowed_by(NOON + timedelta(minutes=61)) == 17
+    assert pace.allowed_by(next_midnight(NOON) - timedelta(minutes=1)) == 27
 
 
 def test_after_few_requests_out_of_turn_the_pace_stays_a_share_of_the_day() -> None:
-    pace = Pace(NOON, spent=0, total=48).resumed(NOON, spent=6)
-    assert pace.count_by(NOON + timedelta(minutes=29)) == 6
-    assert pace.count_by(NOON + timedelta(minutes=31)) == 7
-    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 6 + 23
+    pace = RequestPace(NOON, spent=0, total=48).restart_at(NOON, spent=6)
+    assert pace.allowed_by(NOON + timedelta(minutes=29)) == 6
+    assert pace.allowed_by(NOON + timedelta(minutes=31)) == 7
+    assert pace.allowed_by(next_midnight(NOON) - timedelta(minutes=1)) == 6 + 23
 
 
 def test_requests_beside_the_pace_put_none_of_the_others_off() -> None:
-    pace = Pace(NOON, spent=10, total=48).beside(4)
-    assert pace.count_by(NOON) == 10 + 4 + 1
-    assert pace.count_by(NOON + timedelta(minutes=31)) == 10 + 4 + 2
-    assert pace.count_by(next_midnight(NOON) - timedelta(minutes=1)) == 10 + 4 + 24
+    pace = RequestPace(NOON, spent=10, total=48).add_spent(4)
+    assert pace.allowed_by(NOON) == 10 + 4 + 1
+    assert pace.allowed_by(NOON + timedelta(minutes=31)) == 10 + 4 + 2
+    assert pace.allowed_by(next_midnight(NOON) - timedelta(minutes=1)) == 10 + 4 + 24

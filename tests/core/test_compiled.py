@@ -3,20 +3,20 @@ from pathlib import Path
 import pytest
 
 from freshet.core import numba_cache
-from freshet.core.numba_cache import VARIABLE, choose_cache
+from freshet.core.numba_cache import CACHE_VARIABLE, choose_cache_folder
 
 
 def test_nothing_is_chosen_where_the_package_or_the_home_can_be_written(tmp_path: Path) -> None:
     environment: dict[str, str] = {}
-    choose_cache(tmp_path / "package", Path("/proc/nowhere"), environment)
-    choose_cache(Path("/proc/nowhere"), tmp_path, environment)
+    choose_cache_folder(tmp_path / "package", Path("/proc/nowhere"), environment)
+    choose_cache_folder(Path("/proc/nowhere"), tmp_path, environment)
     assert environment == {}
 
 
 def test_a_folder_that_is_already_named_stays(tmp_path: Path) -> None:
-    environment = {VARIABLE: "/somewhere"}
-    choose_cache(Path("/proc/a"), Path("/proc/b"), environment)
-    assert environment == {VARIABLE: "/somewhere"}
+    environment = {CACHE_VARIABLE: "/somewhere"}
+    choose_cache_folder(Path("/proc/a"), Path("/proc/b"), environment)
+    assert environment == {CACHE_VARIABLE: "/somewhere"}
 
 
 def test_a_private_folder_is_chosen_where_nothing_can_be_written(
@@ -25,8 +25,8 @@ def test_a_private_folder_is_chosen_where_nothing_can_be_written(
     monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
     monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     environment: dict[str, str] = {}
-    choose_cache(Path("/a"), Path("/b"), environment)
-    chosen = Path(environment[VARIABLE])
+    choose_cache_folder(Path("/a"), Path("/b"), environment)
+    chosen = Path(environment[CACHE_VARIABLE])
     assert chosen.parent == tmp_path
     assert not chosen.stat().st_mode & 0o077
 
@@ -37,11 +37,11 @@ def test_a_folder_that_others_could_write_is_not_trusted(
     monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
     monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     first: dict[str, str] = {}
-    choose_cache(Path("/a"), Path("/b"), first)
-    Path(first[VARIABLE]).chmod(0o777)
+    choose_cache_folder(Path("/a"), Path("/b"), first)
+    Path(first[CACHE_VARIABLE]).chmod(0o777)
     second: dict[str, str] = {}
-    choose_cache(Path("/a"), Path("/b"), second)
-    assert second[VARIABLE] != first[VARIABLE]
+    choose_cache_folder(Path("/a"), Path("/b"), second)
+    assert second[CACHE_VARIABLE] != first[CACHE_VARIABLE]
 
 
 def test_a_folder_that_may_not_even_be_looked_at_cannot_be_written(
@@ -53,5 +53,5 @@ def test_a_folder_that_may_not_even_be_looked_at_cannot_be_written(
     monkeypatch.setattr(Path, "exists", refuse)
     monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     environment: dict[str, str] = {}
-    choose_cache(Path("/a"), None, environment)
-    assert Path(environment[VARIABLE]).parent == tmp_path
+    choose_cache_folder(Path("/a"), None, environment)
+    assert Path(environment[CACHE_VARIABLE]).parent == tmp_path

@@ -5,7 +5,7 @@ import pytest
 
 from freshet.core.active_hours import ActiveHours
 from freshet.core.errors import SettingsError
-from freshet.core.settings import Settings, describe, load, merge
+from freshet.core.settings import Settings, describe_settings, load_settings, merge_settings
 
 
 def write(folder: Path, text: str) -> Path:
@@ -15,18 +15,20 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_defaults_stand_where_nothing_is_set(tmp_path: Path) -> None:
-    assert load(write(tmp_path, ""), {}) == Settings()
+    assert load_settings(write(tmp_path, ""), {}) == Settings()
 
 
 def test_the_file_overrides_the_defaults_and_the_environment_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, 'contact = "a@example.org"\n[archive]\nfile_bytes = 5000\n')
-    settings = load(path, {"FRESHET_ARCHIVE__FILE_BYTES": "7000", "PATH": "/bin"})
+    settings = load_settings(path, {"FRESHET_ARCHIVE__FILE_BYTES": "7000", "PATH": "/bin"})
     assert settings.contact == "a@example.org"
     assert settings.archive.file_bytes == 7000
 
 
 def test_a_page_overrides_its_tags_which_override_the_collection() -> None:
-    settings = merge(Settings(), {"page": {"importance": 2, "proxy": "http://p:1"}}, where="toml")
+    settings = merge_settings(
+        Settings(), {"page": {"importance": 2, "proxy": "http://p:1"}}, origin="toml"
+    )
     resolved = settings.for_page({"importance": 3, "counts_as": "links"}, {"importance": 4.5})
     assert (resolved.importance, resolved.counts_as, resolved.proxy) == (4.5, "links", "http://p:1")
 
@@ -41,16 +43,16 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_name(tmp_path: Path) -
     with pytest.raises(
         SettingsError, match=r"archive\.file_byte; did you mean archive\.file_bytes"
     ):
-        load(path, {})
+        load_settings(path, {})
 
 
 def test_an_unknown_environment_variable_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="unknown setting contac; did you mean contact"):
-        load(write(tmp_path, ""), {"FRESHET_CONTAC": "x"})
+        load_settings(write(tmp_path, ""), {"FRESHET_CONTAC": "x"})
 
 
 def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
-    assert load(write(tmp_path, ""), {"FRESHET_DATA": "/somewhere"}) == Settings()
+    assert load_settings(write(tmp_path, ""), {"FRESHET_DATA": "/somewhere"}) == Settings()
 
 
 @pytest.mark.parametrize(
@@ -80,12 +82,12 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
 )
 def test_a_wrong_value_is_refused_with_its_name(table: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        merge(Settings(), table, where="here")
+        merge_settings(Settings(), table, origin="here")
 
 
 def test_a_refused_header_is_named_and_its_value_is_not_shown() -> None:
     with pytest.raises(SettingsError) as refused:
-        merge(Settings(), {"page": {"headers": {"X Key": "secret"}}}, where="here")
+        merge_settings(Settings(), {"page": {"headers": {"X Key": "secret"}}}, origin="here")
     assert "secret" not in str(refused.value)
 
 
@@ -117,18 +119,18 @@ def test_an_absurd_value_is_refused_with_its_bound(name: str, value: object, mes
     if "." in name:
         table = {name.partition(".")[0]: table}
     with pytest.raises(SettingsError, match=f"{name} .*{message}"):
-        merge(Settings(), table, where="test")
+        merge_settings(Settings(), table, origin="test")
 
 
 def test_a_number_too_long_to_be_read_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "[archive]\nfile_bytes = " + "9" * 5000)
     with pytest.raises(SettingsError, match="mend the file"):
-        load(path, {})
+        load_settings(path, {})
 
 
 def test_a_broken_file_says_where_it_is_broken(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"freshet\.toml.*line 1"):
-        load(write(tmp_path, "contact = = 1\n"), {})
+        load_settings(write(tmp_path, "contact = = 1\n"), {})
 
 
 def test_active_hours_may_run_over_midnight() -> None:
@@ -155,7 +157,7 @@ def test_active_hours_begin_once_a_day_by_their_zone(text: str, after: str, star
 
 
 def test_every_setting_says_what_it_does() -> None:
-    rows = list(describe())
+    rows = list(describe_settings())
     assert ("archive.file_bytes", 1_000_000_000, "size at which a WARC file is closed") in rows
     assert all(doc for _, _, doc in rows)
 
@@ -164,4 +166,4 @@ def test_deeply_nested_tables_are_a_settings_error(tmp_path: Path) -> None:
     path = tmp_path / "freshet.toml"
     path.write_text(f"a = {'[' * 100_000}")
     with pytest.raises(SettingsError, match="is nested too deeply; mend the file"):
-        load(path, {})
+        load_settings(path, {})

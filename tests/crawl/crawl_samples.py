@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import Errand, Fetched
-from freshet.crawl.session import Crawl
+from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.session import CrawlSession
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAGES = 20
@@ -34,32 +34,34 @@ def make_folder(place: Path) -> Path:
 @contextmanager
 def crawling(
     folder: Path, clock: FixedClock, budget: str, *, once: bool = False
-) -> Iterator[Crawl]:
+) -> Iterator[CrawlSession]:
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=budget, catch_up=once, once=once)
-        crawl.begin()
+        crawl = CrawlSession(collection, recorder, budget=budget, catch_up=once, once=once)
+        crawl.start()
         yield crawl
 
 
-def drawn(crawl: Crawl, clock: FixedClock, room: int = 100) -> tuple[Errand, ...]:
-    return crawl.draw(clock.now() + SOON, room, Caps(), []).errands
+def drawn(crawl: CrawlSession, clock: FixedClock, room: int = 100) -> tuple[FetchJob, ...]:
+    return crawl.draw_jobs(clock.now() + SOON, room, HostCaps(), []).jobs
 
 
-def brought(errand: Errand, now: datetime, text: str = "words") -> Fetched:
+def brought(errand: FetchJob, now: datetime, text: str = "words") -> FetchResult:
     body = f"<html><body><p>{text} of {errand.url}</p></body></html>".encode()
     snapshot = Snapshot(errand.url, body, 200, (("content-type", "text/html"),))
-    arrival = Arrival(errand.url, "", now, uuid4().bytes, snapshot)
-    return Fetched(arrival, errand.page, errand.day)
+    arrival = Observation(errand.url, "", now, uuid4().bytes, snapshot)
+    return FetchResult(arrival, errand.page, errand.budget_day)
 
 
-def failed(errand: Errand, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> Fetched:
-    return Fetched(
-        Arrival(errand.url, "", now, uuid4().bytes, outcome=outcome), errand.page, errand.day
+def failed(errand: FetchJob, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> FetchResult:
+    return FetchResult(
+        Observation(errand.url, "", now, uuid4().bytes, outcome=outcome),
+        errand.page,
+        errand.budget_day,
     )
 
 
-def visit_all(crawl: Crawl, clock: FixedClock) -> Sequence[Errand]:
+def visit_all(crawl: CrawlSession, clock: FixedClock) -> Sequence[FetchJob]:
     errands = drawn(crawl, clock)
-    crawl.take([brought(errand, clock.now()) for errand in errands], [])
+    crawl.record_results([brought(errand, clock.now()) for errand in errands], [])
     return errands

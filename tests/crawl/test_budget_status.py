@@ -8,9 +8,14 @@ import pytest
 
 from freshet.archive.catalog.rows import HostState, Lease
 from freshet.collection.collection import Collection
-from freshet.core.bursts import Course, RoundKind, Sampling
+from freshet.core.bursts import BurstKind, BurstProgress, PendingSample
 from freshet.core.types import Outcome
-from freshet.crawl.budget_status import Today, note_budget, note_start, today_of
+from freshet.crawl.budget_status import (
+    DayBudgetStatus,
+    day_budget_status,
+    save_crawl_start,
+    save_running_budget,
+)
 from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -23,21 +28,21 @@ def collection(tmp_path: Path) -> Collection:
         yield made
 
 
-def today(collection: Collection, budget: str = "") -> Today:
-    return today_of(collection, collection.catalog.last_outcomes(), budget=budget)
+def today(collection: Collection, budget: str = "") -> DayBudgetStatus:
+    return day_budget_status(collection, collection.catalog.last_outcome_counts(), budget=budget)
 
 
 def test_what_is_spent_and_left_is_told_and_robots_apart(collection: Collection) -> None:
     collection.add(URL)
-    collection.catalog.book(TODAY, 400, 3)
-    assert today(collection) == Today(TODAY, 500, 400, 100, 3, 0, share=50)
+    collection.catalog.book_requests(TODAY, 400, 3)
+    assert today(collection) == DayBudgetStatus(TODAY, 500, 400, 100, 3, 0, share=50)
 
 
 def test_what_rounds_used_and_may_use_is_told(collection: Collection) -> None:
     page = collection.add(URL)
     lease = Lease(0, "crawl", NOW, NOW + timedelta(hours=1))
-    course = Course(RoundKind.FAST, NOW.timestamp())
-    collection.catalog.send_samples(lease, [Sampling(page.id, course, 0.0)], day=TODAY)
+    course = BurstProgress(BurstKind.FAST, NOW.timestamp())
+    collection.catalog.start_samples(lease, [PendingSample(page.id, course, 0.0)], day=TODAY)
     found = today(collection, "200/day")
     assert (found.spent, found.samples, found.share, found.in_rounds) == (1, 1, 20, 1)
 
@@ -58,7 +63,7 @@ def test_too_few_pages_put_a_budget_out_of_reach(collection: Collection) -> None
 
 def test_a_host_that_may_not_be_asked_often_is_named(collection: Collection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
-    collection.catalog.set_hosts([HostState("example.org", delay=3_600.0)])
+    collection.catalog.set_host_states([HostState("example.org", delay=3_600.0)])
     found = today(collection)
     assert found.unreachable == 500 - 16
     assert found.reasons == ("host example.org can be asked 16 times more today",)
@@ -67,7 +72,7 @@ def test_a_host_that_may_not_be_asked_often_is_named(collection: Collection) -> 
 def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: Collection) -> None:
     collection.add(URL)
     until = NOW + timedelta(days=2)
-    collection.catalog.set_hosts([HostState("example.org", failures=5, backoff_until=until)])
+    collection.catalog.set_host_states([HostState("example.org", failures=5, backoff_until=until)])
     assert today(collection).unreachable == 500
     [closed] = collection.status().closed_hosts
     assert (closed.host, closed.closed_until, closed.failures) == ("example.org", until, 5)
@@ -76,7 +81,9 @@ def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: Collection) -
 def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Collection) -> None:
     for number in range(5):
         collection.add(f"https://h{number}.example/")
-        collection.catalog.set_hosts([HostState(f"h{number}.example", delay=3_600.0 * 2**number)])
+        collection.catalog.set_host_states([
+            HostState(f"h{number}.example", delay=3_600.0 * 2**number)
+        ])
     *named, rest = today(collection).reasons
     assert [text.split()[1] for text in named] == ["h4.example", "h3.example", "h2.example"]
     assert rest == "so can 2 further hosts only so often"
@@ -102,15 +109,15 @@ def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
     )
     monkeypatch.setattr(sys, "argv", ["freshet", "run"])
     with collection.appending():
-        note_start(collection.catalog, NOW - timedelta(hours=1))
+        save_crawl_start(collection.catalog, NOW - timedelta(hours=1))
         [reason] = today(collection, "480/day").reasons
         assert reason.startswith("the crawl began at 07:30 UTC and spends the budget evenly")
-        note_start(collection.catalog, NOW - timedelta(days=1))
+        save_crawl_start(collection.catalog, NOW - timedelta(days=1))
         assert today(collection, "480/day").reasons == ()
 
 
 def test_a_day_that_is_spent_has_nothing_out_of_reach(collection: Collection) -> None:
-    collection.catalog.book(TODAY, 501)
+    collection.catalog.book_requests(TODAY, 501)
     found = today(collection)
     assert (found.left, found.unreachable) == (0, 0)
 
@@ -119,7 +126,7 @@ def test_the_status_goes_by_the_running_crawls_budget(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection.add(URL)
-    note_budget(collection, "7/day")
+    save_running_budget(collection, "7/day")
     assert collection.status().today.budget == 500
     with collection.appending():
         assert collection.status().today.budget == 500

@@ -11,19 +11,19 @@ from uuid import uuid4
 
 import pytest
 
-from freshet.analysis.bursts import rounds_table
+from freshet.analysis.bursts import collection_burst_table
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.rows import HistoryRow, HostState, Spending
-from freshet.archive.importers.base import Arrival
+from freshet.archive.catalog.rows import DailySpending, HistoryRow, HostState
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
-from freshet.core.bursts import RoundKind
+from freshet.core.bursts import BurstKind
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import Errand, Fetched
-from freshet.crawl.session import Crawl
-from freshet.record.change_criteria import mask_of_page
-from freshet.record.page_bursts import rounds_of
+from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.session import CrawlSession
+from freshet.record.change_criteria import page_mask
+from freshet.record.page_bursts import page_bursts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = "2026-03-01"
@@ -49,31 +49,31 @@ def make(folder: Path, *urls: str, **settings: Mapping[str, Any]) -> Path:
 
 
 @contextmanager
-def crawling(folder: Path, clock: FixedClock, budget: str = BUDGET) -> Iterator[Crawl]:
+def crawling(folder: Path, clock: FixedClock, budget: str = BUDGET) -> Iterator[CrawlSession]:
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=budget)
-        crawl.begin()
+        crawl = CrawlSession(collection, recorder, budget=budget)
+        crawl.start()
         yield crawl
 
 
-def brought(errand: Errand, now: datetime, text: str, etag: str = "") -> Fetched:
+def brought(errand: FetchJob, now: datetime, text: str, etag: str = "") -> FetchResult:
     body = f"<html><body><p>words of {errand.url}: {text}</p></body></html>".encode()
     headers = (("content-type", "text/html"), ("etag", f'"{etag or text}"'))
-    arrival = Arrival(
+    arrival = Observation(
         errand.url, "", now, uuid4().bytes, Snapshot(errand.url, body, 200, headers)
     )  # fmt: skip
-    return Fetched(arrival, errand.page, errand.day)
+    return FetchResult(arrival, errand.page, errand.budget_day)
 
 
-def not_modified(errand: Errand, now: datetime) -> Fetched:
-    arrival = Arrival(errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED)
-    return Fetched(arrival, errand.page, errand.day)
+def not_modified(errand: FetchJob, now: datetime) -> FetchResult:
+    arrival = Observation(errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED)
+    return FetchResult(arrival, errand.page, errand.budget_day)
 
 
-def failed_visit(errand: Errand, now: datetime) -> Fetched:
-    arrival = Arrival(errand.url, "", now, uuid4().bytes, outcome=Outcome.TIMEOUT)
-    return Fetched(arrival, errand.page, errand.day)
+def failed_visit(errand: FetchJob, now: datetime) -> FetchResult:
+    arrival = Observation(errand.url, "", now, uuid4().bytes, outcome=Outcome.TIMEOUT)
+    return FetchResult(arrival, errand.page, errand.budget_day)
 
 
 def every_time() -> Text:
@@ -113,32 +113,32 @@ def never(now: datetime) -> str:
 class Web:
     """Pages that show what their texts say, visited as the crawl draws them."""
 
-    def __init__(self, crawl: Crawl, clock: FixedClock, texts: Mapping[str, Text]) -> None:
+    def __init__(self, crawl: CrawlSession, clock: FixedClock, texts: Mapping[str, Text]) -> None:
         self.crawl = crawl
         self.clock = clock
         self.texts = texts
-        self.made: list[tuple[datetime, Errand]] = []
+        self.made: list[tuple[datetime, FetchJob]] = []
 
-    def drawn(self) -> list[Errand]:
-        return list(self.crawl.draw(self.clock.now() + SOON, 100, Caps(), []).errands)
+    def drawn(self) -> list[FetchJob]:
+        return list(self.crawl.draw_jobs(self.clock.now() + SOON, 100, HostCaps(), []).jobs)
 
-    def visit(self) -> list[Errand]:
+    def visit(self) -> list[FetchJob]:
         """Visit what is drawn now; return the samples among it."""
         now = self.clock.now()
         errands = self.drawn()
         self.made += [(now, errand) for errand in errands]
-        self.crawl.take([self.answer(errand, now) for errand in errands], [])
+        self.crawl.record_results([self.answer(errand, now) for errand in errands], [])
         return [errand for errand in errands if errand.is_sample]
 
-    def answer(self, errand: Errand, now: datetime) -> Fetched:
+    def answer(self, errand: FetchJob, now: datetime) -> FetchResult:
         return brought(errand, now, self.texts[errand.url](now))
 
     def ask_for(self, url: str) -> None:
         catalog = self.crawl._catalog
-        catalog.ask([catalog.pages_with_url(url)[0].id], self.clock.now())
-        self.crawl._roll.read()
+        catalog.request_visits([catalog.pages_with_url(url)[0].id], self.clock.now())
+        self.crawl._roll.reload()
 
-    def go_on(self, span: timedelta, step: timedelta = MINUTE) -> list[tuple[datetime, Errand]]:
+    def go_on(self, span: timedelta, step: timedelta = MINUTE) -> list[tuple[datetime, FetchJob]]:
         """Let time pass; return the samples that were taken meanwhile."""
         before, end = len(self.made), self.clock.now() + span
         while self.clock.now() < end:
@@ -152,7 +152,7 @@ class Claiming(Web):
 
     claim: Text = staticmethod(never)
 
-    def answer(self, errand: Errand, now: datetime) -> Fetched:
+    def answer(self, errand: FetchJob, now: datetime) -> FetchResult:
         claim = self.claim(now)
         if errand.etag == f'"{claim}"':
             return not_modified(errand, now)
@@ -167,14 +167,14 @@ def look_hourly(web: Web, times: int, url: str = TICKER) -> None:
         web.clock.at += HOUR
 
 
-def until_fast(web: Web) -> list[tuple[datetime, Errand]]:
+def until_fast(web: Web) -> list[tuple[datetime, FetchJob]]:
     """Let pages have their instant rounds, which are returned; a minute later fast ones are due."""
     samples = web.go_on(2 * MINUTE)
     web.go_on(4 * HOUR - MINUTE, 4 * HOUR - MINUTE)
     return samples
 
 
-def offsets(samples: list[tuple[datetime, Errand]]) -> list[int]:
+def offsets(samples: list[tuple[datetime, FetchJob]]) -> list[int]:
     first = samples[0][0]
     return [round((at - first) / MINUTE) for at, _ in samples]
 
@@ -229,7 +229,7 @@ def test_a_crawl_whose_requests_are_far_apart_draws_again_for_the_next_sample(
     clock.at += 2 * MINUTE
     with crawling(folder, clock, "100/day") as crawl:
         Web(crawl, clock, texts).visit()
-        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+        again = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
     assert again == samples[0][0] + 16 * MINUTE
 
 
@@ -243,14 +243,14 @@ def test_visits_of_a_round_are_known_as_its_samples(tmp_path: Path) -> None:
         web.go_on(HOUR)
     with Collection.open(folder, clock=clock) as collection:
         page = collection.page(TICKER)
-        first, second, *samples = collection.catalog.samples(page.id)
+        first, second, *samples = collection.catalog.burst_samples(page.id)
         assert (first.kind, second.kind, second.first) == ("instant", "instant", first.visit)
         times = {row.visit.id: row.visit.time for row in page.history()}
         assert [sample.offset for sample in samples] == [0.0, 120.0, 960.0, 1920.0]
         assert {sample.first for sample in samples} == {samples[0].visit}
         spans = [(times[s.visit] - times[samples[0].visit]).total_seconds() for s in samples]
         assert spans == pytest.approx([0.0, 120.0, 960.0, 1920.0], abs=61)
-        assert collection.catalog.spending(DAY).samples == 2 + 4
+        assert collection.catalog.spending(DAY).burst_requests == 2 + 4
         assert collection.catalog.leases() == []
 
 
@@ -280,10 +280,14 @@ def test_a_page_that_changes_within_two_minutes_is_looked_at_twice_in_a_row(tmp_
         SECOND_AT_ONCE,
     ]
     with Collection.open(folder) as collection:
-        first, fast, instant = rounds_of(collection.catalog, collection.page(TICKER).id)
-        assert (first.kind, len(first.visits), first.apart) == (RoundKind.INSTANT, 2, True)
-        assert (fast.kind, len(fast.visits), fast.apart) == (RoundKind.FAST, 4, False)
-        assert (instant.kind, len(instant.visits), instant.apart) == (RoundKind.INSTANT, 2, True)
+        first, fast, instant = page_bursts(collection.catalog, collection.page(TICKER).id)
+        assert (first.kind, len(first.visits), first.is_spaced) == (BurstKind.INSTANT, 2, True)
+        assert (fast.kind, len(fast.visits), fast.is_spaced) == (BurstKind.FAST, 4, False)
+        assert (instant.kind, len(instant.visits), instant.is_spaced) == (
+            BurstKind.INSTANT,
+            2,
+            True,
+        )
 
 
 def test_a_page_whose_server_denies_its_changes_gets_an_instant_round(tmp_path: Path) -> None:
@@ -321,7 +325,7 @@ def test_a_page_that_changes_under_its_new_mask_too_goes_on_to_fast_rounds(tmp_p
         assert len(until_fast(web)) == 2
         assert [errand.reason for _, errand in web.go_on(MINUTE)] == ["fast round, the first"]
     with Collection.open(folder) as collection:
-        rules = mask_of_page(collection, collection.page(TICKER)).rules
+        rules = page_mask(collection, collection.page(TICKER)).rules
         assert [rule.what for rule in rules] == ["You are visitor number # of this harbour"]
 
 
@@ -337,11 +341,11 @@ def test_a_page_whose_mask_an_instant_round_teaches_gets_no_fast_one(tmp_path: P
         SECOND_AT_ONCE,
     ]
     with Collection.open(folder) as collection:
-        assert mask_of_page(collection, collection.page(TICKER)).rules
+        assert page_mask(collection, collection.page(TICKER)).rules
         assert not collection.page(TICKER).history()[-1].change.changed
 
 
-def ticker(crawl: Crawl) -> list[HistoryRow]:
+def ticker(crawl: CrawlSession) -> list[HistoryRow]:
     catalog = crawl._catalog
     return catalog.history(catalog.pages_with_url(TICKER)[0].id)
 
@@ -355,7 +359,7 @@ def two_at_once(folder: Path) -> Path:
     return make(folder, politeness={"delay": 0.0, "per_host": 2})
 
 
-def until_instant(web: Web) -> list[Errand]:
+def until_instant(web: Web) -> list[FetchJob]:
     """Return the instant round of a page that changes hourly, drawn and not yet visited."""
     look_hourly(web, 5)
     return [errand for errand in web.drawn() if errand.is_sample]
@@ -367,17 +371,17 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
         errands = until_instant(web)
-        spent = crawl.spending().spent
+        spent = crawl.day_spending().spent
         assert [errand.reason for errand in errands] == ["instant round, two at once"] * 2
         assert web.drawn() == []
-        crawl.take([brought(errands[0], clock.now(), "one")], [])
+        crawl.record_results([brought(errands[0], clock.now(), "one")], [])
         assert web.drawn() == []
-        crawl.take([brought(errands[1], clock.now(), "two")], [])
-        assert crawl.spending().spent == spent
+        crawl.record_results([brought(errands[1], clock.now(), "two")], [])
+        assert crawl.day_spending().spent == spent
     with Collection.open(folder) as collection:
-        [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
-        assert (len(instant.visits), instant.apart) == (2, False)
-        assert collection.catalog.spending(DAY) == Spending(spent, 0, 2)
+        [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
+        assert (len(instant.visits), instant.is_spaced) == (2, False)
+        assert collection.catalog.spending(DAY) == DailySpending(spent, 0, 2)
         assert TICKER not in leased(collection.catalog)
 
 
@@ -388,10 +392,10 @@ def test_two_looks_at_once_at_a_page_that_stands_still_are_one_round(tmp_path: P
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         errands = until_instant(web)
         for errand in errands:
-            crawl.take([brought(errand, clock.now(), hourly(clock.now() - HOUR))], [])
+            crawl.record_results([brought(errand, clock.now(), hourly(clock.now() - HOUR))], [])
     with Collection.open(folder) as collection:
-        [instant] = rounds_of(collection.catalog, collection.page(TICKER).id)
-        assert (instant.kind, len(instant.visits)) == (RoundKind.INSTANT, 2)
+        [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
+        assert (instant.kind, len(instant.visits)) == (BurstKind.INSTANT, 2)
         assert TICKER not in leased(collection.catalog)
 
 
@@ -401,12 +405,12 @@ def test_one_of_two_looks_at_once_can_be_given_back(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
         errands = until_instant(web)
-        spent = crawl.spending().spent
-        crawl.give_back(errands[1:])
-        assert crawl.spending().spent == spent - 1
-        crawl.take([brought(errands[0], clock.now(), "one")], [])
+        spent = crawl.day_spending().spent
+        crawl.return_jobs(errands[1:])
+        assert crawl.day_spending().spent == spent - 1
+        crawl.record_results([brought(errands[0], clock.now(), "one")], [])
         assert TICKER not in leased(crawl._catalog)
-        assert crawl._catalog.spending(DAY).samples == 1
+        assert crawl._catalog.spending(DAY).burst_requests == 1
         [again] = web.visit()
         assert again.reason == SECOND_AT_ONCE
 
@@ -417,9 +421,9 @@ def test_two_looks_at_once_that_never_went_out_are_drawn_again(tmp_path: Path) -
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
         errands = until_instant(web)
-        spent = crawl.spending().spent
-        crawl.give_back(errands)
-        assert crawl.spending().spent == spent - 2
+        spent = crawl.day_spending().spent
+        crawl.return_jobs(errands)
+        assert crawl.day_spending().spent == spent - 2
         assert TICKER not in leased(crawl._catalog)
         assert [errand.url for errand in web.visit()] == [TICKER] * 2
 
@@ -428,7 +432,7 @@ def test_a_crawl_delay_keeps_two_looks_apart(tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     folder = two_at_once(tmp_path / "c")
     with crawling(folder, clock) as crawl:
-        crawl._catalog.set_hosts([HostState("ticker.example", delay=5.0)])
+        crawl._catalog.set_host_states([HostState("ticker.example", delay=5.0)])
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
         [errand] = until_instant(web)
         assert errand.reason == "instant round, the first"
@@ -447,7 +451,7 @@ def test_a_restart_in_the_middle_goes_on_with_the_round(tmp_path: Path) -> None:
         after = Web(crawl, clock, texts).go_on(HOUR)
     assert offsets(before + after) == [0, 2, 16, 32]
     with Collection.open(folder) as collection:
-        _, one = rounds_of(collection.catalog, collection.page(TICKER).id)
+        _, one = page_bursts(collection.catalog, collection.page(TICKER).id)
         assert len(one.visits) == 4
 
 
@@ -489,9 +493,9 @@ def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
         clock.at += MINUTE
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
         with monkeypatch.context() as patch:
-            patch.setattr(type(crawl._catalog), "set_courses", _crash)
+            patch.setattr(type(crawl._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                crawl.take([brought(errand, clock.now(), hourly(clock.now()))], [])
+                crawl.record_results([brought(errand, clock.now(), hourly(clock.now()))], [])
     with crawling(folder, clock) as crawl:
         after = Web(crawl, clock, texts).go_on(HOUR)
     assert after[0][1].reason == "fast round, 2 minutes after the first"
@@ -515,10 +519,10 @@ def test_a_sample_that_could_not_be_noted_is_noted_when_it_is_tried_again(
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
         fetched = [brought(errand, clock.now(), hourly(clock.now()))]
         with monkeypatch.context() as patch:
-            patch.setattr(type(crawl._catalog), "set_courses", _crash)
+            patch.setattr(type(crawl._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                crawl.take(fetched, [])
-        assert len(crawl.take(fetched, [])) == 1
+                crawl.record_results(fetched, [])
+        assert len(crawl.record_results(fetched, [])) == 1
         assert offsets([(clock.now(), errand), *web.go_on(HOUR)]) == [0, 2, 16, 32]
 
 
@@ -532,9 +536,9 @@ def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Pat
         until_fast(web)
         clock.at += MINUTE
         out = web.drawn()
-        spent = crawl.spending().spent
+        spent = crawl.day_spending().spent
     with crawling(folder, clock) as crawl:
-        assert crawl.spending().spent == spent
+        assert crawl.day_spending().spent == spent
         after = Web(crawl, clock, texts).go_on(HOUR)
         assert offsets(after) == [0, 2, 16, 32]
     with Collection.open(folder, clock=clock) as collection:
@@ -554,7 +558,7 @@ def test_rounds_stay_within_their_share_of_the_day(tmp_path: Path) -> None:
             web.visit()
             clock.at += HOUR
         assert len(web.go_on(18 * HOUR - 6 * MINUTE, 6 * MINUTE)) == 8
-        assert crawl._catalog.spending(DAY).samples == 8
+        assert crawl._catalog.spending(DAY).burst_requests == 8
         assert crawl._catalog.spending(DAY).requests == 100
 
 
@@ -590,9 +594,9 @@ def test_pages_asked_for_alone_get_no_rounds(tmp_path: Path) -> None:
         look_hourly(Web(crawl, clock, {TICKER: hourly, STILL: never}), 5)
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        only = Crawl(collection, recorder, only=[collection.page(STILL).id])
-        only.begin()
-        assert only.draw(clock.now() + SOON, 100, Caps(), []).errands == ()
+        only = CrawlSession(collection, recorder, only=[collection.page(STILL).id])
+        only.start()
+        assert only.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs == ()
 
 
 def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_rounds(tmp_path: Path) -> None:
@@ -602,9 +606,9 @@ def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_rounds(tmp_path: Path
         look_hourly(Web(crawl, clock, {TICKER: hourly, STILL: never}), 5)
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        guest = Crawl(collection, recorder, budget=BUDGET, catch_up=True)
-        guest.begin()
-        errands = guest.draw(clock.now() + SOON, 100, Caps(), []).errands
+        guest = CrawlSession(collection, recorder, budget=BUDGET, catch_up=True)
+        guest.start()
+        errands = guest.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs
         assert {errand.is_sample for errand in errands} == {False}
 
 
@@ -654,7 +658,7 @@ def test_a_failed_first_sample_costs_one_request_and_ends_the_round(tmp_path: Pa
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
-        crawl.take([failed_visit(errand, clock.now())], [])
+        crawl.record_results([failed_visit(errand, clock.now())], [])
         assert web.go_on(3 * HOUR) == []
 
 
@@ -665,11 +669,13 @@ def test_a_sample_that_robots_forbid_costs_nothing(tmp_path: Path) -> None:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         [errand] = [errand for errand in web.drawn() if errand.is_sample]
-        spent = crawl.spending().spent
-        arrival = Arrival(errand.url, "", clock.now(), uuid4().bytes, outcome=Outcome.ROBOTS)
-        crawl.take([Fetched(arrival, errand.page, errand.day, asked=False)], [])
-        assert crawl.spending().spent == spent - 1
-        assert crawl._catalog.spending(DAY) == Spending(spent - 1, 0, 0)
+        spent = crawl.day_spending().spent
+        arrival = Observation(errand.url, "", clock.now(), uuid4().bytes, outcome=Outcome.ROBOTS)
+        crawl.record_results(
+            [FetchResult(arrival, errand.page, errand.budget_day, was_sent=False)], []
+        )
+        assert crawl.day_spending().spent == spent - 1
+        assert crawl._catalog.spending(DAY) == DailySpending(spent - 1, 0, 0)
 
 
 def test_a_page_out_for_a_sample_is_chosen_for_nothing_else(tmp_path: Path) -> None:
@@ -698,7 +704,7 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
         until_fast(web)
         web.go_on(HOUR)
     with Collection.open(folder) as collection:
-        rows = {row.minutes: row for row in rounds_table(collection)}
+        rows = {row.minutes: row for row in collection_burst_table(collection)}
     assert {minutes: (row.pages, row.any, row.all) for minutes, row in rows.items()} == {
         0: (2, 0.5, 0.5),
         2: (2, 0.5, 0.5),
@@ -713,5 +719,5 @@ def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path
 def test_a_collection_without_rounds_has_an_empty_table(tmp_path: Path) -> None:
     folder = make(tmp_path / "c")
     with Collection.open(folder) as collection:
-        assert rounds_table(collection) == []
-        assert rounds_of(collection.catalog, collection.page(TICKER).id) == []
+        assert collection_burst_table(collection) == []
+        assert page_bursts(collection.catalog, collection.page(TICKER).id) == []

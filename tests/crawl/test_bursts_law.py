@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from freshet.archive.catalog.catalog import Catalog
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
-from freshet.crawl.fetch_job import Errand
-from freshet.crawl.session import Crawl
+from freshet.core.tables import HostCaps
+from freshet.crawl.fetch_job import FetchJob
+from freshet.crawl.session import CrawlSession
 from tests.crawl.test_bursts import Web, brought, crawling, every_time, failed_visit, make
 
 START = datetime(2026, 3, 1, 23, tzinfo=UTC)
@@ -33,18 +33,18 @@ happenings = st.lists(
 )
 
 
-def accept(crawl: Crawl, clock: FixedClock, errands: list[Errand], what: str) -> None:
+def accept(crawl: CrawlSession, clock: FixedClock, errands: list[FetchJob], what: str) -> None:
     """Let something happen to what was drawn."""
     now = clock.now()
     if what == "give back":
-        crawl.give_back(errands)
+        crawl.return_jobs(errands)
     elif what == "half":
-        crawl.give_back(errands[1::2])
-        crawl.take([brought(errand, now, str(now)) for errand in errands[::2]], [])
+        crawl.return_jobs(errands[1::2])
+        crawl.record_results([brought(errand, now, str(now)) for errand in errands[::2]], [])
     elif what == "fail":
-        crawl.take([failed_visit(errand, now) for errand in errands], [])
+        crawl.record_results([failed_visit(errand, now) for errand in errands], [])
     elif what == "visit":
-        crawl.take([brought(errand, now, str(now)) for errand in errands], [])
+        crawl.record_results([brought(errand, now, str(now)) for errand in errands], [])
 
 
 def samples_by_day(collection: Collection) -> Counter[str]:
@@ -53,7 +53,7 @@ def samples_by_day(collection: Collection) -> Counter[str]:
         f"{row.visit.time:%Y-%m-%d}"
         for page in collection.pages()
         for row in catalog.history(page.id)
-        if row.visit.id in {sample.visit for sample in catalog.samples(page.id)}
+        if row.visit.id in {sample.visit for sample in catalog.burst_samples(page.id)}
     )
 
 
@@ -74,8 +74,8 @@ def live(folder: Path, clock: FixedClock, budget: str, happens: list[tuple[str, 
         while happens:
             what, minutes = happens.pop(0)
             clock.at += timedelta(minutes=minutes)
-            drawn = crawl.draw(clock.now() + timedelta(seconds=1), 100, Caps(), [])
-            accept(crawl, clock, list(drawn.errands), what)
+            drawn = crawl.draw_jobs(clock.now() + timedelta(seconds=1), 100, HostCaps(), [])
+            accept(crawl, clock, list(drawn.jobs), what)
             if what == "kill":
                 return
 
@@ -96,5 +96,5 @@ def test_rounds_never_use_more_than_their_share(
             taken = samples_by_day(collection)
             for day in DAYS:
                 spent = collection.catalog.spending(day)
-                assert taken[day] <= spent.samples <= budget // 10
-                assert spent.samples <= spent.requests <= budget
+                assert taken[day] <= spent.burst_requests <= budget // 10
+                assert spent.burst_requests <= spent.requests <= budget

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from freshet.collection.collection import Collection
-from freshet.collection.doctor import examine
+from freshet.collection.doctor import run_doctor
 from freshet.core.clock import FixedClock
-from freshet.core.errors import BadInput, SettingsError, UsageError
-from freshet.core.tables import Caps, PageTable
-from freshet.crawl.fetch_job import Errand
-from freshet.crawl.live_policy import page_table, rehearse, visit_table
-from freshet.crawl.session import Crawl
-from freshet.schedule.policies import make as make_policy
+from freshet.core.errors import BadInputError, SettingsError, UsageError
+from freshet.core.tables import HostCaps, PageTable
+from freshet.crawl.fetch_job import FetchJob
+from freshet.crawl.live_policy import page_table, visit_table, warm_up_policy
+from freshet.crawl.session import CrawlSession
+from freshet.schedule.policies import make_policy as make_policy
 from tests.crawl.test_session import NOON, SOON, brought, url
 from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
 from tests.schedule.test_model_file import MODEL
@@ -120,7 +120,7 @@ def test_a_wrong_formula_is_refused_by_whatever_plans(
         for planning in (
             collection.plan,
             lambda: collection.why(page),
-            lambda: rehearse(collection.settings, NOW),
+            lambda: warm_up_policy(collection.settings, NOW),
         ):
             with pytest.raises(UsageError, match="setting policy") as refused:
                 planning()
@@ -141,10 +141,10 @@ def test_a_missing_or_damaged_model_is_refused_by_plans_and_told_by_the_doctor(
     with opened_with(tmp_path / "c", "models/news.json") as collection:
         if content is not None:
             (collection.path / "models" / "news.json").write_text(content)
-        with pytest.raises(BadInput, match=r"setting policy: .*models/news\.json: "):
+        with pytest.raises(BadInputError, match=r"setting policy: .*models/news\.json: "):
             collection.plan()
         assert list(collection.pages()) == []
-    [told] = [finding for finding in examine(tmp_path / "c") if finding.what == "policy"]
+    [told] = [finding for finding in run_doctor(tmp_path / "c") if finding.what == "policy"]
     assert not told.fine
     assert "models/news.json" in told.found
 
@@ -165,22 +165,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[Crawl]:
+def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[CrawlSession]:
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=f"{budget}/day", catch_up=True)
-        crawl.begin()
+        crawl = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
+        crawl.start()
         yield crawl
 
 
-def a_day(crawl: Crawl, clock: FixedClock) -> list[int]:
+def a_day(crawl: CrawlSession, clock: FixedClock) -> list[int]:
     """Draw what the day has room for, bring it, and return the pages in their order."""
-    errands = crawl.draw(clock.now() + SOON, PAGES, Caps(), []).errands
-    crawl.take([brought(each, clock.now(), text_of(each, clock)) for each in errands], [])
+    errands = crawl.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
+    crawl.record_results([brought(each, clock.now(), text_of(each, clock)) for each in errands], [])
     return [errand.page for errand in errands]
 
 
-def text_of(errand: Errand, clock: FixedClock) -> str:
+def text_of(errand: FetchJob, clock: FixedClock) -> str:
     """Return what a page says on a day: every third one changes daily, the next weekly."""
     day = (clock.now() - NOON).days
     every = {0: 1, 1: 7}.get(errand.page % 3, 10_000)
@@ -200,7 +200,7 @@ def live_days(folder: Path, *lives: int) -> list[list[int]]:
 
 
 def known_pages(collection: Collection) -> PageTable:
-    [table] = [page_table(batch, {}, 1.0) for batch in collection.catalog.page_columns()]
+    [table] = [page_table(batch, {}, 1.0) for batch in collection.catalog.live_page_columns()]
     return table
 
 
@@ -216,7 +216,7 @@ def test_the_live_crawl_and_the_simulators_policy_choose_alike(folder: Path, tex
         rows = [row for page in collection.pages() for row in page.history()]
     clock = FixedClock(EVENING)
     for day in visited:
-        assert replayed.choose(clock.now(), len(day), Caps()).pages.tolist() == day
+        assert replayed.choose(clock.now(), len(day), HostCaps()).pages.tolist() == day
         log = [(row.visit, row.change) for row in rows if row.visit.time == clock.now()]
         replayed.learn(visit_table(log))
         clock.at += timedelta(days=1)

@@ -30,30 +30,30 @@ def test_what_the_day_has_not_used_is_made_up_only_where_that_is_asked_for(
 ) -> None:
     budget_of(catalog).book(20, NOON)
     late, plain = budget_of(catalog, catch_up=True), budget_of(catalog)
-    assert late.allowed_by(NOON, NOON) == 25 - 20
-    assert late.began == MIDNIGHT
-    assert plain.allowed_by(NOON, NOON) == 1
-    assert plain.began == NOON
+    assert late.allowed_until(NOON, NOON) == 25 - 20
+    assert late.spending_since == MIDNIGHT
+    assert plain.allowed_until(NOON, NOON) == 1
+    assert plain.spending_since == NOON
 
 
 def test_a_day_that_has_just_begun_has_nothing_to_make_up(catalog: Catalog) -> None:
-    assert budget_of(catalog, catch_up=True).allowed_by(MIDNIGHT, MIDNIGHT) == 1
+    assert budget_of(catalog, catch_up=True).allowed_until(MIDNIGHT, MIDNIGHT) == 1
 
 
 def test_a_request_that_was_booked_uses_up_its_turn(catalog: Catalog) -> None:
     budget = budget_of(catalog)
-    assert budget.allowed_by(NOON, NOON) == 1
+    assert budget.allowed_until(NOON, NOON) == 1
     assert budget.book(1, NOON) == 1
-    assert budget.allowed_by(NOON, NOON) == 0
-    assert budget.allowed_by(NOON + timedelta(minutes=31), NOON) == 1
-    assert budget.allowed_by(next_midnight(NOON) + timedelta(days=1), NOON) <= 24
+    assert budget.allowed_until(NOON, NOON) == 0
+    assert budget.allowed_until(NOON + timedelta(minutes=31), NOON) == 1
+    assert budget.allowed_until(next_midnight(NOON) + timedelta(days=1), NOON) <= 24
 
 
 def test_requests_made_beside_the_pace_use_up_no_turn(catalog: Catalog) -> None:
     budget = budget_of(catalog)
     budget.book(4, NOON)
-    budget.go_beside(4, NOON)
-    assert budget.allowed_by(NOON, NOON) == 1
+    budget.skip_in_pace(4, NOON)
+    assert budget.allowed_until(NOON, NOON) == 1
 
 
 def test_samples_are_counted_among_the_requests(catalog: Catalog) -> None:
@@ -61,4 +61,4 @@ def test_samples_are_counted_among_the_requests(catalog: Catalog) -> None:
     budget.add(3, NOON, samples=2)
     budget.add(1, NOON)
     spending = catalog.spending(DAY)
-    assert (spending.requests, spending.samples, budget.spent) == (4, 2, 4)
+    assert (spending.requests, spending.burst_requests, budget.spent) == (4, 2, 4)

@@ -9,15 +9,15 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import to_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import Caps, key_of, keys_of
+from freshet.core.tables import HostCaps, hash_name, hash_names
 from freshet.crawl.hosts import (
+    HostTurns,
     HostView,
-    Turns,
     closed_hosts,
+    host_names,
     host_view,
-    known_names,
-    rooms,
-    welcome,
+    pages_within_caps,
+    turns_within,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -71,33 +71,33 @@ def test_closed_hosts_are_listed_by_when_they_open_the_last_first() -> None:
 
 
 def test_a_host_that_comes_free_at_a_moment_is_free_then() -> None:
-    turns = Turns([closed("a.example", SOON)], POLITE, NOW)
+    turns = HostTurns([closed("a.example", SOON)], POLITE, NOW)
     assert turns.next_opening(NOW) == to_epoch(SOON)
     assert turns.next_opening(to_epoch(SOON)) is None
 
 
 def test_an_ipv6_host_has_a_port_only_behind_its_brackets() -> None:
-    assert known_names("[2001:db8::1]:8080") == ("[2001:db8::1]:8080",)
-    assert known_names("[2001:db8::1]") == ("[2001:db8::1]", "[2001:db8::1]:80")
+    assert host_names("[2001:db8::1]:8080") == ("[2001:db8::1]:8080",)
+    assert host_names("[2001:db8::1]") == ("[2001:db8::1]", "[2001:db8::1]:80")
 
 
 def test_a_delay_below_a_second_gives_a_host_several_turns_a_second() -> None:
-    assert rooms(1.0, 0.5) == 3
+    assert turns_within(1.0, 0.5) == 3
 
 
 def test_no_more_pages_are_chosen_than_asked_for_or_than_their_hosts_have_room() -> None:
-    caps = Caps(keys_of(["a.example"]), np.array([1]), 2)
+    caps = HostCaps(hash_names(["a.example"]), np.array([1]), 2)
     names = ["a.example"] * 2 + ["b.example"] * 3 + ["c.example"]
     pages = dict(enumerate(names))
-    assert welcome(pages, 2, caps)[0] == [0, 2]
-    chosen, left = welcome(pages, 9, caps)
+    assert pages_within_caps(pages, 2, caps)[0] == [0, 2]
+    chosen, left = pages_within_caps(pages, 9, caps)
     assert chosen == [0, 2, 3, 5]
-    room = dict(zip(left.hosts.tolist(), left.room.tolist(), strict=True))
-    assert room == {key_of("a.example"): 0, key_of("b.example"): 0, key_of("c.example"): 1}
+    room = dict(zip(left.hosts.tolist(), left.limits.tolist(), strict=True))
+    assert room == {hash_name("a.example"): 0, hash_name("b.example"): 0, hash_name("c.example"): 1}
 
 
 def test_room_is_counted_in_the_same_numbers_where_no_host_is_known() -> None:
     nobody = np.empty(0, np.int64)
-    planned = Turns([], POLITE, NOW).caps(NOW, NOW + 1, nobody)
-    for caps in (planned, welcome({}, 1, planned)[1]):
-        assert (caps.hosts.dtype, caps.room.dtype) == (np.uint64, np.int64)
+    planned = HostTurns([], POLITE, NOW).host_caps(NOW, NOW + 1, nobody)
+    for caps in (planned, pages_within_caps({}, 1, planned)[1]):
+        assert (caps.hosts.dtype, caps.limits.dtype) == (np.uint64, np.int64)

@@ -6,22 +6,22 @@ from random import Random
 import pytest
 
 from freshet.collection.collection import Collection
-from freshet.collection.masks import hide, hides, show
-from freshet.core.errors import NotFound, SettingsError
+from freshet.collection.masks import add_mask_rules, mask_rule_effects, remove_mask_rules
+from freshet.core.errors import NotFoundError, SettingsError
 from freshet.core.types import Change, Outcome
 from freshet.crawl.noise import (
-    NoiseWatch,
-    Restlessness,
+    NoiseLearner,
+    NoiseTrigger,
     _looks,
     _rows,
-    keep_learnt,
-    taught,
-    why_not_learnt,
+    learn_and_keep_mask,
+    learned_mask,
+    why_too_large_to_learn,
 )
 from freshet.measure.noise import learning_limits
-from freshet.measure.noise.mask_learning import learn
-from freshet.record.change_criteria import keep_mask, mask_of_page
-from freshet.record.remeasure_pages import measure_again
+from freshet.measure.noise.mask_learning import learn_mask
+from freshet.record.change_criteria import page_mask, save_mask
+from freshet.record.remeasure_pages import remeasure_pages
 from tests.record.record_samples import URL, arrive, make, record
 
 TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "nut"]
@@ -39,12 +39,12 @@ def counted(number: int, more: str = "") -> bytes:
 
 def watch(collection: Collection, numbers: range) -> list[int]:
     """Record visits hours apart as a crawl does; return those after which a mask was learnt."""
-    watching, learnt = NoiseWatch(collection), []
+    watching, learnt = NoiseLearner(collection), []
     with collection.recording() as recorder:
         for number in numbers:
-            taken = recorder.take([arrive(number / 5, counted(number))])
-            if watching.after(taken.learnt):
-                recorder.look_again()
+            taken = recorder.record([arrive(number / 5, counted(number))])
+            if watching.learn_from(taken.recorded_visits):
+                recorder.clear_cache()
                 learnt.append(number)
     return learnt
 
@@ -57,7 +57,7 @@ def test_a_counter_is_learnt_within_ten_visits_and_hides_nothing_else(tmp_path: 
     with make(tmp_path / "c") as collection:
         assert len(watch(collection, range(10))) == 1
         page = collection.page(URL)
-        (rule,) = mask_of_page(collection, page).rules
+        (rule,) = page_mask(collection, page).rules
         assert (rule.what, rule.by) == ("You are visitor number # of this harbour", "learnt")
         assert not any(changes(collection))
         record(collection, [arrive(11, counted(11, "<p>The ferry runs again on Sundays.</p>"))])
@@ -82,10 +82,10 @@ CHANGED, SAME, HIDDEN = Change(True, text=True), Change(False, text=False), Chan
 
 def tries(looks: list[Change]) -> list[int]:
     """Return after which looks a page's noise is looked into."""
-    known, found = Restlessness(), []
+    known, found = NoiseTrigger(), []
     for number, look in enumerate(looks, 1):
-        known.note(look)
-        found += [number] if known.is_due() else []
+        known.add_look(look)
+        found += [number] if known.is_learning_due() else []
     return found
 
 
@@ -102,10 +102,10 @@ def test_a_page_is_not_looked_into_at_a_look_that_found_nothing() -> None:
 
 
 def test_a_mask_is_checked_every_few_looks_and_when_the_page_comes_to_rest() -> None:
-    known, checks = Restlessness(), []
+    known, checks = NoiseTrigger(), []
     for number, look in enumerate([*[HIDDEN] * 16, *[SAME] * 12], 1):
-        known.note(look)
-        checks += [number] if known.is_to_be_checked() else []
+        known.add_look(look)
+        checks += [number] if known.is_check_due() else []
     assert checks == [1, 7, 13, 20, 25]
 
 
@@ -113,11 +113,11 @@ def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         watch(collection, range(10))
         page = collection.page(URL)
-        mask = show(collection, page, ["1"])
+        mask = remove_mask_rules(collection, page, ["1"])
         assert (mask.rules, mask.never) == ((), ("You are visitor number # of this harbour",))
-        assert taught(collection, page, learn) is None
-        hide(collection, page, mask.never)
-        again = mask_of_page(collection, page)
+        assert learned_mask(collection, page, learn_mask) is None
+        add_mask_rules(collection, page, mask.never)
+        again = page_mask(collection, page)
         assert ([rule.by for rule in again.rules], again.never) == (["hand"], ())
 
 
@@ -125,8 +125,10 @@ def test_rules_tell_what_they_hide_now(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, counted(0))])
         page = collection.page(URL)
-        mask = hide(collection, page, ["visitor number #", "/html/body/footer", "no such text"])
-        assert [(row.hits, row.sample) for row in hides(page, mask)] == [
+        mask = add_mask_rules(
+            collection, page, ["visitor number #", "/html/body/footer", "no such text"]
+        )
+        assert [(row.hits, row.sample) for row in mask_rule_effects(page, mask)] == [
             (1, "visitor number 81434"),
             (1, "You are visitor number 81434 of this harbour"),
             (0, ""),
@@ -137,20 +139,20 @@ def test_a_rule_that_is_not_there_cannot_be_taken_out(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, counted(0))])
         page = collection.page(URL)
-        with pytest.raises(NotFound, match="has no rule '3'"):
-            show(collection, page, ["3"])
+        with pytest.raises(NotFoundError, match="has no rule '3'"):
+            remove_mask_rules(collection, page, ["3"])
         with pytest.raises(SettingsError, match="hides every page whole"):
-            hide(collection, page, ["*"])
-        assert mask_of_page(collection, page).version == 0
+            add_mask_rules(collection, page, ["*"])
+        assert page_mask(collection, page).version == 0
 
 
 def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         page = collection.add(URL)
-        mask = hide(collection, page, ["seen # times"])
-        assert [row.hits for row in hides(page, mask)] == [0]
-        assert keep_mask(collection, page, mask, after=0) is None
-        again = keep_mask(collection, page, mask, after=1)
+        mask = add_mask_rules(collection, page, ["seen # times"])
+        assert [row.hits for row in mask_rule_effects(page, mask)] == [0]
+        assert save_mask(collection, page, mask, after=0) is None
+        again = save_mask(collection, page, mask, after=1)
         assert again is not None
         assert again.version == 2
 
@@ -167,12 +169,12 @@ def slots(number: int, counter: int) -> bytes:
 
 def watch_slots(collection: Collection, numbers: range, counted_until: int) -> None:
     """Record visits to that page as one crawl does; its counter stops at some visit."""
-    watching = NoiseWatch(collection)
+    watching = NoiseLearner(collection)
     with collection.recording() as recorder:
         for number in numbers:
             counter = 4000 + 31 * min(number, counted_until)
-            taken = recorder.take([arrive(number / 5, slots(number, counter))])
-            recorder.forget(watching.after(taken.learnt))
+            taken = recorder.record([arrive(number / 5, slots(number, counter))])
+            recorder.discard_states(watching.learn_from(taken.recorded_visits))
 
 
 @pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
@@ -182,21 +184,21 @@ def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, count
         found = changes(collection)
         assert not any(found[12:29])
         assert sum(found[29:]) == 1
-        told = mask_of_page(collection, collection.page(URL))
+        told = page_mask(collection, collection.page(URL))
         kept = [line for rule in told.rules for line in rule.but]
         assert sum("THE HARBOUR IS CLOSED" in line for line in kept) == 1
 
 
 def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
-        watching = NoiseWatch(collection)
+        watching = NoiseLearner(collection)
         with collection.recording() as recorder:
             for number in range(10):
-                taken = recorder.take([arrive(number / 5, counted(number))])
+                taken = recorder.record([arrive(number / 5, counted(number))])
                 collection.remove([collection.page(URL, removed=True)])
-                recorder.forget(watching.after(taken.learnt))
+                recorder.discard_states(watching.learn_from(taken.recorded_visits))
         page = collection.page(URL, removed=True)
-        assert len(mask_of_page(collection, page).rules) == 1
+        assert len(page_mask(collection, page).rules) == 1
 
 
 def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path: Path) -> None:
@@ -211,12 +213,12 @@ def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) ->
     with make(tmp_path / "c") as collection:
         record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
         page = collection.page(URL)
-        learnt = taught(collection, page, learn)
+        learnt = learned_mask(collection, page, learn_mask)
         assert learnt is not None
-        hide(collection, page, ["Paragraph a *"])
-        assert keep_mask(collection, page, learnt, after=learnt.version - 1) is None
-        assert [rule.by for rule in mask_of_page(collection, page).rules] == ["hand"]
-        assert [rule.by for rule in (keep_learnt(collection, page) or learnt).rules] == [
+        add_mask_rules(collection, page, ["Paragraph a *"])
+        assert save_mask(collection, page, learnt, after=learnt.version - 1) is None
+        assert [rule.by for rule in page_mask(collection, page).rules] == ["hand"]
+        assert [rule.by for rule in (learn_and_keep_mask(collection, page) or learnt).rules] == [
             "hand",
             "learnt",
         ]
@@ -225,7 +227,7 @@ def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) ->
 def test_looks_answered_with_not_modified_carry_the_version_of_the_mask(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, counted(0))])
-        hide(collection, collection.page(URL), ["visitor number #"])
+        add_mask_rules(collection, collection.page(URL), ["visitor number #"])
         record(collection, [arrive(1, outcome=Outcome.NOT_MODIFIED)])
         last = collection.page(URL).history()[-1].change
         assert last is not None
@@ -236,11 +238,11 @@ def test_what_a_mask_leaves_out_is_no_word_of_the_pages_history(tmp_path: Path) 
     with make(tmp_path / "c") as collection:
         record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
         page = collection.page(URL)
-        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 10
-        hide(collection, page, ["visitor number #"])
-        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 1
-        hide(collection, page, ["/html/body/footer"])
-        assert len({terms.ids.tobytes() for terms in page.series().terms}) == 1
+        assert len({terms.hashes.tobytes() for terms in page.series().terms}) == 10
+        add_mask_rules(collection, page, ["visitor number #"])
+        assert len({terms.hashes.tobytes() for terms in page.series().terms}) == 1
+        add_mask_rules(collection, page, ["/html/body/footer"])
+        assert len({terms.hashes.tobytes() for terms in page.series().terms}) == 1
 
 
 def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
@@ -248,12 +250,12 @@ def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
         record(collection, *([arrive(number / 5, counted(number))] for number in range(4)))
         place = collection.page(URL).versions[1].row.visit.location
         assert place is not None
-        file = collection.archive / place.file
+        file = collection.archive_folder / place.file
         whole = bytearray(file.read_bytes())
         whole[place.offset + 40 : place.offset + 60] = bytes(20)
         file.write_bytes(whole)
         assert len(watch(collection, range(4, 14))) == 1
-        assert mask_of_page(collection, collection.page(URL)).rules
+        assert page_mask(collection, collection.page(URL)).rules
 
 
 def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
@@ -266,8 +268,8 @@ def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path
 @pytest.mark.parametrize(
     ("padding", "why"),
     [
-        (f"<!--{' ' * learning_limits.MOST_BYTES}-->", " bytes, more than 2,000,000"),
-        ("<p>Still.</p>" * learning_limits.MOST_LINES, " lines, more than 4,000"),
+        (f"<!--{' ' * learning_limits.MAX_BYTES}-->", " bytes, more than 2,000,000"),
+        ("<p>Still.</p>" * learning_limits.MAX_LINES, " lines, more than 4,000"),
     ],
     ids=["bytes", "lines"],
 )
@@ -275,14 +277,14 @@ def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, padding: str, why: str
 ) -> None:
     with make(tmp_path / "c") as collection:
-        watching = NoiseWatch(collection)
+        watching = NoiseLearner(collection)
         with collection.recording() as recorder, caplog.at_level("INFO"):
             for number in range(5):
-                taken = recorder.take([arrive(number / 5, counted(number, padding))])
-                assert not watching.after(taken.learnt)
+                taken = recorder.record([arrive(number / 5, counted(number, padding))])
+                assert not watching.learn_from(taken.recorded_visits)
         page = collection.page(URL)
-        assert mask_of_page(collection, page).rules == ()
-        said = why_not_learnt(collection, page)
+        assert page_mask(collection, page).rules == ()
+        said = why_too_large_to_learn(collection, page)
         assert said.endswith(why)
     assert f"the noise of {URL} is not learnt: it has {said}" in caplog.text
 
@@ -291,9 +293,9 @@ def test_only_the_latest_visits_of_a_large_history_are_measured_again(tmp_path: 
     with make(tmp_path / "c") as collection:
         record(collection, *([arrive(day, counted(day))] for day in range(10)))
         page = collection.page(URL)
-        hide(collection, page, ["visitor number #"])
+        add_mask_rules(collection, page, ["visitor number #"])
         size = len(counted(9))
-        assert measure_again(collection, [page], most_bytes=3 * size + size // 2) == 3
+        assert remeasure_pages(collection, [page], max_bytes=3 * size + size // 2) == 3
         assert changes(collection) == [True] * 6 + [False] * 3
-        assert measure_again(collection, [page], most_bytes=100 * size) == 9
+        assert remeasure_pages(collection, [page], max_bytes=100 * size) == 9
         assert not any(changes(collection))

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.errors import SettingsError
-from freshet.crawl.budget_status import note_budget
+from freshet.crawl.budget_status import save_running_budget
 from tests.record.record_samples import NOW, START, arrive, html, make, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -67,7 +67,7 @@ def test_visits_are_spread_over_the_day(collection: Collection) -> None:
 
 def test_a_spent_budget_leaves_visits_to_the_next_day(collection: Collection) -> None:
     seen(collection, "a")
-    collection.catalog.book("2026-11-15", 31)
+    collection.catalog.book_requests("2026-11-15", 31)
     [choice] = collection.plan(budget=31).choices
     assert choice.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
 
@@ -88,7 +88,7 @@ def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection
 
 def test_a_host_is_asked_no_more_often_than_its_delay(collection: Collection) -> None:
     seen(collection, "a", "b", "c")
-    collection.catalog.set_hosts([HostState("example.org", delay=7_200.0)])
+    collection.catalog.set_host_states([HostState("example.org", delay=7_200.0)])
     times = [choice.expected for choice in collection.plan(budget=10_000).choices]
     assert times == [NOW + timedelta(hours=hours) for hours in (0, 2, 4)]
 
@@ -97,7 +97,7 @@ def test_a_closed_host_waits_while_others_are_visited(collection: Collection) ->
     seen(collection, "a")
     [other] = seen(collection, "b", host="other.example")
     opens = NOW + timedelta(hours=3)
-    collection.catalog.set_hosts([HostState("example.org", failures=2, backoff_until=opens)])
+    collection.catalog.set_host_states([HostState("example.org", failures=2, backoff_until=opens)])
     first, second = collection.plan().choices
     assert (first.page.url, second.expected) == (other, opens)
 
@@ -105,7 +105,7 @@ def test_a_closed_host_waits_while_others_are_visited(collection: Collection) ->
 def test_a_host_that_stays_closed_is_not_in_the_plan(collection: Collection) -> None:
     seen(collection, "a")
     closed = HostState("example.org", backoff_until=NOW + timedelta(days=3))
-    collection.catalog.set_hosts([closed])
+    collection.catalog.set_host_states([closed])
     assert collection.plan().choices == ()
 
 
@@ -124,7 +124,7 @@ def test_a_plan_goes_by_the_running_crawls_budget(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [url] = seen(collection, "a")
-    note_budget(collection, "7/day")
+    save_running_budget(collection, "7/day")
     assert collection.plan().budget == 500
     monkeypatch.setattr(sys, "argv", ["freshet", "run"])
     with collection.appending():

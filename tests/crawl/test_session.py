@@ -8,13 +8,13 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps, keys_of
+from freshet.core.tables import HostCaps, hash_names
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import Errand, Fetched
-from freshet.crawl.session import Crawl
+from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.session import CrawlSession
 from tests.crawl.crawl_samples import (
     DAY,
     NOON,
@@ -40,7 +40,7 @@ def test_pages_never_seen_are_drawn_at_once_within_the_budget(folder: Path) -> N
     with crawling(folder, clock, "15/day") as crawl:
         assert len(drawn(crawl, clock)) == 15
         assert drawn(crawl, clock) == ()
-        assert crawl.spending().spent == 15
+        assert crawl.day_spending().spent == 15
 
 
 def test_every_errand_is_leased_and_booked(folder: Path) -> None:
@@ -93,8 +93,8 @@ def test_what_never_went_out_is_given_back(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         errands = drawn(crawl, clock)
-        crawl.give_back(errands)
-        assert crawl.spending().spent == 0
+        crawl.return_jobs(errands)
+        assert crawl.day_spending().spent == 0
         assert {errand.page for errand in drawn(crawl, clock)} == {e.page for e in errands}
 
 
@@ -102,18 +102,20 @@ def test_a_page_closed_by_robots_costs_no_request(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
         errand = drawn(crawl, clock, room=1)[0]
-        arrival = Arrival(errand.url, "", NOON, uuid4().bytes, outcome=Outcome.ROBOTS)
-        crawl.take([Fetched(arrival, errand.page, errand.day, asked=False)], [])
-        assert crawl.spending().spent == 0
+        arrival = Observation(errand.url, "", NOON, uuid4().bytes, outcome=Outcome.ROBOTS)
+        crawl.record_results(
+            [FetchResult(arrival, errand.page, errand.budget_day, was_sent=False)], []
+        )
+        assert crawl.day_spending().spent == 0
 
 
 def test_a_redirect_is_paid_for_and_not_followed_where_nothing_is_left(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "3/day") as crawl:
         drawn(crawl, clock, room=2)
-        assert crawl.book(1)
-        assert not crawl.book(1)
-        assert crawl.spending().spent == 3
+        assert crawl.book_requests(1)
+        assert not crawl.book_requests(1)
+        assert crawl.day_spending().spent == 3
 
 
 def test_a_new_day_has_a_new_budget(folder: Path) -> None:
@@ -138,27 +140,27 @@ def test_when_a_crawl_was_found_dead_is_known_to_all_that_come_after(folder: Pat
         drawn(crawl, clock, room=2)
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        assert Crawl(collection, recorder).begin().died == NOON
+        assert CrawlSession(collection, recorder).start().last_death == NOON
         clock.at += timedelta(hours=1)
-        assert Crawl(collection, recorder).begin().died == NOON
+        assert CrawlSession(collection, recorder).start().last_death == NOON
 
 
 def test_an_orderly_end_is_no_death(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "6/day") as crawl:
         drawn(crawl, clock, room=2)
-        crawl.end()
+        crawl.release_all()
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        assert Crawl(collection, recorder).begin().died is None
+        assert CrawlSession(collection, recorder).start().last_death is None
 
 
 def test_failures_cost_budget_and_back_off(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "1000/day") as crawl:
         errands = drawn(crawl, clock)
-        crawl.take([failed(errand, NOON) for errand in errands], [])
-        assert crawl.spending().spent == PAGES
+        crawl.record_results([failed(errand, NOON) for errand in errands], [])
+        assert crawl.day_spending().spent == PAGES
         clock.at += timedelta(minutes=5)
         assert drawn(crawl, clock) == ()
 
@@ -228,10 +230,10 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
         visit_all(crawl, clock)
         drawn(crawl, clock)
         with Collection.open(folder) as beside:
-            beside.catalog.ask([beside.page(url(3)).id], NOON)
+            beside.catalog.request_visits([beside.page(url(3)).id], NOON)
         errands = drawn(crawl, clock)
         assert [(errand.url, errand.reason) for errand in errands] == [(url(3), "asked for")]
-        crawl.take([brought(errand, NOON) for errand in errands], [])
+        crawl.record_results([brought(errand, NOON) for errand in errands], [])
         assert drawn(crawl, clock) == ()
 
 
@@ -240,9 +242,9 @@ def test_pages_asked_for_leave_other_hosts_their_turn(folder: Path) -> None:
     with crawling(folder, clock, "100/day") as crawl:
         with Collection.open(folder) as beside:
             wanted = [page.id for page in beside.pages() if page.host == "h1.example"]
-            beside.catalog.ask(wanted, NOON)
-        caps = Caps(keys_of(["h1.example"]), np.array([2]))
-        hosts = [errand.host for errand in crawl.draw(NOON + SOON, 10, caps, []).errands]
+            beside.catalog.request_visits(wanted, NOON)
+        caps = HostCaps(hash_names(["h1.example"]), np.array([2]))
+        hosts = [errand.host for errand in crawl.draw_jobs(NOON + SOON, 10, caps, []).jobs]
         assert hosts.count("h1.example") == 2
         assert len(hosts) == 10
 
@@ -253,7 +255,7 @@ def test_paused_pages_do_not_keep_wanted_ones_waiting(folder: Path) -> None:
         visit_all(crawl, clock)
         with Collection.open(folder) as beside:
             beside.pause([beside.page(url(number)) for number in range(4, 12)])
-            beside.catalog.ask([beside.page(url(3)).id], NOON)
+            beside.catalog.request_visits([beside.page(url(3)).id], NOON)
         assert [errand.url for errand in drawn(crawl, clock)] == [url(3)]
 
 
@@ -275,7 +277,7 @@ def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
         for _ in range(13):
             errands = drawn(crawl, clock, room=100)
             tagged.append({errand.etag for errand in errands if errand.url == url(1)})
-            crawl.take([_tagged(errand, clock.now()) for errand in errands], [])
+            crawl.record_results([_tagged(errand, clock.now()) for errand in errands], [])
             clock.at += timedelta(minutes=30)
     assert tagged[0] == {None}
     assert tagged[1:11] == [{'"1"'}] * 10
@@ -283,15 +285,17 @@ def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
     assert tagged[12] == {'"1"'}
 
 
-def _tagged(errand: Errand, now: datetime) -> Fetched:
+def _tagged(errand: FetchJob, now: datetime) -> FetchResult:
     if errand.etag:
-        arrival = Arrival(
+        arrival = Observation(
             errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED, status=304
         )
-        return Fetched(arrival, errand.page, errand.day)
+        return FetchResult(arrival, errand.page, errand.budget_day)
     headers = (("content-type", "text/html"), ("etag", '"1"'))
     snapshot = Snapshot(errand.url, b"<p>the same words</p>", 200, headers)
-    return Fetched(Arrival(errand.url, "", now, uuid4().bytes, snapshot), errand.page, errand.day)
+    return FetchResult(
+        Observation(errand.url, "", now, uuid4().bytes, snapshot), errand.page, errand.budget_day
+    )
 
 
 def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
@@ -317,12 +321,14 @@ def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Pa
     connection.commit()
     connection.close()
     with crawling(folder, clock, "100/day") as crawl:
-        given = crawl.draw(clock.now() + SOON, 100, Caps(), [])
-        assert len(given.errands) == PAGES - 1
-        [unfetched] = given.failed
-        crawl.take([*given.failed, *(brought(errand, NOON) for errand in given.errands)], [])
-    assert unfetched.arrival.url == url(0)
-    assert "its tags, cannot be read" in unfetched.arrival.why
+        given = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), [])
+        assert len(given.jobs) == PAGES - 1
+        [unfetched] = given.failures
+        crawl.record_results(
+            [*given.failures, *(brought(errand, NOON) for errand in given.jobs)], []
+        )
+    assert unfetched.observation.url == url(0)
+    assert "its tags, cannot be read" in unfetched.observation.why
     with Collection.open(folder) as collection:
         [problem] = collection.check().problems
         assert str(problem) == (

@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome
 from freshet.crawl.fetch_job import DaySpending
 from tests.crawl.crawl_samples import (
@@ -44,7 +44,7 @@ def test_a_budget_below_what_is_spent_draws_nothing_until_midnight(folder: Path)
     ask_for(folder, clock, 3)
     with crawling(folder, clock, "4/day") as crawl:
         assert drawn(crawl, clock) == ()
-        assert not crawl.book(1)
+        assert not crawl.book_requests(1)
         clock.at = NOON + timedelta(hours=12, seconds=1)
         assert len(drawn(crawl, clock)) == 4
 
@@ -57,7 +57,7 @@ def test_a_share_of_pages_that_were_removed_meanwhile_draws_nothing(folder: Path
             beside.remove([beside.page(url(number)) for number in range(4, PAGES)])
         ask_for(folder, clock, 2)
         assert drawn(crawl, clock) == ()
-        assert crawl.spending().budget == 2
+        assert crawl.day_spending().budget == 2
 
 
 def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: Path) -> None:
@@ -65,8 +65,8 @@ def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: P
     with crawling(folder, clock, "6/day") as crawl:
         errands = drawn(crawl, clock)
         others = [brought(errand, clock.now()) for errand in errands]
-        crawl.take([type(other)(other.arrival) for other in others], [])
-        assert crawl.spending().spent == 12
+        crawl.record_results([type(other)(other.observation) for other in others], [])
+        assert crawl.day_spending().spent == 12
         ask_for(folder, clock, 2)
         assert drawn(crawl, clock) == ()
 
@@ -81,14 +81,14 @@ def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(fol
     with crawling(folder, clock, "6/day") as crawl:
         errands = drawn(crawl, clock)
         clock.at += timedelta(minutes=2)
-        crawl.give_back(errands[:2])
+        crawl.return_jobs(errands[:2])
         refused = [failed(errand, clock.now(), Outcome.ROBOTS) for errand in errands[2:4]]
-        crawl.take([replace(item, asked=False) for item in refused], [])
-        crawl.take([brought(errand, clock.now()) for errand in errands[4:]], [])
+        crawl.record_results([replace(item, was_sent=False) for item in refused], [])
+        crawl.record_results([brought(errand, clock.now()) for errand in errands[4:]], [])
         assert booked(folder) == [4, 0]
         assert len(drawn(crawl, clock)) == 6
         assert booked(folder) == [4, 6]
-        assert not crawl.book(1)
+        assert not crawl.book_requests(1)
 
 
 def test_a_budget_begun_late_in_the_day_is_not_squeezed_into_its_last_hours(folder: Path) -> None:
@@ -116,28 +116,30 @@ def test_pages_never_seen_and_pages_asked_for_do_not_wait_late_in_the_day(folder
 
 def test_spiders_get_what_is_left_and_what_they_do_not_use_comes_back(folder: Path) -> None:
     with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        assert crawl.book_some(10) == 6
+        assert crawl.book_up_to(10) == 6
         crawl.return_requests(2)
-        assert crawl.spending().spent == 4
-        assert crawl.book_some(10) == 2
+        assert crawl.day_spending().spent == 4
+        assert crawl.book_up_to(10) == 2
 
 
 def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
     with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        crawl.book_apart(3)
-        assert crawl.book(1)
-        assert crawl.spending() == DaySpending(DAY, 1, 6, 3, PAGES)
+        crawl.book_unbudgeted(3)
+        assert crawl.book_requests(1)
+        assert crawl.day_spending() == DaySpending(DAY, 1, 6, 3, PAGES)
 
 
-@pytest.mark.parametrize("name", ["book", "book_some", "return_requests", "book_apart"])
+@pytest.mark.parametrize(
+    "name", ["book_requests", "book_up_to", "return_requests", "book_unbudgeted"]
+)
 def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str) -> None:
     asked = HostState("h0.example", NOON)
     with crawling(folder, FixedClock(NOON), "6/day") as crawl:
         getattr(crawl, name)(1, [asked])
     with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        crawl.give_back((), [replace(asked, host="h1.example")])
+        crawl.return_jobs((), [replace(asked, host="h1.example")])
     with Collection.open(folder) as beside:
-        names = [state.host for state in beside.catalog.hosts()]
+        names = [state.host for state in beside.catalog.host_states()]
     assert names == ["h0.example", "h1.example"]
 
 
@@ -145,14 +147,14 @@ def test_a_crawl_draws_again_when_the_next_request_is_due_or_the_day_is_over(fol
     clock = FixedClock(NOON)
     with crawling(folder, clock, "240/day") as crawl:
         visit_all(crawl, clock)
-        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+        again = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
         assert again == NOON + timedelta(minutes=6)
-        crawl.book_some(240)
-        again = crawl.draw(clock.now() + SOON, 100, Caps(), []).again
+        crawl.book_up_to(240)
+        again = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
         assert again == NOON + timedelta(hours=12)
 
 
 def test_a_crawl_that_hosts_keep_waiting_draws_again_when_they_say_so(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "240/day") as crawl:
-        assert crawl.draw(NOON + SOON, 100, Caps(otherwise=0), []).again is None
+        assert crawl.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0), []).next_draw is None

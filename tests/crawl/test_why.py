@@ -10,7 +10,7 @@ from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome
-from freshet.crawl.why import Why
+from freshet.crawl.why import ScheduleExplanation
 from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -28,7 +28,7 @@ def looks(collection: Collection, *texts: str) -> None:
     record(collection, [arrive(DAYS_AGO + d, html(t)) for d, t in zip(days, texts, strict=True)])
 
 
-def why(collection: Collection) -> Why:
+def why(collection: Collection) -> ScheduleExplanation:
     return collection.why(collection.page(URL, removed=True))
 
 
@@ -131,7 +131,7 @@ def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
     robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
     until = NOW + timedelta(hours=1)
     state = HostState("example.org", delay=30.0, failures=3, backoff_until=until, robots=robots)
-    collection.catalog.set_hosts([state])
+    collection.catalog.set_host_states([state])
     found = why(collection)
     assert found.obstacles == (
         "its host is closed until 2026-11-15 09:30:00 UTC, after 3 failures",
@@ -144,7 +144,7 @@ def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
 def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: Collection) -> None:
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 503, "failing_since": 0.0, "why": "status 503"}
-    collection.catalog.set_hosts([HostState("example.org", robots=robots)])
+    collection.catalog.set_host_states([HostState("example.org", robots=robots)])
     assert "cannot be had (status 503" in why(collection).host.robots
 
 
@@ -154,9 +154,9 @@ def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
     plain = URL.replace("https:", "http:")
     collection.add(plain)
     robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
-    collection.catalog.set_hosts([HostState("example.org:80", robots=robots)])
+    collection.catalog.set_host_states([HostState("example.org:80", robots=robots)])
     assert "status 404" in collection.why(collection.page(plain)).host.robots
-    collection.catalog.set_hosts([
+    collection.catalog.set_host_states([
         HostState("example.org:80"),
         HostState("example.org", robots=robots),
     ])
@@ -165,7 +165,7 @@ def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
 
 def test_a_spent_budget_is_an_obstacle(collection: Collection) -> None:
     looks(collection, "a")
-    collection.catalog.book("2026-11-15", 500)
+    collection.catalog.book_requests("2026-11-15", 500)
     found = why(collection)
     assert "budget is spent" in found.obstacles[0]
     assert found.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)

@@ -4,16 +4,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from freshet.demo.demo_collection import Stage, build
-from freshet.world.simulated_web import LivingWeb
+from freshet.demo.demo_collection import DemoCollection, build_collection
+from freshet.world.simulated_web import SimulatedWeb
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 DAYS = 14
 
 
 @pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
     """A collection of every page of a living web."""
-    web = LivingWeb(1, START, DAYS)
+    web = SimulatedWeb(1, START, DAYS)
     origins = [f"http://127.0.0.1:{8000 + host}" for host in range(len(web.hosts))]
-    return build(tmp_path_factory.mktemp("stage") / "collection", web, origins, "100/day")
+    return build_collection(
+        tmp_path_factory.mktemp("stage") / "collection", web, origins, "100/day"
+    )

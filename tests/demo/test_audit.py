@@ -8,26 +8,26 @@ from uuid import uuid4
 import pytest
 
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.backtest.continuous import Standing
+from freshet.backtest.continuous import CrawlerScore
 from freshet.core.clock import to_epoch
 from freshet.core.types import Change, Outcome, Visit
 from freshet.demo.audit import (
-    Evidence,
-    copies_were_no_staler_than_in_turn,
+    CrawlEvidence,
+    copies_were_as_fresh_as_round_robin,
     every_page_was_visited,
-    hosts_were_left_in_peace,
-    in_step,
+    host_delays_were_kept,
     no_visit_is_lost_or_doubled,
-    noise_was_told_from_change,
+    noise_was_recognised,
     retry_after_was_kept,
     robots_were_obeyed,
     the_budget_was_kept,
     the_budget_was_spent,
     troubles_are_no_changes,
     unchanged_pages_were_not_sent_again,
+    visits_match_requests,
 )
-from freshet.demo.demo_collection import Stage
-from freshet.demo.hosts import ROBOTS, Asked, Log
+from freshet.demo.demo_collection import DemoCollection
+from freshet.demo.hosts import ROBOTS_PATH, LoggedRequest, RequestLog
 from tests.demo.conftest import START
 
 MINUTE = 60.0
@@ -43,122 +43,136 @@ def row(
     return HistoryRow(Visit(uuid4().bytes, page, at(minutes), outcome), change)
 
 
-def asked(stage: Stage, page: int, minutes: float, status: int = 200, **more: float) -> Asked:
-    place = stage.pages[page]
+def asked(
+    stage: DemoCollection, page: int, minutes: float, status: int = 200, **more: float
+) -> LoggedRequest:
+    place = stage.web_indices[page]
     shown = stage.web.pages[place]
     shows = status == 200
-    return Asked(
-        to_epoch(at(minutes)), shown.host, shown.path, status, place, shows=shows,
-        wait=more.get("wait"),
+    return LoggedRequest(
+        to_epoch(at(minutes)), shown.host, shown.path, status, place, shows_content=shows,
+        retry_after=more.get("wait"),
     )  # fmt: skip
 
 
-def robots(host: int, minutes: float) -> Asked:
-    return Asked(to_epoch(at(minutes)), host, ROBOTS, 200)
+def robots(host: int, minutes: float) -> LoggedRequest:
+    return LoggedRequest(to_epoch(at(minutes)), host, ROBOTS_PATH, 200)
 
 
 def evidence(
-    stage: Stage, visits: Sequence[HistoryRow], requests: Sequence[Asked], **booked: int
-) -> Evidence:
-    histories: dict[int, list[HistoryRow]] = {page: [] for page in [*stage.pages, stage.forbidden]}
+    stage: DemoCollection,
+    visits: Sequence[HistoryRow],
+    requests: Sequence[LoggedRequest],
+    **booked: int,
+) -> CrawlEvidence:
+    histories: dict[int, list[HistoryRow]] = {
+        page: [] for page in [*stage.web_indices, stage.forbidden_page]
+    }
     for each in visits:
         histories[each.visit.page].append(each)
-    log = Log()
+    log = RequestLog()
     for request in requests:
-        log.note(request)
-    return Evidence(stage, log, histories, booked or {"day": len(visits)}, budget=10, speed=1.0)
-
-
-@pytest.fixture
-def page(stage: Stage) -> int:
-    return next(iter(stage.pages))
-
-
-@pytest.fixture
-def sound(stage: Stage, page: int) -> Evidence:
-    """One page, visited every hour, and a page that robots.txt forbids."""
-    visits = [row(page, 60 * hour) for hour in range(3)]
-    requests = [asked(stage, page, 60 * hour + 1) for hour in range(3)]
-    forbidden = row(stage.forbidden, 5, Outcome.ROBOTS)
-    return replace(
-        evidence(stage, [*visits, forbidden], [robots(0, -30), *requests]), booked={"day": 3}
+        log.add(request)
+    return CrawlEvidence(
+        stage, log, histories, booked or {"day": len(visits)}, budget=10, speed=1.0
     )
 
 
-def test_a_sound_crawl_keeps_every_promise_that_it_had_occasion_to_keep(sound: Evidence) -> None:
+@pytest.fixture
+def page(stage: DemoCollection) -> int:
+    return next(iter(stage.web_indices))
+
+
+@pytest.fixture
+def sound(stage: DemoCollection, page: int) -> CrawlEvidence:
+    """One page, visited every hour, and a page that robots.txt forbids."""
+    visits = [row(page, 60 * hour) for hour in range(3)]
+    requests = [asked(stage, page, 60 * hour + 1) for hour in range(3)]
+    forbidden = row(stage.forbidden_page, 5, Outcome.ROBOTS)
+    return replace(
+        evidence(stage, [*visits, forbidden], [robots(0, -30), *requests]),
+        booked_requests={"day": 3},
+    )
+
+
+def test_a_sound_crawl_keeps_every_promise_that_it_had_occasion_to_keep(
+    sound: CrawlEvidence,
+) -> None:
     for promise in (
         no_visit_is_lost_or_doubled,
         the_budget_was_kept,
-        hosts_were_left_in_peace,
+        host_delays_were_kept,
         robots_were_obeyed,
     ):
         verdict = promise(sound)
         assert verdict.kept, verdict
 
 
-def test_a_page_that_was_never_visited_is_named(sound: Evidence, stage: Stage) -> None:
+def test_a_page_that_was_never_visited_is_named(
+    sound: CrawlEvidence, stage: DemoCollection
+) -> None:
     verdict = every_page_was_visited(sound)
     assert not verdict.kept
-    assert stage.name(list(stage.pages)[1]) in verdict.figures
+    assert stage.name(list(stage.web_indices)[1]) in verdict.figures
 
 
-def test_visits_and_answers_are_in_step_only_one_by_one(stage: Stage, page: int) -> None:
+def test_visits_and_answers_are_in_step_only_one_by_one(stage: DemoCollection, page: int) -> None:
     visits = [row(page, 0), row(page, 60)]
     answers = [asked(stage, page, 1), asked(stage, page, 61)]
-    assert in_step(visits, answers)
-    assert in_step([*visits, row(page, 90, Outcome.ROBOTS)], answers)
-    assert not in_step(visits, answers[:1])
-    assert not in_step(visits[:1], answers)
-    assert not in_step(visits, [asked(stage, page, 1), asked(stage, page, 2)])
+    assert visits_match_requests(visits, answers)
+    assert visits_match_requests([*visits, row(page, 90, Outcome.ROBOTS)], answers)
+    assert not visits_match_requests(visits, answers[:1])
+    assert not visits_match_requests(visits[:1], answers)
+    assert not visits_match_requests(visits, [asked(stage, page, 1), asked(stage, page, 2)])
 
 
-def test_a_lost_visit_is_named_by_its_page(stage: Stage, page: int) -> None:
+def test_a_lost_visit_is_named_by_its_page(stage: DemoCollection, page: int) -> None:
     verdict = no_visit_is_lost_or_doubled(evidence(stage, [], [asked(stage, page, 1)]))
     assert not verdict.kept
     assert stage.name(page) in verdict.figures
 
 
-def test_a_day_above_its_budget_breaks_the_promise(sound: Evidence) -> None:
+def test_a_day_above_its_budget_breaks_the_promise(sound: CrawlEvidence) -> None:
     assert not the_budget_was_kept(replace(sound, budget=2)).kept
 
 
-def test_a_request_that_was_not_booked_breaks_the_promise(sound: Evidence) -> None:
-    assert not the_budget_was_kept(replace(sound, booked={"day": 2})).kept
+def test_a_request_that_was_not_booked_breaks_the_promise(sound: CrawlEvidence) -> None:
+    assert not the_budget_was_kept(replace(sound, booked_requests={"day": 2})).kept
 
 
-def test_what_was_about_to_be_sent_at_the_end_may_stay_booked(sound: Evidence) -> None:
-    assert the_budget_was_kept(replace(sound, booked={"day": 4})).kept
-    assert not the_budget_was_kept(replace(sound, booked={"one": 10, "two": 10})).kept
+def test_what_was_about_to_be_sent_at_the_end_may_stay_booked(sound: CrawlEvidence) -> None:
+    assert the_budget_was_kept(replace(sound, booked_requests={"day": 4})).kept
+    assert not the_budget_was_kept(replace(sound, booked_requests={"one": 10, "two": 10})).kept
 
 
-def test_the_last_day_need_not_be_spent_whole(sound: Evidence) -> None:
+def test_the_last_day_need_not_be_spent_whole(sound: CrawlEvidence) -> None:
     days = {"2026-03-02": 10, "2026-03-03": 10, "2026-03-04": 2, "2026-03-05": 0}
-    assert the_budget_was_spent(replace(sound, booked=days)).kept
-    assert not the_budget_was_spent(replace(sound, booked=days | {"2026-03-03": 7})).kept
+    assert the_budget_was_spent(replace(sound, booked_requests=days)).kept
+    assert not the_budget_was_spent(replace(sound, booked_requests=days | {"2026-03-03": 7})).kept
 
 
-def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: Stage) -> None:
-    page = next(page for page in stage.pages if stage.kind(page) == "thread")
+def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: DemoCollection) -> None:
+    page = next(page for page in stage.web_indices if stage.kind(page) == "thread")
     visits = [row(page, 0), row(page, 29)]
     requests = [asked(stage, page, 1), asked(stage, page, 29.5)]
-    verdict = hosts_were_left_in_peace(evidence(stage, visits, requests))
+    verdict = host_delays_were_kept(evidence(stage, visits, requests))
     assert not verdict.kept
     assert "after 1770 s" in verdict.figures
 
 
-def test_a_crawl_delay_is_longer_than_our_own(stage: Stage) -> None:
+def test_a_crawl_delay_is_longer_than_our_own(stage: DemoCollection) -> None:
     forum = next(i for i, host in enumerate(stage.web.hosts) if host.crawl_delay)
     delay = stage.web.hosts[forum].crawl_delay / MINUTE
-    page = next(p for p, place in stage.pages.items() if stage.web.pages[place].host == forum)
+    page = next(p for p, place in stage.web_indices.items() if stage.web.pages[place].host == forum)
     for pause, kept in ((delay - 1, False), (delay + 1, True)):
         visits = [row(page, 0), row(page, pause)]
         requests = [asked(stage, page, 0.5), asked(stage, page, pause)]
-        assert hosts_were_left_in_peace(evidence(stage, visits, requests)).kept is kept
+        assert host_delays_were_kept(evidence(stage, visits, requests)).kept is kept
 
 
 @pytest.mark.parametrize(("pause", "kept"), [(29, False), (31, True)])
 def test_retry_after_is_kept_to_the_second(
-    stage: Stage, page: int, pause: float, kept: bool
+    stage: DemoCollection, page: int, pause: float, kept: bool
 ) -> None:
     told = asked(stage, page, 0, 429, wait=30 * MINUTE)
     again = asked(stage, page, pause)
@@ -166,21 +180,23 @@ def test_retry_after_is_kept_to_the_second(
 
 
 def test_a_page_asked_for_before_robots_txt_breaks_the_promise(
-    sound: Evidence, stage: Stage, page: int
+    sound: CrawlEvidence, stage: DemoCollection, page: int
 ) -> None:
-    log = Log()
-    log.note(asked(stage, page, 1))
+    log = RequestLog()
+    log.add(asked(stage, page, 1))
     assert not robots_were_obeyed(replace(sound, log=log)).kept
 
 
-def test_a_forbidden_address_that_was_asked_for_breaks_the_promise(sound: Evidence) -> None:
-    sound.log.note(Asked(to_epoch(at(300)), 0, "/suggested/1", 404))
+def test_a_forbidden_address_that_was_asked_for_breaks_the_promise(sound: CrawlEvidence) -> None:
+    sound.log.add(LoggedRequest(to_epoch(at(300)), 0, "/suggested/1", 404))
     verdict = robots_were_obeyed(sound)
     assert not verdict.kept
     assert "/suggested/1" in verdict.figures
 
 
-def test_an_error_that_was_taken_for_a_change_breaks_the_promise(stage: Stage, page: int) -> None:
+def test_an_error_that_was_taken_for_a_change_breaks_the_promise(
+    stage: DemoCollection, page: int
+) -> None:
     answer = asked(stage, page, 1, 404)
     gone = evidence(stage, [row(page, 0, Outcome.GONE)], [answer])
     assert troubles_are_no_changes(gone).kept
@@ -189,30 +205,33 @@ def test_an_error_that_was_taken_for_a_change_breaks_the_promise(stage: Stage, p
         assert not troubles_are_no_changes(evidence(stage, [wrong], [answer])).kept
 
 
-def test_answers_of_304_are_counted(stage: Stage, page: int, sound: Evidence) -> None:
+def test_answers_of_304_are_counted(stage: DemoCollection, page: int, sound: CrawlEvidence) -> None:
     assert not unchanged_pages_were_not_sent_again(sound).kept
-    sound.log.note(asked(stage, page, 500, 304))
+    sound.log.add(asked(stage, page, 500, 304))
     assert unchanged_pages_were_not_sent_again(sound).kept
 
 
 @pytest.mark.parametrize(("ours", "kept"), [(0.76, True), (0.73, True), (0.72, False)])
 def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -> None:
-    rivals = (Standing("age", 0, 0, 0.73, 0.0), Standing("nutch", 0, 0, 0.5, 0.0))
-    verdict = copies_were_no_staler_than_in_turn((Standing("freshet", 0, 0, ours, 0.0), *rivals))
+    rivals = (CrawlerScore("age", 0, 0, 0.73, 0.0), CrawlerScore("nutch", 0, 0, 0.5, 0.0))
+    verdict = copies_were_as_fresh_as_round_robin((
+        CrawlerScore("freshet", 0, 0, ours, 0.0),
+        *rivals,
+    ))
     assert verdict.promise == "copies were no staler than by round-robin"
     assert verdict.kept is kept
     assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")
 
 
-def test_two_looks_at_once_are_in_step_and_a_third_is_not(stage: Stage, page: int) -> None:
+def test_two_looks_at_once_are_in_step_and_a_third_is_not(stage: DemoCollection, page: int) -> None:
     two = [row(page, 0), row(page, 0.1), row(page, 9)]
     answers = [asked(stage, page, minutes) for minutes in (1, 1.1, 10)]
-    assert in_step(two, answers)
-    assert not in_step([row(page, 0), row(page, 0.1), row(page, 0.2)], answers)
+    assert visits_match_requests(two, answers)
+    assert not visits_match_requests([row(page, 0), row(page, 0.1), row(page, 0.2)], answers)
 
 
 def test_what_was_on_its_way_when_a_host_asked_to_wait_was_not_too_soon(
-    stage: Stage, page: int
+    stage: DemoCollection, page: int
 ) -> None:
     throttled = [asked(stage, page, 1, 429, wait=3600.0), asked(stage, page, 1.5)]
     assert retry_after_was_kept(evidence(stage, [row(page, 0), row(page, 0.5)], throttled)).kept
@@ -220,39 +239,39 @@ def test_what_was_on_its_way_when_a_host_asked_to_wait_was_not_too_soon(
     assert not retry_after_was_kept(later).kept
 
 
-def looks_at(stage: Stage, page: int, told: Sequence[bool]) -> list[HistoryRow]:
+def looks_at(stage: DemoCollection, page: int, told: Sequence[bool]) -> list[HistoryRow]:
     """Return looks an hour apart at a page, all of other text, and what was said of each."""
     return [
         row(page, 60 * hour, change=Change(changed, text=True)) for hour, changed in enumerate(told)
     ]
 
 
-def noisy_page(stage: Stage) -> int:
+def noisy_page(stage: DemoCollection) -> int:
     """Return a page whose every version differs by noise alone."""
-    return next(page for page in stage.pages if stage.kind(page) == "status")
+    return next(page for page in stage.web_indices if stage.kind(page) == "status")
 
 
-def test_noise_counts_once_ten_looks_have_been_learnt_from(stage: Stage) -> None:
+def test_noise_counts_once_ten_looks_have_been_learnt_from(stage: DemoCollection) -> None:
     page = noisy_page(stage)
     visits = looks_at(stage, page, [True] * 10 + [False] * 20)
     log = [asked(stage, page, 60 * hour) for hour in range(30)]
-    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    verdict = noise_was_recognised(evidence(stage, visits, log))
     assert verdict.kept
     assert verdict.figures == "20 of 20 noisy versions recognised, 0 of 0 changes hidden"
 
 
-def test_noise_that_is_taken_for_change_is_noticed(stage: Stage) -> None:
+def test_noise_that_is_taken_for_change_is_noticed(stage: DemoCollection) -> None:
     page = noisy_page(stage)
     visits = looks_at(stage, page, [False] * 10 + [True, True] + [False] * 18)
     log = [asked(stage, page, 60 * hour) for hour in range(30)]
-    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    verdict = noise_was_recognised(evidence(stage, visits, log))
     assert (verdict.kept, verdict.figures[:8]) == (False, "18 of 20")
 
 
-def test_changes_that_are_hidden_are_noticed(stage: Stage) -> None:
-    busy = next(page for page in stage.pages if stage.kind(page) == "news")
+def test_changes_that_are_hidden_are_noticed(stage: DemoCollection) -> None:
+    busy = next(page for page in stage.web_indices if stage.kind(page) == "news")
     visits = looks_at(stage, busy, [True] * 10 + [False] * 20)
     log = [asked(stage, busy, 60 * hour) for hour in range(30)]
-    verdict = noise_was_told_from_change(evidence(stage, visits, log))
+    verdict = noise_was_recognised(evidence(stage, visits, log))
     assert not verdict.kept
     assert "0 changes hidden" not in verdict.figures

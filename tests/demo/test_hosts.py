@@ -6,12 +6,12 @@ from email.utils import format_datetime
 import pytest
 
 from freshet.core.clock import FixedClock, from_epoch, to_epoch
-from freshet.demo.hosts import Answer, Asked, Hosts, Log
-from freshet.world.simulated_web import LivingWeb
+from freshet.demo.hosts import HostResponse, LoggedRequest, RequestLog, SimulatedHosts
+from freshet.world.simulated_web import SimulatedWeb
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 DAYS = 20
-WEB = LivingWeb(1, START, DAYS)
+WEB = SimulatedWeb(1, START, DAYS)
 ORIGINS = [f"http://127.0.0.1:{8000 + host}" for host in range(len(WEB.hosts))]
 
 
@@ -28,55 +28,57 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def hosts(clock: FixedClock) -> Hosts:
-    return Hosts(WEB, clock, ORIGINS)
+def hosts(clock: FixedClock) -> SimulatedHosts:
+    return SimulatedHosts(WEB, clock, ORIGINS)
 
 
-def get(hosts: Hosts, host: int, path: str, **headers: str) -> Answer:
+def get(hosts: SimulatedHosts, host: int, path: str, **headers: str) -> HostResponse:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return hosts.answer(host, "GET", path, named)
+    return hosts.respond(host, "GET", path, named)
 
 
-def header(answer: Answer, name: str) -> str:
+def header(answer: HostResponse, name: str) -> str:
     return dict(answer.headers)[name]
 
 
-def test_a_page_is_answered_with_what_it_is_now(hosts: Hosts, clock: FixedClock) -> None:
-    page = WEB.find(DOCS, "/manual/1")
+def test_a_page_is_answered_with_what_it_is_now(hosts: SimulatedHosts, clock: FixedClock) -> None:
+    page = WEB.find_page(DOCS, "/manual/1")
     assert page is not None
     answer = get(hosts, DOCS, "/manual/1")
     assert answer.status == 200
     assert WEB.text(page, to_epoch(clock.now())).split("\n")[0].encode() in answer.body
     asked = hosts.log.requests[0]
-    assert (asked.page, asked.status, asked.shows) == (page, 200, True)
+    assert (asked.page, asked.status, asked.shows_content) == (page, 200, True)
     assert asked.version == WEB.version_at(page, asked.time)
 
 
-def test_a_page_with_the_same_entity_tag_is_not_sent_again(hosts: Hosts) -> None:
+def test_a_page_with_the_same_entity_tag_is_not_sent_again(hosts: SimulatedHosts) -> None:
     tag = header(get(hosts, DOCS, "/manual/1"), "ETag")
     again = get(hosts, DOCS, "/manual/1", if_none_match=f'"other", W/{tag}')
     assert (again.status, again.body) == (304, b"")
     assert header(again, "ETag") == tag
-    assert not hosts.log.requests[1].shows
+    assert not hosts.log.requests[1].shows_content
     assert get(hosts, DOCS, "/manual/1", if_none_match='"other"').status == 200
 
 
-def test_a_page_that_was_not_modified_since_is_not_sent_again(hosts: Hosts) -> None:
+def test_a_page_that_was_not_modified_since_is_not_sent_again(hosts: SimulatedHosts) -> None:
     modified = header(get(hosts, TOWN, "/history"), "Last-Modified")
     assert get(hosts, TOWN, "/history", if_modified_since=modified).status == 304
     before = format_datetime(START - timedelta(days=40), usegmt=True)
     assert get(hosts, TOWN, "/history", if_modified_since=before).status == 200
 
 
-def test_a_changed_page_has_another_entity_tag(hosts: Hosts, clock: FixedClock) -> None:
-    page = WEB.find(DOCS, "/manual/1")
+def test_a_changed_page_has_another_entity_tag(hosts: SimulatedHosts, clock: FixedClock) -> None:
+    page = WEB.find_page(DOCS, "/manual/1")
     assert page is not None
     tag = header(get(hosts, DOCS, "/manual/1"), "ETag")
     clock.at = from_epoch(float(WEB.change_times(page)[-1]) + 1)
     assert get(hosts, DOCS, "/manual/1", if_none_match=tag).status == 200
 
 
-def test_a_host_asked_too_often_wants_to_be_left_alone(hosts: Hosts, clock: FixedClock) -> None:
+def test_a_host_asked_too_often_wants_to_be_left_alone(
+    hosts: SimulatedHosts, clock: FixedClock
+) -> None:
     throttle = WEB.hosts[SHOP].throttle
     assert throttle is not None
     for _ in range(throttle.requests):
@@ -84,12 +86,12 @@ def test_a_host_asked_too_often_wants_to_be_left_alone(hosts: Hosts, clock: Fixe
     refused = get(hosts, SHOP, "/lamps/")
     assert refused.status == 429
     assert header(refused, "Retry-After") == f"{throttle.retry_after:.0f}"
-    assert hosts.log.requests[-1].wait == throttle.retry_after
+    assert hosts.log.requests[-1].retry_after == throttle.retry_after
     clock.at += timedelta(seconds=throttle.seconds)
     assert get(hosts, SHOP, "/lamps/").status == 200
 
 
-def test_the_patience_of_a_host_is_not_tried_by_robots_txt(hosts: Hosts) -> None:
+def test_the_patience_of_a_host_is_not_tried_by_robots_txt(hosts: SimulatedHosts) -> None:
     answers = [get(hosts, SHOP, "/robots.txt") for _ in range(20)]
     assert {answer.status for answer in answers} == {200}
 
@@ -99,30 +101,32 @@ def test_the_patience_of_a_host_is_not_tried_by_robots_txt(hosts: Hosts) -> None
     [("/council", "gone", 404), ("/library", "captcha", 200)],
 )
 def test_a_page_in_trouble_does_not_show_itself(
-    hosts: Hosts, clock: FixedClock, path: str, trouble: str, status: int
+    hosts: SimulatedHosts, clock: FixedClock, path: str, trouble: str, status: int
 ) -> None:
-    page = WEB.find(TOWN, path)
+    page = WEB.find_page(TOWN, path)
     assert page is not None
     clock.at = from_epoch(next(e.start for e in WEB.episodes(page) if e.trouble == trouble))
     assert get(hosts, TOWN, path).status == status
-    assert not hosts.log.requests[0].shows
+    assert not hosts.log.requests[0].shows_content
 
 
-def test_a_page_that_needs_scripts_shows_nothing_without_them(hosts: Hosts) -> None:
+def test_a_page_that_needs_scripts_shows_nothing_without_them(hosts: SimulatedHosts) -> None:
     assert get(hosts, host_named("cloud"), "/console").status == 200
-    assert not hosts.log.requests[0].shows
+    assert not hosts.log.requests[0].shows_content
 
 
-def test_a_host_that_is_down_says_for_how_long(hosts: Hosts, clock: FixedClock) -> None:
-    page = WEB.find(SHOP, "/terms")
+def test_a_host_that_is_down_says_for_how_long(hosts: SimulatedHosts, clock: FixedClock) -> None:
+    page = WEB.find_page(SHOP, "/terms")
     assert page is not None
     clock.at = from_epoch(next(e.start for e in WEB.episodes(page) if e.trouble == "down"))
     answer = get(hosts, SHOP, "/terms")
     assert answer.status == 503
-    assert hosts.log.requests[0].wait == float(header(answer, "Retry-After"))
+    assert hosts.log.requests[0].retry_after == float(header(answer, "Retry-After"))
 
 
-def test_robots_txt_names_the_delay_and_the_sitemap_where_it_is_served(hosts: Hosts) -> None:
+def test_robots_txt_names_the_delay_and_the_sitemap_where_it_is_served(
+    hosts: SimulatedHosts,
+) -> None:
     delay = WEB.hosts[FORUM].crawl_delay
     assert f"Crawl-delay: {delay:g}" in get(hosts, FORUM, "/robots.txt").body.decode()
     robots = get(hosts, DOCS, "/robots.txt").body.decode()
@@ -132,18 +136,18 @@ def test_robots_txt_names_the_delay_and_the_sitemap_where_it_is_served(hosts: Ho
     assert all(asked.page is None for asked in hosts.log.requests)
 
 
-def test_what_is_no_page_is_not_found_and_only_get_is_allowed(hosts: Hosts) -> None:
+def test_what_is_no_page_is_not_found_and_only_get_is_allowed(hosts: SimulatedHosts) -> None:
     assert get(hosts, DOCS, "/manual/100").status == 404
-    assert hosts.answer(DOCS, "POST", "/manual/1", {}).status == 405
+    assert hosts.respond(DOCS, "POST", "/manual/1", {}).status == 405
 
 
 def test_a_request_is_found_by_when_it_went_out() -> None:
-    log = Log()
-    first, second = Asked(10.0, 0, "/", 200, 7), Asked(20.0, 0, "/", 304, 7)
-    for asked in (first, Asked(15.0, 0, "/robots.txt", 200), second):
-        log.note(asked)
-    assert log.answer_to(7, 9.5) is first
-    assert log.answer_to(7, 10.5) is second
-    assert log.answer_to(7, 20.5) is None
-    assert log.answer_to(8, 1.0) is None
-    assert list(log.of_page(7)) == [first, second]
+    log = RequestLog()
+    first, second = LoggedRequest(10.0, 0, "/", 200, 7), LoggedRequest(20.0, 0, "/", 304, 7)
+    for asked in (first, LoggedRequest(15.0, 0, "/robots.txt", 200), second):
+        log.add(asked)
+    assert log.response_to(7, 9.5) is first
+    assert log.response_to(7, 10.5) is second
+    assert log.response_to(7, 20.5) is None
+    assert log.response_to(8, 1.0) is None
+    assert list(log.requests_for(7)) == [first, second]

@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from freshet.backtest.continuous import Standing
+from freshet.backtest.continuous import CrawlerScore
 from freshet.cli import live_view
 from freshet.crawl.fetch_job import DaySpending
-from freshet.demo.monitor import Find, PageSight, Sight
+from freshet.demo.monitor import LivePageStatus, LiveStatus, VisitFinding
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-NEWS = PageSight(
+NEWS = LivePageStatus(
     name="herald.example/",
     kind="news",
     looks=9,
@@ -25,26 +25,26 @@ NEWS = PageSight(
     rate_low=2.0,
     rate_high=12.0,
 )
-SIGHT = Sight(
+SIGHT = LiveStatus(
     now=NOW,
-    share=0.5,
+    elapsed_share=0.5,
     spending=DaySpending("2026-03-05", 42, 100),
     outcomes={"ok": 1000, "not-modified": 200, "captcha": 3},
-    standings=(
-        Standing("freshet", 1203, 55, 0.9, 0.85),
-        Standing("age", 1201, 44, 0.8, 0.75),
-        Standing("nutch", 1201, 33, 0.7, 0.65),
+    scores=(
+        CrawlerScore("freshet", 1203, 55, 0.9, 0.85),
+        CrawlerScore("age", 1201, 44, 0.8, 0.75),
+        CrawlerScore("nutch", 1201, 33, 0.7, 0.65),
     ),
     pages=(NEWS,),
-    finds=(Find(NOW, "herald.example/", "words changed: 12"),),
+    findings=(VisitFinding(NOW, "herald.example/", "words changed: 12"),),
 )
 
 
-def drawn(sight: Sight, monkeypatch: pytest.MonkeyPatch, width: int = 120) -> list[str]:
+def drawn(sight: LiveStatus, monkeypatch: pytest.MonkeyPatch, width: int = 120) -> list[str]:
     console = Console(width=width, height=40)
     monkeypatch.setattr(live_view, "console", console)
     with console.capture() as capture:
-        console.print(live_view.picture(sight))
+        console.print(live_view.render_demo_state(sight))
     return capture.get().split("\n")
 
 
@@ -105,13 +105,13 @@ def test_what_was_just_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_text_that_could_steer_the_terminal_is_not_passed_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sight = replace(SIGHT, finds=(Find(NOW, "a\x1b[31mb", "c\nd"),))
+    sight = replace(SIGHT, findings=(VisitFinding(NOW, "a\x1b[31mb", "c\nd"),))
     assert "Thu 12:00  a?[31mb  c d" in drawn(sight, monkeypatch)
 
 
 def test_a_low_terminal_still_shows_some_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_view, "console", Console(width=80, height=10))
-    assert live_view.pages_that_fit() == live_view.FEWEST_PAGES
+    assert live_view.max_visible_pages() == live_view.MIN_VISIBLE_PAGES
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,20 @@ from http.client import HTTPConnection
 import pytest
 
 from freshet.core.errors import UsageError
-from freshet.demo.hosts import Answer
-from freshet.demo.server import ADDRESS, Server, listen, origin_of, port_of
+from freshet.demo.hosts import HostResponse
+from freshet.demo.server import ADDRESS, LoopbackServer, open_sockets, origin_of, port_of
 
 
-def echo(host: int, method: str, path: str, headers: Mapping[str, str]) -> Answer:
+def echo(host: int, method: str, path: str, headers: Mapping[str, str]) -> HostResponse:
     text = f"{host} {method} {path} {headers.get('if-none-match', '')}"
-    return Answer(304 if "if-none-match" in headers else 200, (("X-Seen", text),), text.encode())
+    return HostResponse(
+        304 if "if-none-match" in headers else 200, (("X-Seen", text),), text.encode()
+    )
 
 
 def test_every_host_answers_at_its_own_port_and_keeps_the_connection() -> None:
-    sockets = listen(2)
-    with Server(sockets, echo):
+    sockets = open_sockets(2)
+    with LoopbackServer(sockets, echo):
         for host, listening in enumerate(sockets):
             assert origin_of(listening) == f"http://{ADDRESS}:{port_of(listening)}"
             connection = HTTPConnection(ADDRESS, port_of(listening), timeout=10)
@@ -29,8 +31,8 @@ def test_every_host_answers_at_its_own_port_and_keeps_the_connection() -> None:
 
 
 def test_an_answer_of_304_has_no_body() -> None:
-    sockets = listen(1)
-    with Server(sockets, lambda *request: Answer(304, (("ETag", '"1"'),))):
+    sockets = open_sockets(1)
+    with LoopbackServer(sockets, lambda *request: HostResponse(304, (("ETag", '"1"'),))):
         connection = HTTPConnection(ADDRESS, port_of(sockets[0]), timeout=10)
         for _ in range(2):
             connection.request("GET", "/", headers={"If-None-Match": '"1"'})
@@ -40,9 +42,9 @@ def test_an_answer_of_304_has_no_body() -> None:
 
 
 def test_what_is_no_http_is_refused() -> None:
-    sockets = listen(1)
+    sockets = open_sockets(1)
     with (
-        Server(sockets, echo),
+        LoopbackServer(sockets, echo),
         socket.create_connection((ADDRESS, port_of(sockets[0])), timeout=10) as line,
     ):
         line.sendall(b"hello\r\n\r\n")
@@ -50,10 +52,10 @@ def test_what_is_no_http_is_refused() -> None:
 
 
 def test_a_server_that_was_left_answers_no_more() -> None:
-    sockets = listen(1)
+    sockets = open_sockets(1)
     port = port_of(sockets[0])
     with (
-        Server(sockets, echo),
+        LoopbackServer(sockets, echo),
         socket.create_connection((ADDRESS, port), timeout=10) as open_line,
     ):
         open_line.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -66,6 +68,6 @@ def test_ports_can_be_chosen_and_must_be_free() -> None:
     with socket.create_server((ADDRESS, 0)) as taken:
         port = port_of(taken)
         with pytest.raises(UsageError, match="are not free"):
-            listen(2, port)
-    with listen(1, port)[0] as again:
+            open_sockets(2, port)
+    with open_sockets(1, port)[0] as again:
         assert port_of(again) == port

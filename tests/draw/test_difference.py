@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.draw.diff_sheet import ADDED, REMOVED, SAME, Sheet, difference_sheet
+from freshet.draw.diff_sheet import ADDED, REMOVED, SAME, DiffSheet, render_diff_sheet
 
 HOSTILE = '</del><script>alert(1)</script><img src=x onerror="go()"> & "quotes"'
 
@@ -25,16 +25,20 @@ class Reader(HTMLParser):
 
 
 def test_what_went_and_came_is_marked() -> None:
-    page = difference_sheet(
-        Sheet("https://example.org/", ["a fact"], [(SAME, "at "), (REMOVED, "ten"), (ADDED, "six")])
+    page = render_diff_sheet(
+        DiffSheet(
+            "https://example.org/", ["a fact"], [(SAME, "at "), (REMOVED, "ten"), (ADDED, "six")]
+        )
     )
     assert "at <del>ten</del><ins>six</ins>" in page
     assert '<p class="facts">a fact</p>' in page
 
 
 def test_what_a_page_says_is_never_markup() -> None:
-    sheet = Sheet(HOSTILE, [HOSTILE], [(ADDED, HOSTILE)], (f"javascript:{HOSTILE}",), (HOSTILE,))
-    page = difference_sheet(sheet)
+    sheet = DiffSheet(
+        HOSTILE, [HOSTILE], [(ADDED, HOSTILE)], (f"javascript:{HOSTILE}",), (HOSTILE,)
+    )
+    page = render_diff_sheet(sheet)
     assert set(Reader(page).tags) <= {"ins", "del", "h2", "ul", "li"}
     assert HOSTILE not in page
     assert "<script" not in page
@@ -43,7 +47,7 @@ def test_what_a_page_says_is_never_markup() -> None:
 
 def test_long_stretches_that_stayed_are_folded_but_kept() -> None:
     stayed = "".join(f"line {place}\n" for place in range(50))
-    page = difference_sheet(Sheet("t", [], [(ADDED, "new\n"), (SAME, stayed), (ADDED, "end")]))
+    page = render_diff_sheet(DiffSheet("t", [], [(ADDED, "new\n"), (SAME, stayed), (ADDED, "end")]))
     assert "44 lines stayed the same" in page
     assert page.index("line 2\n") < page.index("<details>") < page.index("line 3\n")
     assert page.index("line 46\n") < page.index("</details>") < page.index("line 47\n")
@@ -51,17 +55,17 @@ def test_long_stretches_that_stayed_are_folded_but_kept() -> None:
 
 def test_short_stretches_are_not_folded() -> None:
     stayed = "".join(f"line {place}\n" for place in range(8))
-    assert "<details>" not in difference_sheet(
-        Sheet("t", [], [(ADDED, "a"), (SAME, stayed), (ADDED, "b")])
+    assert "<details>" not in render_diff_sheet(
+        DiffSheet("t", [], [(ADDED, "a"), (SAME, stayed), (ADDED, "b")])
     )
 
 
 def test_two_versions_without_text_say_so() -> None:
-    assert "Neither version has any text." in difference_sheet(Sheet("t", [], []))
+    assert "Neither version has any text." in render_diff_sheet(DiffSheet("t", [], []))
 
 
 def test_characters_that_steer_are_replaced_and_the_sheet_can_be_written() -> None:
-    page = difference_sheet(Sheet("t", [], [(ADDED, "a\x00b\x1b[31m\u202ec\ud800")]))
+    page = render_diff_sheet(DiffSheet("t", [], [(ADDED, "a\x00b\x1b[31m\u202ec\ud800")]))
     assert "a\ufffdb\ufffd[31m\ufffdc\ufffd" in page
     assert page.encode()
 
@@ -72,5 +76,5 @@ pieces = st.lists(st.tuples(st.sampled_from([SAME, REMOVED, ADDED]), texts), min
 
 @given(pieces)
 def test_the_text_is_all_there(held: list[tuple[str, str]]) -> None:
-    read = Reader(difference_sheet(Sheet("t", [], held))).text
+    read = Reader(render_diff_sheet(DiffSheet("t", [], held))).text
     assert read.partition(">")[2].strip("\n") == "".join(text for _, text in held)

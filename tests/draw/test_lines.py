@@ -5,17 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from freshet.draw.line_chart import Line, lines
-from freshet.draw.theme import NothingToDraw, Picture
+from freshet.draw.line_chart import ChartSeries, line_chart
+from freshet.draw.theme import Chart, EmptyChartError
 from tests.draw.pictures import rows_of, svg_of
 
 AT = np.array([1.0, 2.0, 3.0])
-KNOWN = Line("known", AT, np.array([0.2, np.nan, 0.4]), np.array([0.1, 0.1, np.nan]))
-PLAIN = Line("plain", AT, np.array([0.5, 0.6, 0.7]))
+KNOWN = ChartSeries("known", AT, np.array([0.2, np.nan, 0.4]), np.array([0.1, 0.1, np.nan]))
+PLAIN = ChartSeries("plain", AT, np.array([0.5, 0.6, 0.7]))
 
 
-def drawn(*series: Line) -> Picture:
-    return lines(series, title="A title", of=("some pages",), across="cycle", measure="NDCG")
+def drawn(*series: ChartSeries) -> Chart:
+    return line_chart(
+        series, title="A title", subtitles=("some pages",), x_title="cycle", y_title="NDCG"
+    )
 
 
 def test_a_point_that_is_not_known_is_left_out_and_bands_end_at_margins() -> None:
@@ -33,19 +35,19 @@ def test_every_line_is_named_in_the_picture() -> None:
 
 
 def test_nothing_known_is_nothing_to_draw() -> None:
-    unknown = Line("unknown", AT, np.full(3, np.nan))
-    with pytest.raises(NothingToDraw, match="NDCG"):
+    unknown = ChartSeries("unknown", AT, np.full(3, np.nan))
+    with pytest.raises(EmptyChartError, match="NDCG"):
         drawn(unknown)
 
 
 def test_lines_upon_each_other_are_all_seen() -> None:
-    twins = [Line(name, AT, np.array([0.2, 0.3, 0.4])) for name in ("one", "two", "three")]
+    twins = [ChartSeries(name, AT, np.array([0.2, 0.3, 0.4])) for name in ("one", "two", "three")]
     dashes = set(re.findall(r'stroke-dasharray="([^"]*)"', svg_of(drawn(*twins))))
     assert dashes == {"1,0", "7,7", "2,9"}
 
 
 def test_of_many_lines_none_is_dashed() -> None:
-    many = [Line(name, AT, np.array([0.2, 0.3, 0.4])) for name in "abcd"]
+    many = [ChartSeries(name, AT, np.array([0.2, 0.3, 0.4])) for name in "abcd"]
     assert set(re.findall(r'stroke-dasharray="([^"]*)"', svg_of(drawn(*many)))) == {"1,0"}
 
 

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from freshet.core.errors import UsageError
-from freshet.draw.chart_file import rendered, save
-from freshet.draw.png import SIGNATURE, packed
-from freshet.draw.scatter import changes_of_a_page
-from freshet.draw.theme import Picture
+from freshet.draw.chart_file import render_chart, save_chart
+from freshet.draw.png import SIGNATURE, recompress
+from freshet.draw.scatter import page_changes_scatter
+from freshet.draw.theme import Chart
 
 HOSTILE = 'https://example.org/</script><script>alert("<b>")</script>'
 
 
 @pytest.fixture(scope="module")
-def picture() -> Picture:
-    return changes_of_a_page(np.array([1.0, 30.0]), np.array([0.5, 0.9]), page=HOSTILE)
+def picture() -> Chart:
+    return page_changes_scatter(np.array([1.0, 30.0]), np.array([0.5, 0.9]), page=HOSTILE)
 
 
 @pytest.fixture(scope="module")
-def page(picture: Picture) -> str:
-    return rendered(picture, "html").decode()
+def page(picture: Chart) -> str:
+    return render_chart(picture, "html").decode()
 
 
 def pixels(png: bytes) -> bytes:
@@ -38,23 +38,23 @@ def pixels(png: bytes) -> bytes:
     return zlib.decompress(body)
 
 
-def test_a_file_is_what_its_name_ends_with(picture: Picture, tmp_path: Path) -> None:
+def test_a_file_is_what_its_name_ends_with(picture: Chart, tmp_path: Path) -> None:
     for kind, begins in (("png", SIGNATURE), ("svg", b"<svg"), ("json", b"{")):
         path = tmp_path / f"picture.{kind}"
-        save(picture, path)
+        save_chart(picture, path)
         assert path.read_bytes().startswith(begins)
 
 
-def test_a_name_that_is_no_picture_is_refused(picture: Picture, tmp_path: Path) -> None:
+def test_a_name_that_is_no_picture_is_refused(picture: Chart, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"picture.gif is no picture; end its name with .png"):
-        save(picture, tmp_path / "picture.gif")
+        save_chart(picture, tmp_path / "picture.gif")
     assert not list(tmp_path.iterdir())
 
 
-def test_packing_keeps_every_pixel(picture: Picture) -> None:
-    png = rendered(picture, "png")
+def test_packing_keeps_every_pixel(picture: Chart) -> None:
+    png = render_chart(picture, "png")
     loose = packed_loosely(png)
-    assert pixels(packed(loose)) == pixels(loose) == pixels(png)
+    assert pixels(recompress(loose)) == pixels(loose) == pixels(png)
     assert len(png) < len(loose)
     width, height = struct.unpack_from(">II", png, len(SIGNATURE) + 8)
     assert len(pixels(png)) == height * (1 + 4 * width)
@@ -86,13 +86,13 @@ def test_a_page_cannot_be_broken_by_what_it_shows(page: str) -> None:
     assert "\\u003c/script\\u003e" in page
 
 
-def test_the_json_holds_the_data(picture: Picture) -> None:
-    specification = json.loads(rendered(picture, "json"))
+def test_the_json_holds_the_data(picture: Chart) -> None:
+    specification = json.loads(render_chart(picture, "json"))
     assert specification["datasets"]
     assert specification["description"].startswith("Half of the changes")
 
 
 def test_pictures_of_the_same_data_are_the_same_bytes() -> None:
     hours, dices = np.array([2.0]), np.array([0.5])
-    one, other = (changes_of_a_page(hours, dices, page="a") for _ in range(2))
-    assert rendered(one, "svg") == rendered(other, "svg")
+    one, other = (page_changes_scatter(hours, dices, page="a") for _ in range(2))
+    assert render_chart(one, "svg") == render_chart(other, "svg")

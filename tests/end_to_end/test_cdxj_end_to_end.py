@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.exporters.surt import surt
-from freshet.archive.importers.base import Http
+from freshet.archive.importers.base import HttpExchange
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import run_tool
 from tests.record.record_samples import arrive, hop, html, make, record
 
-HTTP = Http(
+HTTP = HttpExchange(
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n", b"GET / x\r\n\r\n"
 )
-UNCHANGED = Http(b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n", b"GET / x\r\n\r\n")
+UNCHANGED = HttpExchange(b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n", b"GET / x\r\n\r\n")
 LIVE = "http://127.0.0.1:8080/News"
 FINAL = "https://www.example.org/final?b=2&a=1"
 HTTP_TYPE = "Content-Type: application/http; msgtype=response"
@@ -66,18 +66,18 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits: records of every kind."""
     folder = tmp_path_factory.mktemp("cdxj")
     with make(folder / "c") as made:
-        unchanged = arrive(3, url=LIVE, outcome=Outcome.NOT_MODIFIED, http=UNCHANGED)
+        unchanged = arrive(3, url=LIVE, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
         record(made, [
-            arrive(1, html("one"), url=LIVE, http=HTTP),
-            arrive(2, html("one"), url=LIVE, http=HTTP),
+            arrive(1, html("one"), url=LIVE, exchange=HTTP),
+            arrive(2, html("one"), url=LIVE, exchange=HTTP),
             replace(unchanged, status=304),
-            arrive(4, html("two"), url=LIVE, http=HTTP, hops=(hop(LIVE, FINAL),), final_url=FINAL),
+            arrive(4, html("two"), url=LIVE, exchange=HTTP, hops=(hop(LIVE, FINAL),), final_url=FINAL),
             arrive(5, html("gone"), url=LIVE, status=404),
             arrive(6, outcome=Outcome.REDIRECT, url=LIVE, hops=(hop(LIVE, LIVE),)),
             arrive(7, html("text"), url="https://example.org/resource"),
         ])  # fmt: skip
         foreign.write(folder / "odd.warc.gz", odd_records())
-        assert made.bring("warc", folder / "odd.warc.gz").bad == 0
+        assert made.import_history("warc", folder / "odd.warc.gz").bad == 0
         yield made
 
 
@@ -85,7 +85,9 @@ def test_the_index_is_that_of_cdxj_indexer_line_by_line(
     collection: Collection, tmp_path: Path
 ) -> None:
     collection.export("cdxj", tmp_path / "ours.cdxj")
-    run_tool("cdxj-indexer", "--sort", "--output", tmp_path / "theirs.cdxj", collection.archive)
+    run_tool(
+        "cdxj-indexer", "--sort", "--output", tmp_path / "theirs.cdxj", collection.archive_folder
+    )
     ours = (tmp_path / "ours.cdxj").read_text().splitlines()
     assert ours == (tmp_path / "theirs.cdxj").read_text().splitlines()
     assert len(set(ours)) == len(ours)

@@ -12,7 +12,7 @@ import pytest
 
 import freshet
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.core.errors import Locked, NotFound
+from freshet.core.errors import LockedError, NotFoundError
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.waiting import until
@@ -52,10 +52,13 @@ def test_a_notebook_watches_and_runs_again_and_again(tmp_path: Path, server: Loo
 
 
 def test_what_goes_wrong_in_the_crawl_is_raised_where_it_was_called(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="freshet init"):
+    with pytest.raises(NotFoundError, match="freshet init"):
         freshet.run(tmp_path / "nowhere")
     freshet.create(tmp_path / "c", contact="a@example.org").close()
-    with ArchiveLock(tmp_path / "c" / "archive", command="freshet import"), pytest.raises(Locked):
+    with (
+        ArchiveLock(tmp_path / "c" / "archive", command="freshet import"),
+        pytest.raises(LockedError),
+    ):
         freshet.run(tmp_path / "c", seconds=5)
 
 

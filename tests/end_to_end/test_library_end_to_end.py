@@ -7,7 +7,7 @@ import pytest
 
 import freshet
 from freshet.collection.collection import Collection
-from freshet.core.errors import NotFound
+from freshet.core.errors import NotFoundError
 from freshet.core.types import Change
 from tests.record.record_samples import URL, arrive, html, record
 
@@ -50,7 +50,7 @@ def test_what_is_set_for_a_page_is_told_with_its_origin(collection: Collection) 
     page = collection.add(URL, tags=("front",))
     collection.change_settings("front", [("importance", 2.0)])
     collection.change_settings(page, [("counts_as", "links")])
-    found = {row.name: (row.value, row.origin) for row in collection.holdings(page)}
+    found = {row.name: (row.value, row.origin) for row in collection.resolved_settings(page)}
     assert found["importance"] == (2.0, "tag front")
     assert found["counts_as"] == ("links", "page")
     assert found["proxy"][1] == "default"
@@ -70,12 +70,12 @@ def test_totals_are_counted_only_for_as_many_pages_as_wanted(
 ) -> None:
     collection.add_many([f"https://example.org/{number}" for number in range(9)])
     counted: list[str] = []
-    summaries = collection.catalog.summaries
+    summaries = collection.catalog.page_totals
 
     def watched(pages):
         return summaries(counted.append(page.url) or page for page in pages)
 
-    monkeypatch.setattr(collection.catalog, "summaries", watched)
+    monkeypatch.setattr(collection.catalog, "page_totals", watched)
     assert len(collection.summaries(limit=2)) == len(counted) == 2
 
 
@@ -91,12 +91,12 @@ def test_an_import_is_recorded_with_its_number_source_and_bad_rows(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "seen.csv").write_text(f"page,time,changed\n{URL},2024-01-01,0\n{URL},never,1\n")
-    done = collection.bring("csv", tmp_path / "seen.csv")
+    done = collection.import_history("csv", tmp_path / "seen.csv")
     [kept] = collection.status().imports
     assert (kept.id, kept.source) == (done.number, "seen")
     assert collection.page(URL).source == "seen"
     assert collection.bad_rows(done.number) == done.bad_rows
-    with pytest.raises(NotFound, match="there is no import 9"):
+    with pytest.raises(NotFoundError, match="there is no import 9"):
         collection.bad_rows(9)
 
 
@@ -120,7 +120,7 @@ def test_links_that_nobody_compared_are_not_told_to_be_none(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "seen.csv").write_text(f"page,time,changed\n{URL},2024-01-01,1\n")
-    collection.bring("csv", tmp_path / "seen.csv")
+    collection.import_history("csv", tmp_path / "seen.csv")
     collection.export("changes", tmp_path / "changes.parquet")
     assert pl.read_parquet(tmp_path / "changes.parquet")["new_links"].to_list() == [None]
     assert Change(True).new_link_count is None
@@ -129,14 +129,14 @@ def test_links_that_nobody_compared_are_not_told_to_be_none(
 def test_pages_beside_another_writer_are_counted_right(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    introduce = collection.catalog.introduce
+    introduce = collection.catalog.insert_pages
 
     def beside(items, now):
         with freshet.open(collection.path) as other:
             other.add(OTHER)
         return introduce(items, now)
 
-    monkeypatch.setattr(collection.catalog, "introduce", beside)
+    monkeypatch.setattr(collection.catalog, "insert_pages", beside)
     added = collection.add_many([URL, OTHER])
     assert (added.new, added.known) == (1, 1)
 
@@ -145,7 +145,7 @@ def test_a_removed_page_is_found_only_when_it_is_asked_for(collection: Collectio
     page = collection.add(URL)
     collection.remove([page])
     for source in (None, ""):
-        with pytest.raises(NotFound, match="freshet add"):
+        with pytest.raises(NotFoundError, match="freshet add"):
             collection.page(URL, source=source)
     assert collection.page(URL, removed=True) == page
     assert collection.add(URL) == page

@@ -3,16 +3,22 @@
 import re
 
 from freshet.core.types import DomRows, Snapshot
-from freshet.core.version_series import series_of
-from freshet.measure.dynamics.structure.blocks import Habit, blocks, outline, row_lifespans, shades
-from freshet.measure.dynamics.structure.dom_history import look_timeline, serialise
+from freshet.core.version_series import build_series
+from freshet.measure.dynamics.structure.blocks import (
+    BlockBehaviour,
+    block_outline,
+    blocks_of_outline,
+    lifespan_shades,
+    row_lifespans,
+)
+from freshet.measure.dynamics.structure.dom_history import dom_history, look_timeline
 from freshet.view.dom import full_path
-from freshet.view.heatmap import lifespan_titles, tint
-from freshet.view.parse import look
-from freshet.view.tags import BLOCK, meanings
+from freshet.view.heatmap import lifespan_titles, render_heatmap
+from freshet.view.parse import parse_snapshot
+from freshet.view.tags import BLOCK, tag_meanings
 
 HOUR = 3600.0
-BLOCKS = frozenset(name for name, meaning in meanings().items() if meaning & BLOCK)
+BLOCKS = frozenset(name for name, meaning in tag_meanings().items() if meaning & BLOCK)
 
 
 def snapshot(visit: int) -> Snapshot:
@@ -25,32 +31,34 @@ def snapshot(visit: int) -> Snapshot:
 
 
 def dom_of(visit: int) -> DomRows:
-    dom = look(snapshot(visit), dom=True).dom
+    dom = parse_snapshot(snapshot(visit), dom=True).dom
     assert dom is not None
     return dom
 
 
 VISITS = range(3, 13)
 DOMS = [dom_of(visit) for visit in VISITS]
-SERIES = series_of([HOUR * place for place in range(10)], range(10), [], DOMS)
-STRUCTURE = serialise(SERIES, look_timeline(SERIES))
+SERIES = build_series([HOUR * place for place in range(10)], range(10), [], DOMS)
+STRUCTURE = dom_history(SERIES, look_timeline(SERIES))
 
 
 def test_the_blocks_of_a_page_show_their_habits():
-    listed = blocks(outline(STRUCTURE, BLOCKS), full_path)
-    assert {block.path.removeprefix("/html[0]/body[0]"): block.habit for block in listed} == {
-        "/h1[0]": Habit.STAYS,
-        "/p[0]": Habit.ALWAYS,
-        "/ul[0]/li[0]": Habit.ALWAYS,
-        "/ul[0]/li[1]": Habit.MOVES,
-        "/ul[0]/li[2]": Habit.MOVES,
-        "/div[0]": Habit.ALWAYS,
+    listed = blocks_of_outline(block_outline(STRUCTURE, BLOCKS), full_path)
+    assert {block.path.removeprefix("/html[0]/body[0]"): block.behaviour for block in listed} == {
+        "/h1[0]": BlockBehaviour.STAYS,
+        "/p[0]": BlockBehaviour.ALWAYS,
+        "/ul[0]/li[0]": BlockBehaviour.ALWAYS,
+        "/ul[0]/li[1]": BlockBehaviour.MOVES,
+        "/ul[0]/li[2]": BlockBehaviour.MOVES,
+        "/div[0]": BlockBehaviour.ALWAYS,
     }
 
 
 def test_the_last_version_is_tinted_where_content_does_not_stay():
-    lifespans = row_lifespans(outline(STRUCTURE, BLOCKS), DOMS[-1])
-    document = tint(snapshot(12), shades(lifespans, STRUCTURE), lifespan_titles(lifespans))
+    lifespans = row_lifespans(block_outline(STRUCTURE, BLOCKS), DOMS[-1])
+    document = render_heatmap(
+        snapshot(12), lifespan_shades(lifespans, STRUCTURE), lifespan_titles(lifespans)
+    )
     found = re.findall(
         r'<(\w+) style="background:rgba\(214,40,40,([0-9.]+)\)" title="([^"]+)', document
     )

@@ -11,7 +11,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from freshet.collection.collection import Collection
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 
 CSV = "page,time,changed,new_links\nhttps://a.org/,2024-01-01,0,\nhttps://a.org/,2024-01-02,1,3\n"
 WORDS = "<p>The river rose in spring and the fields were green again that year, {}.</p>"
@@ -19,8 +19,8 @@ WORDS = "<p>The river rose in spring and the fields were green again that year, 
 
 def test_observations_of_a_csv_file_come_in_once(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "seen.csv").write_text(CSV)
-    first = collection.bring("csv", tmp_path / "seen.csv")
-    again = collection.bring("csv", tmp_path / "seen.csv")
+    first = collection.import_history("csv", tmp_path / "seen.csv")
+    again = collection.import_history("csv", tmp_path / "seen.csv")
     assert (first.visits, again.visits, again.already_there) == (2, 0, 2)
     changes = [row.change for row in collection.page("https://a.org/").history()]
     assert [(change.changed, change.new_external) for change in changes] == [
@@ -32,7 +32,7 @@ def test_observations_of_a_csv_file_come_in_once(collection: Collection, tmp_pat
 def test_a_bad_row_is_named_and_the_others_are_kept(collection: Collection, tmp_path: Path) -> None:
     lines = CSV + "https://a.org/,yesterday,1,\n,2024-01-03,1,\nhttps://a.org/,2024-01-04,1,\n"
     (tmp_path / "seen.csv").write_text(lines)
-    done = collection.bring("csv", tmp_path / "seen.csv")
+    done = collection.import_history("csv", tmp_path / "seen.csv")
     assert (done.visits, done.bad) == (3, 2)
     assert [row.place for row in done.bad_rows] == ["seen.csv, line 4", "seen.csv, line 5"]
     assert len(collection.catalog.bad_rows(1)) == 2
@@ -45,13 +45,13 @@ def test_an_input_that_breaks_off_keeps_what_came_before(
     rows = [f"https://a.org/,{second},1,\n" for second in range(50_000)]
     packed = gzip.compress(("page,time,changed,new_links\n" + "".join(rows)).encode())
     (tmp_path / "seen.csv.gz").write_bytes(packed[: len(packed) // 2])
-    with pytest.raises(BadInput, match="what came before was taken in"):
-        collection.bring("csv", tmp_path / "seen.csv.gz")
+    with pytest.raises(BadInputError, match="what came before was taken in"):
+        collection.import_history("csv", tmp_path / "seen.csv.gz")
     kept = collection.catalog.counts().visits
     assert kept % 2_000 != 0
     assert collection.catalog.imports()[0].finished is None
     (tmp_path / "seen.csv.gz").write_bytes(packed)
-    done = collection.bring("csv", tmp_path / "seen.csv.gz")
+    done = collection.import_history("csv", tmp_path / "seen.csv.gz")
     assert (done.visits, done.already_there) == (50_000 - kept, kept)
 
 
@@ -59,7 +59,7 @@ def test_the_three_files_of_bing_come_in_once(collection: Collection, tmp_path: 
     (tmp_path / "urlid_offset_history.txt").write_text("5\t5.5\t[[1.5, 0], [1.0, 1]]\n")
     (tmp_path / "url_urlid_hostid.txt").write_text("http://a.org/\t5\t1\n")
     (tmp_path / "urlid_imp.txt").write_text("5\t0.5\n")
-    first, again = (collection.bring("bing", tmp_path) for _ in range(2))
+    first, again = (collection.import_history("bing", tmp_path) for _ in range(2))
     assert (first.visits, again.visits) == (3, 0)
     page = collection.page("http://a.org/")
     assert [row.change and row.change.changed for row in page.history()] == [None, False, True]
@@ -80,7 +80,7 @@ def versions(path: Path, count: int) -> Path:
 
 def test_versions_of_a_parquet_file_come_in_once(collection: Collection, tmp_path: Path) -> None:
     path = versions(tmp_path / "versions_shop.parquet", 8)
-    first, again = (collection.bring("parquet", path) for _ in range(2))
+    first, again = (collection.import_history("parquet", path) for _ in range(2))
     assert (first.visits, again.visits) == (8, 0)
     page = collection.page("https://a.org/1", source="shop")
     assert [v.row.change and v.row.change.changed for v in page.versions] == [
@@ -94,9 +94,9 @@ def test_versions_of_a_parquet_file_come_in_once(collection: Collection, tmp_pat
 
 
 def test_what_is_exported_as_csv_comes_in_again(collection: Collection, tmp_path: Path) -> None:
-    collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
+    collection.import_history("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     assert collection.export("csv", tmp_path / "out.csv", source="shop") == 6
-    done = collection.bring("csv", tmp_path / "out.csv", source="copy")
+    done = collection.import_history("csv", tmp_path / "out.csv", source="copy")
     assert (done.visits, done.bad) == (6, 0)
     with (tmp_path / "out.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -110,7 +110,7 @@ def test_what_is_exported_as_csv_comes_in_again(collection: Collection, tmp_path
 
 
 def test_parquet_columns_are_those_of_common_crawl(collection: Collection, tmp_path: Path) -> None:
-    collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
+    collection.import_history("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     collection.export("parquet", tmp_path / "out.parquet")
     collection.export("changes", tmp_path / "changes.parquet")
     visits, changes = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("out", "changes"))
@@ -124,7 +124,7 @@ def assert_that_offsets_lead_to_records(collection: Collection, index: Path) -> 
     for line in index.read_text().splitlines():
         _, stamp, fields = line.split(" ", 2)
         entry = json.loads(fields)
-        with (collection.archive / entry["filename"]).open("rb") as file:
+        with (collection.archive_folder / entry["filename"]).open("rb") as file:
             file.seek(int(entry["offset"]))
             record = next(ArchiveIterator(file))
         date = record.rec_headers.get_header("WARC-Date")
@@ -136,7 +136,7 @@ def assert_that_offsets_lead_to_records(collection: Collection, index: Path) -> 
 def test_offsets_of_the_cdxj_index_lead_to_the_records(
     collection: Collection, tmp_path: Path
 ) -> None:
-    collection.bring("parquet", versions(tmp_path / "versions_shop.parquet", 8))
+    collection.import_history("parquet", versions(tmp_path / "versions_shop.parquet", 8))
     assert collection.export("cdxj", tmp_path / "out.cdxj") == 8
     assert_that_offsets_lead_to_records(collection, tmp_path / "out.cdxj")
 
@@ -148,6 +148,6 @@ def test_an_index_tells_revisits_also_where_visits_came_late(
     rows = pl.read_parquet(path)
     for number in reversed(range(4)):
         rows[number : number + 1].write_parquet(path)
-        collection.bring("parquet", path)
+        collection.import_history("parquet", path)
     assert collection.export("cdxj", tmp_path / "out.cdxj") == 4
     assert_that_offsets_lead_to_records(collection, tmp_path / "out.cdxj")

@@ -8,7 +8,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import pytest
 
-from freshet.archive.importers.base import Http
+from freshet.archive.importers.base import HttpExchange
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign
@@ -16,8 +16,8 @@ from tests.end_to_end.replay_tools import pywb, run_tool
 from tests.record.record_samples import URL, arrive, bodies, hop, html, make, record, told
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: example.org\r\nCookie: id=secret\r\n\r\n"
-HTTP = Http(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", REQUEST)
-UNCHANGED = Http(b"HTTP/1.1 304 Not Modified\r\n\r\n", REQUEST)
+HTTP = HttpExchange(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", REQUEST)
+UNCHANGED = HttpExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n", REQUEST)
 OLD = "https://example.org/old"
 FINAL = "https://elsewhere.example/final"
 
@@ -27,17 +27,17 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits."""
     folder = tmp_path_factory.mktemp("wacz")
     with make(folder / "c") as made:
-        unchanged = arrive(3, outcome=Outcome.NOT_MODIFIED, http=UNCHANGED)
+        unchanged = arrive(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
         record(made, [
-            arrive(1, html("one"), http=HTTP),
-            arrive(2, html("one"), http=HTTP),
+            arrive(1, html("one"), exchange=HTTP),
+            arrive(2, html("one"), exchange=HTTP),
             replace(unchanged, status=304),
-            arrive(4, html("two"), http=HTTP, hops=(hop(URL, FINAL),), final_url=FINAL),
+            arrive(4, html("two"), exchange=HTTP, hops=(hop(URL, FINAL),), final_url=FINAL),
         ])  # fmt: skip
         foreign.write(
             folder / "a.warc.gz", [foreign.response(1, url=OLD), foreign.request(11, of=1, url=OLD)]
         )
-        made.bring("warc", folder / "a.warc.gz")
+        made.import_history("warc", folder / "a.warc.gz")
         yield made
 
 
@@ -108,11 +108,11 @@ def test_no_secret_of_a_request_leaves_with_it(exported: Path, tmp_path: Path) -
 
 def test_it_comes_back_as_it_was(collection: Collection, exported: Path, tmp_path: Path) -> None:
     with make(tmp_path / "c") as again:
-        done = again.bring("wacz", exported, source="")
+        done = again.import_history("wacz", exported, source="")
         assert (done.visits, done.bad) == (5, 0)
         assert told(again) == told(collection)
         assert bodies(again) == bodies(collection)
-        assert again.bring("wacz", exported, source="").already_there == 5
+        assert again.import_history("wacz", exported, source="").already_there == 5
         assert again.check().is_sound
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.warc.check import check
+from freshet.archive.warc.check import check_file
 from freshet.collection.collection import Collection
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 from freshet.core.types import Outcome
 from tests.end_to_end.foreign_warc import (
     IDENTICAL,
@@ -35,7 +35,9 @@ MISSING = "https://example.org/other"
 
 
 def archive(collection: Collection) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
+    return b"".join(
+        path.read_bytes() for path in sorted(collection.archive_folder.glob("*.warc.gz"))
+    )
 
 
 def outcomes(collection: Collection, source: str, url: str = URL) -> list[str]:
@@ -61,7 +63,7 @@ def test_records_come_in_byte_for_byte_with_their_companions(
 ) -> None:
     records = [request(11, of=1), response(1), metadata(12, of=1), response(2, OTHER)]
     members = write(tmp_path / "a.warc.gz", records)
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (2, 0)
     assert all(member in archive(collection) for member in members)
     assert outcomes(collection, "warc") == ["ok -", "ok 1"]
@@ -72,9 +74,9 @@ def test_records_come_in_byte_for_byte_with_their_companions(
 
 def test_a_second_import_brings_nothing_new(collection: Collection, tmp_path: Path) -> None:
     write(tmp_path / "a.warc.gz", [response(1), revisit(2, IDENTICAL), revisit(3, NOT_MODIFIED)])
-    collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz")
     before = archive(collection)
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.already_there) == (0, 3)
     assert archive(collection) == before
 
@@ -84,7 +86,7 @@ def test_revisits_are_looks_when_their_original_is_in_the_same_file(
 ) -> None:
     records = [response(1), revisit(2, IDENTICAL), revisit(3, NOT_MODIFIED), response(4, OTHER)]
     write(tmp_path / "a.warc.gz", records)
-    collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz")
     assert outcomes(collection, "warc") == ["ok -", "ok 0", "not-modified 0", "ok 1"]
     assert [v.row.visit.media_type for v in collection.page(URL).versions] == ["text/html"] * 3
     assert collection.page(URL).snapshot(2).body == PAGE
@@ -96,8 +98,8 @@ def test_a_revisit_finds_its_original_in_an_earlier_import(
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1)])
     write(tmp_path / "b.warc.gz", [revisit(2, IDENTICAL)])
-    collection.bring("warc", tmp_path / "a.warc.gz", source="crawl")
-    collection.bring("warc", tmp_path / "b.warc.gz", source="crawl")
+    collection.import_history("warc", tmp_path / "a.warc.gz", source="crawl")
+    collection.import_history("warc", tmp_path / "b.warc.gz", source="crawl")
     assert outcomes(collection, "crawl") == ["ok -", "ok 0"]
     assert collection.page(URL).snapshot(2).body == PAGE
 
@@ -106,7 +108,7 @@ def test_a_revisit_whose_original_is_missing_is_only_reported(
     collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [revisit(1, IDENTICAL), response(2, OTHER)])
-    collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz")
     assert outcomes(collection, "warc") == ["reported -", "ok -"]
     assert collection.check().is_sound
 
@@ -115,13 +117,13 @@ def test_a_revisit_of_another_page_reads_back_that_pages_bytes(
     collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1), revisit(2, IDENTICAL, url=MISSING)])
-    collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz")
     assert collection.page(MISSING).snapshot(1).body == PAGE
 
 
 def test_a_plain_file_becomes_members(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(request(11, of=1) + response(1) + response(2, OTHER))
-    done = collection.bring("warc", tmp_path / "a")
+    done = collection.import_history("warc", tmp_path / "a")
     assert (done.visits, done.bad) == (2, 0)
     assert collection.page(URL).snapshot(-1).body == OTHER
     assert collection.check().is_sound
@@ -131,7 +133,7 @@ def test_a_plain_file_becomes_members(collection: Collection, tmp_path: Path) ->
 def test_a_file_gzipped_as_a_whole_becomes_members(collection: Collection, tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(response(1) + response(2, OTHER) + revisit(3, IDENTICAL, OTHER)))
-    done = collection.bring("warc", path)
+    done = collection.import_history("warc", path)
     assert (done.visits, done.bad) == (3, 0)
     assert outcomes(collection, "warc") == ["ok -", "ok 1", "ok 0"]
     assert collection.check().is_sound
@@ -145,8 +147,8 @@ def test_an_arc_file_comes_in(collection: Collection, tmp_path: Path) -> None:
         http(PAGE), b"\n",
     ]  # fmt: skip
     (tmp_path / "a.arc").write_bytes(b"".join(parts))
-    first = collection.bring("warc", tmp_path / "a.arc")
-    again = collection.bring("warc", tmp_path / "a.arc")
+    first = collection.import_history("warc", tmp_path / "a.arc")
+    again = collection.import_history("warc", tmp_path / "a.arc")
     assert (first.visits, again.visits, again.already_there) == (1, 0, 1)
     assert collection.page(URL).snapshot(1).body == PAGE
     assert collection.check().is_sound
@@ -157,7 +159,7 @@ def test_records_of_other_than_pages_are_left_out_and_counted(
 ) -> None:
     lookup = raw("response", 1, b"20240101\nexample.org. 1.2.3.4", url="dns:example.org")
     write(tmp_path / "a.warc.gz", [lookup, response(2)])
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (1, 0)
     assert done.notes == ["1 records of other than http(s) pages were left out"]
 
@@ -169,7 +171,7 @@ def test_good_records_before_and_after_a_broken_one_are_kept(
     broken = bytearray(members[1])
     broken[len(broken) // 2] ^= 0xFF
     (tmp_path / "a.warc.gz").write_bytes(members[0] + bytes(broken) + members[2])
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (2, 1)
     assert done.bad_rows[0].place == f"a.warc.gz, offset {len(members[0])}"
     assert collection.catalog.bad_rows(1)[0].place == done.bad_rows[0].place
@@ -181,7 +183,7 @@ def test_a_file_that_is_cut_short_keeps_its_whole_records(
 ) -> None:
     members = write(tmp_path / "a.warc.gz", [response(1), response(2, OTHER)])
     (tmp_path / "a.warc.gz").write_bytes(members[0] + members[1][:-9])
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (1, 1)
 
 
@@ -189,8 +191,8 @@ def test_a_file_without_any_record_is_refused_with_one_line(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "a.warc.gz").write_bytes(b"not a web archive at all")
-    with pytest.raises(BadInput, match="no record of it can be read"):
-        collection.bring("warc", tmp_path / "a.warc.gz")
+    with pytest.raises(BadInputError, match="no record of it can be read"):
+        collection.import_history("warc", tmp_path / "a.warc.gz")
     assert collection.catalog.counts().visits == 0
 
 
@@ -199,7 +201,7 @@ def test_a_folder_of_files_is_one_import(collection: Collection, tmp_path: Path)
     (folder / "deep").mkdir(parents=True)
     write(folder / "b.warc.gz", [response(1)])
     write(folder / "deep" / "a.warc.gz", [response(2, OTHER)])
-    assert collection.bring("warc", folder).visits == 2
+    assert collection.import_history("warc", folder).visits == 2
     assert outcomes(collection, "warc") == ["ok -", "ok 1"]
 
 
@@ -211,9 +213,9 @@ def test_two_files_of_a_crawl_give_one_history_per_page(
     write(folder / "crawl-1.warc.gz", [response(1), response(4)])
     write(folder / "crawl-2.warc.gz", [response(2, OTHER), revisit(3, IDENTICAL, OTHER)])
     for number in (1, 2):
-        collection.bring("warc", folder / f"crawl-{number}.warc.gz")
+        collection.import_history("warc", folder / f"crawl-{number}.warc.gz")
     assert outcomes(collection, "warc") == ["ok -", "ok 1", "ok 0", "ok 1"]
-    again = collection.bring("warc", folder)
+    again = collection.import_history("warc", folder)
     assert (again.visits, again.already_there) == (0, 4)
     assert len(list(collection.pages())) == 1
 
@@ -222,8 +224,8 @@ def test_pages_that_were_imported_under_another_source_keep_it(
     collection: Collection, tmp_path: Path
 ) -> None:
     write(tmp_path / "a.warc.gz", [response(1)])
-    collection.bring("warc", tmp_path / "a.warc.gz", source="a")
-    again = collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz", source="a")
+    again = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (again.visits, again.already_there) == (0, 1)
     assert [page.source for page in collection.pages()] == ["a"]
 
@@ -242,7 +244,7 @@ def test_an_answer_to_a_post_is_no_page(collection: Collection, tmp_path: Path, 
         "apart": [page, posted, get, asked],
     }.get(order, [page, get, asked, posted])
     write(tmp_path / "a.warc.gz", records)
-    done = collection.bring("warc", tmp_path / "a.warc.gz")
+    done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (1, 0)
     assert done.notes == [
         "1 responses to other requests than GET (POST, HEAD and the like) were left out"
@@ -255,7 +257,7 @@ def test_a_capture_that_was_cut_when_it_was_made_is_no_look(
 ) -> None:
     cut = raw("response", 2, http(PAGE), "WARC-Truncated: length")
     write(tmp_path / "a.warc.gz", [response(1), cut])
-    collection.bring("warc", tmp_path / "a.warc.gz")
+    collection.import_history("warc", tmp_path / "a.warc.gz")
     rows = collection.page(URL).history()
     assert [row.visit.outcome for row in rows] == [Outcome.OK, Outcome.TOO_LARGE]
 
@@ -267,8 +269,8 @@ def test_files_are_closed_at_the_size_that_is_set(
     bodies = [PAGE + b"x" * number for number in range(9)]
     write(tmp_path / "a.warc.gz", [response(n, body) for n, body in enumerate(bodies, 1)])
     with Collection.open(collection.path, clock=collection.clock) as small:
-        assert small.bring("warc", tmp_path / "a.warc.gz").visits == 9
-        files = list(small.archive.glob("*.warc.gz"))
+        assert small.import_history("warc", tmp_path / "a.warc.gz").visits == 9
+        files = list(small.archive_folder.glob("*.warc.gz"))
         assert len(files) > 2
-        assert not [fault for path in files for fault in check(path)]
+        assert not [fault for path in files for fault in check_file(path)]
         assert small.check().is_sound

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.errors import BadInput, FreshetError, UsageError
+from freshet.core.errors import BadInputError, FreshetError, UsageError
 from freshet.engine.local import LocalEngine
-from freshet.engine.result_cache import Columns, Kept
+from freshet.engine.result_cache import Columns, ResultCache
 from tests.engine.works import die_at_three, double, fail_at_three, refuse_at_three, who
 
 numbers = st.lists(st.lists(st.integers(-(2**31), 2**31), max_size=5), max_size=12)
@@ -91,14 +91,14 @@ def test_work_that_fails_names_its_batch_and_shows_where(processes: int) -> None
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_error_of_freshet_comes_back_as_it_was_raised(processes: int) -> None:
-    with pytest.raises(BadInput, match="three cannot be read"):
+    with pytest.raises(BadInputError, match="three cannot be read"):
         list(LocalEngine(processes).map(refuse_at_three, batches([3])))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_work_that_was_stopped_goes_on_where_it_was(tmp_path: Path, processes: int) -> None:
-    kept = Kept(tmp_path / "work", "double 1")
-    first = LocalEngine(1).map(double, batches([1], [2], [3]), kept=kept)
+    kept = ResultCache(tmp_path / "work", "double 1")
+    first = LocalEngine(1).map(double, batches([1], [2], [3]), cache=kept)
     next(first), next(first)
     first.close()
     asked: list[Columns] = []
@@ -107,44 +107,44 @@ def test_work_that_was_stopped_goes_on_where_it_was(tmp_path: Path, processes: i
         asked.append(batch)
         return double(batch)
 
-    again = LocalEngine(1).map(noted, batches([1], [2], [3]), kept=kept)
+    again = LocalEngine(1).map(noted, batches([1], [2], [3]), cache=kept)
     assert plain(again) == plain(map(double, batches([1], [2], [3])))
     assert [batch["number"].tolist() for batch in asked] == [[3]]
-    beside = LocalEngine(processes).map(double, batches([3], [1], [4]), kept=kept)
+    beside = LocalEngine(processes).map(double, batches([3], [1], [4]), cache=kept)
     assert plain(beside) == plain(map(double, batches([3], [1], [4])))
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut short"])
 def test_a_kept_result_that_cannot_be_read_is_made_again(tmp_path: Path, damage: bytes) -> None:
-    kept = Kept(tmp_path, "double 1")
+    kept = ResultCache(tmp_path, "double 1")
     given_out = batches([1], [2])
-    list(LocalEngine(1).map(double, given_out, kept=kept))
+    list(LocalEngine(1).map(double, given_out, cache=kept))
     kept.path(given_out[0]).write_bytes(damage)
-    found = LocalEngine(1).map(double, given_out, kept=kept)
+    found = LocalEngine(1).map(double, given_out, cache=kept)
     assert plain(found) == plain(map(double, given_out))
 
 
 def test_another_version_of_the_work_finds_nothing(tmp_path: Path) -> None:
     batch = batches([1])[0]
-    Kept(tmp_path, "double 1").keep(batch, double(batch))
-    assert Kept(tmp_path, "double 1").find(batch) is not None
-    assert Kept(tmp_path, "double 2").find(batch) is None
+    ResultCache(tmp_path, "double 1").put(batch, double(batch))
+    assert ResultCache(tmp_path, "double 1").get(batch) is not None
+    assert ResultCache(tmp_path, "double 2").get(batch) is None
 
 
 def test_what_is_no_longer_needed_is_cleared(tmp_path: Path) -> None:
-    kept, (old, new) = Kept(tmp_path / "work", "double 1"), batches([1], [2])
-    kept.keep(old, double(old))
-    kept.keep(new, double(new))
+    kept, (old, new) = ResultCache(tmp_path / "work", "double 1"), batches([1], [2])
+    kept.put(old, double(old))
+    kept.put(new, double(new))
     kept.clear({kept.path(new)})
-    assert kept.find(old) is None
-    assert kept.find(new) is not None
+    assert kept.get(old) is None
+    assert kept.get(new) is not None
     kept.clear()
     assert not kept.folder.exists()
 
 
 def test_columns_of_objects_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="plain values"):
-        Kept(tmp_path, "x").path({"thing": np.array([object()])})
+        ResultCache(tmp_path, "x").path({"thing": np.array([object()])})
 
 
 SCRIPT = """

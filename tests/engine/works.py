@@ -5,7 +5,7 @@ import signal
 
 import numpy as np
 
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 from freshet.engine.result_cache import Columns
 
 
@@ -36,5 +36,5 @@ def fail_at_three(batch: Columns) -> Columns:
 def refuse_at_three(batch: Columns) -> Columns:
     """Refuse a batch that holds a three, as Freshet does."""
     if 3 in batch["number"]:
-        raise BadInput("three cannot be read")
+        raise BadInputError("three cannot be read")
     return batch

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from freshet.collection.collection import Collection
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl as run
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl as run
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}
@@ -68,7 +68,7 @@ def outcomes(folder: Path) -> dict[str, list[str]]:
 
 def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -> None:
     """Crawl in this process."""
-    run(folder, budget=budget, limits=Limits(visits=visits, seconds=seconds))
+    run(folder, budget=budget, limits=CrawlLimits(visits=visits, seconds=seconds))
 
 
 if __name__ == "__main__":

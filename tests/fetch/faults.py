@@ -19,11 +19,11 @@ import freshet.record.parsed_visit
 import freshet.record.recorder
 from freshet.collection.collection import Collection
 from freshet.core.settings import Settings
-from freshet.fetch.politeness.robots import Robots
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.redirect_middleware import Redirects
-from freshet.fetch.run_crawl import crawl as run
-from freshet.schedule.burst_queue import Agenda
+from freshet.fetch.politeness.robots import RobotsMiddleware
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.redirect_middleware import FollowRedirectsMiddleware
+from freshet.fetch.run_crawl import run_crawl as run
+from freshet.schedule.burst_queue import BurstQueue
 from freshet.schedule.states import PageStates
 
 ROOT = Path(__file__).parents[2]
@@ -67,18 +67,30 @@ def _inject(ids: dict[str, int]) -> None:
     rounds, learn, unlearnable = (ids[stage] for stage in ("rounds", "learn", "unlearnable"))
     _fail_when(Settings, "for_page", lambda _, *tables: any("accept" in str(t) for t in tables))
     _fail_when(
-        freshet.fetch.runtime, "request_of", lambda errand, *_, **__: "/request" in errand.url
+        freshet.fetch.runtime, "request_for_job", lambda errand, *_, **__: "/request" in errand.url
     )
-    _fail_when(Robots, "process_request", lambda _, request, **__: "/middleware" in request.url)
-    _fail_when(Redirects, "process_response", lambda _, request, **__: "/redirect" in request.url)
     _fail_when(
-        freshet.record.parsed_visit, "look", lambda snapshot, *_, **__: "/parse" in snapshot.url
+        RobotsMiddleware, "process_request", lambda _, request, **__: "/middleware" in request.url
     )
-    _fail_when(freshet.record.recorder, "change_since", _is_measured)
-    _fail_when(freshet.crawl.noise, "taught", lambda _, page, *__: "/noise" in page.url)
-    _fail_when(Agenda, "learnt", lambda _, seen, *__: any(page == rounds for page, _ in seen))
     _fail_when(
-        PageStates, "learn",
+        FollowRedirectsMiddleware,
+        "process_response",
+        lambda _, request, **__: "/redirect" in request.url,
+    )
+    _fail_when(
+        freshet.record.parsed_visit,
+        "parse_snapshot",
+        lambda snapshot, *_, **__: "/parse" in snapshot.url,
+    )
+    _fail_when(freshet.record.recorder, "measure_change", _is_measured)
+    _fail_when(freshet.crawl.noise, "learned_mask", lambda _, page, *__: "/noise" in page.url)
+    _fail_when(
+        BurstQueue,
+        "update_from_visits",
+        lambda _, seen, *__: any(page == rounds for page, _ in seen),
+    )
+    _fail_when(
+        PageStates, "add_visits",
         lambda _, visits: bool(
             (visits.looks & (visits.pages == learn)).any() or (visits.pages == unlearnable).any()
         ),
@@ -86,8 +98,8 @@ def _inject(ids: dict[str, int]) -> None:
 
 
 def _is_measured(before: Any, seen: Any) -> bool:
-    both = before.content is not None and seen.content is not None
-    return both and "measure" in seen.content.view.title
+    both = before.masked_view is not None and seen.masked_view is not None
+    return both and "measure" in seen.masked_view.view.title
 
 
 def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -> None:
@@ -96,7 +108,7 @@ def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -
     with Collection.open(folder) as collection:
         ids = {page.url.rpartition("/")[2]: page.id for page in collection.pages()}
     _inject(ids)
-    run(folder, budget=budget, limits=Limits(visits=visits, seconds=seconds or LONGEST))
+    run(folder, budget=budget, limits=CrawlLimits(visits=visits, seconds=seconds or LONGEST))
 
 
 if __name__ == "__main__":

@@ -23,16 +23,16 @@ from twisted.python.failure import Failure
 
 from freshet.core.clock import SystemClock
 from freshet.core.settings import PolitenessSettings, Settings
-from freshet.fetch.network.connections import HEAD, SENT
+from freshet.fetch.network.connections import REQUEST_HEAD_KEY, RESPONSE_HEAD_KEY
 from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES
-from freshet.fetch.network.failures import outcome_of
+from freshet.fetch.network.failures import classify_error
 from freshet.fetch.network.guard import ALLOW, RESOLVER
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.politeness.proxy_schedules import ProxiedHosts
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.politeness.proxy_schedules import ProxySchedules
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SECONDS = 1.0
-OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.politeness.robots.Robots": 100}}
+OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.politeness.robots.RobotsMiddleware": 100}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,13 @@ class Fetcher(Spider):
         self.results[name] = Result(
             status=response.status,
             body=response.body.decode("latin-1"),
-            head=response.meta[HEAD].decode("latin-1"),
-            sent=response.meta[SENT].decode("latin-1"),
+            head=response.meta[RESPONSE_HEAD_KEY].decode("latin-1"),
+            sent=response.meta[REQUEST_HEAD_KEY].decode("latin-1"),
             peer=str(response.ip_address),
         )
 
     def keep_failure(self, failure: Failure) -> None:
-        outcome, why = outcome_of(failure.value)
+        outcome, why = classify_error(failure.value)
         name = failure.request.cb_kwargs["name"]  # type: ignore[attr-defined]
         self.results[name] = Result(outcome=outcome, why=why)
 
@@ -134,23 +134,23 @@ class Parts:
     settings = Settings()
 
     def __init__(self) -> None:
-        self.hosts = HostClocks(PolitenessSettings(delay=0.0))
-        self.proxied = ProxiedHosts(self.hosts.politeness)
-        self.desk = self
+        self.host_schedule = HostSchedule(PolitenessSettings(delay=0.0))
+        self.proxy_schedules = ProxySchedules(self.host_schedule.politeness)
+        self.recording_loop = self
 
-    def require_day(self, request: Request) -> None:
+    def require_budget_day(self, request: Request) -> None:
         """Let every day pay."""
 
-    def book_apart(self, requests: int) -> None:
+    def book_unbudgeted(self, requests: int) -> None:
         """Count nothing."""
 
-    def leave(self, request: Request, *, was_sent: bool) -> None:
+    def end_turn(self, request: Request, *, was_sent: bool) -> None:
         """Note nothing."""
 
-    def hand_over(self, page: Request, robots: Request) -> None:
+    def pass_turn(self, page: Request, robots: Request) -> None:
         """Note nothing."""
 
-    def asking(self, host: str) -> AbstractContextManager[None]:
+    def awaiting_robots(self, host: str) -> AbstractContextManager[None]:
         """Hold nothing back."""
         return nullcontext()
 

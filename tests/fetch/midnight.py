@@ -6,9 +6,9 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from freshet.core.clock import stopwatch
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl as run
+from freshet.core.clock import monotonic_seconds
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl as run
 
 ROOT = Path(__file__).parents[2]
 DAY, NEXT_DAY = "2026-03-01", "2026-03-02"
@@ -23,12 +23,12 @@ class ClockWithMidnight:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._began = stopwatch()
+        self._began = monotonic_seconds()
 
     def now(self) -> datetime:
         """Return the time."""
         start = AFTER if self._file.exists() else BEFORE
-        return start + timedelta(seconds=stopwatch() - self._began)
+        return start + timedelta(seconds=monotonic_seconds() - self._began)
 
     def seconds_until(self, moment: datetime) -> float:
         """Return how long it is until a moment, in seconds."""
@@ -46,7 +46,7 @@ def crawl_over_midnight(folder: Path, file: Path, *, budget: int, visits: int) -
 def main(folder: str, file: str, budget: str, visits: int) -> None:
     """Crawl in this process."""
     clock = ClockWithMidnight(Path(file))
-    run(Path(folder), budget=budget, clock=clock, limits=Limits(visits=visits, seconds=5.0))
+    run(Path(folder), budget=budget, clock=clock, limits=CrawlLimits(visits=visits, seconds=5.0))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import IO, Any, Self
 
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 
 ADDRESS = "127.0.0.1"
 ROBOTS = "/robots.txt"
@@ -81,7 +81,7 @@ class Log:
             self._numbers[host, head.path] += 1
             entry = Entry(
                 len(self._entries), host, head.method, head.path, number, head.headers, peer,
-                earliest, stopwatch(),
+                earliest, monotonic_seconds(),
             )  # fmt: skip
             self._entries.append(entry)
             self._write(asdict(entry))
@@ -90,7 +90,7 @@ class Log:
     def end(self, place: int, sent: int) -> None:
         """Note that a request's answer is over, whole or not."""
         with self._lock:
-            entry = replace(self._entries[place], ended=stopwatch(), sent=sent)
+            entry = replace(self._entries[place], ended=monotonic_seconds(), sent=sent)
             self._entries[place] = entry
             self._write({"id": place, "ended": entry.ended, "sent": sent})
 
@@ -216,7 +216,7 @@ class Loopback:
             for name, port in self.ports.items()
         }
         self._conversations: set[asyncio.Task[None]] = set()
-        self._ticks = deque([stopwatch()], maxlen=TICKS_TO_READ)
+        self._ticks = deque([monotonic_seconds()], maxlen=TICKS_TO_READ)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run)
         self._stop = asyncio.Event()
@@ -257,7 +257,7 @@ class Loopback:
     async def _tick(self) -> None:
         """Note now and then that requests are being read without delay."""
         while True:
-            self._ticks.append(stopwatch())
+            self._ticks.append(monotonic_seconds())
             await asyncio.sleep(TICK_SECONDS)
 
     def _welcome(self, host: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:

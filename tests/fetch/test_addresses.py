@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.errors import SettingsError
-from freshet.fetch.network.addresses import Allowed, is_local, refusal, refused, why_special
+from freshet.fetch.network.addresses import (
+    AllowedRanges,
+    is_local_name,
+    special_purpose,
+    why_address_refused,
+    why_url_refused,
+)
 
-NOTHING = Allowed()
+NOTHING = AllowedRanges()
 
 
 @pytest.mark.parametrize(
@@ -25,7 +31,7 @@ NOTHING = Allowed()
     ],
 )  # fmt: skip
 def test_an_address_with_a_special_meaning_is_special(address: str) -> None:
-    assert why_special(address)
+    assert special_purpose(address)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +43,7 @@ def test_an_address_with_a_special_meaning_is_special(address: str) -> None:
     ],
 )  # fmt: skip
 def test_a_public_address_is_not_special(address: str) -> None:
-    assert why_special(address) is None
+    assert special_purpose(address) is None
 
 
 @pytest.mark.parametrize(
@@ -60,28 +66,30 @@ def test_a_public_address_is_not_special(address: str) -> None:
     ],
 )  # fmt: skip
 def test_a_special_range_is_special_from_end_to_end(first: str, last: str) -> None:
-    assert why_special(first)
-    assert why_special(last)
+    assert special_purpose(first)
+    assert special_purpose(last)
     if first != "0.0.0.0":
-        assert why_special(ip_address(first) - 1) is None
+        assert special_purpose(ip_address(first) - 1) is None
     if last != "255.255.255.255":
-        assert why_special(ip_address(last) + 1) is None
+        assert special_purpose(ip_address(last) + 1) is None
 
 
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_address_means_the_same_inside_ipv6(address: IPv4Address) -> None:
     mapped = IPv6Address(f"::ffff:{address}")
     translated = IPv6Address(f"64:ff9b::{address}")
-    assert why_special(mapped) == why_special(translated) == why_special(address)
+    assert special_purpose(mapped) == special_purpose(translated) == special_purpose(address)
 
 
 @given(st.ip_addresses(), st.integers(0, 65_535))
 def test_an_opened_address_is_open_at_its_ports_alone(
     address: IPv4Address | IPv6Address, port: int
 ) -> None:
-    allowed = Allowed.parse([f"{address}/{address.max_prefixlen}:{port}"])
-    assert refused(address, port, allowed) is None
-    assert refused(address, port + 1, allowed) == refused(address, port + 1, NOTHING)
+    allowed = AllowedRanges.parse([f"{address}/{address.max_prefixlen}:{port}"])
+    assert why_address_refused(address, port, allowed) is None
+    assert why_address_refused(address, port + 1, allowed) == why_address_refused(
+        address, port + 1, NOTHING
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +109,7 @@ def test_an_opened_address_is_open_at_its_ports_alone(
     ],
 )
 def test_ranges_are_read(text: str, address: str, port: int) -> None:
-    assert Allowed.parse([text]).opens(address, port)
+    assert AllowedRanges.parse([text]).allows(address, port)
 
 
 @pytest.mark.parametrize(
@@ -109,19 +117,19 @@ def test_ranges_are_read(text: str, address: str, port: int) -> None:
 )
 def test_what_is_no_range_is_named_with_the_setting(text: str) -> None:
     with pytest.raises(SettingsError, match=r"network\.allow: .*give a range such as"):
-        Allowed.parse([text])
+        AllowedRanges.parse([text])
 
 
 @pytest.mark.parametrize("port", ["70000", "1-70000"])
 def test_a_port_that_cannot_be_is_an_error(port: str) -> None:
     with pytest.raises(SettingsError, match="no such ports"):
-        Allowed.parse([f"10.0.0.0/8:{port}"])
+        AllowedRanges.parse([f"10.0.0.0/8:{port}"])
 
 
 def test_a_refusal_says_what_would_open_it() -> None:
-    why = refusal("http://[::1]:8000/", NOTHING)
+    why = why_url_refused("http://[::1]:8000/", NOTHING)
     assert why == '::1 is special (loopback); network.allow = ["::1/128:8000"] would open it'
-    assert refusal("http://[::1]:8000/", Allowed.parse(["::1/128:8000"])) is None
+    assert why_url_refused("http://[::1]:8000/", AllowedRanges.parse(["::1/128:8000"])) is None
 
 
 @pytest.mark.parametrize(
@@ -134,23 +142,23 @@ def test_a_refusal_says_what_would_open_it() -> None:
     ],
 )  # fmt: skip
 def test_a_url_is_refused_however_it_is_spelled(url: str) -> None:
-    assert refusal(url, NOTHING)
+    assert why_url_refused(url, NOTHING)
 
 
 @pytest.mark.parametrize(
     "url", ["http://8.8.8.8/", "https://example.org:8443/", "http://public.example\\@127.0.0.1/"]
 )
 def test_a_public_url_passes(url: str) -> None:
-    assert refusal(url, NOTHING) is None
+    assert why_url_refused(url, NOTHING) is None
 
 
 def test_a_local_name_is_looked_up_where_something_is_open() -> None:
-    allowed = Allowed.parse(["127.0.0.1:8000"])
-    assert refusal("http://localhost:8000/", allowed) is None
-    assert refusal("http://localhost:8001/", allowed)
+    allowed = AllowedRanges.parse(["127.0.0.1:8000"])
+    assert why_url_refused("http://localhost:8000/", allowed) is None
+    assert why_url_refused("http://localhost:8001/", allowed)
 
 
 def test_local_names_are_known_by_their_ends() -> None:
-    assert is_local("LOCALHOST.")
-    assert is_local("printer.local")
-    assert not is_local("local.example")
+    assert is_local_name("LOCALHOST.")
+    assert is_local_name("printer.local")
+    assert not is_local_name("local.example")

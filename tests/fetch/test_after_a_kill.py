@@ -10,10 +10,10 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock, to_epoch
-from freshet.core.tables import Caps
-from freshet.crawl.session import Crawl
-from freshet.fetch.collection_thread import Worker
-from freshet.fetch.runtime import Parts
+from freshet.core.tables import HostCaps
+from freshet.crawl.session import CrawlSession
+from freshet.fetch.collection_thread import CollectionThread
+from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.crawls import make_collection
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -31,17 +31,17 @@ def die_with_a_request_out(folder: Path) -> None:
     """Leave a collection as a crawl does that is killed while its first request is out."""
     opened = Collection.open(folder, clock=FixedClock(NOON))
     with opened as collection, collection.recording() as recorder:
-        crawl = Crawl(collection, recorder)
-        crawl.begin()
-        assert crawl.draw(NOON, 1, Caps(), []).errands
+        crawl = CrawlSession(collection, recorder)
+        crawl.start()
+        assert crawl.draw_jobs(NOON, 1, HostCaps(), []).jobs
 
 
 @contextmanager
-def begun(folder: Path, now: datetime) -> Iterator[Parts]:
-    worker = Worker(folder, clock=FixedClock(now))
+def begun(folder: Path, now: datetime) -> Iterator[CrawlRuntime]:
+    worker = CollectionThread(folder, clock=FixedClock(now))
     worker.open()
     try:
-        yield Parts(SimpleNamespace(), worker)  # type: ignore[arg-type]
+        yield CrawlRuntime(SimpleNamespace(), worker)  # type: ignore[arg-type]
     finally:
         worker.close()
 
@@ -51,7 +51,7 @@ def test_a_host_asked_at_the_last_moment_waits_its_delay(folder: Path, hours: in
     die_with_a_request_out(folder)
     found_dead = to_epoch(NOON + timedelta(hours=hours))
     with begun(folder, NOON + timedelta(hours=hours)) as parts:
-        assert parts.hosts.open_from(HOST, found_dead) == found_dead + DELAY
+        assert parts.host_schedule.open_from(HOST, found_dead) == found_dead + DELAY
 
 
 def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path) -> None:
@@ -60,13 +60,13 @@ def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path)
     table.write_text("page,time,changed\nhttps://other.example/,2026-01-01T00:00:00Z,1\n")
     later = NOON + timedelta(hours=2)
     with Collection.open(folder, clock=FixedClock(later)) as collection:
-        collection.bring("csv", table)
+        collection.import_history("csv", table)
     with begun(folder, later) as parts:
-        assert parts.hosts.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY
+        assert parts.host_schedule.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY
 
 
 def test_after_an_orderly_end_no_host_waits(folder: Path) -> None:
     with begun(folder, NOON):
         pass
     with begun(folder, NOON) as parts:
-        assert parts.hosts.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)
+        assert parts.host_schedule.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)

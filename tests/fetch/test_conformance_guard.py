@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from freshet.fetch.network.addresses import Allowed, refusal, why_special
+from freshet.fetch.network.addresses import AllowedRanges, special_purpose, why_url_refused
 from tests.fetch.fetcher import fetch_all
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"
@@ -16,18 +16,18 @@ def urls(expected: str) -> list[str]:
 
 
 def test_every_spelling_of_a_special_address_is_refused() -> None:
-    let_pass = [url for url in urls("refuse") if refusal(url, Allowed()) is None]
+    let_pass = [url for url in urls("refuse") if why_url_refused(url, AllowedRanges()) is None]
     assert (len(urls("refuse")), let_pass) == (131, [])
 
 
 def test_public_addresses_are_not_refused() -> None:
-    held_up = [url for url in urls("allow") if refusal(url, Allowed()) is not None]
+    held_up = [url for url in urls("allow") if why_url_refused(url, AllowedRanges()) is not None]
     assert (len(urls("allow")), held_up) == (13, [])
 
 
 def test_names_are_judged_by_what_they_resolve_to() -> None:
     assert len(urls("resolve")) == 2
-    assert all(refusal(url, Allowed()) is None for url in urls("resolve"))
+    assert all(why_url_refused(url, AllowedRanges()) is None for url in urls("resolve"))
     requests = {str(place): url for place, url in enumerate(urls("resolve"))}
     results = fetch_all(requests, names={"public.example": "192.168.0.1"})
     assert {result.outcome for result in results.values()} == {"refused"}
@@ -43,4 +43,4 @@ def test_no_spelling_gets_past_the_handler() -> None:
 
 def test_the_hosts_of_the_table_are_special_by_themselves() -> None:
     hosts = [case["whatwg_host"].strip("[]") for case in CASES if case["kind"] == "address"]
-    assert all(why_special(host) for host in hosts)
+    assert all(special_purpose(host) for host in hosts)

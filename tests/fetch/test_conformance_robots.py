@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from freshet.fetch.politeness.robots_rules import Rulebook, rules_for, text_of
+from freshet.fetch.politeness.robots_rules import ParsedRules, decode_robots, select_rules
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"
 
@@ -17,7 +17,7 @@ def table(name: str) -> dict[str, Any]:
 
 
 def allows(case: dict[str, Any]) -> bool:
-    return Rulebook().allows(rules_for(case["robots"], case["agent"]), case["url"])
+    return ParsedRules().allows(select_rules(case["robots"], case["agent"]), case["url"])
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,18 @@ def test_every_undisputed_case_is_met(name: str, undisputed: int, met: int) -> N
 
 def test_crawl_delays_are_read() -> None:
     cases = table("protego")["crawl_delay"]
-    told = [Rulebook().delay(rules_for(case["robots"], case["agent"])) for case in cases]
+    told = [ParsedRules().delay(select_rules(case["robots"], case["agent"])) for case in cases]
     assert told == [case["expected"] for case in cases]
 
 
 @pytest.mark.parametrize("file", ["utf8", "utf16le", "utf16be"])
 def test_files_with_a_byte_order_mark_are_read(file: str) -> None:
     body = (DATA / "robots" / f"robots-with-{file}-bom.txt").read_bytes()
-    rules = rules_for(text_of(body), "Freshet")
-    assert not Rulebook().allows(rules, "https://example.org/login.aspx")
-    assert Rulebook().allows(rules, "https://example.org/other")
+    rules = select_rules(decode_robots(body), "Freshet")
+    assert not ParsedRules().allows(rules, "https://example.org/login.aspx")
+    assert ParsedRules().allows(rules, "https://example.org/other")
 
 
 def test_the_longest_product_token_matters_only_when_it_is_ours() -> None:
     text = (DATA / "robots" / "many-user-agents.txt").read_text("latin-1")
-    assert rules_for(text, "wget") != rules_for(text, "Freshet")
+    assert select_rules(text, "wget") != select_rules(text, "Freshet")

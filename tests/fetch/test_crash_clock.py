@@ -8,13 +8,13 @@ from uuid import uuid4
 
 import pytest
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Snapshot
-from freshet.crawl.fetch_job import Errand, Fetched
-from freshet.crawl.session import Crawl
+from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.session import CrawlSession
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -36,24 +36,24 @@ def collection(tmp_path: Path, clock: FixedClock) -> Iterator[Collection]:
 
 
 @contextmanager
-def crawling(collection: Collection, budget: int) -> Iterator[Crawl]:
+def crawling(collection: Collection, budget: int) -> Iterator[CrawlSession]:
     with collection.recording() as recorder:
-        crawl = Crawl(collection, recorder, budget=f"{budget}/day", catch_up=True)
-        crawl.begin()
+        crawl = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
+        crawl.start()
         yield crawl
 
 
-def draw(crawl: Crawl, clock: FixedClock) -> tuple[Errand, ...]:
-    return crawl.draw(clock.now() + timedelta(seconds=1), ROOM, Caps(), []).errands
+def draw(crawl: CrawlSession, clock: FixedClock) -> tuple[FetchJob, ...]:
+    return crawl.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps(), []).jobs
 
 
-def visit(crawl: Crawl, clock: FixedClock, errands: tuple[Errand, ...]) -> None:
+def visit(crawl: CrawlSession, clock: FixedClock, errands: tuple[FetchJob, ...]) -> None:
     body = b"<title>t</title><p>the river rose in spring and the fields were green again</p>"
-    crawl.take([
-        Fetched(
-            Arrival(errand.url, "", clock.now(), uuid4().bytes, Snapshot(errand.url, body, 200)),
+    crawl.record_results([
+        FetchResult(
+            Observation(errand.url, "", clock.now(), uuid4().bytes, Snapshot(errand.url, body, 200)),
             errand.page,
-            errand.day,
+            errand.budget_day,
         )
         for errand in errands
     ], [])  # fmt: skip

@@ -12,9 +12,9 @@ from time import sleep
 import pytest
 
 from freshet.collection.collection import Collection
-from freshet.core.clock import stopwatch
-from freshet.core.errors import Locked
-from freshet.fetch.run_crawl import crawl
+from freshet.core.clock import monotonic_seconds
+from freshet.core.errors import LockedError
+from freshet.fetch.run_crawl import run_crawl
 from tests.fetch.crash.web import Web, served
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Entry
@@ -35,8 +35,8 @@ class Running:
     def await_entry(self, url: str, since: float) -> Entry:
         """Return the first request for a page after a moment."""
         host, path = self.web.pages[url]
-        end = stopwatch() + PATIENCE
-        while stopwatch() < end:
+        end = monotonic_seconds() + PATIENCE
+        while monotonic_seconds() < end:
             for entry in self.web.entries():
                 if (entry.host, entry.path) == (host, path) and entry.began > since:
                     return entry
@@ -80,14 +80,14 @@ def best(attempt: Callable[[], float]) -> float:
 
 def refused(work: Callable[[], object], holder: int) -> float:
     """Return how long it takes until work is refused; the refusal names who holds the archive."""
-    began = stopwatch()
-    with pytest.raises(Locked, match=rf"crawls\.py.*process {holder}"):
+    began = monotonic_seconds()
+    with pytest.raises(LockedError, match=rf"crawls\.py.*process {holder}"):
         work()
-    return stopwatch() - began
+    return monotonic_seconds() - began
 
 
 def test_a_second_crawl_is_refused_within_a_second_and_told_who_crawls(running: Running) -> None:
-    assert best(lambda: refused(lambda: crawl(running.folder), running.process)) < 1.0
+    assert best(lambda: refused(lambda: run_crawl(running.folder), running.process)) < 1.0
 
 
 def test_an_import_is_refused_within_a_second_and_told_who_crawls(
@@ -96,7 +96,7 @@ def test_an_import_is_refused_within_a_second_and_told_who_crawls(
     seen = tmp_path / "seen.csv"
     seen.write_text("page,time,changed\nhttps://a.example/,1,0\n")
     with Collection.open(running.folder) as collection:
-        work = lambda: collection.bring("csv", seen)  # noqa: E731
+        work = lambda: collection.import_history("csv", seen)  # noqa: E731
         assert best(lambda: refused(work, running.process)) < 1.0
 
 
@@ -107,7 +107,7 @@ def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> 
         url = next(urls)
         with Collection.open(running.folder) as collection:
             collection.add(url)
-        began = stopwatch()
+        began = monotonic_seconds()
         return running.await_entry(url, began - 1).began - began
 
     assert best(seconds) < 1.0
@@ -118,7 +118,7 @@ def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: 
         pages = collection.pages()
 
         def seconds() -> float:
-            page, began = next(pages), stopwatch()
+            page, began = next(pages), monotonic_seconds()
             collection.check_now([page])
             return running.await_entry(page.url, began).began - began
 
@@ -137,4 +137,4 @@ def test_a_page_that_is_paused_is_asked_for_no_more(tmp_path: Path) -> None:
             sleep(0.05)
         assert running.asked(page.url) <= before + 3
         collection.resume([page])
-        running.await_entry(page.url, stopwatch())
+        running.await_entry(page.url, monotonic_seconds())

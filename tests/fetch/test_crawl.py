@@ -189,7 +189,7 @@ def test_a_500_that_asks_for_a_pause_closes_its_host_at_once(tmp_path: Path) -> 
         assert crawl(folder, visits=1).returncode == 0
     with Collection.open(folder) as collection:
         [visit] = [row.visit for row in collection.page(url).history()]
-        until = collection.catalog.host(url.split("/")[2]).backoff_until
+        until = collection.catalog.host_state(url.split("/")[2]).backoff_until
     assert until > visit.time + timedelta(seconds=599)
 
 

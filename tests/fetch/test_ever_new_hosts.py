@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from freshet.collection.collection import Collection
-from freshet.fetch.politeness.host_schedule import MOST_RULES_WITHOUT_PAGES
+from freshet.fetch.politeness.host_schedule import MAX_RULES_CHARS_WITHOUT_PAGES
 from tests.fetch.crawls import crawl, make_collection
 from tests.fetch.servers import Exchange, Loopback
 
@@ -34,7 +34,7 @@ def test_hosts_that_only_redirects_led_to_are_forgotten(tmp_path: Path) -> None:
         assert run.returncode == 0, run.stderr
         kept = hosts_kept(folder)
         assert len(kept) > HOPS
-        assert sum(kept.values()) <= MOST_RULES_WITHOUT_PAGES + len(RULES)
+        assert sum(kept.values()) <= MAX_RULES_CHARS_WITHOUT_PAGES + len(RULES)
         run = crawl(folder, seconds=0.5, budget="1/day")
         assert run.returncode == 0, run.stderr
     assert list(hosts_kept(folder)) == [server.urls["page"].removeprefix("http://")]
@@ -43,5 +43,5 @@ def test_hosts_that_only_redirects_led_to_are_forgotten(tmp_path: Path) -> None:
 def hosts_kept(folder: Path) -> dict[str, int]:
     """Return the hosts that a collection remembers, with the length of their rules."""
     with Collection.open(folder) as collection:
-        states = collection.catalog.hosts()
+        states = collection.catalog.host_states()
     return {state.host: len(state.robots.get("rules", "")) for state in states}

@@ -15,11 +15,11 @@ from twisted.web.client import ResponseFailed
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
 from freshet.fetch.network.failures import (
-    LONGEST_WHY,
-    Disallowed,
-    HeadTooLarge,
-    Refused,
-    outcome_of,
+    MAX_REASON_CHARS,
+    AddressRefusedError,
+    HeadTooLargeError,
+    RobotsDisallowedError,
+    classify_error,
 )
 
 
@@ -33,16 +33,16 @@ def wrapped(reason: Exception) -> DownloadFailedError:
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
-        (Refused("no"), Outcome.REFUSED),
+        (AddressRefusedError("no"), Outcome.REFUSED),
         (NotSupported("Unsupported URL scheme 'ftp'"), Outcome.REFUSED),
         (IgnoreRequest("offsite"), Outcome.REFUSED),
         (SettingsError("the guard is not in place"), Outcome.REFUSED),
         (IgnoreRequest("Forbidden by robots.txt"), Outcome.ROBOTS),
-        (Disallowed("closed"), Outcome.ROBOTS),
-        (Disallowed("gone", Outcome.UNREACHABLE), Outcome.UNREACHABLE),
+        (RobotsDisallowedError("closed"), Outcome.ROBOTS),
+        (RobotsDisallowedError("gone", Outcome.UNREACHABLE), Outcome.UNREACHABLE),
         (DownloadTimeoutError(), Outcome.TIMEOUT),
         (ResponseDataLossError(), Outcome.UNREADABLE),
-        (wrapped(HeadTooLarge("64 KiB")), Outcome.TOO_LARGE),
+        (wrapped(HeadTooLargeError("64 KiB")), Outcome.TOO_LARGE),
         (wrapped(ValueError("bad length")), Outcome.UNREADABLE),
         (ConnectionLost(), Outcome.UNREACHABLE),
         (ConnectionResetError(), Outcome.UNREACHABLE),
@@ -52,15 +52,15 @@ def wrapped(reason: Exception) -> DownloadFailedError:
     ],
 )
 def test_an_error_has_an_outcome(error: Exception, outcome: Outcome) -> None:
-    assert outcome_of(error)[0] is outcome
+    assert classify_error(error)[0] is outcome
 
 
 def test_no_error_is_a_look() -> None:
-    assert not outcome_of(Exception())[0].is_look
+    assert not classify_error(Exception())[0].is_look
 
 
 def test_a_reason_is_one_short_line_without_control_characters() -> None:
-    _, why = outcome_of(Refused("a\x1b[31m\nb" + "c" * 1_000))
+    _, why = classify_error(AddressRefusedError("a\x1b[31m\nb" + "c" * 1_000))
     assert why.startswith("a [31m b")
     assert why.isprintable()
-    assert len(why) == LONGEST_WHY
+    assert len(why) == MAX_REASON_CHARS

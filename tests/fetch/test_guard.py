@@ -9,9 +9,15 @@ from scrapy.settings import Settings
 from twisted.internet.address import IPv4Address, IPv6Address
 
 from freshet.core.errors import SettingsError
-from freshet.fetch.network.addresses import Allowed
+from freshet.fetch.network.addresses import AllowedRanges
 from freshet.fetch.network.download_handler import HANDLERS, require_guard
-from freshet.fetch.network.guard import ALLOW, REMEMBERED_NAMES, REMEMBERED_SECONDS, Guard, guard_of
+from freshet.fetch.network.guard import (
+    ALLOW,
+    CACHE_SECONDS,
+    MAX_CACHED_NAMES,
+    AddressGuard,
+    installed_guard,
+)
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback
 
@@ -59,15 +65,15 @@ class Receiver:
         self.is_complete = True
 
 
-def resolve(guard: Guard, port: int = 80, types: Any = None, name: str = "a.example") -> Any:
+def resolve(guard: AddressGuard, port: int = 80, types: Any = None, name: str = "a.example") -> Any:
     receiver = Receiver()
     guard.resolveHostName(receiver, name, port, types)
     assert (receiver.name, receiver.is_complete) == (name, True)
     return receiver.found
 
 
-def guard_with(lookup: Lookup, *allow: str) -> Guard:
-    return Guard(None, Allowed.parse(allow), lookup)  # type: ignore[arg-type]
+def guard_with(lookup: Lookup, *allow: str) -> AddressGuard:
+    return AddressGuard(None, AllowedRanges.parse(allow), lookup)  # type: ignore[arg-type]
 
 
 def test_only_addresses_that_may_be_asked_are_handed_out() -> None:
@@ -95,10 +101,10 @@ def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("freshet.fetch.network.guard.stopwatch", lambda: now)
+    monkeypatch.setattr("freshet.fetch.network.guard.monotonic_seconds", lambda: now)
     guard = guard_with(Lookup(["8.8.8.8"], ["127.0.0.1"]))
     assert resolve(guard) == [("8.8.8.8", 80)]
-    now += REMEMBERED_SECONDS
+    now += CACHE_SECONDS
     assert resolve(guard) == []
     assert "loopback" in (guard.why_refused("a.example", 80) or "")
 
@@ -106,11 +112,11 @@ def test_a_name_that_moves_inside_is_refused_once_it_is_looked_up_again(
 def test_the_guard_does_not_remember_names_without_end() -> None:
     lookup = Lookup(["8.8.8.8"])
     guard = guard_with(lookup)
-    for number in range(REMEMBERED_NAMES + 1):
+    for number in range(MAX_CACHED_NAMES + 1):
         resolve(guard, name=f"{number}.example")
     resolve(guard, name="0.example")
-    resolve(guard, name=f"{REMEMBERED_NAMES}.example")
-    assert lookup.asked == REMEMBERED_NAMES + 2
+    resolve(guard, name=f"{MAX_CACHED_NAMES}.example")
+    assert lookup.asked == MAX_CACHED_NAMES + 2
 
 
 def test_what_is_no_name_is_not_looked_up() -> None:
@@ -121,8 +127,8 @@ def test_what_is_no_name_is_not_looked_up() -> None:
     assert guard.why_refused("a..example", 80) is None
 
 
-def why_barred(guard: Guard, name: str = "a.example", port: int = 80) -> str | None:
-    return asyncio.run(guard.why_barred(name, port))
+def why_barred(guard: AddressGuard, name: str = "a.example", port: int = 80) -> str | None:
+    return asyncio.run(guard.why_proxied_refused(name, port))
 
 
 def test_a_name_with_any_refused_address_is_barred_from_proxies() -> None:
@@ -137,13 +143,13 @@ def test_a_name_asked_for_through_a_proxy_is_looked_up_once_in_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("freshet.fetch.network.guard.stopwatch", lambda: now)
+    monkeypatch.setattr("freshet.fetch.network.guard.monotonic_seconds", lambda: now)
     lookup = Lookup(["8.8.8.8"], ["127.0.0.1"])
     guard = guard_with(lookup)
     assert why_barred(guard) is None
     assert why_barred(guard, "A.Example") is None
     assert lookup.names == ["a.example"]
-    now += REMEMBERED_SECONDS
+    now += CACHE_SECONDS
     assert "loopback" in (why_barred(guard) or "")
 
 
@@ -178,15 +184,15 @@ def test_a_crawl_connects_through_a_guard_with_the_ranges_of_its_settings() -> N
         settings = Settings({ALLOW: ["10.0.0.0/8:8000"]})
 
     reactor: Any = Reactor(["8.8.8.8", "10.0.0.1", "127.0.0.1"])
-    Guard.from_crawler(Crawler(), reactor).install_on_reactor()  # type: ignore[arg-type]
-    guard = guard_of(reactor)
+    AddressGuard.from_crawler(Crawler(), reactor).install_on_reactor()  # type: ignore[arg-type]
+    guard = installed_guard(reactor)
     assert resolve(guard, port=80) == [("8.8.8.8", 80)]
     assert resolve(guard, port=8000) == [("8.8.8.8", 8000), ("10.0.0.1", 8000)]
 
 
 def test_a_reactor_without_the_guard_is_an_error() -> None:
     with pytest.raises(SettingsError, match="TWISTED_DNS_RESOLVER: Lookup lets requests reach"):
-        guard_of(Reactor())  # type: ignore[arg-type]
+        installed_guard(Reactor())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

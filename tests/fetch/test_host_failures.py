@@ -11,7 +11,7 @@ CALM = ScriptedPage(("<p>The river is calm today, and the ferry goes every hour.
 
 def closed(collection: Collection) -> list[str]:
     """Return the hosts that have failed, or whose robots.txt has."""
-    states = collection.catalog.hosts()
+    states = collection.catalog.host_states()
     return [s.host for s in states if s.failures or s.robots.get("failing_since")]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.view.content_coding import TooLarge, decode
+from freshet.view.content_coding import ContentTooLargeError, decode_content
 from tests.fetch.hostile.bombs import CODINGS, UNPACKED, bomb
 from tests.fetch.hostile.misbehaviours import KINDS, table
 
@@ -27,5 +27,5 @@ def test_the_document_holds_the_table_of_kinds() -> None:
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_bomb_is_small_and_unpacks_far(coding: str) -> None:
     assert len(bomb(coding)) < UNPACKED / 500
-    with pytest.raises(TooLarge):
-        decode(bomb(coding), coding, UNPACKED // 16)
+    with pytest.raises(ContentTooLargeError):
+        decode_content(bomb(coding), coding, UNPACKED // 16)

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from freshet.archive.catalog.rows import HostState
 from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import UNBOUNDED, Caps, key_of
+from freshet.core.tables import NO_VISIT_LIMIT, HostCaps, hash_name
 from freshet.core.types import Outcome
-from freshet.crawl.hosts import Turns
+from freshet.crawl.hosts import HostTurns
 from freshet.fetch.politeness.host_schedule import (
     FIRST_BACKOFF,
     IDLE_SECONDS,
-    MOST_CLOSED_WITHOUT_PAGES,
-    MOST_RULES,
-    MOST_RULES_WITHOUT_PAGES,
-    MOST_WITHOUT_PAGES,
-    SHORT_RULES,
+    MAX_CLOSED_HOSTS_WITHOUT_PAGES,
+    MAX_HOSTS_WITHOUT_PAGES,
+    MAX_RULES_CHARS,
+    MAX_RULES_CHARS_WITHOUT_PAGES,
+    SHORT_RULES_CHARS,
     SWEEP_SECONDS,
-    HostClocks,
-    retry_after,
+    HostSchedule,
+    parse_retry_after,
 )
 from freshet.fetch.politeness.robots import RobotsRecord
 
@@ -33,8 +33,8 @@ NOW = 1_700_000_000.0
 DAY = 86_400.0
 
 
-def clocks(**politeness: float) -> HostClocks:
-    return HostClocks(PolitenessSettings(**politeness))
+def clocks(**politeness: float) -> HostSchedule:
+    return HostSchedule(PolitenessSettings(**politeness))
 
 
 def test_an_unknown_host_is_open() -> None:
@@ -43,7 +43,7 @@ def test_an_unknown_host_is_open() -> None:
 
 def test_a_host_that_was_asked_waits_its_delay() -> None:
     hosts = clocks(delay=2.0)
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     assert hosts.open_from(HOST, NOW) == NOW + 2.0
 
 
@@ -53,7 +53,7 @@ def test_a_crawl_delay_counts_where_it_is_longer_and_not_absurd() -> None:
     assert hosts.delay(HOST) == 2.0
     hosts.set_delay(HOST, 30.0)
     assert hosts.delay(HOST) == 30.0
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     assert hosts.open_from(HOST, NOW) == NOW + 30.0
     hosts.set_delay(HOST, 1e9)
     assert hosts.delay(HOST) == 300.0
@@ -64,7 +64,7 @@ def test_a_crawl_delay_counts_where_it_is_longer_and_not_absurd() -> None:
 def test_failures_of_a_host_close_it_for_twice_as_long_each_time() -> None:
     hosts = clocks()
     for count in range(3):
-        assert hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
+        assert hosts.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
         assert hosts.open_from(HOST, NOW) == NOW + FIRST_BACKOFF * 2**count
 
 
@@ -74,7 +74,7 @@ def test_a_host_that_asks_for_no_pause_gets_longer_ones_all_the_same() -> None:
     pauses = []
     for _ in range(4):
         for host in (HOST, "slow.example"):
-            hosts.hear(host, Outcome.THROTTLED, 0.0, NOW)
+            hosts.note_outcome(host, Outcome.THROTTLED, 0.0, NOW)
             pauses.append(hosts.open_from(host, NOW) - NOW)
     assert pauses == [0.5, 10.0, 1.0, 20.0, 2.0, 40.0, 4.0, 80.0]
 
@@ -82,13 +82,13 @@ def test_a_host_that_asks_for_no_pause_gets_longer_ones_all_the_same() -> None:
 def test_a_host_is_closed_or_resting_beyond_its_delay_and_not_within_it() -> None:
     hosts = clocks(delay=2.0, longest_delay=300.0)
     hosts.set_delay(HOST, 300.0)
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     assert not hosts.is_resting(HOST, NOW)
     assert not hosts.is_closed(HOST, NOW)
-    hosts.hear("b.example", Outcome.THROTTLED, 60.0, NOW)
+    hosts.note_outcome("b.example", Outcome.THROTTLED, 60.0, NOW)
     assert hosts.is_resting("b.example", NOW)
     assert not hosts.is_closed("b.example", NOW)
-    hosts.hear("b.example", Outcome.THROTTLED, 301.0, NOW)
+    hosts.note_outcome("b.example", Outcome.THROTTLED, 301.0, NOW)
     assert hosts.is_closed("b.example", NOW)
     assert hosts.closed_until("b.example") == NOW + 301.0
     assert hosts.closed_until("unknown.example") < NOW
@@ -96,45 +96,45 @@ def test_a_host_is_closed_or_resting_beyond_its_delay_and_not_within_it() -> Non
 
 def test_an_answer_ends_the_back_off() -> None:
     hosts = clocks()
-    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
-    hosts.hear(HOST, Outcome.OK, None, NOW + 100)
-    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW + 200)
+    hosts.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
+    hosts.note_outcome(HOST, Outcome.OK, None, NOW + 100)
+    hosts.note_outcome(HOST, Outcome.TIMEOUT, None, NOW + 200)
     assert hosts.open_from(HOST, NOW + 200) == NOW + 200 + FIRST_BACKOFF
 
 
 def test_a_server_error_closes_its_host_only_where_it_is_the_second_in_a_row() -> None:
     hosts = clocks()
-    assert not hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
-    assert not hosts.hear(HOST, Outcome.OK, None, NOW)
-    assert not hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
-    assert hosts.back_off(HOST) == (1, 0.0)
+    assert not hosts.note_outcome(HOST, Outcome.SERVER_ERROR, None, NOW)
+    assert not hosts.note_outcome(HOST, Outcome.OK, None, NOW)
+    assert not hosts.note_outcome(HOST, Outcome.SERVER_ERROR, None, NOW)
+    assert hosts.failures_and_closing(HOST) == (1, 0.0)
     assert hosts.open_from(HOST, NOW) == NOW
     for count in (2, 3):
-        assert hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+        assert hosts.note_outcome(HOST, Outcome.SERVER_ERROR, None, NOW)
         until = NOW + FIRST_BACKOFF * 2 ** (count - 1)
-        assert hosts.back_off(HOST) == (count, until)
+        assert hosts.failures_and_closing(HOST) == (count, until)
         assert hosts.open_from(HOST, NOW) == until
 
 
 def test_a_server_error_after_another_failure_closes_its_host() -> None:
     hosts = clocks()
-    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
-    assert hosts.hear(HOST, Outcome.SERVER_ERROR, None, NOW)
+    hosts.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
+    assert hosts.note_outcome(HOST, Outcome.SERVER_ERROR, None, NOW)
 
 
 def test_a_server_error_that_asks_for_a_pause_gets_it_at_once() -> None:
     hosts = clocks()
-    assert hosts.hear(HOST, Outcome.SERVER_ERROR, 600.0, NOW)
+    assert hosts.note_outcome(HOST, Outcome.SERVER_ERROR, 600.0, NOW)
     assert hosts.open_from(HOST, NOW) == NOW + 600.0
 
 
 def test_an_unknown_host_has_no_back_off() -> None:
-    assert clocks().back_off(HOST) == (0, 0.0)
+    assert clocks().failures_and_closing(HOST) == (0, 0.0)
 
 
 def test_a_missing_page_does_not_close_its_host() -> None:
     hosts = clocks()
-    assert not hosts.hear(HOST, Outcome.GONE, None, NOW)
+    assert not hosts.note_outcome(HOST, Outcome.GONE, None, NOW)
     assert hosts.open_from(HOST, NOW) == NOW
 
 
@@ -142,21 +142,21 @@ def test_a_missing_page_does_not_close_its_host() -> None:
 def test_no_wait_is_longer_than_the_longest(waits: list[float]) -> None:
     hosts = clocks(longest_backoff=30.0)
     for wait in waits:
-        hosts.hear(HOST, Outcome.THROTTLED, wait, NOW)
-        hosts.hear(HOST, Outcome.THROTTLED, None, NOW)
+        hosts.note_outcome(HOST, Outcome.THROTTLED, wait, NOW)
+        hosts.note_outcome(HOST, Outcome.THROTTLED, None, NOW)
     assert hosts.open_from(HOST, NOW) <= NOW + 30 * DAY
 
 
 def test_a_clock_that_is_set_back_does_not_lock_a_host() -> None:
     hosts = clocks(delay=2.0)
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     assert hosts.open_from(HOST, NOW - DAY) <= NOW - DAY + 2.0
 
 
 def test_after_a_crash_every_host_waits_as_if_it_had_been_asked_just_then() -> None:
     hosts = clocks(delay=2.0)
     hosts.set_delay("slow.example", 10.0)
-    hosts.start_all(NOW)
+    hosts.delay_all(NOW)
     assert hosts.open_from(HOST, NOW + 0.5) == NOW + 2.0
     assert hosts.open_from("slow.example", NOW + 0.5) == NOW + 10.0
     assert hosts.open_from(HOST, NOW + 3.0) == NOW + 3.0
@@ -166,24 +166,24 @@ def test_after_a_crash_every_host_waits_as_if_it_had_been_asked_just_then() -> N
 def test_states_outlive_a_restart() -> None:
     before, after = clocks(delay=2.0), clocks(delay=2.0)
     before.set_delay(HOST, 7.0)
-    before.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
-    before.start(HOST, NOW)
-    after.load(before.dirty())
+    before.note_outcome(HOST, Outcome.THROTTLED, 600.0, NOW)
+    before.start_delay(HOST, NOW)
+    after.load(before.take_unsaved())
     assert after.open_from(HOST, NOW) == NOW + 600.0
     assert after.delay(HOST) == 7.0
-    assert before.dirty() == []
+    assert before.take_unsaved() == []
 
 
 def test_a_restart_keeps_a_hosts_turn_its_failures_and_its_rules() -> None:
     before, after = clocks(delay=2.0), clocks(delay=2.0)
-    before.start("b.example", NOW)
-    before.keep_robots("b.example", rules(10))
-    before.hear(HOST, Outcome.TIMEOUT, None, NOW)
-    before.hear(HOST, Outcome.TIMEOUT, None, NOW)
-    after.load(before.dirty())
+    before.start_delay("b.example", NOW)
+    before.set_robots("b.example", rules(10))
+    before.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
+    before.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
+    after.load(before.take_unsaved())
     assert after.open_from("b.example", NOW) == NOW + 2.0
     assert after.robots("b.example") == rules(10)
-    after.hear(HOST, Outcome.TIMEOUT, None, NOW)
+    after.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
     assert after.open_from(HOST, NOW) == NOW + 4 * FIRST_BACKOFF
 
 
@@ -191,32 +191,32 @@ def test_after_a_restart_only_hosts_without_pages_are_forgotten() -> None:
     hosts = clocks(delay=2.0)
     states = [HostState(host, from_epoch(NOW)) for host in (HOST, "met.example")]
     hosts.load(states, frozenset({"met.example"}))
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     assert sweep(hosts, NOW + DAY) == {"met.example"}
 
 
 def test_what_could_not_be_written_is_told_again() -> None:
     hosts = clocks()
-    hosts.start(HOST, NOW)
-    states = hosts.dirty()
-    hosts.unwritten(states)
-    assert hosts.dirty() == states != []
+    hosts.start_delay(HOST, NOW)
+    states = hosts.take_unsaved()
+    hosts.mark_unsaved(states)
+    assert hosts.take_unsaved() == states != []
 
 
 def test_a_closed_host_has_no_room_and_others_have_as_much_as_fits() -> None:
     hosts = clocks(delay=2.0)
-    hosts.hear(HOST, Outcome.THROTTLED, 600.0, NOW)
+    hosts.note_outcome(HOST, Outcome.THROTTLED, 600.0, NOW)
     hosts.set_delay("slow.example", 10.0)
-    caps = hosts.caps(NOW, NOW + 4.0, {"slow.example": 1}, 1000)
-    room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
-    assert room == {key_of(HOST): 0, key_of("slow.example"): 0}
-    assert caps.otherwise == 3
+    caps = hosts.host_caps(NOW, NOW + 4.0, {"slow.example": 1}, 1000)
+    room = dict(zip(caps.hosts.tolist(), caps.limits.tolist(), strict=True))
+    assert room == {hash_name(HOST): 0, hash_name("slow.example"): 0}
+    assert caps.default_limit == 3
 
 
 def test_a_host_without_a_delay_has_no_more_room_than_there_is_for_one() -> None:
-    caps = clocks(delay=0.0).caps(NOW, NOW + 1.0, {HOST: 15}, 32)
-    assert caps.otherwise == 32
-    assert caps.room.tolist() == [17]
+    caps = clocks(delay=0.0).host_caps(NOW, NOW + 1.0, {HOST: 15}, 32)
+    assert caps.default_limit == 32
+    assert caps.limits.tolist() == [17]
 
 
 @pytest.mark.parametrize(
@@ -234,16 +234,16 @@ def test_a_host_without_a_delay_has_no_more_room_than_there_is_for_one() -> None
     ],
 )
 def test_a_wait_that_cannot_be_read_is_none(text: str) -> None:
-    assert retry_after(text, from_epoch(NOW)) is None
+    assert parse_retry_after(text, from_epoch(NOW)) is None
 
 
 def test_a_wait_until_this_very_moment_is_no_wait() -> None:
-    assert retry_after(format_datetime(from_epoch(NOW)), from_epoch(NOW)) == 0.0
+    assert parse_retry_after(format_datetime(from_epoch(NOW)), from_epoch(NOW)) == 0.0
 
 
 def test_after_a_crash_a_clock_set_back_locks_no_host() -> None:
     hosts = clocks(delay=2.0)
-    hosts.start_all(NOW)
+    hosts.delay_all(NOW)
     assert hosts.open_from(HOST, NOW - DAY) == NOW - DAY + 2.0
     assert hosts.open_from(HOST, NOW - DAY + 3.0) == NOW - DAY + 3.0
 
@@ -259,34 +259,34 @@ def test_a_plan_gives_a_host_the_same_room_as_the_crawl(
     hosts = clocks(delay=delay)
     hosts.load([state])
     nobody = np.empty(0, np.int64)
-    plan = Turns([state], hosts.politeness, NOW).caps(NOW, NOW + span, nobody)
-    crawl = hosts.caps(NOW, NOW + span, {}, UNBOUNDED)
+    plan = HostTurns([state], hosts.politeness, NOW).host_caps(NOW, NOW + span, nobody)
+    crawl = hosts.host_caps(NOW, NOW + span, {}, NO_VISIT_LIMIT)
     assert room_of(crawl, HOST) == room_of(plan, HOST)
-    assert crawl.otherwise == plan.otherwise
+    assert crawl.default_limit == plan.default_limit
 
 
-def room_of(caps: Caps, host: str) -> int:
-    known = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
-    return int(known.get(key_of(host), caps.otherwise))
+def room_of(caps: HostCaps, host: str) -> int:
+    known = dict(zip(caps.hosts.tolist(), caps.limits.tolist(), strict=True))
+    return int(known.get(hash_name(host), caps.default_limit))
 
 
 def test_a_host_that_comes_free_is_forgotten_by_the_caps() -> None:
     hosts = clocks(delay=2.0)
-    hosts.start(HOST, NOW)
+    hosts.start_delay(HOST, NOW)
     later = NOW + timedelta(minutes=1).total_seconds()
-    caps = hosts.caps(later, later + 1, {}, 1000)
+    caps = hosts.host_caps(later, later + 1, {}, 1000)
     assert len(caps.hosts) == 0
-    assert caps.room.dtype == np.int64
+    assert caps.limits.dtype == np.int64
 
 
 def rules(chars: int, until: float = NOW + DAY) -> RobotsRecord:
     return RobotsRecord(NOW, 200, "x" * chars, until)
 
 
-def sweep(hosts: HostClocks, now: float, *queued: str) -> set[str]:
+def sweep(hosts: HostSchedule, now: float, *queued: str) -> set[str]:
     """Let unused hosts be forgotten; return those that are told of, with nothing known of them."""
-    hosts.caps(now, now + 1, dict.fromkeys(queued, 1), 1000)
-    return {state.host for state in hosts.dirty() if state.is_blank}
+    hosts.host_caps(now, now + 1, dict.fromkeys(queued, 1), 1000)
+    return {state.host for state in hosts.take_unsaved() if state.is_blank}
 
 
 def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
@@ -294,9 +294,9 @@ def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
     hosts.add_page("paged.example")
     busy = ("busy.example", "busy.example:80")
     for host in ("paged.example", "paged.example:80", *busy, "met.example"):
-        hosts.keep_robots(host, rules(SHORT_RULES + 1))
-        hosts.start(host, NOW)
-    hosts.hear("shut.example", Outcome.THROTTLED, 600.0, NOW)
+        hosts.set_robots(host, rules(SHORT_RULES_CHARS + 1))
+        hosts.start_delay(host, NOW)
+    hosts.note_outcome("shut.example", Outcome.THROTTLED, 600.0, NOW)
     assert sweep(hosts, NOW + 1) == set()
     later = NOW + 2.0 + IDLE_SECONDS
     assert sweep(hosts, later - SWEEP_SECONDS, "busy.example") == set()
@@ -309,7 +309,7 @@ def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
 
 def test_a_host_that_a_page_comes_to_lie_on_is_kept() -> None:
     hosts = clocks(delay=2.0)
-    hosts.keep_robots(HOST, rules(SHORT_RULES + 1))
+    hosts.set_robots(HOST, rules(SHORT_RULES_CHARS + 1))
     hosts.add_page(HOST)
     assert sweep(hosts, NOW + DAY) == set()
     assert hosts.robots(HOST) is not None
@@ -317,28 +317,28 @@ def test_a_host_that_a_page_comes_to_lie_on_is_kept() -> None:
 
 def test_short_rules_of_a_host_without_pages_are_kept_while_they_hold() -> None:
     hosts = clocks(delay=0.0)
-    hosts.keep_robots(HOST, rules(SHORT_RULES))
+    hosts.set_robots(HOST, rules(SHORT_RULES_CHARS))
     assert sweep(hosts, NOW + IDLE_SECONDS) == set()
     assert sweep(hosts, NOW + DAY) == {HOST}
 
 
 def test_of_hosts_without_pages_only_so_many_are_kept() -> None:
     hosts = clocks(delay=0.0)
-    for number in range(MOST_WITHOUT_PAGES + 10):
-        hosts.keep_robots(f"h{number}.example", rules(10))
-    hosts.start("h0.example", NOW)
+    for number in range(MAX_HOSTS_WITHOUT_PAGES + 10):
+        hosts.set_robots(f"h{number}.example", rules(10))
+    hosts.start_delay("h0.example", NOW)
     assert sweep(hosts, NOW + IDLE_SECONDS) == {f"h{number}.example" for number in range(1, 11)}
 
 
 def test_of_closed_hosts_without_pages_those_that_open_last_are_kept() -> None:
     hosts = clocks()
-    for number in range(MOST_CLOSED_WITHOUT_PAGES + 2):
-        hosts.hear(f"h{99_999 - number}.example", Outcome.THROTTLED, 1_000.0 + number, NOW)
+    for number in range(MAX_CLOSED_HOSTS_WITHOUT_PAGES + 2):
+        hosts.note_outcome(f"h{99_999 - number}.example", Outcome.THROTTLED, 1_000.0 + number, NOW)
     assert sweep(hosts, NOW) == {"h99999.example", "h99998.example"}
 
 
 @pytest.mark.parametrize(
-    ("has_pages", "most"), [(False, MOST_RULES_WITHOUT_PAGES), (True, MOST_RULES)]
+    ("has_pages", "most"), [(False, MAX_RULES_CHARS_WITHOUT_PAGES), (True, MAX_RULES_CHARS)]
 )
 def test_rules_of_all_hosts_together_are_bounded(has_pages: bool, most: int) -> None:
     hosts = clocks()
@@ -346,35 +346,35 @@ def test_rules_of_all_hosts_together_are_bounded(has_pages: bool, most: int) -> 
     for name in names:
         if has_pages:
             hosts.add_page(name)
-        hosts.keep_robots(name, rules(most // 4))
+        hosts.set_robots(name, rules(most // 4))
         hosts.robots(names[0])
     kept = [name for name in names if hosts.robots(name) is not None]
     assert kept == [names[0], *names[3:]]
-    emptied = [state.host for state in hosts.dirty() if not state.robots]
+    emptied = [state.host for state in hosts.take_unsaved() if not state.robots]
     assert emptied == names[1:3]
 
 
 def test_rules_of_a_host_that_got_pages_or_was_forgotten_take_no_room() -> None:
-    most_of_it = MOST_RULES_WITHOUT_PAGES // 2 + 1
+    most_of_it = MAX_RULES_CHARS_WITHOUT_PAGES // 2 + 1
     hosts = clocks(delay=2.0)
-    hosts.keep_robots(HOST, rules(most_of_it))
+    hosts.set_robots(HOST, rules(most_of_it))
     hosts.add_page(HOST)
-    hosts.keep_robots("met.example", rules(most_of_it))
+    hosts.set_robots("met.example", rules(most_of_it))
     assert hosts.robots(HOST) is not None
     assert sweep(hosts, NOW + DAY) == {"met.example"}
-    hosts.keep_robots("other.example", rules(most_of_it))
+    hosts.set_robots("other.example", rules(most_of_it))
     assert hosts.robots("other.example") is not None
 
 
 def test_a_host_that_is_reopened_keeps_only_its_delay() -> None:
     hosts = clocks(delay=2.0)
-    hosts.start(HOST, NOW)
-    hosts.hear(HOST, Outcome.TIMEOUT, None, NOW)
-    hosts.keep_robots(HOST, RobotsRecord(NOW, None, "", NOW + 300, NOW, "no answer"))
-    hosts.keep_robots("b.example", rules(10))
-    hosts.dirty()
+    hosts.start_delay(HOST, NOW)
+    hosts.note_outcome(HOST, Outcome.TIMEOUT, None, NOW)
+    hosts.set_robots(HOST, RobotsRecord(NOW, None, "", NOW + 300, NOW, "no answer"))
+    hosts.set_robots("b.example", rules(10))
+    hosts.take_unsaved()
     hosts.reopen([HOST, "unknown.example", "b.example"])
     assert hosts.open_from(HOST, NOW) == NOW + 2.0
     assert hosts.robots(HOST) is None
     assert hosts.robots("b.example") is not None
-    assert [(s.host, s.failures) for s in hosts.dirty()] == [(HOST, 0), ("b.example", 0)]
+    assert [(s.host, s.failures) for s in hosts.take_unsaved()] == [(HOST, 0), ("b.example", 0)]

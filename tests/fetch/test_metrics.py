@@ -12,32 +12,32 @@ from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.types import Change, Outcome, Visit
 from freshet.crawl.fetch_job import DaySpending
-from freshet.fetch.metrics import Metrics, StallDetector
-from freshet.fetch.politeness.request_queue import Queue
-from freshet.fetch.recording_loop import Tidings
+from freshet.fetch.metrics import PrometheusMetrics, StallDetector
+from freshet.fetch.politeness.request_queue import QueueStatus
+from freshet.fetch.recording_loop import CrawlEvent
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
-def told(*learnt: tuple[Outcome, Change | None]) -> Tidings:
+def told(*learnt: tuple[Outcome, Change | None]) -> CrawlEvent:
     visits = [
         (Visit(bytes([place] * 16), place, NOW, outcome), change)
         for place, (outcome, change) in enumerate(learnt)
     ]
     spending = DaySpending("2026-11-15", 7, 500, 2, 40)
-    return Tidings(visits, spending, Queue(3, 1, (0.002, 0.5)), 0.02)
+    return CrawlEvent(visits, spending, QueueStatus(3, 1, (0.002, 0.5)), 0.02)
 
 
 @pytest.fixture
-def metrics(tmp_path: Path) -> Metrics:
-    return Metrics(tmp_path)
+def metrics(tmp_path: Path) -> PrometheusMetrics:
+    return PrometheusMetrics(tmp_path)
 
 
-def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float | None:
     return metrics.registry.get_sample_value(name, labels)
 
 
-def test_visits_are_counted_by_outcome_and_changes_apart(metrics: Metrics) -> None:
+def test_visits_are_counted_by_outcome_and_changes_apart(metrics: PrometheusMetrics) -> None:
     metrics(told((Outcome.OK, Change(True)), (Outcome.OK, Change(False)), (Outcome.GONE, None)))
     metrics(told((Outcome.OK, None)))
     assert value(metrics, "freshet_visits_total", outcome="ok") == 3
@@ -45,7 +45,7 @@ def test_visits_are_counted_by_outcome_and_changes_apart(metrics: Metrics) -> No
     assert value(metrics, "freshet_changes_total") == 1
 
 
-def test_spending_pages_and_queue_are_as_last_told(metrics: Metrics) -> None:
+def test_spending_pages_and_queue_are_as_last_told(metrics: PrometheusMetrics) -> None:
     metrics(told())
     names = ("requests_spent", "requests_budget", "requests_apart", "pages")
     assert [value(metrics, f"freshet_{name}") for name in names] == [7, 500, 2, 40]
@@ -53,46 +53,50 @@ def test_spending_pages_and_queue_are_as_last_told(metrics: Metrics) -> None:
     assert value(metrics, "freshet_queue_active") == 1
 
 
-def test_lateness_and_batches_are_histograms(metrics: Metrics) -> None:
+def test_lateness_and_batches_are_histograms(metrics: PrometheusMetrics) -> None:
     metrics(told((Outcome.OK, None)))
     assert value(metrics, "freshet_start_lateness_seconds_count") == 2
     assert value(metrics, "freshet_start_lateness_seconds_bucket", le="0.1") == 1
     assert value(metrics, "freshet_batch_seconds_sum") == 0.02
 
 
-def test_silence_is_no_batch(metrics: Metrics) -> None:
+def test_silence_is_no_batch(metrics: PrometheusMetrics) -> None:
     metrics(told())
     assert value(metrics, "freshet_batch_seconds_count") == 0
 
 
-def test_the_archive_is_measured_when_asked(metrics: Metrics, tmp_path: Path) -> None:
+def test_the_archive_is_measured_when_asked(metrics: PrometheusMetrics, tmp_path: Path) -> None:
     assert value(metrics, "freshet_archive_bytes") == 0
     (tmp_path / "a.warc.gz").write_bytes(b"x" * 9)
     assert value(metrics, "freshet_archive_bytes") == 9
 
 
-def test_two_crawls_of_one_process_do_not_share_numbers(metrics: Metrics, tmp_path: Path) -> None:
+def test_two_crawls_of_one_process_do_not_share_numbers(
+    metrics: PrometheusMetrics, tmp_path: Path
+) -> None:
     metrics(told((Outcome.OK, None)))
-    assert b'outcome="ok"' not in generate_latest(Metrics(tmp_path).registry)
+    assert b'outcome="ok"' not in generate_latest(PrometheusMetrics(tmp_path).registry)
 
 
-def test_numbers_are_served_on_loopback_and_no_longer_afterwards(metrics: Metrics) -> None:
+def test_numbers_are_served_on_loopback_and_no_longer_afterwards(
+    metrics: PrometheusMetrics,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (
             pytest.raises(UsageError, match=f"127.0.0.1:{port}.*choose another port"),
-            metrics.served(port),
+            metrics.serve(port),
         ):
             raise AssertionError
     address = f"http://127.0.0.1:{port}/metrics"
-    with metrics.served(port), urllib.request.urlopen(address, timeout=10) as answer:
+    with metrics.serve(port), urllib.request.urlopen(address, timeout=10) as answer:
         assert b"freshet_pages" in answer.read()
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(address, timeout=10)
 
 
-def test_port_0_serves_nothing(metrics: Metrics) -> None:
-    with metrics.served(0):
+def test_port_0_serves_nothing(metrics: PrometheusMetrics) -> None:
+    with metrics.serve(0):
         assert value(metrics, "freshet_changes_total") == 0
 
 
@@ -101,12 +105,12 @@ def test_the_last_successful_visit_is_that_before_the_crawl_until_there_is_one(
 ) -> None:
     name = "freshet_last_successful_visit_timestamp_seconds"
     before = NOW.replace(year=2025)
-    metrics = Metrics(tmp_path, last_look=before)
+    metrics = PrometheusMetrics(tmp_path, last_look=before)
     metrics(told((Outcome.TIMEOUT, None)))
     assert value(metrics, name) == to_epoch(before)
     metrics(told((Outcome.NOT_MODIFIED, None)))
     assert value(metrics, name) == to_epoch(NOW)
-    assert value(Metrics(tmp_path), name) == 0
+    assert value(PrometheusMetrics(tmp_path), name) == 0
 
 
 class TestStalls:

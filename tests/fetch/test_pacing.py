@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from scrapy import Request
 
-from freshet.core.clock import PacedClock
+from freshet.core.clock import ScaledClock
 from freshet.core.settings import PolitenessSettings
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.politeness.request_queue import Pacing
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.politeness.request_queue import RequestQueue
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 A, B = "a.example", "b.example"
@@ -20,10 +20,10 @@ class Track:
     """A pacing that notes what it lets go, on a clock a thousand times as fast as ours."""
 
     def __init__(self, delay: float = 10.0, per_host: int = 1) -> None:
-        self.clock = PacedClock(START, 1000.0)
-        self.hosts = HostClocks(PolitenessSettings(delay=delay, per_host=per_host))
+        self.clock = ScaledClock(START, 1000.0)
+        self.hosts = HostSchedule(PolitenessSettings(delay=delay, per_host=per_host))
         self.gone: list[tuple[str, float]] = []
-        self.pacing = Pacing(self.hosts, self.clock, per_host, self._note)
+        self.pacing = RequestQueue(self.hosts, self.clock, per_host, self._note)
 
     def _note(self, request: Request) -> bool:
         self.gone.append((request.url, (self.clock.now() - START).total_seconds()))
@@ -31,7 +31,7 @@ class Track:
 
     def ask(self, *urls: str, start: datetime | None = None) -> None:
         for url in urls:
-            self.pacing.wait(Request(url), url.split("/")[2], start)
+            self.pacing.add(Request(url), url.split("/")[2], start)
 
     async def until(self, count: int) -> None:
         for _ in range(2_000):
@@ -64,7 +64,7 @@ def test_a_host_in_use_lets_others_go_first() -> None:
         track.ask(f"http://{A}/1", f"http://{A}/2", f"http://{B}/1")
         await track.until(2)
         assert [url for url, _ in track.gone] == [f"http://{A}/1", f"http://{B}/1"]
-        assert track.pacing.waiting() == {A: 2, B: 1}
+        assert track.pacing.load_by_host() == {A: 2, B: 1}
 
     running(run)
 
@@ -85,7 +85,7 @@ def test_what_waits_for_a_host_can_be_withdrawn() -> None:
         track.ask(f"http://{A}/1", f"http://{A}/2")
         assert [request.url for request in track.pacing.withdraw(A)] == [f"http://{A}/2"]
         track.pacing.finish(A)
-        assert track.pacing.waiting() == {}
+        assert track.pacing.load_by_host() == {}
 
     running(run)
 
@@ -114,14 +114,14 @@ def test_many_requests_that_are_called_off_at_once_do_not_pile_up() -> None:
             pacing.finish(A)
             return False
 
-        clock = PacedClock(START, 1.0)
-        pacing = Pacing(HostClocks(PolitenessSettings(delay=0.0)), clock, 1, call_off)
+        clock = ScaledClock(START, 1.0)
+        pacing = RequestQueue(HostSchedule(PolitenessSettings(delay=0.0)), clock, 1, call_off)
         for name in ("first", *range(2_000)):
-            pacing.wait(Request(f"http://{A}/{name}"), A, START)
+            pacing.add(Request(f"http://{A}/{name}"), A, START)
         assert called_off == []
         pacing.finish(A)
         assert len(called_off) == 2_000
-        assert pacing.waiting() == {}
+        assert pacing.load_by_host() == {}
 
     running(run)
 
@@ -130,10 +130,10 @@ def test_a_turn_that_is_waited_for_comes_before_the_requests_that_wait() -> None
     async def run() -> None:
         track = Track()
         track.ask(f"http://{A}/1", f"http://{A}/2")
-        turn = asyncio.create_task(track.pacing.turn(A))
+        turn = asyncio.create_task(track.pacing.wait_turn(A))
         await asyncio.sleep(0.03)
         assert not turn.done()
-        assert track.pacing.waiting() == {A: 3}
+        assert track.pacing.load_by_host() == {A: 3}
         track.pacing.finish(A)
         await turn
         assert [url for url, _ in track.gone] == [f"http://{A}/1"]
@@ -146,9 +146,9 @@ def test_a_turn_that_is_waited_for_comes_before_the_requests_that_wait() -> None
 def test_a_host_that_is_held_gives_turns_and_lets_no_request_go() -> None:
     async def run() -> None:
         track = Track(delay=0.0)
-        with track.pacing.held(A):
+        with track.pacing.hold(A):
             track.ask(f"http://{A}/1")
-            await track.pacing.turn(A)
+            await track.pacing.wait_turn(A)
             track.pacing.finish(A)
             assert track.gone == []
         await track.until(1)
@@ -159,14 +159,14 @@ def test_a_host_that_is_held_gives_turns_and_lets_no_request_go() -> None:
 def test_a_turn_that_is_called_off_is_given_to_the_next() -> None:
     async def run() -> None:
         track = Track(delay=0.0)
-        await track.pacing.turn(A)
-        off, on = (asyncio.create_task(track.pacing.turn(A)) for _ in range(2))
+        await track.pacing.wait_turn(A)
+        off, on = (asyncio.create_task(track.pacing.wait_turn(A)) for _ in range(2))
         await asyncio.sleep(0)
         track.pacing.finish(A)
         off.cancel()
         await asyncio.sleep(0)
         await on
         track.pacing.finish(A)
-        assert track.pacing.waiting() == {}
+        assert track.pacing.load_by_host() == {}
 
     running(run)

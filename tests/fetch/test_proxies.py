@@ -63,7 +63,7 @@ def test_a_page_keeps_its_proxy_and_a_proxys_failure_is_not_the_hosts(tmp_path: 
     assert {"http://two.example/robots.txt", "http://two.example/there"} <= set(known)
     assert all(entry.header("proxy-authorization") is None for entry in reached)
     with Collection.open(folder) as collection:
-        host = collection.catalog.host("one.example")
+        host = collection.catalog.host_state("one.example")
         wrong = collection.page("http://one.example/wrong").history()[0].visit
     assert host is not None
     assert host.failures == 0

@@ -16,11 +16,20 @@ from scrapy.http import Response
 from freshet.core.clock import FixedClock
 from freshet.core.settings import PolitenessSettings
 from freshet.core.types import Outcome
-from freshet.fetch.network.failures import Disallowed, Refused, outcome_of
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.politeness.proxy_schedules import ProxiedHosts
-from freshet.fetch.politeness.robots import DECODED_BYTES, Crawl, Robots, RobotsRecord
-from freshet.fetch.request_context import trip_of
+from freshet.fetch.network.failures import (
+    AddressRefusedError,
+    RobotsDisallowedError,
+    classify_error,
+)
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.politeness.proxy_schedules import ProxySchedules
+from freshet.fetch.politeness.robots import (
+    MAX_DECODED_BYTES,
+    RobotsCrawl,
+    RobotsMiddleware,
+    RobotsRecord,
+)
+from freshet.fetch.request_context import context_of
 from tests.fetch.fetcher import fetch_all
 from tests.fetch.servers import Exchange, Loopback
 
@@ -46,13 +55,13 @@ class World:
 
     def __post_init__(self) -> None:
         self.clock = FixedClock(START)
-        self.hosts = HostClocks(PolitenessSettings(delay=self.delay, longest_delay=300.0))
-        self.proxied = ProxiedHosts(self.hosts.politeness)
-        self.robots = Robots(
-            Crawl(
+        self.hosts = HostSchedule(PolitenessSettings(delay=self.delay, longest_delay=300.0))
+        self.proxied = ProxySchedules(self.hosts.politeness)
+        self.robots = RobotsMiddleware(
+            RobotsCrawl(
                 self.hosts, self.clock, 24.0, self.download, self.count,
                 lambda page, robots: self.handed_over.append((page.url, robots.url)),
-                self.left.append, self.asking, self.proxied.through,
+                self.left.append, self.asking, self.proxied.for_proxy,
             )
         )  # fmt: skip
 
@@ -82,8 +91,8 @@ class World:
         """Return the outcome that robots.txt gives a page, None where it lets it pass."""
         try:
             self.let_pass(url)
-        except Disallowed as error:
-            return outcome_of(error)
+        except RobotsDisallowedError as error:
+            return classify_error(error)
         return None
 
     def later(self, **span: float) -> None:
@@ -124,8 +133,8 @@ def test_a_host_that_does_not_answer_is_unreachable(error: Exception) -> None:
 
 
 def test_a_host_that_may_not_be_asked_is_refused_and_nothing_remembered() -> None:
-    world = World({FILE: Refused("10.0.0.1 is special; network.allow …")})
-    with pytest.raises(Refused, match=r"network\.allow"):
+    world = World({FILE: AddressRefusedError("10.0.0.1 is special; network.allow …")})
+    with pytest.raises(AddressRefusedError, match=r"network\.allow"):
         world.let_pass()
     assert world.hosts.robots("a.example") is None
 
@@ -183,7 +192,7 @@ def test_pages_that_come_together_ask_once() -> None:
 
     *passed, closed = asyncio.run(together())
     assert [again.url for again in passed] == [f"https://a.example/{n}" for n in range(9)]
-    assert isinstance(closed, Disallowed)
+    assert isinstance(closed, RobotsDisallowedError)
     assert len(world.asked) == 1
 
 
@@ -226,7 +235,7 @@ def test_a_sixth_redirect_means_that_there_is_no_file() -> None:
 def test_a_redirect_to_a_refused_address_closes_the_host() -> None:
     world = World({
         FILE: answer("", 302, Location="http://10.0.0.1/"),
-        "http://10.0.0.1/": Refused("10.0.0.1 is special"),
+        "http://10.0.0.1/": AddressRefusedError("10.0.0.1 is special"),
     })
     assert "was sent on, and 10.0.0.1 is special" in (world.outcome() or ("", ""))[1]
 
@@ -253,7 +262,7 @@ def test_a_page_hands_its_turn_over_and_waits_again() -> None:
     again = world.let_pass()
     assert again is not None
     assert (again.url, again.dont_filter) == (PAGE, False)
-    assert trip_of(again).waits_again
+    assert context_of(again).waited_for_robots
     assert world.handed_over == [(PAGE, FILE)]
     assert world.let_pass() is None
 
@@ -290,12 +299,12 @@ def test_what_a_proxy_says_over_plain_http_holds_for_its_own_pages_alone() -> No
         world.let_pass(page, **first)
     assert len(world.asked) == 1
     world.answers = {file: answer("", 503, file)}
-    with pytest.raises(Disallowed, match="cannot be had"):
+    with pytest.raises(RobotsDisallowedError, match="cannot be had"):
         world.let_pass(page, **second)
     assert world.let_pass(page, **first) is None
     world.answers = {file: answer(CLOSED, url=file)}
     for proxy in ({}, first, second):
-        with pytest.raises(Disallowed, match="closes it"):
+        with pytest.raises(RobotsDisallowedError, match="closes it"):
             world.let_pass(page, **proxy)
     assert [asked.meta.get("proxy") for asked in world.asked] == [
         first["proxy"], second["proxy"], None,
@@ -305,7 +314,7 @@ def test_what_a_proxy_says_over_plain_http_holds_for_its_own_pages_alone() -> No
 def test_a_tunnel_through_a_proxy_brings_the_hosts_own_rules() -> None:
     world = World({FILE: answer(CLOSED)})
     for proxy in ({"proxy": "http://one.example:1"}, {}):
-        with pytest.raises(Disallowed, match="closes it"):
+        with pytest.raises(RobotsDisallowedError, match="closes it"):
             world.let_pass(**proxy)
     assert len(world.asked) == 1
 
@@ -316,7 +325,7 @@ def test_codings_are_undone_and_bombs_are_not() -> None:
         Outcome.ROBOTS,
         "robots.txt of a.example closes it",
     )
-    bomb = answer(zlib.compress(b"\n" * (DECODED_BYTES + 1)), content_encoding="deflate")
+    bomb = answer(zlib.compress(b"\n" * (MAX_DECODED_BYTES + 1)), content_encoding="deflate")
     outcome, why = World({FILE: bomb}).outcome() or (None, "")
     assert (outcome, "decodes to more than" in why) == (Outcome.ROBOTS, True)
 
@@ -334,7 +343,7 @@ def test_what_asks_for_it_is_marked_and_left_alone() -> None:
 def test_a_record_can_be_kept_and_brought_back() -> None:
     world = World({FILE: answer(CLOSED)})
     assert world.outcome()
-    [state] = [state for state in world.hosts.dirty() if state.robots]
+    [state] = [state for state in world.hosts.take_unsaved() if state.robots]
     kept = RobotsRecord(**state.robots)
     assert kept == world.hosts.robots("a.example")
 

@@ -90,7 +90,7 @@ def test_a_robots_txt_that_asks_for_a_pause_gets_it_also_after_a_restart(tmp_pat
     assert sorted(asked) == [("throttles", "/robots.txt"), ("unavailable", "/robots.txt")]
     with Collection.open(folder) as collection:
         now = collection.clock.now()
-        states = [state for state in collection.catalog.hosts() if state.failures]
+        states = [state for state in collection.catalog.host_states() if state.failures]
     waits = [(state.backoff_until - now).total_seconds() for state in states if state.backoff_until]
     assert len(waits) == 2
     assert all(7_100 < wait <= 7_200 for wait in waits)
@@ -128,7 +128,7 @@ def test_a_crawl_that_ends_does_not_wait_for_turns(tmp_path: Path) -> None:
     assert outcomes(folder) == {url: [] for url in wanted}
     with Collection.open(folder) as collection:
         assert collection.catalog.leases() == []
-        failed = [s.host for s in collection.catalog.hosts() if s.robots.get("failing_since")]
+        failed = [s.host for s in collection.catalog.host_states() if s.robots.get("failing_since")]
     assert failed == []
 
 

@@ -9,14 +9,14 @@ from random import Random
 
 from freshet.collection.collection import Collection
 from freshet.collection.page import CollectionPage
-from freshet.core.clock import PacedClock, stopwatch
+from freshet.core.clock import ScaledClock, monotonic_seconds
 from freshet.core.settings import Settings
-from freshet.crawl.live_policy import rehearse
-from freshet.fetch.collection_thread import FIRST_SIGHT
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl
-from freshet.record.page_bursts import PageRound, rounds_of
-from freshet.record.parsed_visit import see
+from freshet.crawl.live_policy import warm_up_policy
+from freshet.fetch.collection_thread import WARM_UP_SNAPSHOT
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
+from freshet.record.page_bursts import PageBurst, page_bursts
+from freshet.record.parsed_visit import parse_visit
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Exchange, Loopback
 
@@ -54,7 +54,7 @@ async def never_the_same(exchange: Exchange) -> None:
         await exchange.answer("", 404)
         return
     number = exchange.entry.number
-    minute = int(stopwatch() * SPEED / 60)
+    minute = int(monotonic_seconds() * SPEED / 60)
     drawn = (Random(f"{minute} {line}").choices(WORDS, k=9) for line in range(5))
     lines = "".join(f"<p>{' '.join(words)}</p>" for words in drawn)
     await exchange.answer(f"{lines}<p>{number}</p>", etag='"x"')
@@ -70,7 +70,7 @@ def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def minutes(collection: Collection, url: str, one: PageRound) -> list[float]:
+def minutes(collection: Collection, url: str, one: PageBurst) -> list[float]:
     """Return when the samples of a round were taken, in minutes after its first."""
     times = {row.visit.id: row.visit.time for row in collection.page(url).history()}
     return [(times[visit] - times[one.visits[0]]) / timedelta(minutes=1) for visit in one.visits]
@@ -78,7 +78,7 @@ def minutes(collection: Collection, url: str, one: PageRound) -> list[float]:
 
 def number(page: CollectionPage, visit: int) -> int:
     """Return the number that the page showed at a visit: how many requests came before it."""
-    [view] = [page.view_of(row) for row in page.history() if row.visit.id == visit]
+    [view] = [page.view_of_visit(row) for row in page.history() if row.visit.id == visit]
     assert view is not None
     return int(view.text.split()[-1])
 
@@ -98,13 +98,13 @@ def test_a_page_never_the_same_gets_instant_and_fast_rounds_that_a_restart_does_
         run(folder, START, 6, f"{budget}/day")
         run(folder, last_visit(folder, url) + UNTIL_FAST, 4, f"{budget}/day")
         with Collection.open(folder) as collection:
-            _, begun = rounds_of(collection.catalog, collection.page(url).id)
+            _, begun = page_bursts(collection.catalog, collection.page(url).id)
             assert 0 < len(begun.visits) < 4
         run(folder, last_visit(folder, url), 26, f"{budget}/day")
         asked = [entry for entry in server.log.entries("a") if entry.path == "/"]
     with Collection.open(folder) as collection:
         page = collection.page(url)
-        first, fast, instant = rounds_of(collection.catalog, page.id)
+        first, fast, instant = page_bursts(collection.catalog, page.id)
         looks = [row.visit.id for row in page.history()]
         taken = minutes(collection, url, fast)
         spending = collection.catalog.spending("2026-03-01")
@@ -114,20 +114,22 @@ def test_a_page_never_the_same_gets_instant_and_fast_rounds_that_a_restart_does_
     assert looks.index(first.visits[0]) == 3
     assert max(abs(a - b) for a, b in zip(taken, (0, 2, 16, 32), strict=True)) < 1
     assert [one.kind for one in (first, fast, instant)] == ["instant", "fast", "instant"]
-    assert (first.apart, instant.apart) == (False, False)
+    assert (first.is_spaced, instant.is_spaced) == (False, False)
     assert all(len(each) == 2 and each[1] < 0.1 for each in at_once)
     assert {asked[number].header("if-none-match") for number in sampled} == {None}
     assert {entry.header("if-none-match") for entry in asked} == {None, '"x"'}
     assert spending.requests == len(asked)
-    assert spending.samples <= budget // 10
+    assert spending.burst_requests <= budget // 10
 
 
 def main(folder: str, start: str, visits: int, budget: str) -> None:
     """Crawl in this process by a quick clock, which starts when everything is loaded."""
-    see(FIRST_SIGHT, Settings().limits)
-    rehearse(Settings(), START)
-    clock = PacedClock(datetime.fromisoformat(start), SPEED)
-    crawl(Path(folder), budget=budget, clock=clock, limits=Limits(visits=visits, seconds=40.0))
+    parse_visit(WARM_UP_SNAPSHOT, Settings().limits)
+    warm_up_policy(Settings(), START)
+    clock = ScaledClock(datetime.fromisoformat(start), SPEED)
+    run_crawl(
+        Path(folder), budget=budget, clock=clock, limits=CrawlLimits(visits=visits, seconds=40.0)
+    )
 
 
 if __name__ == "__main__":

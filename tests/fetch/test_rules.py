@@ -3,18 +3,18 @@
 import pytest
 
 from freshet.fetch.politeness.robots_rules import (
-    KEPT_CHARS,
-    PARSED_BYTES,
-    Rulebook,
-    rules_for,
-    text_of,
+    MAX_PARSED_CHARS,
+    MAX_ROBOTS_BYTES,
+    ParsedRules,
+    decode_robots,
+    select_rules,
 )
 
 HERE = "https://example.org"
 
 
 def allows(text: str, path: str) -> bool:
-    return Rulebook().allows(rules_for(text, "Freshet"), HERE + path)
+    return ParsedRules().allows(select_rules(text, "Freshet"), HERE + path)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_our_groups_are_joined_and_those_for_everyone_left_out() -> None:
         "User-agent: other\nUser-agent: freshet\nCrawl-delay: 4\nDisallow: /b"
     )
     assert [allows(text, path) for path in ("/a", "/b", "/c")] == [False, False, True]
-    assert Rulebook().delay(rules_for(text, "Freshet")) == 4
+    assert ParsedRules().delay(select_rules(text, "Freshet")) == 4
 
 
 def test_an_empty_line_does_not_end_a_group() -> None:
@@ -58,8 +58,8 @@ def test_the_longest_match_wins_and_allow_on_a_tie() -> None:
 
 @pytest.mark.parametrize("delay", ["-1", "nan", "inf", "soon", ""])
 def test_an_absurd_delay_is_none(delay: str) -> None:
-    rules = rules_for(f"User-agent: *\nCrawl-delay: {delay}", "Freshet")
-    assert Rulebook().delay(rules) is None
+    rules = select_rules(f"User-agent: *\nCrawl-delay: {delay}", "Freshet")
+    assert ParsedRules().delay(rules) is None
 
 
 def test_an_html_page_closes_nothing() -> None:
@@ -70,23 +70,23 @@ def test_an_html_page_closes_nothing() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_text_is_read_in_its_encoding(encoding: str) -> None:
     body = "User-agent: *\nDisallow: /ü".encode(encoding)
-    assert not allows(text_of(body), "/%C3%BC")
+    assert not allows(decode_robots(body), "/%C3%BC")
 
 
 def test_bytes_that_are_no_text_do_no_harm() -> None:
-    assert not allows(text_of(b"\xff\xff\nUser-agent: *\nDisallow: /a"), "/a")
+    assert not allows(decode_robots(b"\xff\xff\nUser-agent: *\nDisallow: /a"), "/a")
 
 
 def test_what_is_beyond_the_limit_is_not_read_nor_half_a_line() -> None:
     start = b"User-agent: *\nDisallow: /a\n"
-    long = start + b"#" * (PARSED_BYTES - len(start) - 12) + b"\nDisallow: /private"
-    assert allows(text_of(long), "/p")
-    assert not allows(text_of(long), "/a")
-    assert text_of(b"x" * (PARSED_BYTES + 1)) == ""
+    long = start + b"#" * (MAX_ROBOTS_BYTES - len(start) - 12) + b"\nDisallow: /private"
+    assert allows(decode_robots(long), "/p")
+    assert not allows(decode_robots(long), "/a")
+    assert decode_robots(b"x" * (MAX_ROBOTS_BYTES + 1)) == ""
 
 
 def test_a_rulebook_keeps_little_and_answers_the_same() -> None:
-    book = Rulebook()
+    book = ParsedRules()
     texts = [f"User-agent: *\nDisallow: /{'x' * 400_000}{number}" for number in range(4)]
     assert all(book.allows(text, HERE + "/") for text in texts * 2)
-    assert sum(map(len, book._parsed)) <= KEPT_CHARS
+    assert sum(map(len, book._parsed)) <= MAX_PARSED_CHARS

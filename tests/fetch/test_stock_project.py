@@ -12,8 +12,8 @@ from scrapy.settings import Settings
 from freshet.collection.collection import Collection
 from freshet.core.settings import Settings as FreshetSettings
 from freshet.fetch.addon import Freshet, scrapy_settings
-from freshet.fetch.runtime import BUDGET, COLLECTION, PAGES, PAGES_CHOICES
-from freshet.fetch.spider_requests import OVER_BUDGET, OVER_BUDGET_CHOICES
+from freshet.fetch.runtime import BUDGET_SETTING, COLLECTION_SETTING, PAGES_CHOICES, PAGES_SETTING
+from freshet.fetch.spider_requests import OVER_BUDGET_CHOICES, OVER_BUDGET_SETTING
 from freshet.record.store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
@@ -108,7 +108,7 @@ def test_a_collection_that_is_not_there_ends_scrapy_with_one_line(tmp_path: Path
 
 def test_the_guide_names_every_setting_and_what_it_may_be() -> None:
     guide = (Path(__file__).parents[2] / "docs/how-to/use-in-scrapy.md").read_text("utf-8")
-    names = (COLLECTION, BUDGET, PAGES, OVER_BUDGET)
+    names = (COLLECTION_SETTING, BUDGET_SETTING, PAGES_SETTING, OVER_BUDGET_SETTING)
     values = (*PAGES_CHOICES, *OVER_BUDGET_CHOICES)
     assert [name for name in names if f"| `{name}` |" not in guide] == []
     assert [value for value in values if f'`"{value}"`' not in guide] == []
@@ -160,5 +160,5 @@ def test_rules_that_a_project_fetches_unverified_do_not_count_as_verified(
         asked = [entry.path for entry in server.log.entries("a")]
     assert asked == ["/robots.txt", "/"]
     with Collection.open(folder) as collection:
-        [host] = collection.catalog.hosts()
+        [host] = collection.catalog.host_states()
     assert host.robots["unverified"] is True

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from freshet.fetch.network.routes import VERIFY
+from freshet.fetch.network.routes import VERIFY_KEY
 from tests.fetch.authority import EXPIRED, Authority
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.relay import pump
@@ -119,8 +119,8 @@ def results(servers: Servers, authority: Authority) -> dict[str, Result]:
         "dot": f"https://{NAME}.:{ports['good']}/x",
         "tunnel": {"url": "https://far.example/x", "meta": proxy},
         "tunnel to another": {"url": "https://far.example/x", "meta": bad_proxy},
-        "waived": {"url": f"https://{NAME}:{ports['expired']}/y", "meta": {VERIFY: False}},
-        "waived tunnel": {"url": "https://far.example/y", "meta": {**bad_proxy, VERIFY: False}},
+        "waived": {"url": f"https://{NAME}:{ports['expired']}/y", "meta": {VERIFY_KEY: False}},
+        "waived tunnel": {"url": "https://far.example/y", "meta": {**bad_proxy, VERIFY_KEY: False}},
     }
     names = {NAME: "127.0.0.1", f"{NAME}.": "127.0.0.1", "gate.example": "127.0.0.1"}
     allow = [f"127.0.0.1/32:{port}" for port in (*ports.values(), front, bad_front)]
@@ -176,7 +176,7 @@ def test_a_verified_page_does_not_use_an_unverified_connection(
     url, front = f"https://{NAME}:{servers.ports['expired']}/", port_of(servers.front)
     found = fetch_all(
         {
-            "waived": {"url": url, "meta": {VERIFY: False}},
+            "waived": {"url": url, "meta": {VERIFY_KEY: False}},
             "then verified": url,
         },
         allow=[f"127.0.0.1/32:{port}" for port in (servers.ports["expired"], front)],

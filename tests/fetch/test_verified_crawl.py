@@ -42,7 +42,7 @@ def test_an_untrusted_page_is_no_content_and_closes_no_host_for_pages_that_waive
         row = collection.page(urls["untrusted"]).history()[0]
         assert row.visit.why == "its certificate has expired since 2026-03-01"
         assert collection.page(urls["untrusted"]).versions == []
-        state = collection.catalog.host(server.urls["bad"].removeprefix("https://"))
+        state = collection.catalog.host_state(server.urls["bad"].removeprefix("https://"))
         assert state is not None
         assert state.failures == 0
 

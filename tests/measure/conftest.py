@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import xxhash
 
-from freshet.core.types import INTERNAL, Facts, Kind, Links, Terms, View
-from freshet.measure.change.similarity import align
+from freshet.core.types import INTERNAL, ContentKind, LinkTable, TermCounts, View, ViewStatistics
+from freshet.measure.change.similarity import align_counts
 
-MakeTerms = Callable[[str], Terms]
+MakeTerms = Callable[[str], TermCounts]
 MakeView = Callable[..., View]
 
 
@@ -18,17 +18,17 @@ def _hash(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode())
 
 
-def _terms(text: str) -> Terms:
+def _terms(text: str) -> TermCounts:
     counted = Counter(_hash(word) for word in text.casefold().split())
     ids = sorted(counted)
     counts = np.array([counted[term] for term in ids], dtype=np.uint32)
-    return Terms(np.array(ids, dtype=np.uint64), counts)
+    return TermCounts(np.array(ids, dtype=np.uint64), counts)
 
 
-def _links(urls: tuple[str, ...]) -> Links:
+def _links(urls: tuple[str, ...]) -> LinkTable:
     facts = [INTERNAL if "//example.org/" in url else 0 for url in urls]
     blank = ("",) * len(urls)
-    return Links(urls, blank, blank, np.array(facts, dtype=np.uint8))
+    return LinkTable(urls, blank, blank, np.array(facts, dtype=np.uint8))
 
 
 def _view(
@@ -36,14 +36,16 @@ def _view(
     *,
     links: tuple[str, ...] = (),
     title: str = "",
-    kind: Kind = Kind.HTML,
+    kind: ContentKind = ContentKind.HTML,
     url: str = "https://example.org/",
     body: str | None = None,
 ) -> View:
     terms, held = _terms(text), _links(links)
     body = text if body is None else body
     words = terms.total
-    facts = Facts(len(body), len(text), words, len(terms), held.internal, held.external, 1, 1)
+    facts = ViewStatistics(
+        len(body), len(text), words, len(terms), held.internal_count, held.external_count, 1, 1
+    )
     return View(
         url, kind, "utf-8", title, "en", text, terms, held, facts,
         body_hash=_hash(body),
@@ -67,4 +69,4 @@ def view_of() -> MakeView:
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
     """Compile the kernel before hypothesis watches the clock."""
-    align(_terms("one"), _terms("two"))
+    align_counts(_terms("one"), _terms("two"))

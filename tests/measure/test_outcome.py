@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.types import Kind, Outcome, Snapshot, View
-from freshet.measure.block_phrases import CHALLENGE_MARKS, SIGNS, Sign
-from freshet.measure.outcome import Judgement, judge
+from freshet.core.types import ContentKind, Outcome, Snapshot, View
+from freshet.measure.block_phrases import CHALLENGE_MARKUP, PHRASE_RULES, PhraseRule
+from freshet.measure.outcome import OutcomeVerdict, classify_outcome
 
 MakeView = Callable[..., View]
 
@@ -42,76 +42,86 @@ def answer(status: int = 200, body: str = "<p>text", **headers: str) -> Snapshot
     ],
 )
 def test_a_status_other_than_success_decides(status: int, outcome: Outcome) -> None:
-    assert judge(answer(status), None) == Judgement(outcome, f"status {status}")
+    assert classify_outcome(answer(status), None) == OutcomeVerdict(outcome, f"status {status}")
 
 
 def test_an_ordinary_page_is_a_look(view_of: MakeView) -> None:
-    judgement = judge(answer(), view_of(ARTICLE, title="Council meets", links=NAVIGATION))
-    assert judgement == Judgement(Outcome.OK)
+    judgement = classify_outcome(
+        answer(), view_of(ARTICLE, title="Council meets", links=NAVIGATION)
+    )
+    assert judgement == OutcomeVerdict(Outcome.OK)
     assert judgement.outcome.is_look
 
 
 def test_no_content_is_empty(view_of: MakeView) -> None:
-    assert judge(answer(204, body=""), None).outcome is Outcome.EMPTY
-    assert judge(answer(body="\n"), view_of()).outcome is Outcome.EMPTY
+    assert classify_outcome(answer(204, body=""), None).outcome is Outcome.EMPTY
+    assert classify_outcome(answer(body="\n"), view_of()).outcome is Outcome.EMPTY
 
 
 def test_a_page_that_shows_nothing_is_empty(view_of: MakeView) -> None:
-    judgement = judge(answer(body="<html><body><div></div></body>"), view_of())
+    judgement = classify_outcome(answer(body="<html><body><div></div></body>"), view_of())
     assert judgement.outcome is Outcome.EMPTY
     assert not judgement.needs_script
 
 
 def test_a_page_that_scripts_would_fill_is_empty_and_says_so(view_of: MakeView) -> None:
     body = "<div id=root></div><noscript><img src=pixel></noscript><script src=app.js></script>"
-    judgement = judge(answer(body=body), view_of(title="Shop"))
+    judgement = classify_outcome(answer(body=body), view_of(title="Shop"))
     assert judgement.outcome is Outcome.EMPTY
     assert judgement.needs_script
 
 
 def test_a_page_that_asks_for_scripts_is_empty_and_says_so(view_of: MakeView) -> None:
     view = view_of("You need to enable JavaScript to run this app.")
-    judgement = judge(answer(), view)
+    judgement = classify_outcome(answer(), view)
     assert judgement.outcome is Outcome.EMPTY
     assert judgement.needs_script
 
 
 @pytest.mark.parametrize("body", ["<IMG src=cat.png>", "<video src=v></video><script></script>"])
 def test_a_page_of_pictures_alone_is_not_empty(body: str, view_of: MakeView) -> None:
-    assert judge(answer(body=body), view_of()).outcome is Outcome.OK
+    assert classify_outcome(answer(body=body), view_of()).outcome is Outcome.OK
 
 
 def test_a_page_of_links_alone_is_not_empty(view_of: MakeView) -> None:
-    assert judge(answer(), view_of(links=NAVIGATION)).outcome is Outcome.OK
+    assert classify_outcome(answer(), view_of(links=NAVIGATION)).outcome is Outcome.OK
 
 
-@pytest.mark.parametrize("kind", [Kind.BINARY, Kind.JSON, Kind.FEED, Kind.SITEMAP])
-def test_files_without_text_are_not_empty(kind: Kind, view_of: MakeView) -> None:
-    assert judge(answer(body="[]"), view_of(kind=kind)).outcome is Outcome.OK
+@pytest.mark.parametrize(
+    "kind", [ContentKind.BINARY, ContentKind.JSON, ContentKind.FEED, ContentKind.SITEMAP]
+)
+def test_files_without_text_are_not_empty(kind: ContentKind, view_of: MakeView) -> None:
+    assert classify_outcome(answer(body="[]"), view_of(kind=kind)).outcome is Outcome.OK
 
 
-every_sign = pytest.mark.parametrize("sign", SIGNS, ids=[sign.phrases[0] for sign in SIGNS])
+every_sign = pytest.mark.parametrize(
+    "sign", PHRASE_RULES, ids=[sign.phrases[0] for sign in PHRASE_RULES]
+)
 
 
 @every_sign
-def test_every_phrase_tells_in_the_title_of_a_short_page(sign: Sign, view_of: MakeView) -> None:
+def test_every_phrase_tells_in_the_title_of_a_short_page(
+    sign: PhraseRule, view_of: MakeView
+) -> None:
     for phrase in sign.phrases:
         title = phrase.upper() if phrase.isascii() else phrase
-        assert judge(answer(), view_of("few words", title=title)).outcome is sign.outcome, phrase
+        assert (
+            classify_outcome(answer(), view_of("few words", title=title)).outcome is sign.outcome
+        ), phrase
 
 
 @every_sign
-def test_no_phrase_tells_on_a_long_page(sign: Sign, view_of: MakeView) -> None:
+def test_no_phrase_tells_on_a_long_page(sign: PhraseRule, view_of: MakeView) -> None:
     for phrase in sign.phrases:
         view = view_of(f"{phrase}\n{ARTICLE}", title=phrase)
-        assert judge(answer(), view).outcome is Outcome.OK, phrase
+        assert classify_outcome(answer(), view).outcome is Outcome.OK, phrase
 
 
 @every_sign
-def test_no_phrase_tells_within_a_sentence(sign: Sign, view_of: MakeView) -> None:
+def test_no_phrase_tells_within_a_sentence(sign: PhraseRule, view_of: MakeView) -> None:
     for phrase in sign.phrases:
         view = view_of(f"Our guide explains what {phrase} means.", title=f"On {phrase} and more")
-        assert judge(answer(), view).outcome is Outcome.OK, phrase
+        assert classify_outcome(answer(), view).outcome is Outcome.OK, phrase
 
 
 @pytest.mark.parametrize(
@@ -144,7 +154,7 @@ def test_no_phrase_tells_within_a_sentence(sign: Sign, view_of: MakeView) -> Non
 def test_pages_seen_in_the_wild_are_recognised(
     title: str, text: str, outcome: str, view_of: MakeView
 ) -> None:
-    assert judge(answer(), view_of(text, title=title)).outcome == outcome
+    assert classify_outcome(answer(), view_of(text, title=title)).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -165,42 +175,44 @@ def test_pages_seen_in_the_wild_are_recognised(
 def test_short_pages_that_only_sound_alike_are_looks(
     title: str, text: str, view_of: MakeView
 ) -> None:
-    assert judge(answer(), view_of(text, title=title)).outcome is Outcome.OK
+    assert classify_outcome(answer(), view_of(text, title=title)).outcome is Outcome.OK
 
 
 def test_a_form_with_a_captcha_on_an_ordinary_page_is_a_look(view_of: MakeView) -> None:
     view = view_of("Contact us\nName\nI'm not a robot\nSend", title="Contact", links=NAVIGATION)
-    assert judge(answer(), view).outcome is Outcome.OK
+    assert classify_outcome(answer(), view).outcome is Outcome.OK
 
 
 def test_a_text_file_can_say_that_it_is_not_there(view_of: MakeView) -> None:
-    view = view_of("404 Not Found", kind=Kind.TEXT)
-    assert judge(answer(), view).outcome is Outcome.SOFT_404
+    view = view_of("404 Not Found", kind=ContentKind.TEXT)
+    assert classify_outcome(answer(), view).outcome is Outcome.SOFT_404
 
 
-@pytest.mark.parametrize("mark", CHALLENGE_MARKS)
+@pytest.mark.parametrize("mark", CHALLENGE_MARKUP)
 def test_a_challenge_is_known_by_its_markup_on_a_short_page_only(
     mark: bytes, view_of: MakeView
 ) -> None:
     snapshot = answer(body=f"<script>{mark.decode()}</script>")
-    assert judge(snapshot, view_of("one moment")).outcome is Outcome.CAPTCHA
-    assert judge(snapshot, view_of(ARTICLE)).outcome is Outcome.OK
+    assert classify_outcome(snapshot, view_of("one moment")).outcome is Outcome.CAPTCHA
+    assert classify_outcome(snapshot, view_of(ARTICLE)).outcome is Outcome.OK
 
 
 def test_a_challenge_is_known_by_its_header(view_of: MakeView) -> None:
     view = view_of(ARTICLE)
-    assert judge(answer(cf_mitigated="challenge"), view).outcome is Outcome.CAPTCHA
-    assert judge(answer(202, x_amzn_waf_action="captcha"), view).outcome is Outcome.CAPTCHA
+    assert classify_outcome(answer(cf_mitigated="challenge"), view).outcome is Outcome.CAPTCHA
+    assert (
+        classify_outcome(answer(202, x_amzn_waf_action="captcha"), view).outcome is Outcome.CAPTCHA
+    )
 
 
 def test_a_challenge_behind_a_refusal_is_named_as_one(view_of: MakeView) -> None:
     view = view_of("Verify you are human", title="Just a moment...")
-    assert judge(answer(403), view).outcome is Outcome.CAPTCHA
-    assert judge(answer(429), view).outcome is Outcome.THROTTLED
-    assert judge(answer(403), view_of("Forbidden")).outcome is Outcome.DENIED
+    assert classify_outcome(answer(403), view).outcome is Outcome.CAPTCHA
+    assert classify_outcome(answer(429), view).outcome is Outcome.THROTTLED
+    assert classify_outcome(answer(403), view_of("Forbidden")).outcome is Outcome.DENIED
 
 
 @given(title=st.text(max_size=80), text=st.text(max_size=200), body=st.binary(max_size=80))
 def test_any_page_is_judged(view_of: MakeView, title: str, text: str, body: bytes) -> None:
     snapshot = Snapshot("https://example.org/", body)
-    assert isinstance(judge(snapshot, view_of(text, title=title)), Judgement)
+    assert isinstance(classify_outcome(snapshot, view_of(text, title=title)), OutcomeVerdict)

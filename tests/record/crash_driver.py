@@ -119,7 +119,7 @@ def mend(collection: Collection) -> None:
 def damage(collection: Collection) -> None:
     """Spoil a byte of the second record."""
     place = collection.page(URL).history()[1].visit.location
-    path = collection.archive / place.file
+    path = collection.archive_folder / place.file
     if path.exists():
         content = bytearray(path.read_bytes())
         content[place.offset + 40] ^= 0xFF
@@ -160,7 +160,7 @@ def state(collection: Collection) -> list[Any]:
 def readable(collection: Collection, url: str) -> list[bytes | None]:
     """Return the bytes of every version, None where they are not kept."""
     page = collection.page(url)
-    found = [collection.snapshots.of(version.row.visit, url) for version in page.versions]
+    found = [collection.snapshots.read(version.row.visit, url) for version in page.versions]
     return [snapshot and snapshot.body for snapshot in found]
 
 
@@ -200,7 +200,7 @@ def go_on(folder: Path, verb: Verb, expected: list[Any]) -> str:
         if state(collection) != expected:
             return "it differs from what was never killed"
         report = collection.check()
-        left = list(collection.archive.glob("*.open"))
+        left = list(collection.archive_folder.glob("*.open"))
         return "; ".join([*(f"{p.place}: {p.what}" for p in report.problems), *map(str, left)])
 
 

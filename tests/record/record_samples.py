@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from freshet.archive.importers.base import Arrival, Hop, Http
+from freshet.archive.importers.base import HttpExchange, Observation, RedirectHop
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.types import Outcome, Snapshot
@@ -43,19 +43,21 @@ def html(text: str, *links: str) -> bytes:
 
 def arrive(
     day: float, body: bytes | None = None, *, url: str = URL, status: int = 200, **facts: Any
-) -> Arrival:
+) -> Observation:
     """Return an arrival some days after the start; its uid tells page, day and content apart."""
     uid = facts.pop("uid", None) or uid_of(f"{url} {day} {body!r} {status} {facts}")
     snapshot = None if body is None else Snapshot(url, body, status, HTML)
     time = START + timedelta(days=day)
-    return Arrival(url, facts.pop("source", ""), time, uid, snapshot, **facts)
+    return Observation(url, facts.pop("source", ""), time, uid, snapshot, **facts)
 
 
-def hop(url: str, to: str, body: bytes = b"moved") -> Hop:
+def hop(url: str, to: str, body: bytes = b"moved") -> RedirectHop:
     """Return a redirecting answer."""
     head = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Type: text/plain\r\n\r\n"
     request = f"GET {url} HTTP/1.1\r\n\r\n"
-    return Hop(url, Http(head.encode(), request.encode(), (("fetchTimeMs", "3"),)), body)
+    return RedirectHop(
+        url, HttpExchange(head.encode(), request.encode(), (("fetchTimeMs", "3"),)), body
+    )
 
 
 def uid_of(name: str) -> bytes:
@@ -102,11 +104,11 @@ def bodies(collection: Collection, url: str = URL, *, source: str = "") -> list[
     return [page.snapshot(version.number).body for version in page.versions]
 
 
-def record(collection: Collection, *batches: Sequence[Arrival]) -> None:
+def record(collection: Collection, *batches: Sequence[Observation]) -> None:
     """Record batches one after the other."""
     with collection.recording() as recorder:
         for batch in batches:
-            recorder.take(batch)
+            recorder.record(batch)
 
 
 def forget(collection: Collection, visit_ids: Sequence[int]) -> None:

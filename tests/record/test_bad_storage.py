@@ -13,7 +13,14 @@ import pytest
 from freshet.archive.catalog.sqlite import SqliteCatalog
 from freshet.archive.warc import writer as write
 from freshet.collection.collection import Collection
-from freshet.core.errors import Damaged, NoSpace, NotFound, SettingsError, StorageError, TooNew
+from freshet.core.errors import (
+    DamagedError,
+    NoSpaceError,
+    NotFoundError,
+    SettingsError,
+    StorageError,
+    TooNewError,
+)
 from freshet.record import record_store
 from tests.record.record_samples import (
     CLOCK,
@@ -48,10 +55,10 @@ class Disk:
 
 
 def on(disk: write.WriteAt, monkeypatch: pytest.MonkeyPatch) -> None:
-    def writer(*arguments: object, **options: object) -> write.Writer:
-        return write.Writer(*arguments, **options, write=disk)
+    def writer(*arguments: object, **options: object) -> write.WarcWriter:
+        return write.WarcWriter(*arguments, **options, write_at=disk)
 
-    monkeypatch.setattr(record_store, "Writer", writer)
+    monkeypatch.setattr(record_store, "WarcWriter", writer)
 
 
 @pytest.mark.parametrize("room", range(0, 1700, 130))
@@ -62,10 +69,10 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
     on(disk.write, monkeypatch)
     with make(tmp_path / "plain") as plain, make(tmp_path / "c") as collection:
         with collection.recording() as recorder:
-            with pytest.raises(NoSpace, match="free space"):
-                recorder.take(ARRIVALS)
+            with pytest.raises(NoSpaceError, match="free space"):
+                recorder.record(ARRIVALS)
             disk.room = 1 << 30
-            recorder.take(ARRIVALS)
+            recorder.record(ARRIVALS)
         record(plain, ARRIVALS)
         assert told(collection) == told(plain)
         assert collection.check().is_sound
@@ -101,10 +108,10 @@ def taken_at_last(collection: Collection) -> None:
         for batch in BATCHES:
             before = collection.catalog.counts().visits
             try:
-                recorder.take(batch)
+                recorder.record(batch)
             except StorageError:
                 assert collection.catalog.counts().visits == before
-                recorder.take(batch)
+                recorder.record(batch)
             assert collection.catalog.counts().visits == before + len(batch)
     record(collection, [])
 
@@ -119,7 +126,7 @@ def goes_on_as_if_nothing_had_been(folder: Path) -> None:
             assert bodies(collection, url) == bodies(plain, url)
         report = collection.check()
         assert (report.is_sound, report.records) == (True, report.rows)
-        assert not list(collection.archive.glob("*.open"))
+        assert not list(collection.archive_folder.glob("*.open"))
 
 
 @pytest.mark.parametrize("at", range(1, 17, 2))
@@ -151,8 +158,8 @@ def test_taking_again_makes_good_a_sync_that_failed(
 def test_taking_again_makes_good_a_catalog_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    failing = Failing(SqliteCatalog.append, at, NoSpace("full"))
-    monkeypatch.setattr(SqliteCatalog, "append", lambda *args, **kw: failing(*args, **kw))
+    failing = Failing(SqliteCatalog.append_visits, at, NoSpaceError("full"))
+    monkeypatch.setattr(SqliteCatalog, "append_visits", lambda *args, **kw: failing(*args, **kw))
     goes_on_as_if_nothing_had_been(tmp_path)
     assert failing.left <= 0
 
@@ -162,12 +169,12 @@ def test_what_a_failed_sync_cut_off_is_no_one_s_original(
 ) -> None:
     first, second = (arrive(day, html("the same")) for day in (1, 2))
     with make(tmp_path / "c") as collection, collection.recording() as recorder:
-        recorder.take([arrive(0, html("before"))])
+        recorder.record([arrive(0, html("before"))])
         with monkeypatch.context() as patched:
             patched.setattr(os, "fsync", Failing(os.fsync, 1))
             with pytest.raises(StorageError):
-                recorder.take([first])
-        recorder.take([second])
+                recorder.record([first])
+        recorder.record([second])
         assert bodies(collection) == [html("before"), html("the same")]
         assert collection.check().is_sound
 
@@ -178,7 +185,7 @@ def test_after_a_full_disk_the_next_start_goes_on(
     disk = Disk(1200)
     on(disk.write, monkeypatch)
     with make(tmp_path / "c") as collection:
-        with pytest.raises(NoSpace):
+        with pytest.raises(NoSpaceError):
             record(collection, ARRIVALS)
         disk.room = 1 << 30
         record(collection, ARRIVALS)
@@ -192,12 +199,12 @@ def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
         with collection.catalog._engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 2}")
-        with pytest.raises(NoSpace, match="free some disk space"):
+        with pytest.raises(NoSpaceError, match="free some disk space"):
             record(collection, many)
         assert collection.catalog.counts().visits == 0
     with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         record(collection, [])
-        assert sum(mended.adopted for mended in collection.mended) == 150
+        assert sum(mended.adopted for mended in collection.repairs) == 150
         record(collection, many)
         assert len(marks(collection)) == 150
         assert collection.check().is_sound
@@ -215,7 +222,7 @@ def test_a_folder_that_cannot_be_written_is_said_so(
 
     with make(tmp_path / "c") as collection:
         monkeypatch.setattr(os, "open", refuse)
-        with pytest.raises(NoSpace, match="cannot be written: Read-only file system"):
+        with pytest.raises(NoSpaceError, match="cannot be written: Read-only file system"):
             record(collection, ARRIVALS)
         assert collection.catalog.counts().visits == 0
 
@@ -251,11 +258,11 @@ def with_bad_settings(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "kind", "says"),
     [
-        (newer, TooNew, "install a newer Freshet"),
-        (overwritten, Damaged, "restore a copy"),
-        (corrupt, Damaged, "restore a copy"),
-        (without_catalog, NotFound, "check --repair"),
-        (without_settings, NotFound, "freshet init"),
+        (newer, TooNewError, "install a newer Freshet"),
+        (overwritten, DamagedError, "restore a copy"),
+        (corrupt, DamagedError, "restore a copy"),
+        (without_catalog, NotFoundError, "check --repair"),
+        (without_settings, NotFoundError, "freshet init"),
         (with_bad_settings, SettingsError, "mend the file"),
     ],
 )
@@ -274,9 +281,9 @@ def test_a_collection_that_cannot_be_opened_says_why_in_one_line(
 def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        [path] = collection.archive.glob("*.warc.gz")
+        [path] = collection.archive_folder.glob("*.warc.gz")
         path.unlink()
-        with pytest.raises(NotFound, match="freshet check"):
+        with pytest.raises(NotFoundError, match="freshet check"):
             collection.page(URL).snapshot(1)
 
 
@@ -284,10 +291,10 @@ def test_a_record_that_is_damaged_is_one_clear_error(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         place = collection.page(URL).history()[0].visit.location
-        path = collection.archive / place.file
+        path = collection.archive_folder / place.file
         content = bytearray(path.read_bytes())
         content[place.offset + 40] ^= 0xFF
         path.write_bytes(content)
-        with pytest.raises(Damaged, match="check --repair"):
+        with pytest.raises(DamagedError, match="check --repair"):
             collection.page(URL).snapshot(1)
-        assert issubclass(Damaged, StorageError)
+        assert issubclass(DamagedError, StorageError)

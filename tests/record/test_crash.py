@@ -38,7 +38,7 @@ def test_a_kill_at_any_write_is_made_good(tmp_path: Path, verb: str, step: int) 
 
 def leave_open(collection: Collection, tail: bytes, cut: int) -> int:
     """Make the archive's file look as a crash leaves it; return how many bytes stayed."""
-    [path] = collection.archive.glob("*.warc.gz")
+    [path] = collection.archive_folder.glob("*.warc.gz")
     content = path.read_bytes()
     kept = content[: max(0, len(content) - cut)] + tail
     path.unlink()
@@ -55,12 +55,12 @@ def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, 
         history = collection.page(URL).history()
         place = history[rows - 1].visit.location
         forget(collection, [row.visit.id for row in history[rows:]])
-        [path] = collection.archive.glob("*.warc.gz")
+        [path] = collection.archive_folder.glob("*.warc.gz")
         end = place.offset + place.length if rows else 0
         leave_open(collection, tail, min(cut, path.stat().st_size - end))
         record(collection, [])
         assert told(collection)[:rows] == before[:rows]
-        assert not list(collection.archive.glob("*.open"))
+        assert not list(collection.archive_folder.glob("*.open"))
         assert collection.check().is_sound
         record(collection, ARRIVALS)
         assert told(collection) == before
@@ -73,9 +73,9 @@ def test_what_is_cut_from_a_torn_file_is_kept_beside_it(tmp_path: Path) -> None:
         record(collection, ARRIVALS)
         leave_open(collection, b"\x1f\x8b\x08 half a record", 0)
         record(collection, [])
-        [mended] = collection.mended
+        [mended] = collection.repairs
         assert (mended.cut_bytes, mended.adopted) == (17, 0)
-        kept = (collection.archive / mended.cut_file).read_bytes()
+        kept = (collection.archive_folder / mended.cut_file).read_bytes()
         assert kept == b"\x1f\x8b\x08 half a record"
 
 
@@ -87,7 +87,7 @@ def test_records_of_a_closed_file_that_have_no_rows_are_adopted(tmp_path: Path) 
         forget(collection, [row.visit.id for row in last])
         record(collection, [])
         assert told(collection) == before
-        assert [mended.adopted for mended in collection.mended] == [2]
+        assert [mended.adopted for mended in collection.repairs] == [2]
 
 
 def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
@@ -108,7 +108,7 @@ def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
 def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        [path] = collection.archive.glob("*.warc.gz")
+        [path] = collection.archive_folder.glob("*.warc.gz")
         content = path.read_bytes()
         path.unlink()
         collection.repair()
@@ -124,6 +124,6 @@ def test_leases_of_a_killed_crawl_outlast_other_writers(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         page = collection.add(URL)
         long_ago = ARRIVALS[0].time
-        collection.catalog.lease("dead", [page.id], long_ago, long_ago)
+        collection.catalog.lease_pages("dead", [page.id], long_ago, long_ago)
         record(collection, [])
         assert [lease.page for lease in collection.catalog.leases()] == [page.id]

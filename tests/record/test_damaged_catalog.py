@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.collection.collection import Collection
-from freshet.core.errors import NotFound, StorageError
+from freshet.core.errors import NotFoundError, StorageError
 from tests.record.record_samples import CLOCK, arrive, bodies, html, make, marks, record, told
 
 OTHER = "https://example.org/other"
@@ -69,7 +69,7 @@ def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
     folder: Path, tmp_path: Path
 ) -> None:
     with make(tmp_path / "new") as collection:
-        shutil.copytree(folder / "archive", collection.archive, dirs_exist_ok=True)
+        shutil.copytree(folder / "archive", collection.archive_folder, dirs_exist_ok=True)
         assert collection.repair().is_sound
         with Collection.open(folder, clock=CLOCK) as old:
             assert told(collection) == told(old)
@@ -80,7 +80,7 @@ def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
 
 def test_what_is_not_there_and_what_is_there_twice_are_different_errors(folder: Path) -> None:
     with Collection.open(folder, clock=CLOCK) as collection:
-        with pytest.raises(NotFound), collection.catalog._engine.begin() as connection:
+        with pytest.raises(NotFoundError), collection.catalog._engine.begin() as connection:
             connection.exec_driver_sql("INSERT INTO tags (page_id, tag) VALUES (999, 'x')")
         twice = "INSERT INTO meta (key, value) VALUES ('a', ''), ('a', '')"
         with pytest.raises(StorageError), collection.catalog._engine.begin() as connection:

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.warc.build import metadata, response
-from freshet.archive.warc.record import encode
+from freshet.archive.warc.build import build_metadata, build_response
+from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection
 from freshet.record import recovery
 from tests.record.record_samples import NOW, URL, arrive, bodies, html, make, marks, record
 
 ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(4)]
-ANSWER = response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n" + html("foreign"))
-ONLY_METADATA = encode(metadata({"via": "elsewhere"}, about=ANSWER))
+ANSWER = build_response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n" + html("foreign"))
+ONLY_METADATA = encode_record(build_metadata({"via": "elsewhere"}, about=ANSWER))
 
 
 @pytest.fixture
@@ -23,13 +23,13 @@ def collection(tmp_path: Path) -> Collection:
 
 
 def put(collection: Collection, name: str, content: bytes) -> Path:
-    path = collection.archive / name
+    path = collection.archive_folder / name
     path.write_bytes(content)
     return path
 
 
 def copied(collection: Collection) -> Path:
-    [path] = collection.archive.glob("*.warc.gz")
+    [path] = collection.archive_folder.glob("*.warc.gz")
     return put(collection, "copy.warc.gz", path.read_bytes())
 
 
@@ -55,7 +55,7 @@ def test_a_repair_keeps_a_copy_too(collection: Collection) -> None:
 
 def test_a_copy_stands_in_for_a_file_that_is_lost(collection: Collection) -> None:
     copied(collection)
-    [original] = collection.archive.glob("freshet-*.warc.gz")
+    [original] = collection.archive_folder.glob("freshet-*.warc.gz")
     record(collection, [])
     original.unlink()
     assert collection.repair().is_sound
@@ -75,26 +75,26 @@ def test_damage_in_a_file_without_rows_costs_none_of_its_other_records(
 ) -> None:
     put(collection, "notes.warc.gz", ONLY_METADATA + b"spoilt" * 9)
     assert collection.repair().is_sound
-    assert (collection.archive / f"notes.warc.gz.damaged-{len(ONLY_METADATA)}").exists()
-    assert len(list(collection.archive.glob("*.warc.gz"))) == 2
+    assert (collection.archive_folder / f"notes.warc.gz.damaged-{len(ONLY_METADATA)}").exists()
+    assert len(list(collection.archive_folder.glob("*.warc.gz"))) == 2
 
 
 def test_a_foreign_file_is_read_once_and_again_when_it_has_grown(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    plain = recovery.adopt
+    plain = recovery.adopt_orphan_records
 
     def counted(path: Path, *rest: object, **options: object) -> object:
         read.append(path.name)
         return plain(path, *rest, **options)
 
-    monkeypatch.setattr(recovery, "adopt", counted)
+    monkeypatch.setattr(recovery, "adopt_orphan_records", counted)
     path = put(collection, "notes.warc.gz", ONLY_METADATA)
     for _ in range(3):
         record(collection, [])
     assert read == ["notes.warc.gz"]
-    path.write_bytes(ONLY_METADATA + encode(ANSWER))
+    path.write_bytes(ONLY_METADATA + encode_record(ANSWER))
     record(collection, [])
     assert read == ["notes.warc.gz"] * 2
     assert bodies(collection)[-1] == html("foreign")

@@ -10,9 +10,9 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import Arrival, Http
-from freshet.archive.warc.build import Original, response, revisit_not_modified
-from freshet.archive.warc.record import encode
+from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.warc.build import RevisitOriginal, build_not_modified_revisit, build_response
+from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.record.record_samples import (
@@ -34,8 +34,8 @@ with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
 
 REQUEST = b"GET /news HTTP/1.1\r\nHost: example.org\r\n\r\n"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n"
-FETCHED = Http(HEAD, REQUEST, (("fetchTimeMs", "12"),))
-UNCHANGED = Http(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', REQUEST)
+FETCHED = HttpExchange(HEAD, REQUEST, (("fetchTimeMs", "12"),))
+UNCHANGED = HttpExchange(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', REQUEST)
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def collection(tmp_path: Path) -> Collection:
         yield made
 
 
-def not_modified(day: float, http: Http | None = UNCHANGED) -> Arrival:
-    return replace(arrive(day, outcome=Outcome.NOT_MODIFIED, http=http), status=304)
+def not_modified(day: float, http: HttpExchange | None = UNCHANGED) -> Observation:
+    return replace(arrive(day, outcome=Outcome.NOT_MODIFIED, exchange=http), status=304)
 
 
 def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as warcio reads them."""
     found = []
-    for path in sorted(collection.archive.glob("*.warc.gz")):
+    for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for entry in ArchiveIterator(file, check_digests="raise"):
                 content = entry.content_stream().read()
@@ -60,7 +60,7 @@ def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
 
 
 def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
     answer, asked, facts = archived(collection)
     assert [item[0] for item in (answer, asked, facts)] == ["response", "request", "metadata"]
     assert answer[2] == html("one")
@@ -74,7 +74,7 @@ def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection
 def test_the_head_is_kept_as_received_but_for_the_transfer_coding(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
     headers = collection.page(URL).snapshot(1).headers
     assert headers == (("Content-Type", "text/html"), ("X", "y"))
 
@@ -88,7 +88,7 @@ def test_what_came_without_http_is_a_resource(collection: Collection) -> None:
 def test_the_same_bytes_fetched_again_keep_their_head_and_request(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(day, html("one"), http=FETCHED) for day in (1, 2)])
+    record(collection, [arrive(day, html("one"), exchange=FETCHED) for day in (1, 2)])
     kinds = [kind for kind, _, _ in archived(collection)]
     assert kinds == ["response", "request", "metadata", "revisit", "request", "metadata"]
     assert bodies(collection) == [html("one")] * 2
@@ -98,7 +98,7 @@ def test_the_same_bytes_fetched_again_keep_their_head_and_request(
 def test_a_304_is_a_revisit_that_refers_to_the_last_look(
     collection: Collection, apart: bool
 ) -> None:
-    looks = [arrive(day, html(f"day {day}"), http=FETCHED) for day in (1, 2)]
+    looks = [arrive(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 2)]
     record(collection, *([looks, [not_modified(3)]] if apart else [[*looks, not_modified(3)]]))
     last, again = archived(collection)[3], archived(collection)[6]
     assert again[0] == "revisit"
@@ -114,7 +114,7 @@ def test_a_304_is_a_revisit_that_refers_to_the_last_look(
 
 
 def test_a_late_304_refers_to_the_look_before_it(collection: Collection) -> None:
-    record(collection, [arrive(day, html(f"day {day}"), http=FETCHED) for day in (1, 4)])
+    record(collection, [arrive(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 4)])
     record(collection, [not_modified(2)])
     again = next(headers for kind, headers, _ in archived(collection) if kind == "revisit")
     assert again["WARC-Refers-To-Date"].startswith(f"{START:%Y-%m}-02")
@@ -145,13 +145,13 @@ def test_a_304_without_http_leaves_no_record(collection: Collection) -> None:
 def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
     collection: Collection,
 ) -> None:
-    gone = Http(b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", REQUEST)
+    gone = HttpExchange(b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n", REQUEST)
     record(
         collection,
         [
-            arrive(1, html("one"), http=FETCHED),
+            arrive(1, html("one"), exchange=FETCHED),
             not_modified(2),
-            arrive(3, b"<h1>Not found</h1>", status=404, http=gone),
+            arrive(3, b"<h1>Not found</h1>", status=404, exchange=gone),
         ],
     )
     before = told(collection)
@@ -162,7 +162,9 @@ def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
 
 def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
     """Return the WARC fields of each record of a type, as they stand."""
-    whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
+    whole = b"".join(
+        path.read_bytes() for path in sorted(collection.archive_folder.glob("*.warc.gz"))
+    )
     records = ArchiveIterator(BytesIO(whole), check_digests="raise")
     return [list(entry.rec_headers.headers) for entry in records if entry.rec_type == kind]
 
@@ -170,7 +172,7 @@ def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
 def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2)])
     original, again = (dict(fields_of(collection, kind)[0]) for kind in ("response", "revisit"))
     assert again["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
     assert again["WARC-Refers-To"] == original["WARC-Record-ID"]
@@ -184,8 +186,10 @@ def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
 def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2)])
-    whole = b"".join(path.read_bytes() for path in sorted(collection.archive.glob("*.warc.gz")))
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2)])
+    whole = b"".join(
+        path.read_bytes() for path in sorted(collection.archive_folder.glob("*.warc.gz"))
+    )
     wanted = WarcRecordType.response | WarcRecordType.revisit
     heads = [
         (found.http_headers.status_line, found.http_headers.asdict())
@@ -193,14 +197,16 @@ def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
     ]
     assert heads[0] == heads[1] == ("HTTP/1.1 200 OK", {"Content-Type": "text/html", "X": "y"})
     [revisit] = fields_of(collection, "revisit")
-    assert unquote_to_bytes(dict(revisit)["WARC-Freshet-Not-Modified"]) == UNCHANGED.head
+    assert unquote_to_bytes(dict(revisit)["WARC-Freshet-Not-Modified"]) == UNCHANGED.response_head
 
 
 def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
     collection: Collection,
 ) -> None:
-    huge = Http(b"HTTP/1.1 304 Not Modified\r\nX: " + b"\xff" * 2_000_000 + b"\r\n\r\n", REQUEST)
-    record(collection, [arrive(1, html("one"), http=FETCHED)], [not_modified(2, huge)])
+    huge = HttpExchange(
+        b"HTTP/1.1 304 Not Modified\r\nX: " + b"\xff" * 2_000_000 + b"\r\n\r\n", REQUEST
+    )
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2, huge)])
     assert len(fields_of(collection, "revisit")) == 1
     assert collection.check().is_sound
 
@@ -208,7 +214,7 @@ def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
 def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes(
     collection: Collection,
 ) -> None:
-    looks = [arrive(day, html("one"), http=FETCHED) for day in (1, 2)]
+    looks = [arrive(day, html("one"), exchange=FETCHED) for day in (1, 2)]
     record(collection, looks, [not_modified(3)], [not_modified(4)])
     [original] = fields_of(collection, "response")
     refers = {dict(fields)["WARC-Refers-To"] for fields in fields_of(collection, "revisit")}
@@ -219,14 +225,17 @@ def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes
 def test_a_304_as_it_was_written_before_is_still_understood(
     collection: Collection, tmp_path: Path
 ) -> None:
-    first = response(
+    first = build_response(
         URL, START, b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html("one")
     )
-    old = revisit_not_modified(
-        URL, START.replace(day=2), UNCHANGED.head, Original(first.id, URL, first.date)
+    old = build_not_modified_revisit(
+        URL,
+        START.replace(day=2),
+        UNCHANGED.response_head,
+        RevisitOriginal(first.id, URL, first.date),
     )
-    (tmp_path / "old.warc.gz").write_bytes(encode(first) + encode(old))
-    collection.bring("warc", tmp_path / "old.warc.gz", source="")
+    (tmp_path / "old.warc.gz").write_bytes(encode_record(first) + encode_record(old))
+    collection.import_history("warc", tmp_path / "old.warc.gz", source="")
     assert marks(collection) == [(Outcome.OK, None), (Outcome.NOT_MODIFIED, False)]
     assert collection.page(URL).history()[-1].visit.status == 304
     assert collection.check().is_sound
@@ -239,11 +248,11 @@ def test_bytes_whose_first_record_was_damaged_meanwhile_are_kept_again(
     collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
-        recorder.take([arrive(1, html("one"), http=FETCHED)])
-        [path] = collection.archive.glob("*.warc.gz.open")
+        recorder.record([arrive(1, html("one"), exchange=FETCHED)])
+        [path] = collection.archive_folder.glob("*.warc.gz.open")
         location = collection.page(URL).history()[0].visit.location
         with path.open("r+b") as file:
             file.seek(location.offset + location.length // 2)
             file.write(bytes(8))
-        recorder.take([arrive(2, html("one"), http=FETCHED)])
+        recorder.record([arrive(2, html("one"), exchange=FETCHED)])
     assert collection.page(URL).snapshot(2).body == html("one")

@@ -9,9 +9,9 @@ import pytest
 
 import freshet.record.parsed_visit
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
-from freshet.core.errors import NoSpace
+from freshet.core.errors import NoSpaceError
 from freshet.core.types import Outcome, Snapshot
 from tests.crawl.crawl_samples import NOON, make_folder, url
 
@@ -24,11 +24,13 @@ def folder(tmp_path: Path) -> Path:
     return make_folder(tmp_path / "c")
 
 
-def arrival(page: str, number: int, text: str = "plain words") -> Arrival:
+def arrival(page: str, number: int, text: str = "plain words") -> Observation:
     body = f"<title>t</title><p>{text} of {page} {number}</p>".encode()
     time = NOON + timedelta(minutes=number)
     uid = number.to_bytes(16, "big")
-    return Arrival(page, "", time, uid, Snapshot(page, body, 200, (("content-type", "text/html"),)))
+    return Observation(
+        page, "", time, uid, Snapshot(page, body, 200, (("content-type", "text/html"),))
+    )
 
 
 BATCH = [arrival(url(number), number) for number in range(COUNT)]
@@ -38,14 +40,14 @@ def fail_to_look(
     monkeypatch: pytest.MonkeyPatch, is_bad: Callable[[Snapshot], bool] = lambda s: s.url == BAD
 ) -> None:
     """Let parsing raise an error for some snapshots."""
-    whole = freshet.record.parsed_visit.look
+    whole = freshet.record.parsed_visit.parse_snapshot
 
     def look(snapshot: Snapshot, **options: Any) -> Any:
         if is_bad(snapshot):
             raise IndexError("no such row")
         return whole(snapshot, **options)
 
-    monkeypatch.setattr(freshet.record.parsed_visit, "look", look)
+    monkeypatch.setattr(freshet.record.parsed_visit, "parse_snapshot", look)
 
 
 def outcomes(collection: Collection) -> dict[str, list[Outcome]]:
@@ -62,13 +64,13 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
     fail_to_look(monkeypatch)
     with Collection.open(folder) as collection:
         with collection.recording() as recorder:
-            taken = recorder.take(BATCH)
-            assert recorder.take(BATCH).known == COUNT
-        assert (taken.visits, len(taken.learnt), taken.unusable) == (COUNT, COUNT, ())
+            taken = recorder.record(BATCH)
+            assert recorder.record(BATCH).known_count == COUNT
+        assert (taken.visit_count, len(taken.recorded_visits), taken.unusable) == (COUNT, COUNT, ())
         assert outcomes(collection) == WITHOUT_BAD
         [visit] = [row.visit for row in collection.page(BAD).history()]
         assert visit.why == "a fault of Freshet while it was read: IndexError: no such row"
-        kept = collection.snapshots.of(visit, BAD)
+        kept = collection.snapshots.read(visit, BAD)
         assert kept is not None
         assert kept.body == BATCH[4].snapshot.body
         assert collection.check().is_sound
@@ -81,12 +83,12 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
     with Collection.open(folder) as collection, collection.recording() as recorder:
         whole: Catalog = collection.catalog
         fill_up_after(monkeypatch, whole, calls=1)
-        with pytest.raises(NoSpace):
-            recorder.take(BATCH)
+        with pytest.raises(NoSpaceError):
+            recorder.record(BATCH)
         monkeypatch.undo()
         fail_to_look(monkeypatch)
-        taken = recorder.take(BATCH)
-        assert {visit.uid for visit, _ in taken.learnt} == {item.uid for item in BATCH}
+        taken = recorder.record(BATCH)
+        assert {visit.uid for visit, _ in taken.recorded_visits} == {item.uid for item in BATCH}
     with Collection.open(folder) as collection:
         assert outcomes(collection) == WITHOUT_BAD
         assert collection.check().is_sound
@@ -94,16 +96,16 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
 
 def fill_up_after(monkeypatch: pytest.MonkeyPatch, catalog: Catalog, calls: int) -> None:
     """Let the disk be full once so many batches of rows are written."""
-    whole, made = catalog.append, 0
+    whole, made = catalog.append_visits, 0
 
     def append(*arguments: Any, **options: Any) -> None:
         nonlocal made
         made += 1
         if made > calls:
-            raise NoSpace("the disk is full")
+            raise NoSpaceError("the disk is full")
         whole(*arguments, **options)
 
-    monkeypatch.setattr(catalog, "append", append)
+    monkeypatch.setattr(catalog, "append_visits", append)
 
 
 def test_a_record_that_cannot_be_read_does_not_keep_a_collection_closed(
@@ -111,8 +113,8 @@ def test_a_record_that_cannot_be_read_does_not_keep_a_collection_closed(
 ) -> None:
     with Collection.open(folder) as collection:
         fill_up_after(monkeypatch, collection.catalog, calls=0)
-        with collection.recording() as recorder, pytest.raises(NoSpace):
-            recorder.take(BATCH)
+        with collection.recording() as recorder, pytest.raises(NoSpaceError):
+            recorder.record(BATCH)
     monkeypatch.undo()
     fail_to_look(monkeypatch)
     with Collection.open(folder) as collection, collection.recording():
@@ -123,10 +125,10 @@ def test_a_stored_version_that_cannot_be_read_any_more_does_not_spoil_the_next_v
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Collection.open(folder) as collection, collection.recording() as recorder:
-        recorder.take([arrival(BAD, 1, "old words")])
-        recorder.look_again()
+        recorder.record([arrival(BAD, 1, "old words")])
+        recorder.clear_cache()
         fail_to_look(monkeypatch, lambda snapshot: b"old words" in snapshot.body)
-        [(visit, change)] = recorder.take([arrival(BAD, 2, "new words")]).learnt
+        [(visit, change)] = recorder.record([arrival(BAD, 2, "new words")]).recorded_visits
         assert (visit.outcome, change) == (Outcome.OK, None)
 
 
@@ -135,9 +137,9 @@ def test_late_visits_that_cannot_be_measured_are_kept(
 ) -> None:
     with Collection.open(folder) as collection:
         with collection.recording() as recorder:
-            recorder.take([arrival(BAD, 1), arrival(BAD, 9)])
-            monkeypatch.setattr("freshet.record.recorder.write_anew", _fail)
-            recorder.take([arrival(BAD, 5)])
+            recorder.record([arrival(BAD, 1), arrival(BAD, 9)])
+            monkeypatch.setattr("freshet.record.recorder.remeasure_history", _fail)
+            recorder.record([arrival(BAD, 5)])
         with collection.recording():
             assert len(collection.page(BAD).history()) == 3
 

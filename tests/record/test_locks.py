@@ -10,7 +10,7 @@ import pytest
 
 import freshet
 from freshet.collection.collection import Collection
-from freshet.core.errors import Locked
+from freshet.core.errors import LockedError
 from tests.record.record_samples import CLOCK, URL, arrive, html, make, marks, record
 
 HOLD = """
@@ -25,7 +25,7 @@ with Collection.open(Path(sys.argv[1])).recording():
 
 def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
     with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
-        with one.recording(), pytest.raises(Locked, match=rf"process {os.getpid()}"):
+        with one.recording(), pytest.raises(LockedError, match=rf"process {os.getpid()}"):
             record(two, [arrive(1, html("one"))])
         record(two, [arrive(1, html("one"))])
         assert len(marks(two)) == 1
@@ -38,12 +38,12 @@ def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path,
         page = one.add(URL)
         age = CLOCK.now() - arrive(0).time
         verbs = {
-            "import": lambda: two.bring("csv", tmp_path / "seen.csv"),
+            "import": lambda: two.import_history("csv", tmp_path / "seen.csv"),
             "prune": lambda: two.prune(age, apply=True),
             "purge": lambda: two.remove([page], purge=True),
             "repair": two.repair,
         }
-        with one.recording(), pytest.raises(Locked):
+        with one.recording(), pytest.raises(LockedError):
             verbs[verb]()
         assert one.catalog.counts().visits == 0
 
@@ -52,11 +52,11 @@ def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
     with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
         with one.recording() as recorder:
             page = two.add(URL, tags=("news",))
-            two.catalog.pause([page.id])
+            two.catalog.pause_pages([page.id])
             two.change_settings(page, [("counts_as", "links")])
-            recorder.take([arrive(1, html("one", "a")), arrive(2, html("two", "a"))])
+            recorder.record([arrive(1, html("one", "a")), arrive(2, html("two", "a"))])
             two.remove([two.add("https://example.org/x")])
-            recorder.take([arrive(3, html("two", "b"))])
+            recorder.record([arrive(3, html("two", "b"))])
         page = one.page(URL)
         assert (page.paused, page.tags) == (True, ("news",))
         assert [changed for _, changed in marks(one)] == [None, False, True]
@@ -72,7 +72,7 @@ def test_the_lock_of_a_killed_holder_is_taken(tmp_path: Path) -> None:
         )
         with holder:
             assert holder.stdout.readline() == b"held\n"
-            with pytest.raises(Locked, match=f"process {holder.pid}"):
+            with pytest.raises(LockedError, match=f"process {holder.pid}"):
                 record(collection, [])
             holder.send_signal(signal.SIGKILL)
             holder.wait()

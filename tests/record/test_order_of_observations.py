@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.core.types import Change, Outcome
 from freshet.record import remeasurement as late_visits
-from freshet.record.remeasurement import left_unmeasured
+from freshet.record.remeasurement import unmeasured_pages
 from tests.record.record_samples import arrive, bodies, html, make, marks, record, told
 
 CONTENTS = (
@@ -24,7 +24,7 @@ CONTENTS = (
 )
 
 
-def visit(day: int, kind: int) -> Arrival:
+def visit(day: int, kind: int) -> Observation:
     if kind < len(CONTENTS):
         return arrive(day, CONTENTS[kind])
     return (
@@ -41,12 +41,12 @@ HISTORIES = st.lists(
 )
 
 
-def in_batches(arrivals: list[Arrival], cuts: set[int]) -> list[list[Arrival]]:
+def in_batches(arrivals: list[Observation], cuts: set[int]) -> list[list[Observation]]:
     edges = [0, *sorted(cut for cut in cuts if cut < len(arrivals)), len(arrivals)]
     return [arrivals[a:b] for a, b in pairwise(edges)]
 
 
-def outcome_of(batches: list[list[Arrival]]) -> tuple[list, list[bytes], bool]:
+def outcome_of(batches: list[list[Observation]]) -> tuple[list, list[bytes], bool]:
     with TemporaryDirectory() as folder, make(Path(folder) / "c") as collection:
         record(collection, *batches)
         return told(collection), bodies(collection), collection.check().is_sound
@@ -107,9 +107,9 @@ def test_visits_of_the_same_moment_stay_in_the_order_in_which_they_came(tmp_path
 
 def test_a_late_look_becomes_what_the_next_visit_is_compared_with(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection, collection.recording() as recorder:
-        recorder.take([arrive(1, html("one")), arrive(9, outcome=Outcome.TIMEOUT)])
-        recorder.take([arrive(5, html("five"))])
-        recorder.take([arrive(10, html("five"))])
+        recorder.record([arrive(1, html("one")), arrive(9, outcome=Outcome.TIMEOUT)])
+        recorder.record([arrive(5, html("five"))])
+        recorder.record([arrive(10, html("five"))])
         assert [changed for _, changed in marks(collection)] == [None, True, None, False]
 
 
@@ -127,12 +127,12 @@ def test_a_crash_between_a_late_visit_and_its_neighbours_is_made_good(
         record(plain, [arrivals[0], late, arrivals[1]])
         record(crashed, arrivals)
         with monkeypatch.context() as patch:
-            patch.setattr("freshet.record.recorder.write_anew", crash)
+            patch.setattr("freshet.record.recorder.remeasure_history", crash)
             with pytest.raises(KeyboardInterrupt):
                 record(crashed, [late])
-        assert left_unmeasured(crashed.catalog)
+        assert unmeasured_pages(crashed.catalog)
         record(crashed, [])
-        assert not left_unmeasured(crashed.catalog)
+        assert not unmeasured_pages(crashed.catalog)
         assert told(crashed, source=source) == told(plain, source=source)
 
 
@@ -140,14 +140,14 @@ def test_only_looks_next_to_a_late_one_are_viewed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = []
-    known = late_visits.Views.of
+    known = late_visits.HistoryViews.get
 
-    def counted(self: late_visits.Views, row) -> object:
+    def counted(self: late_visits.HistoryViews, row) -> object:
         read.append(row.visit.uid)
         return known(self, row)
 
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(day, html(f"day {day}")) for day in range(0, 40, 2)])
-        monkeypatch.setattr(late_visits.Views, "of", counted)
+        monkeypatch.setattr(late_visits.HistoryViews, "get", counted)
         record(collection, [arrive(21, html("late"))])
         assert len(set(read)) == 3

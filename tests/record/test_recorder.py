@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.archive.warc.read import read_record
 from freshet.collection.collection import Collection
 from freshet.core.types import Change, Outcome, Snapshot
@@ -32,7 +32,7 @@ def collection(tmp_path: Path) -> Collection:
 def record_types(collection: Collection) -> list[str]:
     places = [row.visit.location for row in collection.page(URL).history()]
     return [
-        read_record(collection.archive / place.file, place.offset, place.length).type
+        read_record(collection.archive_folder / place.file, place.offset, place.length).type
         for place in places
         if place
     ]
@@ -164,20 +164,20 @@ def test_importance_becomes_a_setting_of_the_page(collection: Collection) -> Non
 def test_a_visit_that_is_known_is_not_doubled(collection: Collection) -> None:
     batch = [arrive(1, html("one")), arrive(2, html("two"))]
     with collection.recording() as recorder:
-        first = recorder.take(batch)
-        again = recorder.take(batch)
-        twice = recorder.take([arrive(3, html("x")), arrive(3, html("x"))])
-    assert (first.visits, again.visits, twice.visits) == (2, 0, 1)
-    assert (again.known, twice.known) == (2, 1)
+        first = recorder.record(batch)
+        again = recorder.record(batch)
+        twice = recorder.record([arrive(3, html("x")), arrive(3, html("x"))])
+    assert (first.visit_count, again.visit_count, twice.visit_count) == (2, 0, 1)
+    assert (again.known_count, twice.known_count) == (2, 1)
     assert len(bodies(collection)) == 3
     assert collection.check().is_sound
 
 
 def test_a_url_that_is_none_is_named(collection: Collection) -> None:
-    bad = Arrival("", "", START, uid_of("bad"), Snapshot("", b"x"))
+    bad = Observation("", "", START, uid_of("bad"), Snapshot("", b"x"))
     with collection.recording() as recorder:
-        taken = recorder.take([bad, arrive(1, html("one"))])
-    assert (taken.visits, taken.known, taken.unusable) == (1, 0, (bad,))
+        taken = recorder.record([bad, arrive(1, html("one"))])
+    assert (taken.visit_count, taken.known_count, taken.unusable) == (1, 0, (bad,))
 
 
 def test_counts_as_decides_what_changed(collection: Collection) -> None:
@@ -193,7 +193,7 @@ def test_counts_as_decides_what_changed(collection: Collection) -> None:
 def test_sources_that_alternate_share_few_files(collection: Collection) -> None:
     batch = [arrive(day, html(f"day {day}"), source="ab"[day % 2]) for day in range(20)]
     record(collection, batch)
-    assert len(list(collection.archive.glob("*.warc.gz"))) == 2
+    assert len(list(collection.archive_folder.glob("*.warc.gz"))) == 2
     assert collection.check().is_sound
 
 
@@ -202,7 +202,7 @@ def test_a_version_whose_bytes_are_lost_still_counts_its_links(
 ) -> None:
     record(collection, [arrive(1, html("one", "a", "b"))])
     [row] = collection.page(URL).history()
-    (collection.archive / row.visit.location.file).unlink()
+    (collection.archive_folder / row.visit.location.file).unlink()
     collection.repair()
     record(collection, [arrive(2, html("two", "b", "c"))])
     expected = {"https://example.org/b", "https://example.org/c"}
@@ -224,27 +224,27 @@ def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -
 def test_what_was_learnt_is_told_in_order(collection: Collection) -> None:
     other = "https://example.org/other"
     with collection.recording() as recorder:
-        first = recorder.take([arrive(1, html("one", "a")), arrive(0, html("other"), url=other)])
-        again = recorder.take([
+        first = recorder.record([arrive(1, html("one", "a")), arrive(0, html("other"), url=other)])
+        again = recorder.record([
             arrive(3, outcome=Outcome.TIMEOUT),
             arrive(2, html("two", "b")),
             arrive(1, html("one", "a")),
         ])
-    assert [change for _, change in first.learnt] == [None, None]
-    (look, change), (failure, nothing) = again.learnt
+    assert [change for _, change in first.recorded_visits] == [None, None]
+    (look, change), (failure, nothing) = again.recorded_visits
     assert (look.outcome, failure.outcome, nothing) == (Outcome.OK, Outcome.TIMEOUT, None)
     assert (change.changed, change.new_link_count) == (True, 1)
     assert look.page == collection.page(URL).id
-    assert (again.visits, again.known) == (2, 1)
+    assert (again.visit_count, again.known_count) == (2, 1)
 
 
 def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
     collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
-        recorder.take([arrive(day, html(f"day {day}")) for day in (1, 5)])
-        late = recorder.take([arrive(3, html("day 1")), arrive(6, html("day 5"))])
-    assert [change.changed for _, change in late.learnt] == [False, False]
+        recorder.record([arrive(day, html(f"day {day}")) for day in (1, 5)])
+        late = recorder.record([arrive(3, html("day 1")), arrive(6, html("day 5"))])
+    assert [change.changed for _, change in late.recorded_visits] == [False, False]
     assert [row.change.changed for row in collection.page(URL).history()[1:]] == [
         False, True, False,
     ]  # fmt: skip
@@ -253,17 +253,17 @@ def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
 def test_reported_observations_are_learnt_too(collection: Collection) -> None:
     told = arrive(1, change=Change(True), outcome=Outcome.REPORTED)
     with collection.recording() as recorder:
-        [(visit, change)] = recorder.take([told]).learnt
+        [(visit, change)] = recorder.record([told]).recorded_visits
     assert (visit.outcome, change) == (Outcome.REPORTED, Change(True))
 
 
 def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: Collection) -> None:
     page = collection.add(URL)
     with collection.recording() as recorder:
-        recorder.take([arrive(1, html("one"))])
+        recorder.record([arrive(1, html("one"))])
         collection.remove([page])
-        taken = recorder.take([arrive(2, html("two")), arrive(2, html("x"), url=URL + "/x")])
-    assert taken.visits == 2
+        taken = recorder.record([arrive(2, html("two")), arrive(2, html("x"), url=URL + "/x")])
+    assert taken.visit_count == 2
     assert [other.url for other in collection.pages()] == [URL + "/x"]
     assert len(collection.page(URL, removed=True).history()) == 2
 
@@ -278,7 +278,7 @@ def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: Collect
         (arrive(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
     ],
 )
-def test_what_is_no_look_says_why(collection: Collection, arrival: Arrival, why: str) -> None:
+def test_what_is_no_look_says_why(collection: Collection, arrival: Observation, why: str) -> None:
     record(collection, [arrival])
     [row] = collection.page(URL).history()
     assert row.visit.why == why
@@ -286,8 +286,8 @@ def test_what_is_no_look_says_why(collection: Collection, arrival: Arrival, why:
 
 def test_a_visit_ends_its_lease_when_it_is_recorded(collection: Collection) -> None:
     page = collection.add(URL)
-    collection.catalog.ask([page.id], START)
+    collection.catalog.request_visits([page.id], START)
     with collection.recording() as recorder:
-        collection.catalog.lease("crawl", [page.id], START, collection.clock.now())
-        recorder.take([arrive(1, outcome=Outcome.TIMEOUT)])
-    assert collection.catalog.leases() == collection.catalog.asked() == []
+        collection.catalog.lease_pages("crawl", [page.id], START, collection.clock.now())
+        recorder.record([arrive(1, outcome=Outcome.TIMEOUT)])
+    assert collection.catalog.leases() == collection.catalog.requested_pages() == []

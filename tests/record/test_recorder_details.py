@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import Http
-from freshet.archive.warc.build import response
-from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, encode
+from freshet.archive.importers.base import HttpExchange
+from freshet.archive.warc.build import build_response
+from freshet.archive.warc.digest import format_digest, sha1
+from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, encode_record
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome, Snapshot
-from freshet.record.record_store import head_of
+from freshet.record.record_store import synthetic_head
 from tests.record.record_samples import CLOCK, HTML, START, URL, arrive, html, make, marks, record
 from tests.record.test_http import FETCHED, archived, not_modified
 from tests.record.test_isolation import fail_to_look
@@ -27,7 +27,7 @@ def collection(tmp_path: Path) -> Collection:
 def opening(collection: Collection) -> list[tuple[dict[str, str], bytes]]:
     """Return the headers and content of the records that open archive files."""
     found = []
-    for path in sorted(collection.archive.glob("*.warc.gz")):
+    for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             entry = next(iter(ArchiveIterator(file)))
             found.append((dict(entry.rec_headers.headers), entry.content_stream().read()))
@@ -40,7 +40,7 @@ def test_the_validators_of_an_answer_are_kept_for_the_next_request(
     headers = (*HTML, ("etag", '"7"'), ("last-modified", "Mon, 01 Jan 2024 00:00:00 GMT"))
     record(collection, [replace(arrive(1, html("one")), snapshot=snapshot_with(headers))])
     page = collection.page(URL).id
-    kept = collection.catalog.conditions([page])[page]
+    kept = collection.catalog.cache_validators([page])[page]
     assert (kept.etag, kept.last_modified) == ('"7"', "Mon, 01 Jan 2024 00:00:00 GMT")
 
 
@@ -49,9 +49,9 @@ def test_the_validators_of_a_304_take_the_place_of_those_before(
 ) -> None:
     head = b'HTTP/1.1 304 Not Modified\r\nETag: "a:b"\r\nLast-Modified: Mon, 1:00\r\n\r\n'
     look = replace(arrive(1, html("one")), snapshot=snapshot_with((*HTML, ("etag", '"7"'))))
-    record(collection, [look, not_modified(2, Http(head, b""))])
+    record(collection, [look, not_modified(2, HttpExchange(head, b""))])
     page = collection.page(URL).id
-    kept = collection.catalog.conditions([page])[page]
+    kept = collection.catalog.cache_validators([page])[page]
     assert (kept.etag, kept.last_modified) == ('"a:b"', "Mon, 1:00")
 
 
@@ -66,10 +66,10 @@ def test_a_revisit_shows_the_bytes_that_the_archive_has_for_it(
     collection: Collection,
 ) -> None:
     record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
-    digests = [label(sha1(html(text))) for text in ("one", "never seen")]
+    digests = [format_digest(sha1(html(text))) for text in ("one", "never seen")]
     record(
         collection,
-        [arrive(day, earlier=digest) for day, digest in zip((3, 4), digests, strict=True)],
+        [arrive(day, original_digest=digest) for day, digest in zip((3, 4), digests, strict=True)],
     )
     assert marks(collection)[2:] == [(Outcome.OK, True), (Outcome.REPORTED, None)]
 
@@ -85,8 +85,8 @@ def test_another_visit_under_the_same_identity_is_not_counted_as_known(
 ) -> None:
     first, other = arrive(1, html("one")), arrive(2, html("two"))
     with collection.recording() as recorder:
-        taken = recorder.take([first, first, replace(other, uid=first.uid)])
-    assert (taken.visits, taken.known, len(taken.doubled)) == (1, 1, 1)
+        taken = recorder.record([first, first, replace(other, uid=first.uid)])
+    assert (taken.visit_count, taken.known_count, len(taken.duplicates)) == (1, 1, 1)
 
 
 def test_a_look_that_is_told_of_without_bytes_is_a_report(collection: Collection) -> None:
@@ -103,7 +103,7 @@ def test_the_status_that_is_told_decides_over_that_of_the_stored_bytes(
 
 def test_an_archive_file_says_who_made_it_of_what_and_when(collection: Collection) -> None:
     record(collection, [arrive(1, html("one"), source="elsewhere")])
-    [path] = collection.archive.glob("*.warc.gz")
+    [path] = collection.archive_folder.glob("*.warc.gz")
     [(headers, content)] = opening(collection)
     lines = dict(line.split(": ", 1) for line in content.decode().splitlines())
     assert lines["software"].startswith("Freshet/")
@@ -116,7 +116,7 @@ def test_an_archive_file_says_who_made_it_of_what_and_when(collection: Collectio
 def test_a_record_says_of_its_visit_only_what_it_does_not_show(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED), not_modified(2)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED), not_modified(2)])
     own = {PAGE_FIELD, FINAL_FIELD, OUTCOME_FIELD}
     assert [own & headers.keys() for _, headers, _ in archived(collection)] == [set()] * 5
 
@@ -129,14 +129,14 @@ def test_bytes_of_an_unknown_kind_are_a_resource_of_that_kind(collection: Collec
 
 def test_bytes_that_an_earlier_run_kept_are_not_kept_again(collection: Collection) -> None:
     for day in (1, 2):
-        record(collection, [arrive(day, html("one"), http=FETCHED)])
+        record(collection, [arrive(day, html("one"), exchange=FETCHED)])
     kinds = [kind for kind, _, _ in archived(collection)]
     assert (kinds.count("response"), kinds.count("revisit")) == (1, 1)
 
 
 def test_visits_that_have_their_rows_are_not_held_in_memory(collection: Collection) -> None:
     with collection.recording() as recorder:
-        recorder.take([arrive(day, html("one")) for day in (1, 2)])
+        recorder.record([arrive(day, html("one")) for day in (1, 2)])
         assert not recorder._shelf._waiting
 
 
@@ -151,7 +151,7 @@ def test_a_304_of_what_came_without_http_has_no_header_but_its_own(
 
 
 def test_a_304_refers_to_a_look_of_the_same_moment(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED), not_modified(1)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED), not_modified(1)])
     assert [kind for kind, _, _ in archived(collection)].count("revisit") == 1
 
 
@@ -159,16 +159,18 @@ def test_copied_records_lie_in_a_file_of_their_source(
     collection: Collection, tmp_path: Path
 ) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-    (tmp_path / "old.warc.gz").write_bytes(encode(response(URL, START, head + html("one"))))
-    collection.bring("warc", tmp_path / "old.warc.gz", source="elsewhere")
+    (tmp_path / "old.warc.gz").write_bytes(
+        encode_record(build_response(URL, START, head + html("one")))
+    )
+    collection.import_history("warc", tmp_path / "old.warc.gz", source="elsewhere")
     [(_, content)] = opening(collection)
     assert b"isPartOf: elsewhere\r\n" in content
 
 
 def test_a_304_whose_original_was_lost_still_refers_to_it(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), http=FETCHED)])
+    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
     [original, *_] = archived(collection)
-    for path in collection.archive.glob("*.warc.gz"):
+    for path in collection.archive_folder.glob("*.warc.gz"):
         path.unlink()
     record(collection, [not_modified(2)])
     again, _ = archived(collection)
@@ -179,7 +181,7 @@ def test_a_304_whose_original_was_lost_still_refers_to_it(collection: Collection
 
 def test_a_header_of_several_lines_or_odd_bytes_can_be_written() -> None:
     snapshot = Snapshot(URL, b"", 404, (("a", "b\r\nc"), ("d", "\udcff")))
-    assert head_of(snapshot) == b"HTTP/1.1 404 \r\na: b c\r\nd: \xff\r\n\r\n"
+    assert synthetic_head(snapshot) == b"HTTP/1.1 404 \r\na: b c\r\nd: \xff\r\n\r\n"
 
 
 def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
@@ -188,10 +190,10 @@ def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
     page = collection.add(URL)
     fail_to_look(monkeypatch, lambda snapshot: b"two" in snapshot.body)
     with collection.recording() as recorder:
-        recorder.take([arrive(1, html("one"), http=FETCHED)])
+        recorder.record([arrive(1, html("one"), exchange=FETCHED)])
         collection.remove([page])
-        taken = recorder.take([arrive(2, html("two"), http=FETCHED)])
-    assert (taken.visits, taken.unusable) == (1, ())
+        taken = recorder.record([arrive(2, html("two"), exchange=FETCHED)])
+    assert (taken.visit_count, taken.unusable) == (1, ())
     [_, row] = collection.page(URL, removed=True).history()
     assert (row.visit.outcome, row.visit.media_type) == (Outcome.UNREADABLE, "text/html")
     assert row.visit.digest == sha1(html("two"))
@@ -204,9 +206,9 @@ def test_a_page_that_cannot_be_read_nor_stored_has_failed_all_the_same(
 ) -> None:
     fail_to_look(monkeypatch, lambda snapshot: True)
     with collection.recording() as recorder:
-        monkeypatch.setattr("freshet.record.record_store.head_of", fail)
-        taken = recorder.take([arrive(1, html("one"))])
-    assert (taken.visits, taken.unusable) == (1, ())
+        monkeypatch.setattr("freshet.record.record_store.synthetic_head", fail)
+        taken = recorder.record([arrive(1, html("one"))])
+    assert (taken.visit_count, taken.unusable) == (1, ())
     assert marks(collection) == [(Outcome.UNREADABLE, None)]
 
 

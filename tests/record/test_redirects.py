@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import Arrival, Http
+from freshet.archive.importers.base import HttpExchange, Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.record.record_samples import (
@@ -28,14 +28,17 @@ from tests.record.record_samples import (
 THERE = "https://elsewhere.example/there"
 FINAL = "https://elsewhere.example/deep/final"
 PRIVATE = "http://10.0.0.1/"
-HTTP = Http(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n")
-UNCHANGED = Http(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+HTTP = HttpExchange(
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"
+)
+UNCHANGED = HttpExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n")
 BOTH = (hop(URL, THERE, b"first"), hop(THERE, FINAL, b"second"))
 
-FOLLOWED = arrive(1, html("one", "a"), http=HTTP, hops=BOTH, final_url=FINAL)
-AGAIN = arrive(2, html("one", "a"), http=HTTP, hops=BOTH[:1], final_url=THERE)
+FOLLOWED = arrive(1, html("one", "a"), exchange=HTTP, hops=BOTH, final_url=FINAL)
+AGAIN = arrive(2, html("one", "a"), exchange=HTTP, hops=BOTH[:1], final_url=THERE)
 SAME = replace(
-    arrive(3, outcome=Outcome.NOT_MODIFIED, http=UNCHANGED, hops=BOTH, final_url=FINAL), status=304
+    arrive(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED, hops=BOTH, final_url=FINAL),
+    status=304,
 )
 REFUSED = arrive(
     4, outcome=Outcome.REFUSED, why="10.0.0.1 is private", hops=BOTH, final_url=PRIVATE
@@ -54,7 +57,7 @@ def collection(tmp_path: Path) -> Collection:
 def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as another reader sees them."""
     found = []
-    for path in sorted(collection.archive.glob("*.warc.gz")):
+    for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for entry in ArchiveIterator(file, check_digests="raise"):
                 content = entry.content_stream().read()
@@ -113,7 +116,7 @@ def test_repeated_bytes_refer_to_the_address_they_first_came_from(
 
 @pytest.mark.parametrize("arrival", [REFUSED, LOOP, LATE_END])
 def test_a_visit_without_a_last_answer_keeps_its_redirects(
-    collection: Collection, arrival: Arrival
+    collection: Collection, arrival: Observation
 ) -> None:
     record(collection, [arrival])
     [row] = collection.page(URL).history()
@@ -147,8 +150,8 @@ def test_an_absurdly_long_address_can_be_read_back(collection: Collection) -> No
     record(
         collection,
         [
-            arrive(1, html("one"), http=HTTP, hops=(hop(URL, far),), final_url=far),
-            arrive(2, html("one"), http=HTTP, hops=(hop(URL, far),), final_url=far),
+            arrive(1, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
+            arrive(2, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
             arrive(3, outcome=Outcome.REFUSED, hops=(hop(URL, far), hop(far, far)), final_url=far),
         ],
     )
@@ -165,7 +168,7 @@ def test_our_own_files_imported_elsewhere_tell_the_same(
 ) -> None:
     record(collection, ALL)
     with make(tmp_path / "other") as other:
-        imported = other.bring("warc", collection.archive, source="")
+        imported = other.import_history("warc", collection.archive_folder, source="")
         assert (imported.visits, imported.bad) == (len(ALL), 0)
         assert told(other) == told(collection)
         assert [page.url for page in other.pages()] == [URL]
@@ -185,7 +188,8 @@ def test_hops_go_when_their_visit_goes(collection: Collection) -> None:
 
 def test_thinned_visits_take_their_hops_along(collection: Collection) -> None:
     later = [
-        arrive(day, html(f"day {day}"), http=HTTP, hops=BOTH, final_url=FINAL) for day in (1.5, 2)
+        arrive(day, html(f"day {day}"), exchange=HTTP, hops=BOTH, final_url=FINAL)
+        for day in (1.5, 2)
     ]
     record(collection, [FOLLOWED, *later])
     collection.prune(timedelta(days=1), keep="year", apply=True)
@@ -202,7 +206,7 @@ def test_a_kill_before_the_hops_were_written_leaves_the_visit(
 ) -> None:
     record(collection, [FOLLOWED])
     before = told(collection)
-    [path] = collection.archive.glob("*.warc.gz")
+    [path] = collection.archive_folder.glob("*.warc.gz")
     place = collection.page(URL).history()[0].visit.location
     forget(collection, [1])
     content = path.read_bytes()[: place.offset + place.length + 9]

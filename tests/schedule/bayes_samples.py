@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from freshet.core.clock import from_epoch
-from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, VisitTable
+from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray, PageTable, VisitTable
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.cadence import CONTINUOUS, CYCLES
-from freshet.schedule.objectives import Aim
+from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE
+from freshet.schedule.objectives import ObjectiveName
 
 
 def pages(
@@ -28,7 +28,7 @@ def pages(
 
 
 def visits(
-    ids: Sequence[int] | PageIds,
+    ids: Sequence[int] | PageIdArray,
     days: Sequence[float] | float,
     changed: Sequence[bool] | bool = False,
     *,
@@ -44,13 +44,18 @@ def visits(
     return VisitTable(np.array(ids, np.int64), times, looked, compared, differed, unknown)
 
 
-def policy(aim: Aim = "freshness", *, live: bool = True, seed: int = 0) -> BayesPolicy:
+def policy(aim: ObjectiveName = "freshness", *, live: bool = True, seed: int = 0) -> BayesPolicy:
     return BayesPolicy(
-        f"bayes-{aim}", objective=aim, cadence=CONTINUOUS if live else CYCLES, seed=seed
+        f"bayes-{aim}",
+        objective=aim,
+        cadence=CONTINUOUS_CADENCE if live else CYCLE_CADENCE,
+        seed=seed,
     )
 
 
-def crawled(aim: Aim, count: int, days: int, *, live: bool = False, seed: int = 0) -> BayesPolicy:
+def crawled(
+    aim: ObjectiveName, count: int, days: int, *, live: bool = False, seed: int = 0
+) -> BayesPolicy:
     """Return a policy that chose a fifth of its pages on every day; pages of id 0 mod 3 change."""
     made = policy(aim, live=live, seed=seed)
     made.add(pages(range(count), since_day=-1.0))
@@ -61,5 +66,5 @@ def crawled(aim: Aim, count: int, days: int, *, live: bool = False, seed: int = 
     return made
 
 
-def choose(policy: BayesPolicy, day: float, k: int, caps: Caps | None = None) -> PageIds:
-    return policy.choose(from_epoch(day * DAY_SECONDS), k, caps or Caps()).pages
+def choose(policy: BayesPolicy, day: float, k: int, caps: HostCaps | None = None) -> PageIdArray:
+    return policy.choose(from_epoch(day * DAY_SECONDS), k, caps or HostCaps()).pages

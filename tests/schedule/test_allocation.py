@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.types import Floats
-from freshet.schedule.allocation import Demand, allocate, worth
+from freshet.core.types import FloatArray
+from freshet.schedule.allocation import VisitDemand, allocate_visits, allocation_value
 
 OBJECTIVES: tuple[Literal["binary", "harmonic"], ...] = ("binary", "harmonic")
 
@@ -16,17 +16,17 @@ objectives = st.sampled_from(OBJECTIVES)
 seeds = st.integers(0, 10_000)
 
 
-def demand(seed: int, pages: int = 30, hosts: int = 4) -> Demand:
+def demand(seed: int, pages: int = 30, hosts: int = 4) -> VisitDemand:
     """Return pages with rates that differ a thousandfold."""
     rng = np.random.default_rng(seed)
-    return Demand(
+    return VisitDemand(
         rates=np.exp(rng.normal(-2, 2, pages)),
         importance=rng.uniform(0.5, 3, pages),
         hosts=rng.integers(0, hosts, pages).astype(np.int32),
     )
 
 
-def uncapped(hosts: int = 4) -> Floats:
+def uncapped(hosts: int = 4) -> FloatArray:
     return np.full(hosts, np.inf)
 
 
@@ -34,7 +34,7 @@ def uncapped(hosts: int = 4) -> Floats:
 def test_the_whole_budget_is_spent_where_no_host_is_capped(
     seed: int, objective: Literal["binary", "harmonic"], budget: float
 ) -> None:
-    visits = allocate(demand(seed), budget, uncapped(), objective=objective)
+    visits = allocate_visits(demand(seed), budget, uncapped(), objective=objective)
     assert visits.min() >= 0
     assert visits.sum() == pytest.approx(budget)
     assert visits.sum() <= budget * (1 + 1e-9)
@@ -45,7 +45,7 @@ def test_no_host_is_above_its_cap_and_what_can_be_spent_is(
     seed: int, objective: Literal["binary", "harmonic"], budget: float, caps: list[float]
 ) -> None:
     pages, room = demand(seed), np.array(caps)
-    visits = allocate(pages, budget, room, objective=objective)
+    visits = allocate_visits(pages, budget, room, objective=objective)
     spent = np.bincount(pages.hosts, visits, 4)
     assert np.all(spent <= room * (1 + 1e-9) + 1e-9)
     there = room[np.unique(pages.hosts)].sum()
@@ -58,8 +58,8 @@ def test_moving_a_visit_from_one_page_to_another_gains_nothing(
 ) -> None:
     pages = demand(seed)
     caps = np.full(4, budget / 3) if capped else uncapped()
-    visits = allocate(pages, budget, caps, objective=objective)
-    best = worth(pages, visits, objective=objective)
+    visits = allocate_visits(pages, budget, caps, objective=objective)
+    best = allocation_value(pages, visits, objective=objective)
     rng = np.random.default_rng(seed)
     for _ in range(20):
         giver, taker = rng.integers(0, len(visits), 2)
@@ -69,37 +69,41 @@ def test_moving_a_visit_from_one_page_to_another_gains_nothing(
         amount = 0.05 * visits[giver]
         moved[giver] -= amount
         moved[taker] += amount
-        assert worth(pages, moved, objective=objective) <= best + 1e-9
+        assert allocation_value(pages, moved, objective=objective) <= best + 1e-9
 
 
 def test_a_page_that_never_changes_gets_no_visit() -> None:
-    pages = Demand(np.array([0.0, 1.0]), np.ones(2), np.zeros(2, np.int32))
+    pages = VisitDemand(np.array([0.0, 1.0]), np.ones(2), np.zeros(2, np.int32))
     for objective in OBJECTIVES:
-        assert allocate(pages, 3.0, uncapped(1), objective=objective).tolist() == pytest.approx([
+        assert allocate_visits(
+            pages, 3.0, uncapped(1), objective=objective
+        ).tolist() == pytest.approx([
             0.0,
             3.0,
         ])
 
 
 def test_binary_gives_up_on_what_changes_too_fast_and_harmonic_does_not() -> None:
-    pages = Demand(np.array([1000.0, 0.5, 0.5]), np.ones(3), np.zeros(3, np.int32))
-    binary, harmonic = (allocate(pages, 1.0, uncapped(1), objective=each) for each in OBJECTIVES)
+    pages = VisitDemand(np.array([1000.0, 0.5, 0.5]), np.ones(3), np.zeros(3, np.int32))
+    binary, harmonic = (
+        allocate_visits(pages, 1.0, uncapped(1), objective=each) for each in OBJECTIVES
+    )
     assert binary.tolist() == pytest.approx([0.0, 0.5, 0.5])
     assert harmonic[0] > 0.2
 
 
 def test_equal_pages_share_equally() -> None:
-    pages = Demand(np.full(5, 0.3), np.ones(5), np.zeros(5, np.int32))
+    pages = VisitDemand(np.full(5, 0.3), np.ones(5), np.zeros(5, np.int32))
     for objective in OBJECTIVES:
-        assert allocate(pages, 2.0, uncapped(1), objective=objective) == pytest.approx(0.4)
+        assert allocate_visits(pages, 2.0, uncapped(1), objective=objective) == pytest.approx(0.4)
 
 
 def test_what_a_capped_host_cannot_take_goes_to_the_others() -> None:
-    pages = Demand(np.full(4, 0.3), np.ones(4), np.array([0, 0, 1, 1], np.int32))
-    visits = allocate(pages, 2.0, np.array([0.2, np.inf]))
+    pages = VisitDemand(np.full(4, 0.3), np.ones(4), np.array([0, 0, 1, 1], np.int32))
+    visits = allocate_visits(pages, 2.0, np.array([0.2, np.inf]))
     assert visits.tolist() == pytest.approx([0.1, 0.1, 0.9, 0.9])
 
 
 def test_no_budget_means_no_visits() -> None:
     for objective in OBJECTIVES:
-        assert allocate(demand(1), 0.0, uncapped(), objective=objective).sum() < 1e-9
+        assert allocate_visits(demand(1), 0.0, uncapped(), objective=objective).sum() < 1e-9

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.clock import from_epoch
-from freshet.core.tables import DAY_SECONDS, Caps
+from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.objectives import OBJECTIVES, Aim, Scores, soonest
+from freshet.schedule.objectives import OBJECTIVES, ObjectiveName, PageScores, days_below_multiplier
 from tests.schedule.bayes_samples import choose, crawled, pages, policy, visits
 
-AIMS: tuple[Aim, ...] = ("changes", "freshness")
+AIMS: tuple[ObjectiveName, ...] = ("changes", "freshness")
 each_aim = pytest.mark.parametrize("aim", AIMS)
 
 
-def busy(aim: Aim, count: int) -> BayesPolicy:
+def busy(aim: ObjectiveName, count: int) -> BayesPolicy:
     """Return a live policy whose many pages were each looked at twice."""
     made, rng = policy(aim), np.random.default_rng(7)
     made.add(pages(range(count), host_pages=40, directory_pages=25))
@@ -27,7 +27,7 @@ def busy(aim: Aim, count: int) -> BayesPolicy:
 
 
 @each_aim
-def test_a_page_that_changes_is_chosen_before_one_that_does_not(aim: Aim) -> None:
+def test_a_page_that_changes_is_chosen_before_one_that_does_not(aim: ObjectiveName) -> None:
     made = policy(aim)
     made.add(pages([0, 40]))
     for day in range(10):
@@ -58,7 +58,7 @@ def test_importance_and_failures_scale_the_value() -> None:
     table.importance[:] = 3.0
     made.add(table)
     made.learn(visits([2], 1.0, looks=False))
-    found = made.choose(from_epoch(2 * DAY_SECONDS), 3, Caps())
+    found = made.choose(from_epoch(2 * DAY_SECONDS), 3, HostCaps())
     values = dict(zip(found.pages.tolist(), found.values.tolist(), strict=True))
     assert values[0] == pytest.approx(3 * values[1])
     chance = (0.9**2 + 0.9 + 1) / (0.9**2 + 0.9 + 2)
@@ -68,7 +68,9 @@ def test_importance_and_failures_scale_the_value() -> None:
 
 @each_aim
 @pytest.mark.parametrize("live", [False, True])
-def test_the_order_in_which_pages_were_added_does_not_matter(aim: Aim, live: bool) -> None:
+def test_the_order_in_which_pages_were_added_does_not_matter(
+    aim: ObjectiveName, live: bool
+) -> None:
     shuffled = np.random.default_rng(5).permutation(40)
     one, other = policy(aim, live=live), policy(aim, live=live)
     one.add(pages(range(40), since_day=-1.0))
@@ -83,7 +85,7 @@ def test_the_order_in_which_pages_were_added_does_not_matter(aim: Aim, live: boo
 
 
 @each_aim
-def test_learning_at_once_and_visit_by_visit_give_the_same_choices(aim: Aim) -> None:
+def test_learning_at_once_and_visit_by_visit_give_the_same_choices(aim: ObjectiveName) -> None:
     one, other = policy(aim), policy(aim)
     for made in (one, other):
         made.add(pages(range(30)))
@@ -94,14 +96,14 @@ def test_learning_at_once_and_visit_by_visit_give_the_same_choices(aim: Aim) -> 
     for place in range(200):
         here = slice(place, place + 1)
         other.learn(visits(ids[here], days[here], changed[here], looks=looked[here]))
-    mine, its = (made.choose(from_epoch(3e6), 30, Caps()) for made in (one, other))
+    mine, its = (made.choose(from_epoch(3e6), 30, HostCaps()) for made in (one, other))
     assert mine.pages.tolist() == its.pages.tolist()
     assert mine.values.tolist() == its.values.tolist()
 
 
 @each_aim
 @pytest.mark.parametrize("live", [False, True])
-def test_a_restored_policy_goes_on_as_the_first_would(aim: Aim, live: bool) -> None:
+def test_a_restored_policy_goes_on_as_the_first_would(aim: ObjectiveName, live: bool) -> None:
     one, other = crawled(aim, 60, 9, live=live), policy(aim, live=live)
     other.restore(one.state())
     for day in range(9, 14):
@@ -112,24 +114,24 @@ def test_a_restored_policy_goes_on_as_the_first_would(aim: Aim, live: bool) -> N
 
 
 @each_aim
-def test_pages_that_are_not_due_are_never_among_the_best(aim: Aim) -> None:
+def test_pages_that_are_not_due_are_never_among_the_best(aim: ObjectiveName) -> None:
     """The choice among due pages is that of all pages, while few of them are scored."""
     made, rng = busy(aim, 6_000), np.random.default_rng(1)
     scored = []
     for step in range(60):
         moment = (20 + step / 100) * DAY_SECONDS
         made._plan(moment)
-        rows = made.states.eligible(moment, Caps())
-        every = made._forecasts.scores(rows, moment)
-        scored.append(np.count_nonzero(made.states.column("due") <= moment))
-        found = made.choose(from_epoch(moment), 5, Caps())
+        rows = made.page_states.eligible_rows(moment, HostCaps())
+        every = made._forecasts.page_scores(rows, moment)
+        scored.append(np.count_nonzero(made.page_states.column("due") <= moment))
+        found = made.choose(from_epoch(moment), 5, HostCaps())
         assert sorted(found.values) == pytest.approx(sorted(every.values)[-5:], rel=1e-9)
         made.learn(visits(found.pages, moment / DAY_SECONDS, rng.random(5) < 0.5))
     assert np.median(scored) < 2_000
 
 
 @each_aim
-def test_a_budget_that_grows_at_once_is_spent_in_full(aim: Aim) -> None:
+def test_a_budget_that_grows_at_once_is_spent_in_full(aim: ObjectiveName) -> None:
     made = busy(aim, 6_000)
     assert len(choose(made, 20.0, 1)) == 1
     assert len(choose(made, 20.0, 4_000)) == 4_000
@@ -144,8 +146,11 @@ def test_a_budget_that_grows_at_once_is_spent_in_full(aim: Aim) -> None:
 )
 def test_a_plan_stays_within_budget_and_caps(k: int, rooms: list[int], barred: set[int]) -> None:
     made = crawled("freshness", 60, 4)
-    caps = Caps(
-        np.array([0, 1], np.uint64), np.array(rooms), otherwise=3, barred=np.array(list(barred))
+    caps = HostCaps(
+        np.array([0, 1], np.uint64),
+        np.array(rooms),
+        default_limit=3,
+        excluded_pages=np.array(list(barred)),
     )
     chosen = choose(made, 4, k, caps).tolist()
     free = [page for page in range(60) if page not in barred]
@@ -157,7 +162,7 @@ def test_a_plan_stays_within_budget_and_caps(k: int, rooms: list[int], barred: s
 
 
 @each_aim
-def test_a_released_page_can_be_chosen_again(aim: Aim) -> None:
+def test_a_released_page_can_be_chosen_again(aim: ObjectiveName) -> None:
     made = crawled(aim, 20, 4, live=True)
     first = choose(made, 5.0, 20)
     assert len(first) == 20
@@ -166,10 +171,10 @@ def test_a_released_page_can_be_chosen_again(aim: Aim) -> None:
 
 
 @each_aim
-def test_an_explanation_names_what_the_choice_rests_on(aim: Aim) -> None:
+def test_an_explanation_names_what_the_choice_rests_on(aim: ObjectiveName) -> None:
     made = crawled(aim, 40, 12, live=True)
     now = from_epoch(12.5 * DAY_SECONDS)
-    found = made.choose(now, 1, Caps())
+    found = made.choose(now, 1, HostCaps())
     page = int(found.pages[0])
     told = made.explain(page, now)
     assert (told.page, told.policy) == (page, f"bayes-{aim}")
@@ -183,7 +188,7 @@ def test_an_explanation_names_what_the_choice_rests_on(aim: Aim) -> None:
 def test_an_explained_page_is_due_when_its_value_reaches_the_multiplier() -> None:
     made = crawled("freshness", 40, 12, live=True)
     now = 12.5 * DAY_SECONDS
-    made.choose(from_epoch(now), 5, Caps())
+    made.choose(from_epoch(now), 5, HostCaps())
     told = [made.explain(page, from_epoch(now)) for page in range(40)]
     assert sum(each.due is not None for each in told) > 20
     for page, (due, value, chance) in enumerate((one.due, one.value, one.chance) for one in told):
@@ -193,9 +198,9 @@ def test_an_explained_page_is_due_when_its_value_reaches_the_multiplier() -> Non
         elif due == now:
             assert value >= made.multiplier
         else:
-            row = int(made.states.rows(np.array([page]))[0])
+            row = int(made.page_states.find_rows(np.array([page]))[0])
             days = np.array([0.98, 1.0]) * (due - now) / DAY_SECONDS
-            early, late = made._forecasts.ahead(row, now, days).values
+            early, late = made._forecasts.scores_after_days(row, now, days).values
             assert early < made.multiplier <= late * (1 + 1e-9)
 
 
@@ -212,27 +217,27 @@ def test_a_page_that_was_never_seen_is_explained_without_a_chance() -> None:
 @settings(deadline=None)
 @given(st.floats(0.1, 30), st.floats(0.1, 5), st.floats(1.01, 100), st.sampled_from(AIMS))
 def test_no_value_reaches_the_multiplier_sooner_than_said(
-    age: float, rate: float, times: float, aim: Aim
+    age: float, rate: float, times: float, aim: ObjectiveName
 ) -> None:
     def value(days: float) -> float:
         still = np.exp(-rate * days)
         return 1 - still if aim == "changes" else (1 - (1 + rate * days) * still) / rate
 
-    scores = Scores(np.array([age]), np.array([0.5]), np.array([value(age)]))
-    (wait,) = soonest(scores, times * value(age), OBJECTIVES[aim])
+    scores = PageScores(np.array([age]), np.array([0.5]), np.array([value(age)]))
+    (wait,) = days_below_multiplier(scores, times * value(age), OBJECTIVES[aim])
     assert wait > 0
     assert value(age + wait) <= times * value(age) * (1 + 1e-6)
 
 
 def test_a_page_of_no_age_is_looked_into_soon_and_one_of_no_value_never() -> None:
-    scores = Scores(np.array([0.0, 2.0]), np.zeros(2), np.zeros(2))
-    waits = soonest(scores, 0.5, OBJECTIVES["freshness"])
+    scores = PageScores(np.array([0.0, 2.0]), np.zeros(2), np.zeros(2))
+    waits = days_below_multiplier(scores, 0.5, OBJECTIVES["freshness"])
     assert waits.tolist() == [1 / 1440, np.inf]
 
 
 @each_aim
 @pytest.mark.parametrize("step", [-1.0, -1e-4, 1.0])
-def test_a_clock_that_jumps_leaves_no_page_out(aim: Aim, step: float) -> None:
+def test_a_clock_that_jumps_leaves_no_page_out(aim: ObjectiveName, step: float) -> None:
     made = crawled(aim, 40, 6, live=True)
     made.learn(visits(choose(made, 7.0, 10), 7.0))
     assert sorted(choose(made, 7.0 + step, 99).tolist()) == list(range(40))
@@ -242,4 +247,4 @@ def test_a_page_takes_less_than_two_hundred_bytes() -> None:
     made = policy()
     for start in range(0, 20_000, 50):
         made.add(pages(range(start, start + 50), host_pages=50, directory_pages=25))
-    assert made.states.nbytes / 20_000 < 200
+    assert made.page_states.nbytes / 20_000 < 200

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 from freshet.schedule import prior as module
-from freshet.schedule.cadence import CYCLES, RATES
-from freshet.schedule.columns import Column
-from freshet.schedule.posterior import Learning
-from freshet.schedule.prior import HierarchicalPrior, sample
+from freshet.schedule.cadence import CYCLE_CADENCE, RATE_COUNT
+from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.posterior import RatePosterior
+from freshet.schedule.prior import HierarchicalPrior, sample_rows
 from freshet.schedule.states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
-LEARNING = Learning(CYCLES.rates, outliers=1e-2, memory=0.95)
+LEARNING = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
 NOW = 86_400.0
 SiteOf = Callable[[int], int]
 
@@ -31,22 +31,26 @@ def by_threes(page: int) -> int:
 
 def learnt_pages(ids: list[int], site_of: SiteOf = by_twenty) -> PageStates:
     """Return pages of hosts of four and sites of twenty; every second host has changed."""
-    states = PageStates(extra={"likelihood": Column(np.float32, width=RATES)})
+    states = PageStates(extra={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
     table = pages(ids, since_day=-1.0)
     sites = np.array([site_of(page) for page in table.ids.tolist()], np.uint64)
     states.add(replace(table, sites=sites))
     changed = [id // 4 % 2 == 0 for id in ids]
     for day in (0.0, 1.0):
-        LEARNING.observe(states.column("likelihood"), states.learn(visits(ids, day, changed)))
+        LEARNING.add_looks(
+            states.column("likelihood"), states.add_visits(visits(ids, day, changed))
+        )
     return states
 
 
-def prior_of(prior: HierarchicalPrior, states: PageStates, page: int) -> Floats:
-    table, which = prior.of(states, states.rows(np.array([page])))
+def prior_of(prior: HierarchicalPrior, states: PageStates, page: int) -> FloatArray:
+    table, which = prior.rows_for(states, states.find_rows(np.array([page])))
     return table[which[0]]
 
 
-def plain_steps(states: PageStates, steps: int, site_of: SiteOf = by_twenty) -> dict[int, Floats]:
+def plain_steps(
+    states: PageStates, steps: int, site_of: SiteOf = by_twenty
+) -> dict[int, FloatArray]:
     """Return each page's prior by loops over pages."""
     rates = LEARNING.rates
     first = np.exp(-0.5 * (np.log(rates / 0.03) / 2) ** 2)
@@ -56,7 +60,7 @@ def plain_steps(states: PageStates, steps: int, site_of: SiteOf = by_twenty) -> 
     for _ in range(steps):
         posteriors = {}
         for page in ids:
-            row = int(states.rows(np.array([page]))[0])
+            row = int(states.find_rows(np.array([page]))[0])
             weights = prior[page] * np.exp(states.column("likelihood")[row].astype(np.float64))
             posteriors[page] = weights / weights.sum()
         whole = 0.98 * sum(posteriors.values()) / len(ids) + 0.02 * first
@@ -74,15 +78,15 @@ def plain_steps(states: PageStates, steps: int, site_of: SiteOf = by_twenty) -> 
 
 def test_the_first_prior_is_lognormal_about_one_change_in_a_month() -> None:
     states = learnt_pages([1])
-    first = prior_of(HierarchicalPrior(CYCLES.rates), states, 1)
+    first = prior_of(HierarchicalPrior(CYCLE_CADENCE.rates), states, 1)
     assert first.sum() == pytest.approx(1)
-    assert CYCLES.rates[first.argmax()] == pytest.approx(0.03, rel=0.2)
+    assert CYCLE_CADENCE.rates[first.argmax()] == pytest.approx(0.03, rel=0.2)
 
 
 def test_every_level_is_learnt_as_by_plain_loops() -> None:
     states = learnt_pages(list(range(50)))
-    prior = HierarchicalPrior(CYCLES.rates)
-    prior.learn(states, LEARNING, NOW, steps=2, seed=0)
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
+    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
     plain = plain_steps(states, 2)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
@@ -90,8 +94,8 @@ def test_every_level_is_learnt_as_by_plain_loops() -> None:
 
 def test_a_host_of_several_sites_leans_on_each_by_its_pages_there() -> None:
     states = learnt_pages(list(range(50)), by_threes)
-    prior = HierarchicalPrior(CYCLES.rates)
-    prior.learn(states, LEARNING, NOW, steps=3, seed=0)
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
+    prior.fit(states, LEARNING, NOW, steps=3, seed=0)
     plain = plain_steps(states, 3, by_threes)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
@@ -99,8 +103,8 @@ def test_a_host_of_several_sites_leans_on_each_by_its_pages_there() -> None:
 
 def test_a_page_of_a_new_host_takes_its_sites_prior_and_one_of_a_new_site_the_collections() -> None:
     states = learnt_pages([0, 1, 2, 3, 44, 45])
-    prior = HierarchicalPrior(CYCLES.rates)
-    prior.learn(states, LEARNING, NOW, steps=2, seed=0)
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
+    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
     states.add(pages([8, 200]))
     assert np.array_equal(prior_of(prior, states, 200), prior.table[0])
     assert np.array_equal(prior_of(prior, states, 8), prior.table[1])
@@ -108,9 +112,9 @@ def test_a_page_of_a_new_host_takes_its_sites_prior_and_one_of_a_new_site_the_co
 
 def test_a_host_whose_pages_change_expects_more_of_the_next_one() -> None:
     states = learnt_pages(list(range(16)))
-    prior = HierarchicalPrior(CYCLES.rates)
-    prior.learn(states, LEARNING, NOW, steps=2, seed=0)
-    lively, still = (prior_of(prior, states, page) @ CYCLES.rates for page in (0, 4))
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
+    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
+    lively, still = (prior_of(prior, states, page) @ CYCLE_CADENCE.rates for page in (0, 4))
     assert lively > 2 * still
 
 
@@ -118,9 +122,9 @@ def test_the_order_in_which_pages_arrived_alters_no_bit() -> None:
     ids = list(range(60))
     shuffled = np.random.default_rng(2).permutation(ids).tolist()
     one, other = learnt_pages(ids), learnt_pages(shuffled)
-    priors = [HierarchicalPrior(CYCLES.rates) for _ in range(2)]
+    priors = [HierarchicalPrior(CYCLE_CADENCE.rates) for _ in range(2)]
     for prior, states in zip(priors, (one, other), strict=True):
-        prior.learn(states, LEARNING, NOW, steps=2, seed=0)
+        prior.fit(states, LEARNING, NOW, steps=2, seed=0)
     for page in ids:
         mine, its = prior_of(priors[0], one, page), prior_of(priors[1], other, page)
         assert mine.tolist() == its.tolist()
@@ -129,22 +133,22 @@ def test_the_order_in_which_pages_arrived_alters_no_bit() -> None:
 def test_many_pages_are_sampled_by_a_lot_that_stays_with_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "MOST_PAGES", 20)
+    monkeypatch.setattr(module, "MAX_SAMPLE_PAGES", 20)
     states = learnt_pages(list(range(60)))
-    before = set(states.ids[sample(states, 20, seed=1)].tolist())
+    before = set(states.ids[sample_rows(states, 20, seed=1)].tolist())
     assert len(before) == 20
-    assert before != set(states.ids[sample(states, 20, seed=2)].tolist())
+    assert before != set(states.ids[sample_rows(states, 20, seed=2)].tolist())
     states.add(pages(range(60, 66)))
-    after = set(states.ids[sample(states, 20, seed=1)].tolist())
+    after = set(states.ids[sample_rows(states, 20, seed=1)].tolist())
     assert len(after & before) >= 14
-    prior = HierarchicalPrior(CYCLES.rates)
-    prior.learn(states, LEARNING, NOW, steps=1, seed=1)
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
+    prior.fit(states, LEARNING, NOW, steps=1, seed=1)
     assert len(prior.table) <= 1 + 4 + 20
 
 
 def test_a_collection_without_pages_keeps_its_first_prior() -> None:
-    prior = HierarchicalPrior(CYCLES.rates)
+    prior = HierarchicalPrior(CYCLE_CADENCE.rates)
     before = prior.table.copy()
-    states = PageStates(extra={"likelihood": Column(np.float32, width=RATES)})
-    prior.learn(states, LEARNING, NOW, steps=2, seed=0)
+    states = PageStates(extra={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
     assert np.array_equal(prior.table, before)

@@ -4,48 +4,51 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.schedule.columns import NOWHERE, Column, Columns, Index
+from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns, KeyIndex
 
 batches = st.lists(st.lists(st.integers(-(2**62), 2**62), max_size=8), max_size=6)
 
 
 def test_new_rows_hold_what_they_start_with_and_old_ones_stay() -> None:
-    columns = Columns({"age": Column(np.float64, np.nan), "grid": Column(np.float32, 1, width=3)})
-    columns.grow(2)
+    columns = GrowableColumns({
+        "age": ColumnSpec(np.float64, np.nan),
+        "grid": ColumnSpec(np.float32, 1, width=3),
+    })
+    columns.append_rows(2)
     columns["age"][:] = [1, 2]
-    columns.grow(1)
+    columns.append_rows(1)
     assert columns["age"][:2].tolist() == [1, 2]
     assert np.isnan(columns["age"][2])
     assert columns["grid"].tolist() == [[1, 1, 1]] * 3
 
 
 def test_growing_row_by_row_copies_seldom_and_keeps_little_room() -> None:
-    columns = Columns({"one": Column(np.int64)})
+    columns = GrowableColumns({"one": ColumnSpec(np.int64)})
     places = set()
     for _ in range(5_000):
-        columns.grow(1)
+        columns.append_rows(1)
         places.add(columns["one"].__array_interface__["data"][0])
     assert len(places) < 200
     assert columns.nbytes < 1.07 * 5_000 * 8
 
 
 def test_rows_that_are_left_out_close_up() -> None:
-    columns = Columns({"one": Column(np.int64)})
-    columns.grow(4)
+    columns = GrowableColumns({"one": ColumnSpec(np.int64)})
+    columns.append_rows(4)
     columns["one"][:] = [5, 6, 7, 8]
-    columns.keep(np.array([True, False, False, True]))
+    columns.keep_rows(np.array([True, False, False, True]))
     assert (len(columns), columns["one"].tolist()) == (2, [5, 8])
 
 
 @given(batches)
 def test_every_key_keeps_one_row_in_whatever_order_keys_arrive(batches: list[list[int]]) -> None:
-    index, rows = Index(np.int64), dict[int, int]()
+    index, rows = KeyIndex(np.int64), dict[int, int]()
     for batch in batches:
         found = index.add(np.array(batch, np.int64))
         for key, row in zip(batch, found.tolist(), strict=True):
             assert rows.setdefault(key, row) == row
     assert sorted(rows.values()) == list(range(len(index)))
-    assert index.keys[index.order()].tolist() == sorted(rows)
+    assert index.keys[index.sorted_rows()].tolist() == sorted(rows)
     for key, row in rows.items():
         assert index.find(np.array([key])).tolist() == [row]
 
@@ -54,21 +57,21 @@ def test_every_key_keeps_one_row_in_whatever_order_keys_arrive(batches: list[lis
 def test_keys_that_are_left_out_are_found_no_more(
     batches: list[list[int]], data: st.DataObject
 ) -> None:
-    index = Index(np.int64)
+    index = KeyIndex(np.int64)
     for batch in batches:
         index.add(np.array(batch, np.int64))
     size = len(index)
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)
     keys = index.keys.copy()
-    index.keep(kept)
-    rows = np.where(kept, np.cumsum(kept) - 1, NOWHERE)
+    index.keep_rows(kept)
+    rows = np.where(kept, np.cumsum(kept) - 1, NOT_FOUND)
     assert index.find(keys).tolist() == rows.tolist()
-    restored = Index(np.int64)
+    restored = KeyIndex(np.int64)
     restored.restore(index.keys)
     assert restored.find(keys).tolist() == rows.tolist()
 
 
 def test_keys_in_ascending_order_need_no_more_room_than_themselves() -> None:
-    index = Index(np.uint64)
+    index = KeyIndex(np.uint64)
     index.add(np.arange(1_000, dtype=np.uint64))
     assert index.nbytes == 8_000

@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 
 from freshet.core.clock import from_epoch
-from freshet.core.tables import DAY_SECONDS, Caps, VisitTable
-from freshet.formula.expression import FUNCTIONS, INFIX, parse
-from freshet.schedule.cadence import CYCLES
-from freshet.schedule.ranked import NAMES, Foreseeing, Ranked, make
+from freshet.core.tables import DAY_SECONDS, HostCaps, VisitTable
+from freshet.formula.expression import FUNCTIONS, INFIX_OPERATORS, parse_formula
+from freshet.schedule.cadence import CYCLE_CADENCE
+from freshet.schedule.ranked import (
+    VARIABLES_BY_TERMINAL_SET,
+    ExtendedFormulaPolicy,
+    FormulaPolicy,
+    make_formula_policy,
+)
 from tests.schedule.bayes_samples import pages, visits
 from tests.schedule.bayes_samples import policy as bayes
 
@@ -18,14 +23,16 @@ EVERYTHING = np.arange(60)
 REFERENCE = Path(__file__).parents[2] / "docs/reference/formulas.md"
 
 
-def foreseeing(text: str, count: int = 60) -> Foreseeing:
+def foreseeing(text: str, count: int = 60) -> ExtendedFormulaPolicy:
     """Return a policy in cycles that knows pages in hosts of four and directories of ten."""
-    made = Foreseeing(text, parse(text, NAMES["extended"]), cadence=CYCLES)
+    made = ExtendedFormulaPolicy(
+        text, parse_formula(text, VARIABLES_BY_TERMINAL_SET["extended"]), cadence=CYCLE_CADENCE
+    )
     made.add(pages(range(count), since_day=-1.0))
     return made
 
 
-def told(policy: Foreseeing, name: str, page: int, day: float) -> float:
+def told(policy: ExtendedFormulaPolicy, name: str, page: int, day: float) -> float:
     reckoning = policy.explain(page, from_epoch(day * DAY_SECONDS)).reckoning
     assert reckoning is not None
     return reckoning.names[name]
@@ -38,15 +45,27 @@ def some_days(days: int) -> list[VisitTable]:
 
 
 def test_the_papers_sets_of_names_are_its_own_and_the_extended_one_has_five_more() -> None:
-    assert NAMES["basic"] == ("n", "X", "t")
-    assert NAMES["all"] == ("n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD")
-    assert NAMES["extended"][:8] == NAMES["all"]
-    assert sorted(NAMES["extended"][8:]) == ["around", "chance", "quiet", "rate", "weekday"]
+    assert VARIABLES_BY_TERMINAL_SET["basic"] == ("n", "X", "t")
+    assert VARIABLES_BY_TERMINAL_SET["all"] == ("n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD")
+    assert VARIABLES_BY_TERMINAL_SET["extended"][:8] == VARIABLES_BY_TERMINAL_SET["all"]
+    assert sorted(VARIABLES_BY_TERMINAL_SET["extended"][8:]) == [
+        "around",
+        "chance",
+        "quiet",
+        "rate",
+        "weekday",
+    ]
 
 
 def test_only_a_formula_that_asks_for_a_forecast_keeps_one() -> None:
-    assert type(make(parse("t * X", NAMES["all"]))) is Ranked
-    assert type(make(parse("t * rate", NAMES["extended"]))) is Foreseeing
+    assert (
+        type(make_formula_policy(parse_formula("t * X", VARIABLES_BY_TERMINAL_SET["all"])))
+        is FormulaPolicy
+    )
+    assert (
+        type(make_formula_policy(parse_formula("t * rate", VARIABLES_BY_TERMINAL_SET["extended"])))
+        is ExtendedFormulaPolicy
+    )
 
 
 def test_rate_and_chance_are_those_of_the_default_policy_for_changes() -> None:
@@ -56,17 +75,17 @@ def test_rate_and_chance_are_those_of_the_default_policy_for_changes() -> None:
         policy.learn(looks)
         default.learn(looks)
     now = from_epoch(7 * DAY_SECONDS)
-    mine, its = policy.choose(now, 60, Caps()), default.choose(now, 60, Caps())
+    mine, its = policy.choose(now, 60, HostCaps()), default.choose(now, 60, HostCaps())
     for page, chance in zip(its.pages.tolist(), its.chances.tolist(), strict=True):
         assert told(policy, "chance", page, 7.0) == pytest.approx(chance, rel=1e-9)
     assert sorted(mine.chances) == pytest.approx(sorted(its.chances), rel=1e-9)
-    likelihood = default.states.column("likelihood")
-    learning = default._forecasts.learning
-    prior = default._forecasts.prior.of(default.states, EVERYTHING)
-    ages = default.states.ages(EVERYTHING, 7 * DAY_SECONDS)
+    likelihood = default.page_states.column("likelihood")
+    learning = default._forecasts.posterior
+    prior = default._forecasts.prior.rows_for(default.page_states, EVERYTHING)
+    ages = default.page_states.days_since_look(EVERYTHING, 7 * DAY_SECONDS)
     posteriors = learning.posteriors(likelihood, EVERYTHING, ages, prior)
     for page in EVERYTHING.tolist():
-        rate = float(posteriors[page] @ CYCLES.rates)
+        rate = float(posteriors[page] @ CYCLE_CADENCE.rates)
         assert told(policy, "rate", page, 7.0) == pytest.approx(rate, rel=1e-9)
 
 
@@ -83,7 +102,7 @@ def test_chance_is_the_same_between_days_as_on_them() -> None:
 def test_in_cycles_the_prior_is_learnt_once_a_week() -> None:
     policy, learnt = foreseeing("rate"), []
     for day in range(20):
-        policy.choose(from_epoch(day * DAY_SECONDS), 5, Caps())
+        policy.choose(from_epoch(day * DAY_SECONDS), 5, HostCaps())
         policy.learn(visits(EVERYTHING, float(day), EVERYTHING % 3 == 0))
         learnt.append(policy.state()["prior_learnt"] / DAY_SECONDS)
     assert learnt == [0.0] * 7 + [7.0] * 7 + [14.0] * 6
@@ -114,10 +133,10 @@ def test_around_is_longer_than_the_age_where_the_directory_has_changed_since() -
     for day in range(12):
         policy.learn(visits(EVERYTHING, float(day), np.equal(EVERYTHING, day)))
     for day in (12, 13, 14):
-        policy.choose(from_epoch(day * DAY_SECONDS), 0, Caps())
+        policy.choose(from_epoch(day * DAY_SECONDS), 0, HostCaps())
         policy.learn(visits(EVERYTHING[:5], float(day), True))
         policy.learn(visits(EVERYTHING[10:15], float(day), False))
-    policy.choose(from_epoch(15 * DAY_SECONDS), 0, Caps())
+    policy.choose(from_epoch(15 * DAY_SECONDS), 0, HostCaps())
     lively, still, unseen = (told(policy, "around", page, 15.0) for page in (9, 19, 29))
     assert lively > 2 * 4
     assert still < 4
@@ -138,7 +157,7 @@ def test_asking_why_alters_no_choice() -> None:
         if day >= 2:
             now = from_epoch(day * DAY_SECONDS)
             asked.explain(3, from_epoch((day - 0.5) * DAY_SECONDS))
-            mine, its = (each.choose(now, 6, Caps()) for each in (asked, other))
+            mine, its = (each.choose(now, 6, HostCaps()) for each in (asked, other))
             assert mine.pages.tolist() == its.pages.tolist()
         for each in (asked, other):
             each.learn(looks)
@@ -164,6 +183,6 @@ def test_the_reference_tells_of_every_name_and_function() -> None:
     told = REFERENCE.read_text("utf-8")
     rows = [line.split("`")[1] for line in told.splitlines() if line.startswith("| `")]
     names = [row for row in rows if row.isidentifier()]
-    assert sorted(names) == sorted(NAMES["extended"])
-    assert all(f"`{name}(" in told for name in FUNCTIONS if name not in INFIX)
-    assert all(f"`a {name} b`" in told for name in INFIX)
+    assert sorted(names) == sorted(VARIABLES_BY_TERMINAL_SET["extended"])
+    assert all(f"`{name}(" in told for name in FUNCTIONS if name not in INFIX_OPERATORS)
+    assert all(f"`a {name} b`" in told for name in INFIX_OPERATORS)

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from freshet.core.clock import from_epoch
-from freshet.core.tables import DAY_SECONDS, Caps, PageTable, VisitTable
-from freshet.formula.variables import WEIGHTED, Clock
+from freshet.core.tables import DAY_SECONDS, HostCaps, PageTable, VisitTable
+from freshet.formula.variables import WEIGHTED_ESTIMATES, WeightClock
 from freshet.schedule.ranking_rules import (
-    NUTCH,
-    STORMCRAWLER,
-    Adaptive,
-    Age,
-    Cho,
-    Rand,
-    Rule,
-    Weighted,
+    NUTCH_STEPS,
+    STORMCRAWLER_STEPS,
+    AdaptiveIntervalRule,
+    AgeRule,
+    ChangeRateRule,
+    RandomRule,
+    RankingRule,
+    WeightedEstimateRule,
 )
-from freshet.schedule.states import Waits
+from freshet.schedule.states import RevisitDelays
 
 HISTORY = {0: True, 1: False, 2: True, 5: True}
 """Visits of one page: the cycle, and whether it had changed since the one before."""
@@ -44,7 +44,7 @@ def visits(rows: Sequence[tuple[int, float, bool]], *, looks: bool = True) -> Vi
     )
 
 
-def taught(rule: Rule, history: dict[int, bool] = HISTORY, count: int = 1) -> Rule:
+def taught(rule: RankingRule, history: dict[int, bool] = HISTORY, count: int = 1) -> RankingRule:
     """Return a rule that has seen each page's visits."""
     rule.add(pages(count))
     rule.learn(
@@ -53,16 +53,16 @@ def taught(rule: Rule, history: dict[int, bool] = HISTORY, count: int = 1) -> Ru
     return rule
 
 
-def value(rule: Rule, day: float, page: int = 0) -> float:
+def value(rule: RankingRule, day: float, page: int = 0) -> float:
     return rule.explain(page, from_epoch(day * DAY_SECONDS)).value
 
 
 def test_age_is_the_time_since_the_last_look() -> None:
-    assert value(taught(Age("age")), 7) == 2.0
+    assert value(taught(AgeRule("age")), 7) == 2.0
 
 
 def test_cho_ranks_by_the_bias_reduced_rate() -> None:
-    assert value(taught(Cho("cg")), 7) == pytest.approx(-log(1.5 / 4.5))
+    assert value(taught(ChangeRateRule("cg")), 7) == pytest.approx(-log(1.5 / 4.5))
 
 
 @pytest.mark.parametrize(
@@ -79,75 +79,75 @@ def test_cho_ranks_by_the_bias_reduced_rate() -> None:
     ],
 )
 def test_rates_are_weighted_means_of_the_changes_seen(
-    estimate: str, clock: Clock, rate: float
+    estimate: str, clock: WeightClock, rate: float
 ) -> None:
-    rule = taught(Weighted("any", estimate=estimate, clock=clock))
+    rule = taught(WeightedEstimateRule("any", estimate=estimate, clock=clock))
     assert value(rule, 7) == pytest.approx(1 - exp(-rate * 2))
 
 
 def test_the_last_cycle_alone_counts_for_sad_by_cycle() -> None:
-    assert value(taught(Weighted("sad", estimate="SAD", clock="cycle")), 6) == pytest.approx(
-        1 - exp(-1)
-    )
+    assert value(
+        taught(WeightedEstimateRule("sad", estimate="SAD", clock="cycle")), 6
+    ) == pytest.approx(1 - exp(-1))
 
 
-@pytest.mark.parametrize("estimate", WEIGHTED)
+@pytest.mark.parametrize("estimate", WEIGHTED_ESTIMATES)
 def test_a_page_without_a_measured_look_has_no_rate(estimate: str) -> None:
-    rule = Weighted("any", estimate=estimate)
+    rule = WeightedEstimateRule("any", estimate=estimate)
     rule.add(pages(1))
     assert value(rule, 3) == 0.0
 
 
-@pytest.mark.parametrize("estimate", WEIGHTED)
+@pytest.mark.parametrize("estimate", WEIGHTED_ESTIMATES)
 def test_a_thousand_visits_overflow_nothing(estimate: str) -> None:
     history = dict.fromkeys(range(3000), True)
-    rule = taught(Weighted("any", estimate=estimate), history)
+    rule = taught(WeightedEstimateRule("any", estimate=estimate), history)
     assert value(rule, 3000) == pytest.approx(1 - exp(-1), rel=1e-3)
 
 
 def test_nutch_shortens_by_a_fifth_and_lengthens_by_two() -> None:
-    rule = taught(Adaptive("nutch", NUTCH))
+    rule = taught(AdaptiveIntervalRule("nutch", NUTCH_STEPS))
     assert value(rule, 7) == pytest.approx(2 / (0.8 * 1.4 * 0.8 * 0.8))
 
 
 def test_stormcrawler_halves_and_adds_a_half() -> None:
-    rule = taught(Adaptive("stormcrawler", STORMCRAWLER))
+    rule = taught(AdaptiveIntervalRule("stormcrawler", STORMCRAWLER_STEPS))
     assert value(rule, 7) == pytest.approx(2 / (0.5 * 1.5 * 0.5 * 0.5))
 
 
 @pytest.mark.parametrize(
     ("steps", "found", "days"),
     [
-        (NUTCH, True, 60 / DAY_SECONDS),
-        (NUTCH, False, 365.0),
-        (STORMCRAWLER, True, 1 / 24),
-        (STORMCRAWLER, False, 14.0),
+        (NUTCH_STEPS, True, 60 / DAY_SECONDS),
+        (NUTCH_STEPS, False, 365.0),
+        (STORMCRAWLER_STEPS, True, 1 / 24),
+        (STORMCRAWLER_STEPS, False, 14.0),
     ],
 )
 def test_intervals_stay_within_their_bounds(steps: object, found: bool, days: float) -> None:
-    rule = taught(Adaptive("any", steps), dict.fromkeys(range(100), found))  # type: ignore[arg-type]
+    rule = taught(AdaptiveIntervalRule("any", steps), dict.fromkeys(range(100), found))  # type: ignore[arg-type]
     assert value(rule, 100) == pytest.approx(1 / days)
 
 
 def test_an_adaptive_rule_leaves_its_interval_at_the_first_look_of_a_live_page() -> None:
-    rule = Adaptive("nutch", NUTCH)
+    rule = AdaptiveIntervalRule("nutch", NUTCH_STEPS)
     rule.add(pages(1, since=np.nan))
     rule.learn(visits([(0, 0, False)]))
     assert value(rule, 1) == 1.0
 
 
 def test_random_values_differ_by_page_seed_and_moment() -> None:
-    one, other = (taught(Rand("rand", seed=seed), count=2) for seed in (0, 1))
+    one, other = (taught(RandomRule("rand", seed=seed), count=2) for seed in (0, 1))
     values = {value(one, 7), value(one, 8), value(one, 7, page=1), value(other, 7)}
     assert len(values) == 4
     assert all(0 <= each < 1 for each in values)
 
 
 def test_random_visits_are_even() -> None:
-    rule = taught(Rand("rand"), {0: False}, count=50)
+    rule = taught(RandomRule("rand"), {0: False}, count=50)
     counts = np.zeros(50)
     for day in range(1, 401):
-        chosen = rule.choose(from_epoch(day * DAY_SECONDS), 5, Caps()).pages
+        chosen = rule.choose(from_epoch(day * DAY_SECONDS), 5, HostCaps()).pages
         counts[chosen] += 1
         rule.release(chosen)
     assert counts.min() > 15
@@ -155,22 +155,30 @@ def test_random_visits_are_even() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [Rand("rand"), Age("age"), Cho("cg"), Weighted("nad", estimate="NAD")]
+    "rule",
+    [
+        RandomRule("rand"),
+        AgeRule("age"),
+        ChangeRateRule("cg"),
+        WeightedEstimateRule("nad", estimate="NAD"),
+    ],
 )
-def test_a_page_never_seen_comes_first(rule: Rule) -> None:
+def test_a_page_never_seen_comes_first(rule: RankingRule) -> None:
     rule.add(pages(2, since=np.nan))
     rule.learn(visits([(0, 0, False), (0, 1, True)]))
-    assert rule.choose(from_epoch(90 * DAY_SECONDS), 1, Caps()).pages.tolist() == [1]
+    assert rule.choose(from_epoch(90 * DAY_SECONDS), 1, HostCaps()).pages.tolist() == [1]
 
 
 def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> None:
-    rule = taught(Age("age", waits=Waits(longest_backoff=7200.0)), {0: False}, count=2)
+    rule = taught(
+        AgeRule("age", waits=RevisitDelays(longest_backoff_seconds=7200.0)), {0: False}, count=2
+    )
     for hour in range(3):
         rule.learn(visits([(0, 1 + hour / 24, False)], looks=False))
     soon, later = (from_epoch(86_400 + hours * 3600.0) for hours in (3.5, 4.5))
-    assert rule.choose(soon, 2, Caps()).pages.tolist() == [1]
+    assert rule.choose(soon, 2, HostCaps()).pages.tolist() == [1]
     rule.release(np.array([1]))
-    assert rule.choose(later, 2, Caps()).pages.tolist() == [1, 0]
+    assert rule.choose(later, 2, HostCaps()).pages.tolist() == [1, 0]
     told = rule.explain(0, later)
     assert told.value == pytest.approx(told.age_days * told.look_chance)
     assert told.look_chance < 0.5
@@ -178,17 +186,17 @@ def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> No
 
 def test_the_chance_is_told_where_a_rule_knows_one() -> None:
     now = from_epoch(7 * DAY_SECONDS)
-    assert taught(Weighted("nad", estimate="NAD")).explain(0, now).chance == pytest.approx(
-        1 - exp(-1.5)
-    )
-    assert taught(Age("age")).explain(0, now).chance is None
+    assert taught(WeightedEstimateRule("nad", estimate="NAD")).explain(
+        0, now
+    ).chance == pytest.approx(1 - exp(-1.5))
+    assert taught(AgeRule("age")).explain(0, now).chance is None
 
 
 def test_visits_learnt_at_once_are_visits_learnt_one_by_one() -> None:
     rules = [
-        lambda: Weighted("aad", estimate="AAD"),
-        lambda: Weighted("gad", estimate="GAD"),
-        lambda: Adaptive("n", NUTCH),
+        lambda: WeightedEstimateRule("aad", estimate="AAD"),
+        lambda: WeightedEstimateRule("gad", estimate="GAD"),
+        lambda: AdaptiveIntervalRule("n", NUTCH_STEPS),
     ]
     for make in rules:
         at_once, one_by_one = taught(make(), count=3), make()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from freshet.view.tags import BLOCK, LINK, SILENT, TEMPLATE, meanings
+from freshet.view.tags import BLOCK, LINK, SILENT, TEMPLATE, tag_meanings
 from freshet.view.text_hash import text_hash
 
-MEANINGS = meanings()
+MEANINGS = tag_meanings()
 BLANKS = re.compile("[\x00-\x20\xa0]+")
 BREAK = "\x00"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.view.content_coding import TooLarge, decode
+from freshet.view.content_coding import ContentTooLargeError, decode_content
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance" / "compress"
 LIMIT = 1 << 22
@@ -28,19 +28,19 @@ WHOLE, FOR_DEFLATE = 74_837, 74_840
     ],
 )
 def test_whole_bodies_are_undone(name: str, codings: str, size: int) -> None:
-    assert len(decode((DATA / name).read_bytes(), codings, LIMIT)) == size
+    assert len(decode_content((DATA / name).read_bytes(), codings, LIMIT)) == size
 
 
 @pytest.mark.parametrize("codings", ["br", "gzip", "deflate", "zstd"])
 def test_bombs_are_refused_and_whole_within_their_size(codings: str) -> None:
     bomb = (DATA / f"bomb-{codings}.bin").read_bytes()
-    with pytest.raises(TooLarge):
-        decode(bomb, codings, LIMIT)
-    assert len(decode(bomb, codings, 11_511_612)) == 11_511_612
+    with pytest.raises(ContentTooLargeError):
+        decode_content(bomb, codings, LIMIT)
+    assert len(decode_content(bomb, codings, 11_511_612)) == 11_511_612
 
 
 @pytest.mark.parametrize(
     "name", ["truncated-crc-error.gz", "truncated-crc-error-short.gz", "unexpected-eof.gz"]
 )
 def test_damaged_bodies_give_what_they_hold(name: str) -> None:
-    assert decode((DATA / name).read_bytes(), "gzip", LIMIT)
+    assert decode_content((DATA / name).read_bytes(), "gzip", LIMIT)

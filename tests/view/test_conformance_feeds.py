@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from freshet.view.formats import feeds
-from freshet.view.formats.xml import plain
-from freshet.view.url import absolute, canonical
+from freshet.view.formats.xml import html_to_text
+from freshet.view.url import absolute_url, canonical_url
 
 ARCHIVE = next((Path(os.environ["FRESHET_DATA"]) / "conformance" / "feeds").glob("*.tar.gz"))
 DECLARED = re.compile(rb"""encoding=["']([\w-]+)["']""")
@@ -69,9 +69,9 @@ def is_met(text: str, condition: Condition) -> bool:
     if place >= len(found):
         return False
     if what == "link":
-        return found[place].url == (canonical(absolute(URL, str(value)) or "") or "")
+        return found[place].url == (canonical_url(absolute_url(URL, str(value)) or "") or "")
     title = feeds.read(text, URL).title if place < 0 else found[place].title
-    return title == plain(str(value))
+    return title == html_to_text(str(value))
 
 
 def test_no_feed_of_the_collection_is_too_strange_to_read() -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.view.tags import BLOCK, SILENT, TEMPLATE, meanings
+from freshet.view.tags import BLOCK, SILENT, TEMPLATE, tag_meanings
 from tests.view.plain_walk import BREAK, on_a_line
 from tests.view.test_html import check_against_walk, parsed
 
 DATA = Path(os.environ["FRESHET_DATA"])
-MEANINGS = meanings()
+MEANINGS = tag_meanings()
 TEXT_FLOOR, STRUCTURE_FLOOR = 1580, 1551
 PARTS = re.compile(
     r"^#(data|errors|new-errors|document-fragment|script-on|script-off|document)\n", re.M
@@ -86,7 +86,7 @@ def shown(case: Case) -> tuple[str, list[tuple[int, str]]]:
     for parent in view.dom.parent.tolist():
         depths.append(depths[parent] + 1 if parent >= 0 else 0)
     names = [view.dom.names[tag] for tag in view.dom.tag.tolist()]
-    return view.reading.text, list(zip(depths, names, strict=True))
+    return view.content.text, list(zip(depths, names, strict=True))
 
 
 def test_documents_show_the_text_and_elements_of_their_trees():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ada_url import idna
 
-from freshet.view.url import registrable
+from freshet.view.url import registrable_domain
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"
 CHECK = re.compile(r"^checkPublicSuffix\((?:'(.*?)'|null), (?:'(.*?)'|null)\);", re.MULTILINE)
@@ -21,6 +21,6 @@ def test_registrable_domains_are_those_of_the_public_suffix_list() -> None:
     wrong = [
         (name, wanted)
         for name, wanted in checks
-        if (registrable(in_ascii(name)) or "") != in_ascii(wanted)
+        if (registrable_domain(in_ascii(name)) or "") != in_ascii(wanted)
     ]
     assert (len(checks), wrong) == (78, [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from freshet.view.content_coding import decode
+from freshet.view.content_coding import decode_content
 from freshet.view.formats.sitemap import entries, is_index
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance" / "sitemaps"
@@ -19,7 +19,7 @@ def content(case: dict[str, Any]) -> str:
     if "content" in case:
         return str(case["content"])
     body = (DATA / case["file"]).read_bytes()
-    return decode(body, "gzip" if case["file"].endswith(".gz") else "", LIMIT).decode()
+    return decode_content(body, "gzip" if case["file"].endswith(".gz") else "", LIMIT).decode()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["test"])

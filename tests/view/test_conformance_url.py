@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from freshet.view.url import Base, absolute, canonical, without_credentials
+from freshet.view.url import LinkResolver, absolute_url, canonical_url, without_credentials
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "conformance"
 
@@ -37,13 +37,13 @@ def test_all_cases_of_the_url_standard_are_there() -> None:
 
 def test_links_resolve_as_the_url_standard_says() -> None:
     based = [case for case in cases("urltestdata.json") if case["base"] is not None]
-    wrong = [case for case in based if absolute(case["base"], case["input"]) != expected(case)]
+    wrong = [case for case in based if absolute_url(case["base"], case["input"]) != expected(case)]
     assert wrong == []
 
 
 def test_links_of_pages_resolve_as_the_url_standard_says() -> None:
     based = [case for case in cases("urltestdata.json") if web_only(case["base"])]
-    resolved = [(Base(case["base"]).resolve(case["input"]), case) for case in based]
+    resolved = [(LinkResolver(case["base"]).resolve(case["input"]), case) for case in based]
     wrong = [case for found, case in resolved if (found and found[0]) != web_only(expected(case))]
     assert wrong == []
 
@@ -51,7 +51,7 @@ def test_links_of_pages_resolve_as_the_url_standard_says() -> None:
 def test_pages_have_the_spelling_of_the_url_standard() -> None:
     alone = [case for case in cases("urltestdata.json") if case["base"] is None]
     wrong = [
-        case for case in alone if web_only(canonical(case["input"])) != web_only(expected(case))
+        case for case in alone if web_only(canonical_url(case["input"])) != web_only(expected(case))
     ]
     assert wrong == []
 
@@ -63,21 +63,21 @@ def test_host_names_are_written_in_ascii_as_the_url_standard_says() -> None:
 
 def spelled_as_expected(case: dict[str, str]) -> bool:
     wanted = case["output"] and f"https://{case['output']}/x"
-    return canonical(f"https://{case['input']}/x") == wanted
+    return canonical_url(f"https://{case['input']}/x") == wanted
 
 
 def test_links_resolve_as_in_crawler_commons() -> None:
     listed = [row for row in rows("cc_url-resolve.csv") if row[1]]
-    wrong = [row for row in listed if absolute(row[1], row[0]) != absolute(row[2], row[2])]
+    wrong = [row for row in listed if absolute_url(row[1], row[0]) != absolute_url(row[2], row[2])]
     assert (len(listed), wrong) == (21, [])
 
 
 def test_unusable_addresses_of_crawler_commons_are_no_pages() -> None:
-    assert [row for row in rows("cc_invalidUrls.csv") if canonical(row[0]) is not None] == []
+    assert [row for row in rows("cc_invalidUrls.csv") if canonical_url(row[0]) is not None] == []
 
 
 def test_spellings_of_crawler_commons_agree_where_they_follow_the_url_standard() -> None:
     """The others decode percent signs, sort queries or merge slashes, which may be another page."""
     listed = [row for row in rows("cc_weirdToNormalizedUrls.csv") if len(row) == 2]
-    agree = sum(canonical(written) == wanted for written, wanted in listed)
+    agree = sum(canonical_url(written) == wanted for written, wanted in listed)
     assert (len(listed), agree) == (112, 60)

@@ -1,11 +1,11 @@
 from freshet.core.types import DomRows, Snapshot
 from freshet.view.dom import full_path, type_path
-from freshet.view.parse import look
+from freshet.view.parse import parse_snapshot
 from freshet.view.text_hash import text_hash
 
 
 def rows(html: str) -> DomRows:
-    found = look(Snapshot("http://x.org/", html.encode()), dom=True).dom
+    found = parse_snapshot(Snapshot("http://x.org/", html.encode()), dom=True).dom
     assert found is not None
     return found
 
@@ -70,7 +70,7 @@ def test_void_elements_have_rows_without_text():
 
 def texts(html: str) -> dict[str, str]:
     """Return the text of the first element of each name, cut out of the page's text."""
-    view = look(Snapshot("http://x.org/", html.encode()), dom=True)
+    view = parse_snapshot(Snapshot("http://x.org/", html.encode()), dom=True)
     assert view.dom is not None
     written = view.text.encode()
     spans = zip(view.dom.tag, view.dom.start, view.dom.end, strict=True)
@@ -92,7 +92,7 @@ def test_rows_say_where_their_text_stands() -> None:
 
 def test_the_text_of_a_row_is_what_its_hash_was_taken_of() -> None:
     html = "<div>a <p>b<i> c</i><script>no</script></p> d<br>e</div><p> </p><p>f"
-    view = look(Snapshot("http://x.org/", html.encode()), dom=True)
+    view = parse_snapshot(Snapshot("http://x.org/", html.encode()), dom=True)
     assert view.dom is not None
     rows = zip(view.dom.start, view.dom.end, view.dom.subtree_hash, strict=True)
     for start, end, hashed in rows:

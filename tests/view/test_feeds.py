@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.view.dates import moment
-from freshet.view.formats.feeds import Entry, entries, is_feed, read
-from freshet.view.formats.xml import parse, plain, root_name
+from freshet.view.dates import parse_date
+from freshet.view.formats.feeds import FeedEntry, entries, is_feed, read
+from freshet.view.formats.xml import html_to_text, parse_xml, root_name
 
 URL = "https://example.org/feed"
 
@@ -40,9 +40,9 @@ CDF = """<CHANNEL HREF="/"><TITLE>Channel</TITLE>
 
 def test_rss_has_entries_with_links_titles_and_dates() -> None:
     assert entries(RSS, URL) == (
-        Entry("https://example.org/a", "First", datetime(2004, 1, 1, 19, 48, 21, tzinfo=UTC)),
-        Entry("https://example.org/b", "Second one", None),
-        Entry("", "", None),
+        FeedEntry("https://example.org/a", "First", datetime(2004, 1, 1, 19, 48, 21, tzinfo=UTC)),
+        FeedEntry("https://example.org/b", "Second one", None),
+        FeedEntry("", "", None),
     )
 
 
@@ -64,12 +64,12 @@ def test_atom_links_follow_their_bases() -> None:
 
 def test_rdf_entries_are_named_by_what_they_are_about() -> None:
     assert entries(RDF, URL) == (
-        Entry("https://example.org/r", "R", datetime(2000, 8, 1, tzinfo=UTC)),
+        FeedEntry("https://example.org/r", "R", datetime(2000, 8, 1, tzinfo=UTC)),
     )
 
 
 def test_cdf_entries_carry_their_link_themselves() -> None:
-    assert entries(CDF, URL) == (Entry("https://example.org/one", "One", None),)
+    assert entries(CDF, URL) == (FeedEntry("https://example.org/one", "One", None),)
     assert read(CDF, URL).text == "Channel\nOne\nText"
 
 
@@ -125,13 +125,13 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_attributes_keep_their_characters() -> None:
-    link = parse("""<link href='a?b&amp;c' HREF="x" rel=alternate/>""").child("link")
+    link = parse_xml("""<link href='a?b&amp;c' HREF="x" rel=alternate/>""").child("link")
     assert link is not None
     assert link.attributes == {"href": "a?b&c", "rel": "alternate/"}
 
 
 def test_a_sign_alone_is_text() -> None:
-    assert plain("1 < 2 &lt; 3 > 0") == "1 < 2 < 3 > 0"
+    assert html_to_text("1 < 2 &lt; 3 > 0") == "1 < 2 < 3 > 0"
 
 
 def test_text_before_the_first_element_means_no_root() -> None:
@@ -152,10 +152,10 @@ def test_text_before_the_first_element_means_no_root() -> None:
     ],
 )
 def test_dates_are_read_as_utc(written: str, expected: datetime | None) -> None:
-    assert moment(written) == expected
+    assert parse_date(written) == expected
 
 
 @given(st.text(alphabet="0123456789-:TZ+ ,JanFebMo"))
 def test_any_date_is_aware_or_none(written: str) -> None:
-    read_date = moment(written)
+    read_date = parse_date(written)
     assert read_date is None or read_date.tzinfo is UTC

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Snapshot
-from freshet.view.heatmap import STRONGEST, lifespan_titles, tint
-from freshet.view.parse import look
+from freshet.view.heatmap import MAX_OPACITY, lifespan_titles, render_heatmap
+from freshet.view.parse import parse_snapshot
 
 URL = "http://x.org/news/"
 PDF = Snapshot(URL, b"%PDF-1.7 \x00\x01", headers=(("Content-Type", "application/pdf"),))
@@ -35,14 +35,14 @@ def snapshot(html: str) -> Snapshot:
 
 
 def rows_of(html: str) -> list[str]:
-    dom = look(snapshot(html), dom=True).dom
+    dom = parse_snapshot(snapshot(html), dom=True).dom
     assert dom is not None
     return [dom.names[tag] for tag in dom.tag.tolist()]
 
 
 def tinted(html: str, shade: float = 0.5) -> Reader:
     """Return the page within a tinted document, every row shaded alike."""
-    document = tint(snapshot(html), np.full(len(rows_of(html)), shade))
+    document = render_heatmap(snapshot(html), np.full(len(rows_of(html)), shade))
     return Reader(document[document.index('<div class="freshet-page">') :])
 
 
@@ -63,9 +63,9 @@ def test_the_sooner_content_is_gone_the_stronger_its_tint():
     shades[first], shades[first + 1] = 0.0, 1.0
     titles = [""] * len(names)
     titles[first] = "stays 3 hours"
-    page = Reader(tint(snapshot(html), shades, titles))
+    page = Reader(render_heatmap(snapshot(html), shades, titles))
     gone, stays, unknown = [attributes for tag, attributes in page.tags if tag == "p"]
-    assert strength(gone) == STRONGEST
+    assert strength(gone) == MAX_OPACITY
     assert gone["title"] == "stays 3 hours"
     assert strength(stays) == 0
     assert unknown == {}
@@ -79,7 +79,7 @@ def test_tints_fall_on_the_rows_of_the_view_past_all_that_is_left_out():
     names = rows_of(html)
     shades = np.full(len(names), np.nan)
     shades[names.index("p")] = 0.25
-    page = Reader(tint(snapshot(html), shades))
+    page = Reader(render_heatmap(snapshot(html), shades))
     assert [tag for tag, given in page.tags if "rgba" in given.get("style", "")] == ["p"]
 
 
@@ -88,7 +88,7 @@ def test_what_a_reader_sees_of_the_page_is_still_there():
         "<h1>Rain &amp; &lt;sun&gt;</h1><form><button>Go</button><textarea>area</textarea></form>"
         "<noscript>plain</noscript><object>old</object><xmp><b>raw</b></xmp><math><mi>x</mi></math>"
     )
-    assert letters(tinted(html).text) == letters(look(snapshot(html)).text)
+    assert letters(tinted(html).text) == letters(parse_snapshot(snapshot(html)).text)
 
 
 def test_scripts_frames_handlers_and_pictures_are_gone():
@@ -126,7 +126,7 @@ def test_links_to_pages_are_written_in_full():
 
 
 def test_nothing_may_be_loaded_and_the_first_tags_say_so():
-    document = tint(snapshot("<p>x</p>"), np.full(4, 0.5))
+    document = render_heatmap(snapshot("<p>x</p>"), np.full(4, 0.5))
     tags = [tag for tag, _ in Reader(document).tags]
     policy = Reader(document).tags[3][1]
     assert tags[:4] == ["html", "head", "meta", "meta"]
@@ -136,14 +136,14 @@ def test_nothing_may_be_loaded_and_the_first_tags_say_so():
 
 
 def test_the_legend_says_what_the_tints_mean_and_which_page_it_is():
-    document = tint(snapshot("<p>x</p>"), np.full(4, 0.5), caption="12 looks <since> May")
+    document = render_heatmap(snapshot("<p>x</p>"), np.full(4, 0.5), caption="12 looks <since> May")
     assert "changes all the time" in document
     assert "12 looks &lt;since&gt; May" in document
     assert URL in document
 
 
 def test_a_page_of_which_nothing_is_known_says_so():
-    document = tint(snapshot("<p>x</p>"), np.full(4, np.nan))
+    document = render_heatmap(snapshot("<p>x</p>"), np.full(4, np.nan))
     assert "Too little is known" in document
     assert "<p>x</p>" in document
 
@@ -157,18 +157,18 @@ def test_a_page_of_which_nothing_is_known_says_so():
     ],
 )
 def test_what_is_no_page_gives_a_statement(given: Snapshot, words: str):
-    assert words in tint(given, np.empty(0))
+    assert words in render_heatmap(given, np.empty(0))
 
 
 def test_a_page_without_text_says_so():
-    assert "holds no text" in tint(snapshot("<html><img src=x>"), np.full(4, 0.5))
+    assert "holds no text" in render_heatmap(snapshot("<html><img src=x>"), np.full(4, 0.5))
 
 
 def test_numbers_of_another_version_are_refused():
     with pytest.raises(ValueError, match="3 shades for 4 elements"):
-        tint(snapshot("<p>x</p>"), np.full(3, 0.5))
+        render_heatmap(snapshot("<p>x</p>"), np.full(3, 0.5))
     with pytest.raises(ValueError, match="1 titles for 4 elements"):
-        tint(snapshot("<p>x</p>"), np.full(4, 0.5), ["one"])
+        render_heatmap(snapshot("<p>x</p>"), np.full(4, 0.5), ["one"])
 
 
 def test_shades_beyond_the_scale_count_as_its_ends():
@@ -186,14 +186,14 @@ def luminance(colour: list[float]) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_text_is_readable_on_the_strongest_tint(scheme: int):
-    document = tint(snapshot("<p>x</p>"), np.zeros(4))
+    document = render_heatmap(snapshot("<p>x</p>"), np.zeros(4))
     written = [re.findall(f"--{name}: #([0-9a-f]+);", document)[scheme] for name in ("back", "ink")]
     whole = [
         colour if len(colour) == 6 else "".join(2 * digit for digit in colour) for colour in written
     ]
     back, ink = ([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)] for colour in whole)
     red = [int(part) / 255 for part in re.findall(r"rgba\((\d+),(\d+),(\d+)", document)[0]]
-    tinted_back = [STRONGEST * a + (1 - STRONGEST) * b for a, b in zip(red, back, strict=True)]
+    tinted_back = [MAX_OPACITY * a + (1 - MAX_OPACITY) * b for a, b in zip(red, back, strict=True)]
     dark, bright = sorted((luminance(ink), luminance(tinted_back)))
     assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
@@ -239,5 +239,5 @@ def test_tag_soup_never_fails_and_never_leaves_anything_that_runs(pieces: list[s
     assert not {"script", "style", "iframe", "img", "svg", "math"} & {tag for tag, _ in page.tags}
     assert {name for _, given in page.tags for name in given} <= HARMLESS
     assert not [given for _, given in page.tags if "javascript" in given.get("href", "")]
-    seen = letters(look(snapshot(html)).text)
+    seen = letters(parse_snapshot(snapshot(html)).text)
     assert letters(page.text) == seen or not seen

@@ -3,13 +3,13 @@
 import pytest
 
 from freshet.core.types import Snapshot, View
-from freshet.view.bounds import Limits, bounded
-from freshet.view.formats.sitemap import MOST_ENTRIES
-from freshet.view.formats.xml import MOST_VIEWED
-from freshet.view.parse import look
+from freshet.view.bounds import ViewLimits, cut_to_limits
+from freshet.view.formats.sitemap import MAX_ENTRIES
+from freshet.view.formats.xml import MAX_VIEW_ELEMENTS
+from freshet.view.parse import parse_snapshot
 
 MANY = 100_000
-FEW = Limits(links=500)
+FEW = ViewLimits(max_links=500)
 PAGES = {
     "div": "<div>" * MANY,
     "b": "<b>" * MANY,
@@ -55,7 +55,7 @@ PAGES = {
 
 
 def seen(body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> View:
-    return look(Snapshot("http://x.org/", body, headers=headers), dom=True)
+    return parse_snapshot(Snapshot("http://x.org/", body, headers=headers), dom=True)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -87,12 +87,12 @@ def test_what_stands_before_the_cut_is_kept():
 
 def test_a_long_list_without_end_tags_is_not_cut():
     page = b"<ul>" + b"<li>item<p>text" * 50_000
-    assert bounded(page, Limits()) == page
+    assert cut_to_limits(page, ViewLimits()) == page
 
 
 def test_a_large_sound_page_is_not_cut():
     page = b"<div><p>a <b>b</b> <a href=x>c</a></p><ul><li>d</li></ul></div>" * 20_000
-    assert bounded(page, Limits()) == page
+    assert cut_to_limits(page, ViewLimits()) == page
 
 
 @pytest.mark.parametrize(
@@ -116,20 +116,22 @@ def test_a_huge_feed_is_read_up_to_a_bound():
     view = seen(b"<rss><channel><title>News</title>" + items)
     assert view.facts.truncated
     assert view.text.startswith("News\nT0\nT1\n")
-    assert len(view.text.split("\n")) <= MOST_VIEWED // 2
+    assert len(view.text.split("\n")) <= MAX_VIEW_ELEMENTS // 2
 
 
 @pytest.mark.parametrize("loc", [b"<loc>/%d</loc>", b"<LOC>/%d</LOC>"])
 def test_a_huge_sitemap_is_read_up_to_a_bound(loc: bytes):
-    urls = b"".join(b"<url>%b</url>" % (loc % number) for number in range(MOST_ENTRIES + 10))
+    urls = b"".join(b"<url>%b</url>" % (loc % number) for number in range(MAX_ENTRIES + 10))
     view = seen(b"<urlset>" + urls + b"</urlset>")
     assert view.facts.truncated
     assert view.text.startswith("http://x.org/0\nhttp://x.org/1\n")
-    assert MOST_VIEWED // 3 < len(view.links) <= MOST_ENTRIES
+    assert MAX_VIEW_ELEMENTS // 3 < len(view.links) <= MAX_ENTRIES
 
 
 @pytest.mark.parametrize("kind", ["text/markdown", "text/plain", "application/json"])
 def test_only_so_many_links_of_a_text_are_kept(kind: str):
     links = b'["http://x.org/' + b'", "http://x.org/'.join(b"%d" % n for n in range(600)) + b'"]'
-    view = look(Snapshot("http://x.org/", links, headers=(("content-type", kind),)), limits=FEW)
-    assert len(view.links) == FEW.links
+    view = parse_snapshot(
+        Snapshot("http://x.org/", links, headers=(("content-type", kind),)), limits=FEW
+    )
+    assert len(view.links) == FEW.max_links

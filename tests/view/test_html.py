@@ -2,13 +2,13 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from freshet.view.bounds import Limits
+from freshet.view.bounds import ViewLimits
 from freshet.view.dom import full_path, type_path
-from freshet.view.formats.html import Parsed, parse
-from freshet.view.tags import meanings
+from freshet.view.formats.html import ParsedDocument, parse_html
+from freshet.view.tags import tag_meanings
 from tests.view.plain_walk import walk
 
-NAMES = [*meanings(), "b", "i", "span", "foreignObject", "noscript", "font", "g"]
+NAMES = [*tag_meanings(), "b", "i", "span", "foreignObject", "noscript", "font", "g"]
 TEXTS = ["x", " ", "a b", "&lt;", "&amp;amp;", "&nbsp;", "é", "<", "</", "<!--", "-->", "\n", "\0"]
 LINKS = ["<a href='/x?a=1&amp;b=\"2\"' rel=NoFollow>", '<a href=#t "q =z>', "<area href=y>"]
 PIECES = st.sampled_from([
@@ -19,19 +19,19 @@ PIECES = st.sampled_from([
 ])
 
 
-def parsed(html: str) -> Parsed:
-    return parse(html, dom=True, limits=Limits())
+def parsed(html: str) -> ParsedDocument:
+    return parse_html(html, dom=True, limits=ViewLimits())
 
 
 def text(html: str) -> str:
-    return parsed(html).reading.text
+    return parsed(html).content.text
 
 
 def check_against_walk(html: str) -> None:
     """Hold the compiled passes equal to the plain walk."""
     ours, plain = parsed(html), walk(html)
-    assert ours.reading.text == plain.text
-    assert [href for href, _, _ in ours.reading.hrefs] == list(dict.fromkeys(plain.hrefs))
+    assert ours.content.text == plain.text
+    assert [href for href, _, _ in ours.content.hrefs] == list(dict.fromkeys(plain.hrefs))
     rows = ours.dom
     assert [rows.names[tag] for tag in rows.tag] == [element.name for element in plain.elements]
     for row, element in enumerate(plain.elements):
@@ -86,12 +86,12 @@ def test_escapes_are_undone_once():
 
 
 def test_the_title_is_the_first_and_on_one_line():
-    assert parsed("<title> a\n b </title><title>c</title>").reading.title == "a b"
+    assert parsed("<title> a\n b </title><title>c</title>").content.title == "a b"
 
 
 def test_the_language_is_the_declared_one_if_that_is_sane():
-    assert parsed("<html lang=de-AT><p>hello").reading.language == "de"
-    assert parsed("<html lang='{{lang}}'><p>hello").reading.language == ""
+    assert parsed("<html lang=de-AT><p>hello").content.language == "de"
+    assert parsed("<html lang='{{lang}}'><p>hello").content.language == ""
 
 
 def test_structure_is_the_same_however_its_markup_is_written():

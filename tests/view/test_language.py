@@ -1,12 +1,12 @@
 from freshet.core.types import Snapshot
-from freshet.view.language import language_of
-from freshet.view.parse import look
+from freshet.view.language import detect_language
+from freshet.view.parse import parse_snapshot
 
 SENTENCE = "Der Regen fällt auf die Felder und die Bauern warten auf die Sonne. "
 
 
 def test_the_language_of_a_long_text_is_guessed() -> None:
-    assert language_of("", SENTENCE * 8) == "de"
+    assert detect_language("", SENTENCE * 8) == "de"
 
 
 def test_every_kind_of_document_is_guessed_alike() -> None:
@@ -16,9 +16,9 @@ def test_every_kind_of_document_is_guessed_alike() -> None:
             (SENTENCE * 8).encode(),
             headers=(("Content-Type", media_type + "; charset=utf-8"),),
         )
-        assert look(snapshot).language == "de"
+        assert parse_snapshot(snapshot).language == "de"
 
 
 def test_a_declared_language_wins_and_is_reduced_to_its_primary_tag() -> None:
-    assert language_of("FR-ca", SENTENCE * 8) == "fr"
-    assert language_of("{{lang}}", SENTENCE * 8) == "de"
+    assert detect_language("FR-ca", SENTENCE * 8) == "fr"
+    assert detect_language("{{lang}}", SENTENCE * 8) == "de"

@@ -1,10 +1,10 @@
-from freshet.core.types import INTERNAL, NOFOLLOW, SAME_HOST, SAME_SCHEME, Links, Snapshot
-from freshet.view.bounds import Limits
-from freshet.view.parse import look
+from freshet.core.types import INTERNAL, NOFOLLOW, SAME_HOST, SAME_SCHEME, LinkTable, Snapshot
+from freshet.view.bounds import ViewLimits
+from freshet.view.parse import parse_snapshot
 
 
-def links(html: str, url: str = "http://x.org/dir/page") -> Links:
-    return look(Snapshot(url, html.encode())).links
+def links(html: str, url: str = "http://x.org/dir/page") -> LinkTable:
+    return parse_snapshot(Snapshot(url, html.encode())).links
 
 
 def test_targets_are_distinct_and_in_document_order():
@@ -34,7 +34,7 @@ def test_link_elements_and_templates_hold_no_links():
 
 def test_anchors_are_on_one_line_and_capped():
     found = links(f"<a href=/a> one <div>two</div> </a><a href=/b>{'é' * 300}</a>")
-    assert found.anchors == ("one two", "é" * Limits().anchor_chars)
+    assert found.anchors == ("one two", "é" * ViewLimits().max_anchor_chars)
 
 
 def test_the_first_anchor_of_a_target_is_kept():
@@ -44,7 +44,7 @@ def test_the_first_anchor_of_a_target_is_kept():
 def test_rels_are_lower_case_and_nofollow_is_a_fact():
     found = links("<a href=/a rel='NoFollow UGC'>a</a><a href=https://b.net/ rel=nofollowing>b</a>")
     assert found.rels == ("nofollow ugc", "nofollowing")
-    assert found.facts.tolist() == [INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW, 0]
+    assert found.flags.tolist() == [INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW, 0]
 
 
 def test_escapes_and_line_breaks_in_references_are_undone():

@@ -2,34 +2,34 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from freshet.core.types import Kind, Snapshot, View
-from freshet.view.bounds import Limits
-from freshet.view.parse import look
+from freshet.core.types import ContentKind, Snapshot, View
+from freshet.view.bounds import ViewLimits
+from freshet.view.parse import parse_snapshot
 
 
 def seen(body: bytes, media_type: str = "") -> View:
     headers = (("Content-Type", media_type),) if media_type else ()
-    return look(Snapshot("http://x.org/dir/page", body, headers=headers))
+    return parse_snapshot(Snapshot("http://x.org/dir/page", body, headers=headers))
 
 
 @pytest.mark.parametrize(
     ("body", "media_type", "kind"),
     [
-        (b"<p>x", "", Kind.HTML),
-        (b"<p>x", "text/html; charset=utf-8", Kind.HTML),
-        (b"plain", "text/plain", Kind.TEXT),
-        (b"# head", "text/markdown", Kind.MARKDOWN),
-        (b'{"a": 1}', "", Kind.JSON),
-        (b'{"a": 1}', "application/ld+json", Kind.JSON),
-        (b'<?xml version="1.0"?><rss><channel/></rss>', "text/html", Kind.FEED),
-        (b"<urlset></urlset>", "application/xml", Kind.SITEMAP),
-        (b"\x89PNG\r\n\x1a\n", "text/html", Kind.BINARY),
-        (b"%PDF-1.7", "", Kind.BINARY),
-        (b"anything", "image/png", Kind.BINARY),
-        (b"", "", Kind.TEXT),
+        (b"<p>x", "", ContentKind.HTML),
+        (b"<p>x", "text/html; charset=utf-8", ContentKind.HTML),
+        (b"plain", "text/plain", ContentKind.TEXT),
+        (b"# head", "text/markdown", ContentKind.MARKDOWN),
+        (b'{"a": 1}', "", ContentKind.JSON),
+        (b'{"a": 1}', "application/ld+json", ContentKind.JSON),
+        (b'<?xml version="1.0"?><rss><channel/></rss>', "text/html", ContentKind.FEED),
+        (b"<urlset></urlset>", "application/xml", ContentKind.SITEMAP),
+        (b"\x89PNG\r\n\x1a\n", "text/html", ContentKind.BINARY),
+        (b"%PDF-1.7", "", ContentKind.BINARY),
+        (b"anything", "image/png", ContentKind.BINARY),
+        (b"", "", ContentKind.TEXT),
     ],
 )
-def test_a_snapshot_is_what_it_looks_like(body: bytes, media_type: str, kind: Kind):
+def test_a_snapshot_is_what_it_looks_like(body: bytes, media_type: str, kind: ContentKind):
     assert seen(body, media_type).kind == kind
 
 
@@ -81,7 +81,9 @@ def test_structure_hash_ignores_text_and_sees_nesting():
 
 
 def test_a_body_over_the_limit_is_cut():
-    view = look(Snapshot("http://x.org/", b"<p>abc def"), limits=Limits(body_bytes=6))
+    view = parse_snapshot(
+        Snapshot("http://x.org/", b"<p>abc def"), limits=ViewLimits(max_body_bytes=6)
+    )
     assert (view.text, view.facts.truncated, view.facts.bytes) == ("abc", True, 10)
 
 
@@ -92,5 +94,7 @@ def test_dom_rows_come_only_when_asked_for():
 @hypothesis.given(st.binary(max_size=300), st.sampled_from(["", "text/html", "application/json"]))
 @hypothesis.settings(max_examples=150, deadline=None)
 def test_no_bytes_make_it_fail(body: bytes, media_type: str):
-    view = look(Snapshot("http://x.org/", body, headers=(("content-type", media_type),)), dom=True)
+    view = parse_snapshot(
+        Snapshot("http://x.org/", body, headers=(("content-type", media_type),)), dom=True
+    )
     assert view.facts.bytes == len(body)

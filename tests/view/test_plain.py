@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.types import Kind
+from freshet.core.types import ContentKind
 from freshet.view.formats import json_text
-from freshet.view.formats.plain_text import LONGEST_TITLE, read
+from freshet.view.formats.plain_text import MAX_TITLE_CHARS, read
 
 
-def targets(text: str, kind: Kind) -> list[str]:
+def targets(text: str, kind: ContentKind) -> list[str]:
     return [href for href, _, _ in read(text, kind).hrefs]
 
 
@@ -27,19 +27,19 @@ def targets(text: str, kind: Kind) -> list[str]:
     ],
 )  # fmt: skip
 def test_addresses_in_a_text_are_links(text: str, expected: list[str]) -> None:
-    assert targets(text, Kind.TEXT) == expected
+    assert targets(text, ContentKind.TEXT) == expected
 
 
 def test_the_text_stays_as_it_is() -> None:
     text = "  One\n\n\ttwo *three*  "
-    assert read(text, Kind.TEXT).text == text
-    assert read(text, Kind.MARKDOWN).text == text
+    assert read(text, ContentKind.TEXT).text == text
+    assert read(text, ContentKind.MARKDOWN).text == text
 
 
 def test_the_first_line_is_the_title_and_is_cut() -> None:
-    assert read("\n\n  First   line \nsecond", Kind.TEXT).title == "First line"
-    assert len(read("x" * 10_000, Kind.TEXT).title) == LONGEST_TITLE
-    assert read("", Kind.TEXT).title == ""
+    assert read("\n\n  First   line \nsecond", ContentKind.TEXT).title == "First line"
+    assert len(read("x" * 10_000, ContentKind.TEXT).title) == MAX_TITLE_CHARS
+    assert read("", ContentKind.TEXT).title == ""
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_first_line_is_the_title_and_is_cut() -> None:
     ],
 )
 def test_links_of_markdown(text: str, expected: list[tuple[str, str, str]]) -> None:
-    assert list(read(text, Kind.MARKDOWN).hrefs) == expected
+    assert list(read(text, ContentKind.MARKDOWN).hrefs) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_links_of_markdown(text: str, expected: list[tuple[str, str, str]]) -> N
     ],
 )
 def test_the_first_heading_is_the_title(text: str, expected: str) -> None:
-    assert read(text, Kind.MARKDOWN).title == expected
+    assert read(text, ContentKind.MARKDOWN).title == expected
 
 
 def test_values_of_json_are_lines_with_their_paths_in_order() -> None:
     text = '{"title": "Rain", "n": 1.50, "list": [true, null, "a\\n b", {"k": -2}], "o": {}}'
-    reading = read(text, Kind.JSON)
+    reading = read(text, ContentKind.JSON)
     assert reading.title == "Rain"
     assert reading.text.split("\n") == [
         "title: Rain",
@@ -109,20 +109,21 @@ def test_values_of_json_are_lines_with_their_paths_in_order() -> None:
     ],
 )
 def test_json_that_differs_is_other_text(old: str, new: str) -> None:
-    assert read(old, Kind.JSON).text != read(new, Kind.JSON).text
+    assert read(old, ContentKind.JSON).text != read(new, ContentKind.JSON).text
 
 
 def test_a_new_first_item_of_an_array_leaves_the_lines_of_the_others() -> None:
     items = [{"name": f"n{number}", "price": number} for number in range(3)]
     old, new = (
-        read(json.dumps({"items": part}), Kind.JSON).text.split("\n") for part in (items[1:], items)
+        read(json.dumps({"items": part}), ContentKind.JSON).text.split("\n")
+        for part in (items[1:], items)
     )
     assert new == ["- items[].name: n0", "items[].price: 0", *old]
 
 
 def test_keys_that_look_like_paths_are_quoted() -> None:
     text = '{"a.b": {"": 1}, "content-type": 2, "x y": [3], "\u00fc": 4}'
-    assert read(text, Kind.JSON).text.split("\n") == [
+    assert read(text, ContentKind.JSON).text.split("\n") == [
         '["a.b"][""]: 1',
         "content-type: 2",
         '["x y"][]: 3',
@@ -133,8 +134,8 @@ def test_keys_that_look_like_paths_are_quoted() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "[" + ",".join(["0"] * (json_text.MOST_VALUES + 2)) + "]",
-        "[" * (json_text.DEEPEST + 1) + "1" + "]" * (json_text.DEEPEST + 1),
+        "[" + ",".join(["0"] * (json_text.MAX_VALUES + 2)) + "]",
+        "[" * (json_text.MAX_DEPTH + 1) + "1" + "]" * (json_text.MAX_DEPTH + 1),
         "[" * 5000 + "1" + "]" * 5000,
         "[" * 100_000,
         '{"' + "k" * 400_000 + '": [' + ",".join(["0"] * 100) + "]}",
@@ -142,35 +143,35 @@ def test_keys_that_look_like_paths_are_quoted() -> None:
     ids=["many values", "deep", "deeper than the parser goes", "deep and broken", "long paths"],
 )
 def test_json_beyond_the_bounds_is_read_as_it_is_written(text: str) -> None:
-    shown = read(text, Kind.JSON).text
+    shown = read(text, ContentKind.JSON).text
     assert shown.replace("\n", "") == text
     assert shown.count("\n") > 50
 
 
 def test_json_at_the_bounds_has_paths() -> None:
-    deep = "[" * json_text.DEEPEST + "1" + "]" * json_text.DEEPEST
-    assert read(deep, Kind.JSON).text.endswith("[]: 1")
-    many = "[" + ",".join(["0"] * json_text.MOST_VALUES) + "]"
-    assert read(many, Kind.JSON).text.endswith("[]: 0")
+    deep = "[" * json_text.MAX_DEPTH + "1" + "]" * json_text.MAX_DEPTH
+    assert read(deep, ContentKind.JSON).text.endswith("[]: 1")
+    many = "[" + ",".join(["0"] * json_text.MAX_VALUES) + "]"
+    assert read(many, ContentKind.JSON).text.endswith("[]: 0")
 
 
 def test_addresses_that_are_values_of_json_are_links() -> None:
     text = '{"https://example.org/key": "https://example.org/a", "b": "see https://example.org/b"}'
-    assert targets(text, Kind.JSON) == ["https://example.org/a"]
+    assert targets(text, ContentKind.JSON) == ["https://example.org/a"]
 
 
 @pytest.mark.parametrize("text", ["{", "[1,]", "not json", "", "1" * 5000])
 def test_broken_json_is_read_as_text(text: str) -> None:
-    assert read(text, Kind.JSON).text == text
+    assert read(text, ContentKind.JSON).text == text
 
 
 def test_half_a_surrogate_pair_is_replaced() -> None:
-    assert read('{"\\ud800": "\\ud800"}', Kind.JSON).text == "\ufffd: \ufffd"
+    assert read('{"\\ud800": "\\ud800"}', ContentKind.JSON).text == "\ufffd: \ufffd"
 
 
 def test_deep_json_does_not_end_the_program() -> None:
     text = "[" * 100_000 + "]" * 100_000
-    assert read(text, Kind.JSON).hrefs == ()
+    assert read(text, ContentKind.JSON).hrefs == ()
 
 
 @given(
@@ -180,7 +181,7 @@ def test_deep_json_does_not_end_the_program() -> None:
     )
 )
 def test_any_json_is_read(document: object) -> None:
-    text = read(json.dumps(document), Kind.JSON).text
+    text = read(json.dumps(document), ContentKind.JSON).text
     assert text.encode().decode() == text
 
 
@@ -188,10 +189,10 @@ def test_any_json_is_read(document: object) -> None:
     "piece", ["[", "[a](", "![", "[a][", "<http://", "](", "[a]: ", "# ", "a\n"]
 )
 def test_hostile_markdown_takes_linear_time(piece: str) -> None:
-    assert read(piece * 50_000, Kind.MARKDOWN).text
+    assert read(piece * 50_000, ContentKind.MARKDOWN).text
 
 
 @given(st.text(alphabet="[]()!<>:# \nhttps:/a"))
 def test_any_text_is_read(text: str) -> None:
-    for kind in (Kind.TEXT, Kind.MARKDOWN, Kind.JSON):
+    for kind in (ContentKind.TEXT, ContentKind.MARKDOWN, ContentKind.JSON):
         assert all(href for href, _, _ in read(text, kind).hrefs)

@@ -10,8 +10,8 @@ from freshet.view.formats.sitemap import (
     entries,
     is_index,
     is_sitemap,
-    locations,
     read,
+    written_locations,
 )
 
 URL = "https://example.org/sitemap.xml"
@@ -131,7 +131,7 @@ def test_a_sitemap_that_is_not_written_plainly_is_read_whole(text: str) -> None:
 def test_a_stored_sitemap_is_read_to_its_end_however_many_elements_it_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(xml, "MOST_ELEMENTS", 10)
+    monkeypatch.setattr(xml, "MAX_ELEMENTS", 10)
     text = f"<urlset>{'<url><loc>https://a.org/</loc></url>' * 20}</urlset>"
     assert len(entries(text, URL)) == 4
-    assert len(locations(text)) == 20
+    assert len(written_locations(text)) == 20

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
 from freshet.view.url import (
-    Base,
-    Place,
-    canonical,
-    place,
-    registrable,
-    site,
+    LinkResolver,
+    PageAddress,
+    canonical_url,
+    page_address,
+    registrable_domain,
+    site_of_host,
     without_credentials,
 )
 
@@ -55,41 +55,41 @@ def by_ada(page: str, href: str) -> str | None:
     ],
 )
 def test_a_page_has_one_spelling(url: str, expected: str | None) -> None:
-    assert canonical(url) == expected
+    assert canonical_url(url) == expected
 
 
 @given(SPELLINGS)
 @example("ota:a #b")
 def test_the_canonical_form_is_its_own_canonical_form(url: str) -> None:
-    once = canonical(url)
-    assert once is None or canonical(once) == once
+    once = canonical_url(url)
+    assert once is None or canonical_url(once) == once
 
 
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("https://example.org/", Place("example.org", "example.org", "example.org/")),
-        ("http://a.b.co.uk/x/y/z?q=/w", Place("a.b.co.uk", "b.co.uk", "a.b.co.uk/x/y/")),
-        ("http://u:p@h.example.org/x", Place("h.example.org", "example.org", "h.example.org/")),
-        ("http://127.0.0.1:8000/a/", Place("127.0.0.1:8000", "127.0.0.1", "127.0.0.1:8000/a/")),
-        ("http://[::1]:8000/a", Place("[::1]:8000", "[::1]", "[::1]:8000/")),
-        ("http://[::1]/", Place("[::1]", "[::1]", "[::1]/")),
-        ("http://localhost/", Place("localhost", "localhost", "localhost/")),
-        ("ota:A/B/C.md", Place("A", "A", "A/B/")),
+        ("https://example.org/", PageAddress("example.org", "example.org", "example.org/")),
+        ("http://a.b.co.uk/x/y/z?q=/w", PageAddress("a.b.co.uk", "b.co.uk", "a.b.co.uk/x/y/")),
+        ("http://u:p@h.example.org/x", PageAddress("h.example.org", "example.org", "h.example.org/")),
+        ("http://127.0.0.1:8000/a/", PageAddress("127.0.0.1:8000", "127.0.0.1", "127.0.0.1:8000/a/")),
+        ("http://[::1]:8000/a", PageAddress("[::1]:8000", "[::1]", "[::1]:8000/")),
+        ("http://[::1]/", PageAddress("[::1]", "[::1]", "[::1]/")),
+        ("http://localhost/", PageAddress("localhost", "localhost", "localhost/")),
+        ("ota:A/B/C.md", PageAddress("A", "A", "A/B/")),
     ],
 )  # fmt: skip
-def test_a_page_lies_on_a_host_a_site_and_in_a_directory(url: str, expected: Place) -> None:
-    assert place(url) == expected
+def test_a_page_lies_on_a_host_a_site_and_in_a_directory(url: str, expected: PageAddress) -> None:
+    assert page_address(url) == expected
 
 
 def test_a_public_suffix_is_its_own_site() -> None:
-    assert registrable("github.io") is None
-    assert site("github.io") == "github.io"
-    assert site("a.github.io") == "a.github.io"
+    assert registrable_domain("github.io") is None
+    assert site_of_host("github.io") == "github.io"
+    assert site_of_host("a.github.io") == "a.github.io"
 
 
 def test_a_trailing_dot_stays_on_the_same_site() -> None:
-    assert site("www.example.org.") == "example.org"
+    assert site_of_host("www.example.org.") == "example.org"
 
 
 @pytest.mark.parametrize(
@@ -106,21 +106,21 @@ def test_a_trailing_dot_stays_on_the_same_site() -> None:
     ],
 )  # fmt: skip
 def test_a_link_is_compared_with_its_page(href: str, expected: tuple[str, int]) -> None:
-    assert Base(PAGE).resolve(href) == expected
+    assert LinkResolver(PAGE).resolve(href) == expected
 
 
 def test_a_base_element_moves_links_but_not_the_page() -> None:
-    base = Base(PAGE, "https://cdn.example.net/root/")
+    base = LinkResolver(PAGE, "https://cdn.example.net/root/")
     assert base.resolve("x") == ("https://cdn.example.net/root/x", SAME_SCHEME)
     assert base.resolve(PAGE) == (PAGE, INTERNAL | SAME_HOST | SAME_SCHEME)
 
 
 def test_a_base_element_that_cannot_be_parsed_is_passed_over() -> None:
-    assert Base(PAGE, "http://[").resolve("/x") == Base(PAGE).resolve("/x")
+    assert LinkResolver(PAGE, "http://[").resolve("/x") == LinkResolver(PAGE).resolve("/x")
 
 
 def test_only_absolute_links_resolve_on_a_page_without_an_address() -> None:
-    base = Base("ota:A/B.md")
+    base = LinkResolver("ota:A/B.md")
     assert base.resolve("/x") is None
     assert base.resolve("https://example.org/x") == ("https://example.org/x", 0)
 
@@ -130,14 +130,14 @@ def test_only_absolute_links_resolve_on_a_page_without_an_address() -> None:
     ["javascript:void(0)", "data:text/html,x", "mailto:a@b", "tel:1", "\ud800", "http://[", "http://"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_no_link(href: str) -> None:
-    assert Base(PAGE).resolve(href) is None
+    assert LinkResolver(PAGE).resolve(href) is None
 
 
 @pytest.mark.parametrize(
     "href", ["a" * 3_000_000, "/" + "a/" * 200_000, "\0", " \n/x ", "data:," + "x" * 100_000]
 )
 def test_hostile_links_never_raise(href: str) -> None:
-    resolved = Base(PAGE).resolve(href)
+    resolved = LinkResolver(PAGE).resolve(href)
     assert resolved is None or resolved[0].startswith("https://www.example.org/")
 
 
@@ -152,11 +152,11 @@ def test_hostile_links_never_raise(href: str) -> None:
 @example("https://xn--a.org/")
 @example("https://a.org/?a'b")
 def test_every_spelling_resolves_as_ada_would(href: str) -> None:
-    resolved = Base(PAGE).resolve(href)
+    resolved = LinkResolver(PAGE).resolve(href)
     assert (resolved and resolved[0]) == by_ada(PAGE, href)
 
 
 @given(st.from_regex(r"\A(https?://[a-z0-9.-]{1,12})?/[!-~]{0,20}\Z"))
 def test_plain_spellings_resolve_as_ada_would(href: str) -> None:
-    resolved = Base(PAGE).resolve(href)
+    resolved = LinkResolver(PAGE).resolve(href)
     assert (resolved and resolved[0]) == by_ada(PAGE, href)

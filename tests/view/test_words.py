@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.types import Terms
-from freshet.view.case_folding import FOLDABLE, fold
+from freshet.core.types import TermCounts
+from freshet.view.case_folding import FOLDABLE, fold_text
 from freshet.view.character_classes import CODE_POINTS, character_class, class_table
 from freshet.view.kernels import words as kernels
-from freshet.view.words import count, term_id, vocabulary, words
+from freshet.view.words import count_words, split_words, term_id, vocabulary
 
 SCRIPTS = st.text(
     alphabet="aé'\u2019ßﬁ1 -\u0301\u0302\u0345가각ᄀ가ﾊﾞか\u3099東ไดกิ\ufe0f\u2126İŉ\ud800"
@@ -20,11 +20,11 @@ SCRIPTS = st.text(
 
 
 def counted_one_by_one(text: str) -> dict[int, int]:
-    return Counter(term_id(word) for word in words(text))
+    return Counter(term_id(word) for word in split_words(text))
 
 
-def as_mapping(terms: Terms) -> dict[int, int]:
-    return dict(zip(terms.ids.tolist(), terms.counts.tolist(), strict=True))
+def as_mapping(terms: TermCounts) -> dict[int, int]:
+    return dict(zip(terms.hashes.tolist(), terms.counts.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -48,19 +48,19 @@ def as_mapping(terms: Terms) -> dict[int, int]:
     ],
 )
 def test_words_follow_the_shared_definition(text: str, expected: list[str]) -> None:
-    assert list(words(text)) == expected
+    assert list(split_words(text)) == expected
 
 
 def test_a_word_is_counted_as_often_as_it_occurs() -> None:
-    terms = count("Rain rain RAIN sun")
+    terms = count_words("Rain rain RAIN sun")
     assert as_mapping(terms) == {term_id("rain"): 3, term_id("sun"): 1}
 
 
 def test_ids_are_sorted_and_have_the_shared_types() -> None:
-    terms = count("one two three four two")
-    assert terms.ids.dtype == np.uint64
+    terms = count_words("one two three four two")
+    assert terms.hashes.dtype == np.uint64
     assert terms.counts.dtype == np.uint32
-    assert np.all(terms.ids[1:] > terms.ids[:-1])
+    assert np.all(terms.hashes[1:] > terms.hashes[:-1])
     assert terms.total == 5
 
 
@@ -72,22 +72,22 @@ def test_term_ids_never_move() -> None:
 def test_the_vocabulary_names_every_counted_id() -> None:
     text = "Ein Fluss, l'été, 東京"
     names = vocabulary(text)
-    assert {names[term] for term in count(text).ids.tolist()} == set(words(text))
+    assert {names[term] for term in count_words(text).hashes.tolist()} == set(split_words(text))
 
 
 @given(st.text())
 def test_compiled_and_plain_counts_agree_on_any_text(text: str) -> None:
-    assert as_mapping(count(text)) == counted_one_by_one(text)
+    assert as_mapping(count_words(text)) == counted_one_by_one(text)
 
 
 @given(SCRIPTS)
 def test_compiled_and_plain_counts_agree_where_characters_join(text: str) -> None:
-    assert as_mapping(count(text)) == counted_one_by_one(text)
+    assert as_mapping(count_words(text)) == counted_one_by_one(text)
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_compiled_and_plain_counts_agree_on_ascii(text: str) -> None:
-    assert as_mapping(count(text)) == counted_one_by_one(text)
+    assert as_mapping(count_words(text)) == counted_one_by_one(text)
 
 
 def test_the_class_table_agrees_with_the_plain_class_of_every_character() -> None:
@@ -98,16 +98,16 @@ def test_the_class_table_agrees_with_the_plain_class_of_every_character() -> Non
 def test_characters_outside_the_foldable_ranges_fold_to_themselves() -> None:
     foldable = {code for span in FOLDABLE for code in span}
     rest = [chr(code) for code in range(CODE_POINTS) if code not in foldable]
-    assert [char for char in rest if fold(char) != char] == []
+    assert [char for char in rest if fold_text(char) != char] == []
     assert [char for char in rest if unicodedata.combining(char)] == []
 
 
 def test_ids_made_to_collide_are_counted_by_sorting_instead() -> None:
     ids = np.arange(20_000, dtype=np.uint64) << np.uint64(40)
-    assert len(kernels.tally(ids)[0]) == 0
+    assert len(kernels.count_ids(ids)[0]) == 0
 
 
 def test_words_made_to_collide_are_still_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = np.empty(0, np.uint64), np.empty(0, np.uint32)
-    monkeypatch.setattr(kernels, "tally", lambda ids: empty)
-    assert as_mapping(count("a b a")) == {term_id("a"): 2, term_id("b"): 1}
+    monkeypatch.setattr(kernels, "count_ids", lambda ids: empty)
+    assert as_mapping(count_words("a b a")) == {term_id("a"): 2, term_id("b"): 1}

@@ -7,23 +7,25 @@ import pytest
 
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Snapshot
-from freshet.record.parsed_visit import Sight, see
-from freshet.world.simulated_web import LivingWeb
+from freshet.record.parsed_visit import ParsedVisit, parse_visit
+from freshet.world.simulated_web import SimulatedWeb
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
-Look = Callable[[int, float, int], Sight]
+Look = Callable[[int, float, int], ParsedVisit]
 
 
 @pytest.fixture(scope="session")
-def web() -> LivingWeb:
-    return LivingWeb(seed=7, start=START, days=30)
+def web() -> SimulatedWeb:
+    return SimulatedWeb(seed=7, start=START, days=30)
 
 
 @pytest.fixture(scope="session")
-def look(web: LivingWeb) -> Look:
-    def see_page(page: int, epoch: float, visit: int) -> Sight:
+def look(web: SimulatedWeb) -> Look:
+    def see_page(page: int, epoch: float, visit: int) -> ParsedVisit:
         url = web.origins[web.pages[page].host] + web.pages[page].path
         answer = web.render(page, epoch, visit)
-        return see(Snapshot(url, answer.body, answer.status, answer.headers), LimitSettings())
+        return parse_visit(
+            Snapshot(url, answer.body, answer.status, answer.headers), LimitSettings()
+        )
 
     return see_page

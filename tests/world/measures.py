@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from freshet.world.parameters import Yield
-from freshet.world.population import Population, new_links
+from freshet.world.parameters import LinkYield
+from freshet.world.population import PagePopulation, draw_new_links
 
 Rule = Literal["rand", "age", "nad", "sad", "aad", "gad", "cg"]
 Clock = Literal["visit", "cycle"]
@@ -73,7 +73,9 @@ class Memory:
         return np.full(len(self.visits), float(self.cycles)) if self.by_cycle else self.visits
 
 
-def found_by(people: Population, rule: Rule, clock: Clock = "cycle", share: float = 0.05) -> Found:
+def found_by(
+    people: PagePopulation, rule: Rule, clock: Clock = "cycle", share: float = 0.05
+) -> Found:
     """Crawl as Santos et al. 2015 did; return what the rule finds, in means over the days.
 
     NDCG falls with the number of places, so each place stands for its part of the paper's.
@@ -97,7 +99,7 @@ def found_by(people: Population, rule: Rule, clock: Clock = "cycle", share: floa
     return Found(float(np.mean(rates)), float(np.mean(gains)))
 
 
-def hourly_looks(people: Population) -> Looks:
+def hourly_looks(people: PagePopulation) -> Looks:
     """Look at every cycle; an interval is the time up to the last change over the changes."""
     counts = people.changed.sum(axis=1)
     some = counts > 0
@@ -106,7 +108,7 @@ def hourly_looks(people: Population) -> Looks:
     return Looks(float(1 - some.mean()), some, hours, people.dice[some])
 
 
-def link_figures(people: Population, links: Yield) -> tuple[float, float, float]:
+def link_figures(people: PagePopulation, links: LinkYield) -> tuple[float, float, float]:
     """Return the share of intervals without new links, their mean number and its deviation."""
-    counts = new_links(people, links, seed=1)
+    counts = draw_new_links(people, links, seed=1)
     return float((counts == 0).mean()), float(counts.mean()), float(counts.std())

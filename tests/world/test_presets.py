@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from freshet.world.parameters import Group
-from freshet.world.population import Population, population
+from freshet.world.parameters import PopulationGroup
+from freshet.world.population import PagePopulation, draw_population
 from freshet.world.presets import BRDC, OUTLINKS, PRESETS, WEB_CHANGES
 from tests.world.measures import Found, Rule, found_by, hourly_looks, link_figures
 
@@ -13,18 +13,18 @@ RULES: tuple[Rule, ...] = ("nad", "aad", "cg", "gad", "sad", "age", "rand")
 
 @pytest.fixture(scope="module")
 def brdc() -> dict[Rule, Found]:
-    people = population(BRDC, 12_000, 57, seed=1)
+    people = draw_population(BRDC, 12_000, 57, seed=1)
     return {rule: found_by(people, rule) for rule in RULES}
 
 
 @pytest.fixture(scope="module")
-def outlinks() -> Population:
-    return population(OUTLINKS, 60_000, 10, seed=1)
+def outlinks() -> PagePopulation:
+    return draw_population(OUTLINKS, 60_000, 10, seed=1)
 
 
 @pytest.fixture(scope="module")
-def web_changes() -> Population:
-    return population(WEB_CHANGES, 40_000, 5 * 7 * 24, seed=1)
+def web_changes() -> PagePopulation:
+    return draw_population(WEB_CHANGES, 40_000, 5 * 7 * 24, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -52,35 +52,35 @@ def test_classic_rules_come_in_the_published_order(brdc: dict[Rule, Found]) -> N
 
 
 def test_the_uniform_weighting_finds_as_much_by_either_clock(brdc: dict[Rule, Found]) -> None:
-    by_visit = found_by(population(BRDC, 12_000, 57, seed=1), "nad", "visit")
+    by_visit = found_by(draw_population(BRDC, 12_000, 57, seed=1), "nad", "visit")
     assert by_visit.changerate == pytest.approx(0.7162, abs=0.015)
     assert by_visit.changerate == pytest.approx(brdc["nad"].changerate, abs=0.01)
 
 
-def test_pages_gain_internal_links_as_published(outlinks: Population) -> None:
-    assert OUTLINKS.internal is not None
-    without, mean, deviation = link_figures(outlinks, OUTLINKS.internal)
+def test_pages_gain_internal_links_as_published(outlinks: PagePopulation) -> None:
+    assert OUTLINKS.internal_links is not None
+    without, mean, deviation = link_figures(outlinks, OUTLINKS.internal_links)
     assert 0.68 <= without <= 0.75
     assert mean == pytest.approx(2.7, rel=0.1)
     assert deviation == pytest.approx(14, rel=0.2)
 
 
-def test_pages_gain_external_links_as_published(outlinks: Population) -> None:
-    assert OUTLINKS.external is not None
-    without, mean, deviation = link_figures(outlinks, OUTLINKS.external)
+def test_pages_gain_external_links_as_published(outlinks: PagePopulation) -> None:
+    assert OUTLINKS.external_links is not None
+    without, mean, deviation = link_figures(outlinks, OUTLINKS.external_links)
     assert 0.91 <= without <= 0.94
     assert mean == pytest.approx(0.4, rel=0.1)
     assert deviation == pytest.approx(3.4, rel=0.2)
 
 
-def test_a_third_never_changes_and_the_rest_every_five_days(web_changes: Population) -> None:
+def test_a_third_never_changes_and_the_rest_every_five_days(web_changes: PagePopulation) -> None:
     looks = hourly_looks(web_changes)
     assert looks.never == pytest.approx(0.34, abs=0.015)
     assert looks.hours.mean() == pytest.approx(123, rel=0.06)
     assert looks.dice.mean() == pytest.approx(0.794, abs=0.015)
 
 
-def test_four_in_ten_pages_change_nearly_every_hour(web_changes: Population) -> None:
+def test_four_in_ten_pages_change_nearly_every_hour(web_changes: PagePopulation) -> None:
     assert np.mean(web_changes.changed.mean(axis=1) > 0.8) == pytest.approx(0.416, abs=0.03)
 
 
@@ -96,7 +96,7 @@ def test_four_in_ten_pages_change_nearly_every_hour(web_changes: Population) -> 
     ],
 )
 def test_deeper_pages_change_less_often_and_more(
-    web_changes: Population, depth: str, hours: float, dice: float
+    web_changes: PagePopulation, depth: str, hours: float, dice: float
 ) -> None:
     looks = hourly_looks(web_changes)
     group = web_changes.depths[looks.some] == index(WEB_CHANGES.depths, depth)
@@ -115,7 +115,7 @@ def test_deeper_pages_change_less_often_and_more(
     ],
 )
 def test_domains_differ_as_published(
-    web_changes: Population, domain: str, hours: float, dice: float
+    web_changes: PagePopulation, domain: str, hours: float, dice: float
 ) -> None:
     looks = hourly_looks(web_changes)
     group = web_changes.domains[looks.some] == index(WEB_CHANGES.domains, domain)
@@ -129,5 +129,5 @@ def test_shares_of_a_preset_add_up_to_one() -> None:
             assert sum(one.share for one in shares) == pytest.approx(1)
 
 
-def index(groups: tuple[Group, ...], name: str) -> int:
+def index(groups: tuple[PopulationGroup, ...], name: str) -> int:
     return [group.name for group in groups].index(name)

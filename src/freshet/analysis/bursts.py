@@ -5,45 +5,47 @@ from datetime import timedelta
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Change
-from freshet.measure.statistics.burst_table import TOLERANCE, Interval, Pairs
-from freshet.measure.statistics.burst_table import rounds_table as table_of
-from freshet.record.change_criteria import Gauge, gauges
-from freshet.record.page_bursts import rounds_of
+from freshet.measure.statistics.burst_table import INTERVAL_TOLERANCE, BurstInterval, LookPairs
+from freshet.measure.statistics.burst_table import burst_table as table_of
+from freshet.record.change_criteria import ChangeCriteria, criteria_of_pages
+from freshet.record.page_bursts import page_bursts
 from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
 
 # The look before a round tells of an hour's change where it was about an hour before.
 HOUR = timedelta(hours=1)
 
-Pair = tuple[int, float, bool, float, bool]
+LookPair = tuple[int, float, bool, float, bool]
 
 
-def rounds_table(collection: CollectionStore) -> list[Interval]:
+def collection_burst_table(collection: CollectionStore) -> list[BurstInterval]:
     """Return how many pages of a collection change within an hour, minutes or at once."""
-    known = collection.catalog.pages_by_id(collection.catalog.sampled_pages()).values()
+    known = collection.catalog.pages_by_id(collection.catalog.pages_with_samples()).values()
     pages = (collection.page(page.url, source=page.source) for page in known)
-    return table_of(Pairs.of(pair for page in pages for pair in _pairs(collection, page)))
+    return table_of(
+        LookPairs.from_rows(pair for page in pages for pair in _pairs(collection, page))
+    )
 
 
-def _pairs(collection: CollectionStore, page: StoredPage) -> Iterator[Pair]:
+def _pairs(collection: CollectionStore, page: StoredPage) -> Iterator[LookPair]:
     """Yield every sample of a page with the first of its round, and that with the look before."""
-    gauge = gauges(collection.catalog, collection.settings, [page.id])[page.id]
+    gauge = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id]
     rows = {row.visit.id: row for row in collection.catalog.history(page.id)}
-    for each in rounds_of(collection.catalog, page.id):
+    for each in page_bursts(collection.catalog, page.id):
         looks = [rows[visit] for visit in each.visits if rows[visit].visit.outcome.is_look]
         if not looks or looks[0].visit.id != each.visits[0]:
             continue
         yield from _since_look_before(page.id, looks[0], rows)
-        yield from _since_first(page, gauge, looks, apart=each.apart)
+        yield from _since_first(page, gauge, looks, apart=each.is_spaced)
 
 
 def _since_first(
-    page: StoredPage, gauge: Gauge, looks: list[HistoryRow], *, apart: bool
-) -> Iterator[Pair]:
+    page: StoredPage, gauge: ChangeCriteria, looks: list[HistoryRow], *, apart: bool
+) -> Iterator[LookPair]:
     """Yield the samples after the first, each held against it; none where bytes are lost."""
-    first = page.view_of(looks[0], dom=gauge.reads_dom)
+    first = page.view_of_visit(looks[0], dom=gauge.reads_dom)
     for look in looks[1:]:
-        later = page.view_of(look, dom=gauge.reads_dom)
+        later = page.view_of_visit(look, dom=gauge.reads_dom)
         if first is None or later is None:
             continue
         change = gauge.compare(first, later)
@@ -53,13 +55,13 @@ def _since_first(
 
 def _since_look_before(
     page: int, look: HistoryRow, rows: Mapping[int | None, HistoryRow]
-) -> Iterator[Pair]:
+) -> Iterator[LookPair]:
     """Yield a round's first sample held against the look before, where that was an hour ago."""
     before = rows.get(look.since)
     if before is None or look.change is None:
         return
     span = look.visit.time - before.visit.time
-    if HOUR / TOLERANCE <= span <= HOUR * TOLERANCE:
+    if HOUR / INTERVAL_TOLERANCE <= span <= HOUR * INTERVAL_TOLERANCE:
         yield page, span.total_seconds(), bool(look.change.text), _dice(look.change), False
 
 

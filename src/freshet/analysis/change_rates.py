@@ -7,27 +7,29 @@ what is asked is how a page changed over its whole history, not what it will do 
 import numpy as np
 
 from freshet.core.tables import PageTable, VisitTable
-from freshet.core.types import Floats
-from freshet.schedule.cadence import CONTINUOUS, RATES
-from freshet.schedule.columns import Column
-from freshet.schedule.forecast_model import FIRST_STEPS
+from freshet.core.types import FloatArray
+from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
+from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.forecast_model import FIRST_PRIOR_STEPS
 from freshet.schedule.objectives import OBJECTIVES
-from freshet.schedule.posterior import Learning
+from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
 from freshet.schedule.states import PageStates
 
-LASTING = 1.0
+NO_DECAY = 1.0
 
 
-def mean_rates(pages: PageTable, visits: VisitTable) -> Floats:
+def mean_posterior_rates(pages: PageTable, visits: VisitTable) -> FloatArray:
     """Return the mean of each page's posterior, in changes a day; those of a page in time order."""
-    states = PageStates(None, {"likelihood": Column(np.float32, width=RATES)})
-    learning = Learning(CONTINUOUS.rates, OBJECTIVES["freshness"].outliers, LASTING)
+    states = PageStates(None, {"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    learning = RatePosterior(
+        CONTINUOUS_CADENCE.rates, OBJECTIVES["freshness"].outlier_chance, NO_DECAY
+    )
     states.add(pages)
-    learning.observe(states.column("likelihood"), states.learn(visits))
-    prior = HierarchicalPrior(CONTINUOUS.rates)
-    prior.learn(states, learning, 0.0, steps=FIRST_STEPS, seed=0)
-    rows = states.rows(pages.ids)
+    learning.add_looks(states.column("likelihood"), states.add_visits(visits))
+    prior = HierarchicalPrior(CONTINUOUS_CADENCE.rates)
+    prior.fit(states, learning, 0.0, steps=FIRST_PRIOR_STEPS, seed=0)
+    rows = states.find_rows(pages.ids)
     still = np.zeros(len(rows))
     likelihood = states.column("likelihood")
-    return learning.mean_rates(likelihood, rows, still, prior.of(states, rows))
+    return learning.mean_rates(likelihood, rows, still, prior.rows_for(states, rows))

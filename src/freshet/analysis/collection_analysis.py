@@ -18,153 +18,162 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.analysis.bursts import rounds_table
-from freshet.analysis.figure_collector import Gathered, Tally
-from freshet.analysis.page_groups import BY, in_order, labels
-from freshet.analysis.page_measurement import WORK, Measured, MeasurePages, measured_from
+from freshet.analysis.bursts import collection_burst_table
+from freshet.analysis.figure_collector import FigureCollector, GroupedFigures
+from freshet.analysis.page_groups import GROUPINGS, group_labels, group_sort_key
+from freshet.analysis.page_measurement import (
+    WORK_NAME,
+    PageBatchMeasurer,
+    PageMeasurement,
+    measurements_from_columns,
+)
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.rows import Summary
+from freshet.archive.catalog.rows import PageTotals
 from freshet.core.clock import to_epoch
-from freshet.core.errors import NotFound, UsageError
-from freshet.core.progress import Progress, silent
-from freshet.core.tables import PageIds
-from freshet.core.types import Floats, Indices, Page
+from freshet.core.errors import NotFoundError, UsageError
+from freshet.core.progress import ProgressCallback, ignore_progress
+from freshet.core.tables import PageIdArray
+from freshet.core.types import FloatArray, IndexArray, Page
 from freshet.engine.base import Engine
 from freshet.engine.local import LocalEngine
-from freshet.engine.result_cache import Columns, Kept, read
-from freshet.measure.statistics.burst_table import Interval
+from freshet.engine.result_cache import Columns, ResultCache, read_result
+from freshet.measure.statistics.burst_table import BurstInterval
 from freshet.measure.statistics.groups import (
-    Group,
+    GroupSummary,
     GroupTest,
     Histogram,
-    group,
     group_table,
     group_tests,
-    histogram,
+    make_histogram,
+    summarise_group,
 )
 from freshet.measure.statistics.page_summary import PageFigures, with_rate
 from freshet.record.store import CollectionStore
 
-FOLDER = "analysis"
-ALL = "all"
+RESULTS_FOLDER = "analysis"
+ALL_PAGES = "all"
 # So many ids in a row share a batch; a page with so many visits is one of its own.
-PAGES, VISITS = 32, 100
+PAGES_PER_BATCH, MIN_VISITS_FOR_OWN_BATCH = 32, 100
 # Each process takes a quarter of the gigabyte that an analysis may take.
-MOST_PROCESSES = 2
-MOST_GROUPS = 1_000
-INTERVAL_EDGES: Floats = np.geomspace(0.1, 100_000, 49)
-DICE_EDGES: Floats = np.linspace(0, 1, 21)
+MAX_PROCESSES = 2
+MAX_GROUPS = 1_000
+INTERVAL_EDGES: FloatArray = np.geomspace(0.1, 100_000, 49)
+DICE_EDGES: FloatArray = np.linspace(0, 1, 21)
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class CollectionAnalysis:
     """How the pages of a collection change.
 
     ``total`` is the table's row for all pages together. ``figures`` are those of the pages in
-    ``page_ids``: all ``pages`` of them, or a sample where there are very many. A page in several
-    groups, as by tags, counts in each; ``left_out`` groups are smaller than all in the table.
-    ``rounds`` tells how many pages change within an hour (Table 2), of those that had rounds;
+    ``page_ids``: all ``page_count`` of them, or a sample where there are very many. A page in several
+    groups, as by tags, counts in each; ``left_out_groups`` groups are smaller than all in the table.
+    ``bursts`` tells how many pages change within an hour (Table 2), of those that had rounds;
     there is none where only some pages were asked for.
     """
 
     by: str
     pages: int
-    total: Group
-    groups: tuple[Group, ...]
-    left_out: int
+    total: GroupSummary
+    groups: tuple[GroupSummary, ...]
+    left_out_groups: int
     tests: tuple[GroupTest, ...]
     intervals: Histogram
     dice: Histogram
-    rounds: tuple[Interval, ...]
-    page_ids: PageIds
+    bursts: tuple[BurstInterval, ...]
+    page_ids: PageIdArray
     figures: PageFigures
     rates: NDArray[np.float32]
-    parts: tuple[Path, ...]
+    result_files: tuple[Path, ...]
 
     @property
-    def sampled(self) -> bool:
+    def is_sample(self) -> bool:
         """Whether the figures are those of a sample of the pages."""
         return len(self.page_ids) < self.pages
 
-    def measured(self) -> Iterator[Measured]:
+    def page_measurements(self) -> Iterator[PageMeasurement]:
         """Yield the figures of every page, by id, read again from where they are kept."""
         rates = iter(self.rates.tolist())
-        for path in self.parts:
-            found = read(path)
+        for path in self.result_files:
+            found = read_result(path)
             if found is None:
-                raise NotFound(f"{path} is no longer there; analyse the collection again")
-            for page in measured_from(found):
+                raise NotFoundError(f"{path} is no longer there; analyse the collection again")
+            for page in measurements_from_columns(found):
                 yield replace(page, summary=with_rate(page.summary, next(rates)))
 
 
-def analyse(
+def analyse_collection(
     collection: CollectionStore,
     *,
     by: str = "tld",
     source: str | None = None,
     tag: str | None = None,
     engine: Engine | None = None,
-    progress: Progress = silent,
-) -> Analysis:
+    progress: ProgressCallback = ignore_progress,
+) -> CollectionAnalysis:
     """Measure all pages, those of a source or those with a tag, and compare their groups."""
-    if by not in BY:
-        raise UsageError(f"pages cannot be grouped by {by!r}; choose one of {', '.join(BY)}")
-    kept = Kept(collection.path / FOLDER / _choice(tag, source), WORK)
-    tally, parts = Tally(), list[Path]()
+    if by not in GROUPINGS:
+        raise UsageError(f"pages cannot be grouped by {by!r}; choose one of {', '.join(GROUPINGS)}")
+    kept = ResultCache(collection.path / RESULTS_FOLDER / _choice(tag, source), WORK_NAME)
+    tally, parts = FigureCollector(), list[Path]()
     total = _count(collection, tag, source)
     drawn: deque[tuple[Path, dict[int, Page]]] = deque()
     batches = _noted(_batches(collection, tag, source), drawn, kept, collection.catalog)
-    work = MeasurePages(str(collection.path.absolute()))
-    for found in (engine or usual_engine()).map(work, batches, kept=kept):
+    work = PageBatchMeasurer(str(collection.path.absolute()))
+    for found in (engine or default_engine()).map(work, batches, cache=kept):
         path, known = drawn.popleft()
         pages = [known[page] for page in found["page"].tolist()]
         kinds = found["kind"].tolist()
-        grouped = labels(by, pages, kinds, collection.catalog, collection.settings)
-        tally.add(found, pages, grouped)
+        grouped = group_labels(by, pages, kinds, collection.catalog, collection.settings)
+        tally.add_batch(found, pages, grouped)
         parts.append(path)
-        progress(tally.pages, max(total, tally.pages))
+        progress(tally.page_count, max(total, tally.page_count))
     kept.clear(set(parts))
     some = tag is not None or source is not None
-    return _analysis(by, tally, parts, () if some else rounds_table(collection))
+    return _analysis(by, tally, parts, () if some else collection_burst_table(collection))
 
 
-def usual_engine(processes: int = 0) -> LocalEngine:
+def default_engine(processes: int = 0) -> LocalEngine:
     """Return the engine of an analysis: as many processes as are asked for, else two at most."""
-    return LocalEngine(processes or min(MOST_PROCESSES, LocalEngine().processes))
+    return LocalEngine(processes or min(MAX_PROCESSES, LocalEngine().processes))
 
 
-def _analysis(by: str, tally: Tally, parts: Sequence[Path], rounds: Sequence[Interval]) -> Analysis:
-    held = tally.gathered()
-    names, code, rows = _largest(tally.names, held)
+def _analysis(
+    by: str, tally: FigureCollector, parts: Sequence[Path], rounds: Sequence[BurstInterval]
+) -> CollectionAnalysis:
+    held = tally.figures()
+    names, code, rows = _largest(tally.group_numbers, held)
     figures = held.figures[rows]
     groups = group_table(names, code, figures)
-    ordered = sorted(groups, key=lambda row: in_order(row.name, row.pages))
-    return Analysis(
+    ordered = sorted(groups, key=lambda row: group_sort_key(row.name, row.pages))
+    return CollectionAnalysis(
         by=by,
-        pages=tally.pages,
-        total=group(ALL, held.figures),
+        pages=tally.page_count,
+        total=summarise_group(ALL_PAGES, held.figures),
         groups=tuple(ordered),
-        left_out=len(tally.names) - len(names),
+        left_out_groups=len(tally.group_numbers) - len(names),
         tests=group_tests(names, code, figures),
-        intervals=histogram(held.figures.interval_hours, INTERVAL_EDGES),
-        dice=histogram(held.figures.dice_mean, DICE_EDGES),
-        rounds=tuple(rounds),
+        intervals=make_histogram(held.figures.interval_hours, INTERVAL_EDGES),
+        dice=make_histogram(held.figures.dice_mean, DICE_EDGES),
+        bursts=tuple(rounds),
         page_ids=held.ids,
         figures=held.figures,
         rates=tally.rates(),
-        parts=tuple(parts),
+        result_files=tuple(parts),
     )
 
 
-def _largest(names: Iterable[str], held: Gathered) -> tuple[list[str], Indices, Indices]:
+def _largest(
+    names: Iterable[str], held: GroupedFigures
+) -> tuple[list[str], IndexArray, IndexArray]:
     """Return the groups with most pages, and of their members the group and the row of figures."""
     known = list(names)
-    sizes = np.bincount(held.codes, minlength=len(known))
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:MOST_GROUPS])
+    sizes = np.bincount(held.member_groups, minlength=len(known))
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:MAX_GROUPS])
     place = np.full(len(known), -1, np.int32)
     place[kept] = np.arange(len(kept))
-    among = place[held.codes] >= 0
-    return [known[code] for code in kept], place[held.codes[among]], held.rows[among]
+    among = place[held.member_groups] >= 0
+    return [known[code] for code in kept], place[held.member_groups[among]], held.member_rows[among]
 
 
 def _choice(tag: str | None, source: str | None) -> str:
@@ -174,7 +183,7 @@ def _choice(tag: str | None, source: str | None) -> str:
     ('all', False)
     """
     if tag is None and source is None:
-        return ALL
+        return ALL_PAGES
     return blake2b(repr((tag, source)).encode(), digest_size=8).hexdigest()
 
 
@@ -186,22 +195,24 @@ def _count(collection: CollectionStore, tag: str | None, source: str | None) -> 
 
 def _batches(
     collection: CollectionStore, tag: str | None, source: str | None
-) -> Iterator[Sequence[Summary]]:
+) -> Iterator[Sequence[PageTotals]]:
     """Yield pages with their totals by id, few enough at a time that a batch is soon done."""
     pages = collection.catalog.pages(tag=tag, source=source)
-    for _, batch in groupby(collection.catalog.summaries(pages), _batch_of):
+    for _, batch in groupby(collection.catalog.page_totals(pages), _batch_of):
         yield list(batch)
 
 
-def _batch_of(row: Summary) -> tuple[int, int]:
+def _batch_of(row: PageTotals) -> tuple[int, int]:
     """Return what the pages of a batch share."""
-    return (row.page.id - 1) // PAGES, row.page.id if row.visits >= VISITS else 0
+    return (
+        row.page.id - 1
+    ) // PAGES_PER_BATCH, row.page.id if row.visits >= MIN_VISITS_FOR_OWN_BATCH else 0
 
 
 def _noted(
-    batches: Iterable[Sequence[Summary]],
+    batches: Iterable[Sequence[PageTotals]],
     drawn: deque[tuple[Path, dict[int, Page]]],
-    kept: Kept,
+    kept: ResultCache,
     catalog: Catalog,
 ) -> Iterator[Columns]:
     """Yield batches as columns, noting the pages of each for when its result comes.
@@ -209,7 +220,7 @@ def _noted(
     A batch holds the totals and masks of its pages too: with new visits it is another batch.
     """
     for batch in batches:
-        masks = catalog.masks([row.page.id for row in batch])
+        masks = catalog.latest_masks([row.page.id for row in batch])
         versions = [masks[row.page.id].version if row.page.id in masks else 0 for row in batch]
         columns = {
             "page": np.array([row.page.id for row in batch], np.int64),
@@ -223,5 +234,5 @@ def _noted(
         yield columns
 
 
-def _times(moments: Sequence[datetime | None]) -> Floats:
+def _times(moments: Sequence[datetime | None]) -> FloatArray:
     return np.array([np.nan if each is None else to_epoch(each) for each in moments], np.float64)

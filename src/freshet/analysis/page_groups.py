@@ -5,37 +5,37 @@ from collections.abc import Callable, Mapping, Sequence
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.settings import Settings
 from freshet.core.types import Page
-from freshet.measure.statistics.groups import NO_GROUP, depth, tld
+from freshet.measure.statistics.groups import NO_GROUP, path_depth, top_level_domain
 
 Labels = tuple[str, ...]
 
-OF_PAGE: Mapping[str, Callable[[Page], Labels]] = {
-    "tld": lambda page: (tld(page.url),),
-    "depth": lambda page: (depth(page.url),),
+LABELS_OF_PAGE: Mapping[str, Callable[[Page], Labels]] = {
+    "tld": lambda page: (top_level_domain(page.url),),
+    "depth": lambda page: (path_depth(page.url),),
     "host": lambda page: (page.host,),
     "tag": lambda page: page.tags or (NO_GROUP,),
     "source": lambda page: (page.source or "live",),
 }
-BY = (*OF_PAGE, "kind", "importance")
+GROUPINGS = (*LABELS_OF_PAGE, "kind", "importance")
 
 
-def labels(
+def group_labels(
     by: str, pages: Sequence[Page], kinds: Sequence[str], catalog: Catalog, settings: Settings
 ) -> list[Labels]:
     """Return the groups of each page; with several tags it is in several."""
     if by == "kind":
         return [(kind,) for kind in kinds]
     if by == "importance":
-        tables = catalog.overrides([page.id for page in pages])
+        tables = catalog.setting_overrides([page.id for page in pages])
         found = (settings.for_page(*tables.get(page.id, ())).importance for page in pages)
         return [(f"{importance:g}",) for importance in found]
-    return [OF_PAGE[by](page) for page in pages]
+    return [LABELS_OF_PAGE[by](page) for page in pages]
 
 
-def in_order(name: str, pages: int) -> tuple[float, float, str]:
+def group_sort_key(name: str, pages: int) -> tuple[float, float, str]:
     """Return by what groups are sorted: numbers by their value, then names by their pages.
 
-    >>> sorted(["org", "10", "5+", "2"], key=lambda name: in_order(name, 1))
+    >>> sorted(["org", "10", "5+", "2"], key=lambda name: group_sort_key(name, 1))
     ['2', '5+', '10', 'org']
     """
     try:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from freshet.analysis.page_traits import traits_of
-from freshet.analysis.page_versions import history
+from freshet.analysis.page_traits import page_traits
+from freshet.analysis.page_versions import read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import Page
@@ -16,34 +16,34 @@ from freshet.core.version import __version__
 from freshet.engine.result_cache import Columns
 from freshet.measure.statistics.groups import NO_GROUP
 from freshet.measure.statistics.page_summary import (
-    Looks,
-    PageSummary,
-    from_columns,
-    looks_of,
-    summarise,
-    to_columns,
+    LookTable,
+    PageChangeSummary,
+    look_table,
+    summaries_from_columns,
+    summaries_to_columns,
+    summarise_page,
 )
-from freshet.record.change_criteria import gauges
+from freshet.record.change_criteria import criteria_of_pages
 from freshet.record.store import CollectionStore
 
 # Raised whenever a measure changes, so that results of the old one are not found again.
-VERSION = 5
-WORK = f"measure pages {VERSION}, Freshet {__version__}"
+MEASURE_VERSION = 5
+WORK_NAME = f"measure pages {MEASURE_VERSION}, Freshet {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PageMeasurement:
     """A page's figures, what kind of document it was last, and what its history leaves out."""
 
-    page: int
+    page_id: int
     kind: str
-    summary: PageSummary
+    summary: PageChangeSummary
     left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class MeasurePages:
-    """Measures the pages that a batch names in its column ``page``, in a collection's folder."""
+class PageBatchMeasurer:
+    """Measures the pages that a batch names in its column ``page_id``, in a collection's folder."""
 
     folder: str
 
@@ -55,39 +55,41 @@ class MeasurePages:
         return _columns([page for page, _ in found], [looks for _, looks in found])
 
 
-def measure_page(collection: CollectionStore, page: Page) -> tuple[Measured, Looks]:
+def measure_page(collection: CollectionStore, page: Page) -> tuple[PageMeasurement, LookTable]:
     """Return the figures of one page without its rate, and its looks."""
     rows = collection.catalog.history(page.id)
-    read = partial(collection.snapshots.of, url=page.url)
-    mask = gauges(collection.catalog, collection.settings, [page.id])[page.id].mask
-    found = history(rows, read, collection.settings.limits, mask=mask)
-    looks = looks_among(rows)
-    summary = summarise(looks, traits=traits_of(found, page.url))
-    return Measured(page.id, _kind(rows), summary, found.told), looks
+    read = partial(collection.snapshots.read, url=page.url)
+    mask = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id].mask
+    found = read_page_versions(rows, read, collection.settings.limits, mask=mask)
+    looks = looks_in_history(rows)
+    summary = summarise_page(looks, traits=page_traits(found, page.url))
+    return PageMeasurement(page.id, _kind(rows), summary, found.missing_note), looks
 
 
-def looks_among(rows: Sequence[HistoryRow]) -> Looks:
+def looks_in_history(rows: Sequence[HistoryRow]) -> LookTable:
     """Return what the looks among a page's visits found."""
     looks = (row for row in rows if row.visit.outcome.is_look)
-    return looks_of((to_epoch(row.visit.time), row.change) for row in looks)
+    return look_table((to_epoch(row.visit.time), row.change) for row in looks)
 
 
-def measured_from(columns: Columns) -> list[Measured]:
+def measurements_from_columns(columns: Columns) -> list[PageMeasurement]:
     """Read measured pages back from the columns of a batch."""
     names = (columns[name].tolist() for name in ("page", "kind", "left_out"))
-    rows = zip(*names, from_columns(columns), strict=True)
-    return [Measured(page, kind, summary, left_out) for page, kind, left_out, summary in rows]
+    rows = zip(*names, summaries_from_columns(columns), strict=True)
+    return [
+        PageMeasurement(page, kind, summary, left_out) for page, kind, left_out, summary in rows
+    ]
 
 
-def _columns(pages: Sequence[Measured], looks: Sequence[Looks]) -> Columns:
+def _columns(pages: Sequence[PageMeasurement], looks: Sequence[LookTable]) -> Columns:
     sizes = [len(found) for found in looks]
     times = [np.empty(0), *(found.times for found in looks)]
     changed = [np.empty(0, np.int8), *(found.changed for found in looks)]
     return {
-        "page": np.array([page.page for page in pages], np.int64),
+        "page": np.array([page.page_id for page in pages], np.int64),
         "kind": np.array([page.kind for page in pages], np.str_),
         "left_out": np.array([page.left_out for page in pages], np.str_),
-        **to_columns([page.summary for page in pages]),
+        **summaries_to_columns([page.summary for page in pages]),
         "look_row": np.repeat(np.arange(len(pages), dtype=np.int32), sizes),
         "look_time": np.concatenate(times),
         "look_changed": np.concatenate(changed),

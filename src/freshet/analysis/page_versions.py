@@ -13,40 +13,50 @@ import numpy as np
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
-from freshet.core.errors import BadInput, NotFound, StorageError
+from freshet.core.errors import BadInputError, NotFoundError, StorageError
 from freshet.core.settings import LimitSettings
-from freshet.core.types import DomRows, Floats, Indices, Kind, Outcome, Snapshot, Terms, View, Visit
-from freshet.core.version_series import Series, series_of
-from freshet.measure.noise.mask import NO_MASK, Mask, visible
-from freshet.record.parsed_visit import decoded
-from freshet.view.bounds import Limits
-from freshet.view.parse import look
-from freshet.view.words import count
+from freshet.core.types import (
+    ContentKind,
+    DomRows,
+    FloatArray,
+    IndexArray,
+    Outcome,
+    Snapshot,
+    TermCounts,
+    View,
+    Visit,
+)
+from freshet.core.version_series import VersionSeries, build_series
+from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
+from freshet.record.parsed_visit import decode_snapshot
+from freshet.view.bounds import ViewLimits
+from freshet.view.parse import parse_snapshot
+from freshet.view.words import count_words
 
-MOST_TERMS = 3_000_000
-MOST_DOMS = 500
-MOST_DOM_ROWS = 500_000
-NOWHERE = -1
-MANY = "as there are very many"
+MAX_TERMS = 3_000_000
+MAX_DOMS = 500
+MAX_DOM_ROWS = 500_000
+NO_VERSION = -1
+THINNING_REASON = "as there are very many"
 
-Payload = tuple[bytes, int | None]
-Read = Callable[[Visit], Snapshot | None]
-T = TypeVar("T", Terms, DomRows)
+PayloadKey = tuple[bytes, int | None]
+SnapshotReader = Callable[[Visit], Snapshot | None]
+T = TypeVar("T", TermCounts, DomRows)
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PageVersions:
     """A page's looks as a series, and how many of them it leaves out.
 
-    ``series`` holds the words of versions and ``structure`` their DOM rows, where those were asked
+    ``series`` holds the words of versions and ``dom_series`` their DOM rows, where those were asked
     for. ``lost`` looks have bytes that are no longer kept, ``unreadable`` ones bytes that cannot
     be decoded, and ``unseen`` ones never had any. Of a page with very many or very large versions
     only every so many are held: the words of every ``word_stride``-th, the others being left out,
     and the DOM rows of every ``dom_stride``-th, which stand for those of the next ones too.
     """
 
-    series: Series
-    structure: Series
+    series: VersionSeries
+    dom_series: VersionSeries
     looks: int
     lost: int = 0
     unreadable: int = 0
@@ -55,43 +65,49 @@ class History:
     dom_stride: int = 1
 
     @property
-    def told(self) -> str:
+    def missing_note(self) -> str:
         """Say in words what the series is short of; nothing where it is whole."""
         parts = [
             (self.lost, f"bytes no longer kept: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
             (self.unseen, f"bytes never kept: {self.unseen} looks"),
-            (self.word_stride > 1, f"words of one version in {self.word_stride} only, {MANY}"),
-            (self.dom_stride > 1, f"elements of one version in {self.dom_stride} only, {MANY}"),
+            (
+                self.word_stride > 1,
+                f"words of one version in {self.word_stride} only, {THINNING_REASON}",
+            ),
+            (
+                self.dom_stride > 1,
+                f"elements of one version in {self.dom_stride} only, {THINNING_REASON}",
+            ),
         ]
         return "; ".join(text for holds, text in parts if holds)
 
 
-def history(
+def read_page_versions(
     rows: Sequence[HistoryRow],
-    read: Read,
+    read: SnapshotReader,
     limits: LimitSettings,
     *,
     dom: bool = True,
     mask: Mask = NO_MASK,
-) -> History:
+) -> PageVersions:
     """Return the looks among a page's visits as a series; ``read`` gives the bytes of a visit.
 
     Words are those that the mask leaves; DOM rows are those of the whole page.
     """
     looks = [row for row in rows if row.visit.outcome.is_look]
-    library = _Library(_kept(looks), read, limits, mask, dom=dom)
+    library = _VersionLibrary(_kept(looks), read, limits, mask, dom=dom)
     shown = np.empty(len(looks), np.int32)
-    current, unseen = NOWHERE, 0
+    current, unseen = NO_VERSION, 0
     for place, row in enumerate(looks):
         if row.visit.outcome is Outcome.OK:
             current = library.version(row.visit)
         elif row.visit.outcome is Outcome.REPORTED and not _same(row):
-            current = NOWHERE
-        unseen += current == NOWHERE and row.visit.outcome is not Outcome.OK
+            current = NO_VERSION
+        unseen += current == NO_VERSION and row.visit.outcome is not Outcome.OK
         shown[place] = current
     times = np.array([to_epoch(row.visit.time) for row in looks], np.float64)
-    return History(
+    return PageVersions(
         _words(times, shown, library),
         _doms(times, shown, library),
         len(looks),
@@ -107,39 +123,39 @@ def _same(row: HistoryRow) -> bool:
     return row.change is not None and not row.change.changed
 
 
-def _payload(visit: Visit) -> Payload:
+def _payload(visit: Visit) -> PayloadKey:
     """Return what tells the bytes of a visit from others; a visit without digest is its own."""
     return (visit.digest, visit.size) if visit.digest else (visit.uid, None)
 
 
-def _kept(looks: Sequence[HistoryRow]) -> dict[Payload, Visit]:
+def _kept(looks: Sequence[HistoryRow]) -> dict[PayloadKey, Visit]:
     """Return the first visit of each payload whose record is still kept."""
     visits = [row.visit for row in looks if row.visit.location is not None]
     return {_payload(visit): visit for visit in reversed(visits)}
 
 
-def _words(times: Floats, shown: Indices, library: "_Library") -> Series:
+def _words(times: FloatArray, shown: IndexArray, library: "_VersionLibrary") -> VersionSeries:
     """Return the looks at versions whose words are held, these numbered anew."""
     numbers = sorted(library.terms.held)
-    place = np.full(library.versions + 1, NOWHERE, np.int32)
+    place = np.full(library.versions + 1, NO_VERSION, np.int32)
     place[numbers] = np.arange(len(numbers))
     found = place[shown]
-    seen = found != NOWHERE
+    seen = found != NO_VERSION
     terms = [library.terms.held[number] for number in numbers]
-    return series_of(times[seen].tolist(), found[seen].tolist(), terms)
+    return build_series(times[seen].tolist(), found[seen].tolist(), terms)
 
 
-def _doms(times: Floats, shown: Indices, library: "_Library") -> Series:
+def _doms(times: FloatArray, shown: IndexArray, library: "_VersionLibrary") -> VersionSeries:
     """Return the looks at versions with the DOM rows that stand for them; the last has none."""
     numbers = sorted(library.doms.held)
     place = np.searchsorted(numbers, np.arange(library.versions), side="right") - 1
     place[~np.array(library.marked_up, np.bool_)] = len(numbers)
-    seen = shown != NOWHERE
+    seen = shown != NO_VERSION
     doms = [*(library.doms.held[number] for number in numbers), None]
-    return series_of(times[seen].tolist(), place[shown[seen]].tolist(), (), doms)
+    return build_series(times[seen].tolist(), place[shown[seen]].tolist(), (), doms)
 
 
-class _Thinned(Generic[T]):
+class _ThinnedValues(Generic[T]):
     """Values by number, of which every second is let go whenever there are too many."""
 
     def __init__(self, most: int, most_rows: int) -> None:
@@ -164,26 +180,26 @@ class _Thinned(Generic[T]):
             self._rows = sum(map(len, self.held.values()))
 
 
-class _Library:
+class _VersionLibrary:
     """The distinct versions of a page, numbered as they are first met."""
 
     def __init__(
         self,
-        kept: dict[Payload, Visit],
-        read: Read,
+        kept: dict[PayloadKey, Visit],
+        read: SnapshotReader,
         limits: LimitSettings,
         mask: Mask,
         *,
         dom: bool,
     ) -> None:
-        self.terms = _Thinned[Terms](MOST_TERMS, MOST_TERMS)
-        self.doms = _Thinned[DomRows](MOST_DOMS, MOST_DOM_ROWS)
+        self.terms = _ThinnedValues[TermCounts](MAX_TERMS, MAX_TERMS)
+        self.doms = _ThinnedValues[DomRows](MAX_DOMS, MAX_DOM_ROWS)
         self.dom = dom
         self.marked_up: list[bool] = []
         self.lost = self.unreadable = 0
         self._kept, self._read, self._limits, self._mask = kept, read, limits, mask
-        self._numbers: dict[Payload, int] = {}
-        self._unreadable: set[Payload] = set()
+        self._numbers: dict[PayloadKey, int] = {}
+        self._unreadable: set[PayloadKey] = set()
 
     @property
     def versions(self) -> int:
@@ -196,39 +212,41 @@ class _Library:
         if payload not in self._numbers:
             self._numbers[payload] = self._take_in(payload)
         number = self._numbers[payload]
-        if number == NOWHERE:
+        if number == NO_VERSION:
             unreadable = payload in self._unreadable
             self.unreadable += unreadable
             self.lost += not unreadable
         return number
 
-    def _take_in(self, payload: Payload) -> int:
+    def _take_in(self, payload: PayloadKey) -> int:
         """View a payload and hold what measures need of it."""
         try:
             view = self._view(payload)
-        except BadInput:
+        except BadInputError:
             self._unreadable.add(payload)
-            return NOWHERE
-        except (StorageError, NotFound):
-            return NOWHERE
+            return NO_VERSION
+        except (StorageError, NotFoundError):
+            return NO_VERSION
         if view is None:
-            return NOWHERE
+            return NO_VERSION
         number = self.versions
-        self.marked_up.append(self.dom and view.kind is Kind.HTML)
+        self.marked_up.append(self.dom and view.kind is ContentKind.HTML)
         self.terms.put(number, self._words(view))
         if self.dom and view.dom is not None:
             self.doms.put(number, view.dom)
         return number
 
-    def _words(self, view: View) -> Terms:
+    def _words(self, view: View) -> TermCounts:
         """Return the words that the mask leaves of a view."""
-        return count(visible(view, self._mask)) if self._mask.rules else view.terms
+        return count_words(visible_view_text(view, self._mask)) if self._mask.rules else view.terms
 
-    def _view(self, payload: Payload) -> View | None:
+    def _view(self, payload: PayloadKey) -> View | None:
         visit = self._kept.get(payload)
         snapshot = self._read(visit) if visit else None
         if snapshot is None:
             return None
-        plain = decoded(snapshot, self._limits)
+        plain = decode_snapshot(snapshot, self._limits)
         wanted = self._mask.reads_dom or (self.dom and self.doms.wants(self.versions))
-        return look(plain, dom=wanted, limits=Limits(body_bytes=self._limits.body_bytes))
+        return parse_snapshot(
+            plain, dom=wanted, limits=ViewLimits(max_body_bytes=self._limits.body_bytes)
+        )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 
-class Index:
+class DiskIndex:
     """A table on disk that finds a value by its number; it is gone when it is closed."""
 
     def __init__(self, rows: Iterable[tuple[int, str]]) -> None:
@@ -15,7 +15,7 @@ class Index:
             self._table.executemany("INSERT INTO row VALUES (?, ?)", rows)
         self._table.execute("CREATE INDEX row_id ON row (id)")
 
-    def at(self, number: int) -> str | None:
+    def get(self, number: int) -> str | None:
         """Return the value of a number, or None where the table has none."""
         query = "SELECT value FROM row WHERE id = ?"
         found = self._table.execute(query, (number,)).fetchone()
@@ -26,10 +26,10 @@ class Index:
         self._table.close()
 
 
-def in_order(lines: Iterable[bytes]) -> Iterator[bytes]:
+def sort_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines in the order of their bytes, sorted on disk however many there are.
 
-    >>> list(in_order([b"b", b"a"]))
+    >>> list(sort_lines([b"b", b"a"]))
     [b'a', b'b']
     """
     with closing(sqlite3.connect("")) as table:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from freshet.backtest.cycle_crawl import Chooser, Cycle, crawl, visits_per_cycle
-from freshet.backtest.metrics import Curves, curves
+from freshet.backtest.cycle_crawl import CycleResult, Selector, crawl_in_cycles, visits_per_cycle
+from freshet.backtest.metrics import MetricCurves, measure_cycles
 from freshet.backtest.trace import Trace
 
 __all__ = ["Trace", "simulate"]
@@ -11,20 +11,20 @@ __all__ = ["Trace", "simulate"]
 
 def simulate(
     trace: Trace,
-    policy: Chooser,
+    policy: Selector,
     budget: float,
     *,
-    watch: Callable[[Cycle], None] = lambda cycle: None,
-) -> Curves:
+    on_cycle: Callable[[CycleResult], None] = lambda cycle: None,
+) -> MetricCurves:
     """Let a policy visit a share of a trace's pages in every cycle, and measure each cycle.
 
-    The policy must know no page yet; ``watch`` is shown every cycle after the warm-up.
+    The policy must know no page yet; ``on_cycle`` is shown every cycle after the warm-up.
     """
     k = visits_per_cycle(budget, len(trace.pages))
-    cycles = (_shown(cycle, watch) for cycle in crawl(trace, policy, k))
-    return curves(cycles, trace.pages.importance, k)
+    cycles = (_shown(cycle, on_cycle) for cycle in crawl_in_cycles(trace, policy, k))
+    return measure_cycles(cycles, trace.pages.importance, k)
 
 
-def _shown(cycle: Cycle, watch: Callable[[Cycle], None]) -> Cycle:
+def _shown(cycle: CycleResult, watch: Callable[[CycleResult], None]) -> CycleResult:
     watch(cycle)
     return cycle

@@ -9,20 +9,20 @@ from datetime import datetime
 
 import numpy as np
 
-from freshet.backtest.cycle_crawl import Chooser, Copies
+from freshet.backtest.cycle_crawl import CycleCopies, Selector
 from freshet.backtest.trace import Trace
 from freshet.core.clock import CYCLE_SECONDS, to_epoch
-from freshet.core.tables import Caps, Choices, PageTable, VisitTable
-from freshet.core.types import Floats, Indices
+from freshet.core.tables import ChoiceTable, HostCaps, PageTable, VisitTable
+from freshet.core.types import FloatArray, IndexArray
 
 
-class Oracle(ABC):
+class CycleOracle(ABC):
     """Chooses by what a visit is truly worth; equal pages stand in a seeded order."""
 
     name = "oracle"
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
-        self._copies = Copies(trace)
+        self._copies = CycleCopies(trace)
         self._seen = np.full(len(trace.pages), -1, np.int32)
         self._passed = 0
         self._rng = np.random.default_rng(seed)
@@ -35,10 +35,10 @@ class Oracle(ABC):
         """Take note of which copies are new; the visits are those of one cycle."""
         cycle = cycle_at(float(visits.times.max(initial=0.0)))
         self._pass_to(cycle)
-        self._copies.take(visits.pages, cycle)
+        self._copies.refresh(visits.pages, cycle)
         self._seen[visits.pages] = cycle
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return the k pages of the highest worth, in the order of their chances."""
         cycle = cycle_at(to_epoch(now))
         self._pass_to(cycle)
@@ -47,51 +47,51 @@ class Oracle(ABC):
         best = order[np.argsort(-worth[order], kind="stable")[:k]]
         best = best[np.argsort(-chance[best], kind="stable")]
         age = self._age(cycle)
-        return Choices(best.astype(np.int64), worth[best], chance[best], age[best])
+        return ChoiceTable(best.astype(np.int64), worth[best], chance[best], age[best])
 
     def _pass_to(self, cycle: int) -> None:
         """Let the pages change up to a cycle."""
         for each in range(self._passed, cycle + 1):
-            self._copies.pass_cycle(each)
+            self._copies.apply_changes(each)
         self._passed = max(self._passed, cycle + 1)
 
-    def _age(self, cycle: int) -> Floats:
+    def _age(self, cycle: int) -> FloatArray:
         """Return the cycles since the last visit of each page."""
         return (cycle - self._seen).astype(np.float64)
 
-    def _chance(self, cycle: int) -> Floats:
+    def _chance(self, cycle: int) -> FloatArray:
         """Return the chance that each copy is stale: here it is known."""
         return self._copies.stale.astype(np.float64)
 
     @abstractmethod
-    def _worth(self, cycle: int) -> Floats:
+    def _worth(self, cycle: int) -> FloatArray:
         """Return what a visit to each page is truly worth."""
 
 
-class OracleChange(Oracle):
+class CycleChangeOracle(CycleOracle):
     """Visits pages whose copy is stale, whichever: the most changes found in this cycle."""
 
     name = "oracle-change"
 
-    def _worth(self, cycle: int) -> Floats:
+    def _worth(self, cycle: int) -> FloatArray:
         return self._chance(cycle)
 
 
-class OracleLife(Oracle):
+class CycleLifetimeOracle(CycleOracle):
     """Visits the stale pages first that then stay as they are for longest."""
 
     name = "oracle-life"
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         super().__init__(trace, seed=seed)
-        self._following = coming_changes(trace)
+        self._following = next_change_cycles(trace)
 
-    def _worth(self, cycle: int) -> Floats:
-        ahead: Floats = self._following[cycle].astype(np.float64) - cycle
+    def _worth(self, cycle: int) -> FloatArray:
+        ahead: FloatArray = self._following[cycle].astype(np.float64) - cycle
         return np.where(self._copies.stale, ahead, 0.0)
 
 
-class KnownRate(Oracle):
+class CycleRateOracle(CycleOracle):
     """Knows each page's rate over the whole trace, and no more: the ceiling of rate estimators."""
 
     name = "known-rate"
@@ -99,30 +99,31 @@ class KnownRate(Oracle):
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         super().__init__(trace, seed=seed)
         share = np.minimum(trace.change_counts() / trace.cycles, 1.0 - 0.5 / trace.cycles)
-        self._rates: Floats = -np.log1p(-share)
+        self._rates: FloatArray = -np.log1p(-share)
 
-    def _chance(self, cycle: int) -> Floats:
+    def _chance(self, cycle: int) -> FloatArray:
         return -np.expm1(-self._rates * self._age(cycle))
 
-    def _worth(self, cycle: int) -> Floats:
+    def _worth(self, cycle: int) -> FloatArray:
         return fresh_time_gained(self._rates, self._age(cycle))
 
 
-class KnownRateChanges(KnownRate):
+class CycleRateChangesOracle(CycleRateOracle):
     """Knows each page's rate and seeks changes instead of freshness."""
 
     name = "known-rate-changes"
 
-    def _worth(self, cycle: int) -> Floats:
+    def _worth(self, cycle: int) -> FloatArray:
         return self._chance(cycle)
 
 
-ORACLES: Mapping[str, Callable[..., Chooser]] = {
-    each.name: each for each in (OracleChange, OracleLife, KnownRate, KnownRateChanges)
+CYCLE_ORACLES: Mapping[str, Callable[..., Selector]] = {
+    each.name: each
+    for each in (CycleChangeOracle, CycleLifetimeOracle, CycleRateOracle, CycleRateChangesOracle)
 }
 
 
-def fresh_time_gained(rates: Floats, ages: Floats) -> Floats:
+def fresh_time_gained(rates: FloatArray, ages: FloatArray) -> FloatArray:
     """Return the fresh time that visits gain at known rates (Cho and Garcia-Molina 2003).
 
     >>> fresh_time_gained(np.array([0.0, 1.0]), np.array([1.0, 1.0])).round(3).tolist()
@@ -133,7 +134,7 @@ def fresh_time_gained(rates: Floats, ages: Floats) -> Floats:
     return np.divide(gained, rates, out=np.zeros_like(gained), where=rates > 0)
 
 
-def coming_changes(trace: Trace) -> Indices:
+def next_change_cycles(trace: Trace) -> IndexArray:
     """Return, a row per cycle, when each page changes after it: far off where it never does."""
     following = np.empty((trace.cycles, len(trace.pages)), np.int32)
     coming = np.full(len(trace.pages), 2 * trace.cycles, np.int32)

@@ -15,7 +15,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class PageFolds:
     """The places of the pages for each use, ascending."""
 
     training: Places
@@ -23,27 +23,27 @@ class Shares:
     test: Places
 
 
-def shared_out(pages: int, fold: int, *, seed: int) -> Shares:
+def split_folds(pages: int, fold: int, *, seed: int) -> PageFolds:
     """Share pages out by chance; the numbered fold, from 0, is the test.
 
-    >>> shares = shared_out(10, 0, seed=1)
+    >>> shares = split_folds(10, 0, seed=1)
     >>> len(shares.training), len(shares.validation), len(shares.test)
     (4, 4, 2)
     """
     folds = np.array_split(_shuffled(pages, seed), FOLDS)
     test, *others = folds[fold:] + folds[:fold]
     half = len(others) // 2
-    return Shares(_joined(others[:half]), _joined(others[half:]), np.sort(test))
+    return PageFolds(_joined(others[:half]), _joined(others[half:]), np.sort(test))
 
 
-def halved(pages: int, *, seed: int) -> Shares:
+def split_in_half(pages: int, *, seed: int) -> PageFolds:
     """Share all pages out, half of them for training and half for validation.
 
-    >>> len(halved(10, seed=1).training), len(halved(10, seed=1).test)
+    >>> len(split_in_half(10, seed=1).training), len(split_in_half(10, seed=1).test)
     (5, 0)
     """
     one, other = np.array_split(_shuffled(pages, seed), 2)
-    return Shares(np.sort(one), np.sort(other), np.empty(0, np.int64))
+    return PageFolds(np.sort(one), np.sort(other), np.empty(0, np.int64))
 
 
 def _shuffled(pages: int, seed: int) -> Places:

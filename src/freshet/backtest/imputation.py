@@ -11,15 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from freshet.backtest.kernels.imputation import fill
+from freshet.backtest.kernels.imputation import impute_cells
 from freshet.backtest.trace import Trace
-from freshet.core.tables import Truths
-from freshet.core.types import Flags
+from freshet.core.tables import BoolArray
+from freshet.core.types import FlagArray
 
 BLOCK_BYTES = 4096
 
 
-def imputed(trace: Trace) -> Trace:
+def impute_unknown(trace: Trace) -> Trace:
     """Return a trace with its unknown cells guessed; which were unknown stays known."""
     if not np.any(trace.unknown_bits):
         return trace
@@ -27,11 +27,11 @@ def imputed(trace: Trace) -> Trace:
     for start in range(0, bits.shape[1], BLOCK_BYTES):
         block = slice(start, start + BLOCK_BYTES)
         changed = _cells(bits[:, block])
-        fill(changed, _cells(trace.unknown_bits[:, block]))
+        impute_cells(changed, _cells(trace.unknown_bits[:, block]))
         bits[:, block] = np.packbits(changed.T, axis=1)
     return replace(trace, changed_bits=bits)
 
 
-def _cells(bits: Flags) -> Truths:
+def _cells(bits: FlagArray) -> BoolArray:
     """Return the cells of packed pages, a row per page."""
     return np.ascontiguousarray(np.unpackbits(bits, axis=1).T).view(np.bool_)

@@ -6,18 +6,18 @@ from statistics import fmean
 
 import numpy as np
 
-from freshet.backtest.cycle_crawl import Cycle
+from freshet.backtest.cycle_crawl import CycleResult
 from freshet.backtest.kernels import copies as kernels
-from freshet.core.tables import Truths
-from freshet.core.types import Floats
+from freshet.core.tables import BoolArray
+from freshet.core.types import FloatArray
 
-NOTHING = float("nan")
-COMPARED = ("changerate", "ndcg", "freshness")
+UNDEFINED = float("nan")
+COMPARED_METRICS = ("changerate", "ndcg", "freshness")
 """The measures by which policies are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class BacktestMetrics:
     """The measures of one crawl: means over its cycles, but for those of single changes.
 
     ``changerate`` is the share of visits that found a change, ``ndcg`` how early in each cycle's
@@ -50,8 +50,8 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
-    """The measures of one cycle, as ``Score`` tells them; NaN where the cycle has none.
+class CycleMetrics:
+    """The measures of one cycle, as ``BacktestMetrics`` tells them; NaN where the cycle has none.
 
     ``time_to_detection`` goes over the changes that this cycle's visits found; ``time_waited``,
     ``detected`` and ``links_detected`` go over all changes up to this cycle. ``visits`` and
@@ -74,23 +74,23 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class MetricCurves:
     """The measures of a crawl cycle by cycle."""
 
-    cycles: tuple[Measures, ...]
+    cycles: tuple[CycleMetrics, ...]
 
     def __len__(self) -> int:
         return len(self.cycles)
 
-    def column(self, name: str) -> Floats:
+    def column(self, name: str) -> FloatArray:
         """Return one measure of every cycle."""
         return np.array([getattr(each, name) for each in self.cycles], np.float64)
 
-    def score(self) -> Score:
+    def overall(self) -> BacktestMetrics:
         """Return the measures of the whole crawl."""
         found = self.column("changes_found")
         waited = np.nansum(self.column("time_to_detection") * found)
-        return Score(
+        return BacktestMetrics(
             changerate=self._mean("changerate"),
             ndcg=self._mean("ndcg"),
             freshness=self._mean("freshness"),
@@ -106,93 +106,97 @@ class Curves:
 
     def _last(self, name: str) -> float:
         """Return what the last cycle says of all cycles up to it."""
-        return float(getattr(self.cycles[-1], name)) if self.cycles else NOTHING
+        return float(getattr(self.cycles[-1], name)) if self.cycles else UNDEFINED
 
     def _mean(self, name: str) -> float:
         """Return the mean over the cycles that have the measure."""
         values = self.column(name)
-        return fmean(values[~np.isnan(values)]) if not np.isnan(values).all() else NOTHING
+        return fmean(values[~np.isnan(values)]) if not np.isnan(values).all() else UNDEFINED
 
 
-def score(cycles: Iterable[Cycle], importance: Floats, k: int) -> Score:
+def measure_crawl(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> BacktestMetrics:
     """Return the measures of a crawl with k visits a cycle."""
-    return curves(cycles, importance, k).score()
+    return measure_cycles(cycles, importance, k).overall()
 
 
-def curves(cycles: Iterable[Cycle], importance: Floats, k: int) -> Curves:
+def measure_cycles(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> MetricCurves:
     """Return the measures of each cycle of a crawl with k visits a cycle."""
-    scorer = _Scorer(importance, k)
-    return Curves(tuple(scorer.measure(cycle) for cycle in cycles))
+    scorer = _CycleMeter(importance, k)
+    return MetricCurves(tuple(scorer.measure(cycle) for cycle in cycles))
 
 
-def discount(k: int) -> Floats:
+def discount_weights(k: int) -> FloatArray:
     """Return the weight of each place of an order: 1, then 1/ln(place + 1).
 
     Santos et al. 2015 divide by ln(place), which is 0 at the first place; this is what their
     program does.
 
-    >>> discount(3).round(3).tolist()
+    >>> discount_weights(3).round(3).tolist()
     [1.0, 0.91, 0.721]
     """
-    weights: Floats = 1.0 / np.log(np.arange(2.0, k + 2.0))
+    weights: FloatArray = 1.0 / np.log(np.arange(2.0, k + 2.0))
     weights[:1] = 1.0
     return weights
 
 
-def gains(k: int) -> Floats:
+def cumulative_gains(k: int) -> FloatArray:
     """Return the gain of finds at the first places, from none of them to all k.
 
-    >>> gains(3).round(3).tolist()
+    >>> cumulative_gains(3).round(3).tolist()
     [0.0, 1.0, 1.91, 2.632]
     """
-    return np.concatenate([[0.0], np.cumsum(discount(k))])
+    return np.concatenate([[0.0], np.cumsum(discount_weights(k))])
 
 
-class _Scorer:
+class _CycleMeter:
     """Measures one cycle after another, in their order."""
 
-    def __init__(self, importance: Floats, k: int) -> None:
+    def __init__(self, importance: FloatArray, k: int) -> None:
         self._k = k
-        self._discounts = discount(k)
-        self._ideal = gains(k)
+        self._discounts = discount_weights(k)
+        self._ideal = cumulative_gains(k)
         self._weights = importance / importance.sum()
         self._changes = self._waited = self._links = 0
 
-    def measure(self, cycle: Cycle) -> Measures:
+    def measure(self, cycle: CycleResult) -> CycleMetrics:
         """Return the measures of a cycle."""
-        finds, missed = cycle.finds, cycle.missed
+        finds, missed = cycle.found_changes, cycle.missed_changes
         self._changes += finds.changes
-        self._waited += finds.waited
-        self._links += finds.links or 0
-        stale, since, weight = kernels.stale_sums(cycle.stale, cycle.since, self._weights)
-        linked = finds.links is not None
-        return Measures(
+        self._waited += finds.waited_cycles
+        self._links += finds.new_links or 0
+        stale, since, weight = kernels.sum_stale_copies(
+            cycle.stale, cycle.stale_since, self._weights
+        )
+        linked = finds.new_links is not None
+        return CycleMetrics(
             cycle=cycle.number,
-            visits=len(cycle.chosen),
+            visits=len(cycle.visited_pages),
             changes_found=finds.changes,
-            changerate=_share(cycle.found),
+            changerate=_share(cycle.changed),
             ndcg=self._gain(cycle),
             freshness=1.0 - stale / len(cycle.stale),
             weighted_freshness=1.0 - weight,
             stale_age=_ratio(cycle.number * stale - since, stale),
-            time_to_detection=_ratio(finds.waited, finds.changes),
-            time_waited=_ratio(self._waited + missed.waited, self._changes + missed.changes),
+            time_to_detection=_ratio(finds.waited_cycles, finds.changes),
+            time_waited=_ratio(self._waited + missed.waited_cycles, self._changes + missed.changes),
             detected=_ratio(self._changes, self._changes + missed.changes),
-            new_links=_ratio(finds.links or 0, len(cycle.chosen)) if linked else NOTHING,
-            links_detected=_ratio(self._links, self._links + (missed.links or 0)),
+            new_links=_ratio(finds.new_links or 0, len(cycle.visited_pages))
+            if linked
+            else UNDEFINED,
+            links_detected=_ratio(self._links, self._links + (missed.new_links or 0)),
         )
 
-    def _gain(self, cycle: Cycle) -> float:
+    def _gain(self, cycle: CycleResult) -> float:
         """Return how early in the order the changes came; NaN where there was none to find."""
         if not cycle.stale_before:
-            return NOTHING
+            return UNDEFINED
         best = self._ideal[min(self._k, cycle.stale_before)]
-        return float(self._discounts[np.flatnonzero(cycle.found)].sum() / best)
+        return float(self._discounts[np.flatnonzero(cycle.changed)].sum() / best)
 
 
-def _share(flags: Truths) -> float:
+def _share(flags: BoolArray) -> float:
     return float(np.count_nonzero(flags)) / len(flags) if len(flags) else 0.0
 
 
 def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else NOTHING
+    return float(part / whole) if whole else UNDEFINED

@@ -12,10 +12,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from freshet.cli.terminal import safe, safe_warnings, show_trace
-from freshet.core.errors import FreshetError, Interrupted, NoSpace
+from freshet.cli.terminal import print_traceback, print_warnings_safely, safe_text
+from freshet.core.errors import FreshetError, NoSpaceError, StopRequestedError
 from freshet.core.local_time import use_utc
-from freshet.core.redaction import without_user_info
+from freshet.core.redaction import redact_user_info
 from freshet.core.version import __version__
 
 COMMANDS = {
@@ -55,7 +55,7 @@ COMMANDS = {
     "compile": "Compile what a crawl needs now, instead of at its first use.",
     "demo": "Crawl a living web on this machine, and race other rules.",
 }
-INTERRUPTED = "interrupted; what was acknowledged is kept, run the command again to go on"
+INTERRUPTED_MESSAGE = "interrupted; what was acknowledged is kept, run the command again to go on"
 # The package below cli/commands that each command is in.
 PACKAGES = {
     "pages": "init add remove pause resume tag set settings list show history diff mask",
@@ -76,11 +76,11 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Load the command that the first argument names."""
         if args and args[0] in COMMANDS:
-            self.add_command(load(args[0]), args[0])
+            self.add_command(load_command(args[0]), args[0])
         return super().resolve_command(ctx, args)
 
 
-def load(name: str) -> Any:
+def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
     file = name.replace("-", "_") + "_" * iskeyword(name)
     package = next(group for group, names in PACKAGES.items() if name in names.split())
@@ -129,7 +129,7 @@ def root(
         use_utc()
 
 
-@safe_warnings()
+@print_warnings_safely()
 def main() -> None:
     """Run the command line: whatever goes wrong becomes one line and an exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -147,13 +147,13 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FreshetError.exit_code)
     except OSError as error:
-        _fail(_system(error), NoSpace.exit_code)
+        _fail(_system(error), NoSpaceError.exit_code)
     except typer.Abort:
         _fail("nothing was done", FreshetError.exit_code)
     except Exception as error:
         raise SystemExit(_report_fault(error)) from error
-    if code == Interrupted.exit_code:
-        _fail(INTERRUPTED, Interrupted.exit_code)
+    if code == StopRequestedError.exit_code:
+        _fail(INTERRUPTED_MESSAGE, StopRequestedError.exit_code)
     sys.exit(code)
 
 
@@ -204,10 +204,10 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _say(message: str) -> None:
-    typer.echo(f"freshet: {safe(without_user_info(message))}", err=True)
+    typer.echo(f"freshet: {safe_text(redact_user_info(message))}", err=True)
 
 
 def _show_trace() -> None:
     error = sys.exc_info()[1]
     if os.environ.get("FRESHET_DEBUG") and error is not None:
-        show_trace(error)
+        print_traceback(error)

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from freshet.cli.output import errors
-from freshet.core.compile_events import CompileCounter, count_compilations
+from freshet.cli.output import error_console
+from freshet.core.compile_events import CompilationCounter, count_compilations
 
 NOTICE = (
     "freshet: compiling functions for this machine; this happens once and takes up to two minutes"
@@ -11,11 +11,11 @@ NOTICE = (
 
 
 @cache
-def announce_compiling() -> CompileCounter:
+def announce_compiling() -> CompilationCounter:
     """Print one line when the first function is compiled; nothing where all of them are cached."""
     return count_compilations(_announce)
 
 
 def _announce(count: int) -> None:
     if count == 1:
-        errors.print(NOTICE)
+        error_console.print(NOTICE)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from freshet.core.errors import Interrupted
-from freshet.core.progress import Progress
+from freshet.core.errors import StopRequestedError
+from freshet.core.progress import ProgressCallback
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-ASKED = b"\nstopping as soon as this batch is kept; once more stops at once\n"
+STOP_NOTICE = b"\nstopping as soon as this batch is kept; once more stops at once\n"
 
 
 @contextmanager
-def stoppable(advance: Progress) -> Iterator[Progress]:
+def interruptible(advance: ProgressCallback) -> Iterator[ProgressCallback]:
     """Let a signal wait until the work tells how far it is; a second one does not wait."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     asked: list[int] = []
@@ -24,12 +24,12 @@ def stoppable(advance: Progress) -> Iterator[Progress]:
         asked.append(number)
         for each in SIGNALS:
             signal.signal(each, signal.default_int_handler)
-        os.write(sys.stderr.fileno(), ASKED)
+        os.write(sys.stderr.fileno(), STOP_NOTICE)
 
     def go_on(done: int, total: int) -> None:
         advance(done, total)
         if asked:
-            raise Interrupted("stopped on request; run the same command again to go on")
+            raise StopRequestedError("stopped on request; run the same command again to go on")
 
     for number in SIGNALS:
         signal.signal(number, note)

@@ -13,30 +13,30 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
 
-from freshet.cli.output import plain
-from freshet.cli.terminal import TerminalHandler
+from freshet.cli.output import to_json_value
+from freshet.cli.terminal import TerminalLogHandler
 from freshet.core.clock import from_epoch
-from freshet.core.redaction import without_user_info
+from freshet.core.redaction import redact_user_info
 
-OURS = "freshet"
+ROOT_LOGGER = "freshet"
 STANDARD_ERROR = Path("-")
 
 
-def line(document: Any) -> str:
+def to_json_line(document: Any) -> str:
     r"""Write a document as one line of printable ASCII.
 
-    >>> line({"title": "a\n\x1b[31m\x7f\u202e"})
+    >>> to_json_line({"title": "a\n\x1b[31m\x7f\u202e"})
     '{"title": "a\\n\\u001b[31m\\u007f\\u202e"}'
     """
-    return json.dumps(plain(document)).replace("\x7f", "\\u007f")
+    return json.dumps(to_json_value(document)).replace("\x7f", "\\u007f")
 
 
-def note(event: str, **facts: Any) -> None:
+def log_event(event: str, **facts: Any) -> None:
     """Log an event with what belongs to it."""
-    logging.getLogger(OURS).info(event, extra={"facts": facts})
+    logging.getLogger(ROOT_LOGGER).info(event, extra={"facts": facts})
 
 
-class JsonLine(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Writes an event as one JSON document on one line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -50,10 +50,10 @@ class JsonLine(logging.Formatter):
         }
         if record.exc_info:
             document["trace"] = self.formatException(record.exc_info)
-        return without_user_info(line(document))
+        return redact_user_info(to_json_line(document))
 
 
-class LogFile(WatchedFileHandler):
+class LogFileHandler(WatchedFileHandler):
     """A file that may be moved away while it is written; one that cannot be stops nothing."""
 
     def handleError(self, record: logging.LogRecord) -> None:
@@ -61,15 +61,15 @@ class LogFile(WatchedFileHandler):
 
 
 @contextmanager
-def logging_to(file: Path | None) -> Iterator[None]:
+def log_to_file(file: Path | None) -> Iterator[None]:
     """Keep events in a file, or on standard error where it is ``-``; warnings are always shown."""
     handlers = [] if file is None else [_kept(file)]
     if file != STANDARD_ERROR:
-        handlers.append(TerminalHandler())
-    root, ours = logging.getLogger(), logging.getLogger(OURS)
+        handlers.append(TerminalLogHandler())
+    root, ours = logging.getLogger(), logging.getLogger(ROOT_LOGGER)
     level, before = ours.level, root.handlers[:]
     ours.setLevel(logging.INFO)
-    root.handlers = [item for item in before if not isinstance(item, TerminalHandler)] + handlers
+    root.handlers = [item for item in before if not isinstance(item, TerminalLogHandler)] + handlers
     try:
         yield
     finally:
@@ -82,12 +82,12 @@ def logging_to(file: Path | None) -> Iterator[None]:
 def _kept(file: Path) -> logging.Handler:
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if file != STANDARD_ERROR:
-        handler = LogFile(file, encoding="ascii")
-    handler.setFormatter(JsonLine())
+        handler = LogFileHandler(file, encoding="ascii")
+    handler.setFormatter(JsonLogFormatter())
     handler.addFilter(_matters)
     return handler
 
 
 def _matters(record: logging.LogRecord) -> bool:
-    is_ours = record.name.partition(".")[0] == OURS
+    is_ours = record.name.partition(".")[0] == ROOT_LOGGER
     return record.levelno >= (logging.INFO if is_ours else logging.WARNING)

@@ -8,21 +8,23 @@ import typer
 
 DEFAULT_COLLECTION = Path(os.environ.get("FRESHET_COLLECTION") or ".")
 
-CollectionDir = Annotated[
+CollectionOption = Annotated[
     Path,
     typer.Option(
         "--collection", "-C", metavar="DIR", help="The collection; also FRESHET_COLLECTION."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Tag = Annotated[str, typer.Option("--tag", metavar="TAG", help="Every page with this tag.")]
-Source = Annotated[
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document instead of text.")
+]
+TagOption = Annotated[str, typer.Option("--tag", metavar="TAG", help="Every page with this tag.")]
+SourceOption = Annotated[
     str | None,
     typer.Option("--source", metavar="NAME", help="Pages of this import; '' for live pages."),
 ]
-PageUrl = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
-PageUrls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="The pages.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+PageArgument = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
+PagesArgument = Annotated[list[str] | None, typer.Argument(metavar="URL", help="The pages.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 
 
 def new_app(**options: Any) -> typer.Typer:

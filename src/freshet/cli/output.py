@@ -26,42 +26,42 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from freshet.cli.terminal import safe
+from freshet.cli.terminal import safe_text
 from freshet.core.errors import UsageError
-from freshet.core.local_time import to_second
-from freshet.core.redaction import without_user_info
+from freshet.core.local_time import format_to_second
+from freshet.core.redaction import redact_user_info
 
-ALIGNED_WIDTH = 60
-UNBROKEN_WIDTH = 25
-LIVE_SECONDS = 1.0
-NARROWEST = 20
+MAX_ALIGNED_WIDTH = 60
+MAX_UNBROKEN_WIDTH = 25
+REFRESH_SECONDS = 1.0
+MIN_COLUMNS = 20
 
 
 def new_console(**options: Any) -> Console:
     """Return a console that ignores a COLUMNS too small for any text, such as COLUMNS=0."""
     columns = os.environ.get("COLUMNS", "")
-    if not columns.isdecimal() or int(columns) >= NARROWEST:
+    if not columns.isdecimal() or int(columns) >= MIN_COLUMNS:
         return Console(**options)
     others = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     return Console(_environ=others, **options)
 
 
 console = new_console(highlight=False)
-errors = new_console(stderr=True, highlight=False, soft_wrap=True)
+error_console = new_console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Turn a value into what JSON can hold.
 
-    >>> plain((datetime(2026, 1, 1), b"\\x01"))
+    >>> to_json_value((datetime(2026, 1, 1), b"\\x01"))
     ['2026-01-01T00:00:00', '01']
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: to_json_value(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        return [to_json_value(item) for item in value]
     if isinstance(value, bytes):
         return value.hex()
     return _scalar(value)
@@ -79,28 +79,32 @@ def _scalar(value: Any) -> Any:
 
 def print_json(document: Any) -> None:
     """Print one JSON document, in ASCII so that no terminal is steered by it."""
-    sys.stdout.write(json.dumps(plain(document), indent=1).replace("\x7f", "\\u007f") + "\n")
+    sys.stdout.write(
+        json.dumps(to_json_value(document), indent=1).replace("\x7f", "\\u007f") + "\n"
+    )
 
 
-def say(text: str, style: str = "") -> None:
+def print_text(text: str, style: str = "") -> None:
     """Print lines as they are, but for what could steer a terminal."""
-    lines = "\n".join(safe(line) for line in text.split("\n"))
+    lines = "\n".join(safe_text(line) for line in text.split("\n"))
     console.print(Text(lines), style=style or None, soft_wrap=True)
 
 
-def warn(text: str) -> None:
+def print_warning(text: str) -> None:
     """Print a line on standard error."""
-    errors.print(Text(safe(without_user_info(text))), style="yellow")
+    error_console.print(Text(safe_text(redact_user_info(text))), style="yellow")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
     """Print rows as a table; numbers stand on the right, columns that hold nothing are left out."""
     values = [tuple(row) for row in rows]
-    filled = [place for place in range(len(columns)) if any(cell(row[place]) for row in values)]
+    filled = [
+        place for place in range(len(columns)) if any(format_cell(row[place]) for row in values)
+    ]
     heads = [columns[place] for place in filled]
     kept = [[row[place] for place in filled] for row in values]
     if title:
-        say(title, "bold")
+        print_text(title, "bold")
     if console.is_terminal:
         console.print(_table(heads, kept))
     else:
@@ -114,18 +118,18 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
         table.add_column(
             name,
             justify="right" if _are_numbers(column) else "left",
-            no_wrap=max(len(cell(value)) for value in column) <= UNBROKEN_WIDTH,
+            no_wrap=max(len(format_cell(value)) for value in column) <= MAX_UNBROKEN_WIDTH,
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(Text(cell(value)) for value in row))
+        table.add_row(*(Text(format_cell(value)) for value in row))
     return table
 
 
 def _print_aligned(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print rows for a file or a pipe: one line each, however long."""
     lines = [list(heads)] if any(heads) else []
-    lines += [[cell(value) for value in row] for row in rows]
+    lines += [[format_cell(value) for value in row] for row in rows]
     for line in _aligned(
         lines, [_are_numbers([row[i] for row in rows]) for i in range(len(heads))]
     ):
@@ -138,7 +142,7 @@ def _aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[
     >>> list(_aligned([["page", "n"], ["a", "10"]], [False, True]))
     ['page   n', 'a     10']
     """
-    widths = [min(max(map(len, column)), ALIGNED_WIDTH) for column in zip(*lines, strict=True)]
+    widths = [min(max(map(len, column)), MAX_ALIGNED_WIDTH) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = zip(line, widths, right, strict=True)
         yield "  ".join(
@@ -152,19 +156,19 @@ def _are_numbers(column: Iterable[Any]) -> bool:
     return bool(kinds) and kinds <= {int, float}
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Write how many there are of something.
 
-    >>> counted(1, "page"), counted(2000, "page")
+    >>> format_count(1, "page"), format_count(2000, "page")
     ('1 page', '2,000 pages')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Write a value for a table.
 
-    >>> cell(1234567), cell(None), cell(True), cell(0.5)
+    >>> format_cell(1234567), format_cell(None), format_cell(True), format_cell(0.5)
     ('1,234,567', '', 'yes', '0.500')
     """
     if value is None:
@@ -176,16 +180,16 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, datetime):
-        return to_second(value)
+        return format_to_second(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{cell(key)}: {cell(item)}" for key, item in value.items())
-    return safe(str(value))
+        return ", ".join(f"{format_cell(key)}: {format_cell(item)}" for key, item in value.items())
+    return safe_text(str(value))
 
 
-def size(count: float) -> str:
+def format_size(count: float) -> str:
     """Write a number of bytes for people.
 
-    >>> size(999), size(1_500_000)
+    >>> format_size(999), format_size(1_500_000)
     ('999 B', '1.5 MB')
     """
     for unit in ("B", "kB", "MB", "GB"):
@@ -195,7 +199,7 @@ def size(count: float) -> str:
     return f"{count:.1f} TB"
 
 
-def show_live(show: Callable[[], None]) -> None:
+def refresh_until_interrupted(show: Callable[[], None]) -> None:
     """Show what a function prints, anew every second, until the reader interrupts."""
     if not console.is_terminal:
         raise UsageError("--live needs a terminal; leave it out to print once")
@@ -205,10 +209,10 @@ def show_live(show: Callable[[], None]) -> None:
             with console.capture() as captured:
                 show()
             view.update(Text.from_ansi(captured.get()), refresh=True)
-            sleep(LIVE_SECONDS)
+            sleep(REFRESH_SECONDS)
 
 
-class Bar(Protocol):
+class ProgressBar(Protocol):
     """A progress bar, which may also be told what is being done."""
 
     def __call__(self, done: int, total: int, label: str | None = None) -> None:
@@ -217,12 +221,12 @@ class Bar(Protocol):
 
 
 @contextmanager
-def progress(label: str, *, quiet: bool) -> Iterator[Bar]:
+def progress_bar(label: str, *, quiet: bool) -> Iterator[ProgressBar]:
     """Show a progress bar on standard error while the work runs; none when quiet."""
     bar = rich_progress.Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TimeRemainingColumn(),
-        console=errors, transient=True, disable=quiet or not errors.is_terminal,
+        console=error_console, transient=True, disable=quiet or not error_console.is_terminal,
     )  # fmt: skip
     with bar:
         task = bar.add_task(label, total=None)

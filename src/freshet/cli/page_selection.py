@@ -6,36 +6,36 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from freshet.core.errors import NotFound, UsageError
+from freshet.core.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from freshet.record.store import CollectionStore
     from freshet.record.stored_page import StoredPage
 
 
-def chosen_pages(
+def select_pages(
     collection: "CollectionStore",
     urls: Sequence[str] | None,
     tag: str,
     source: str | None,
     *,
-    removed: bool = False,
+    include_removed: bool = False,
 ) -> "list[StoredPage]":
-    """Return the pages given by URL, by tag or by source; ``removed`` finds URLs removed before."""
+    """Return the pages given by URL, by tag or by source; ``include_removed`` finds URLs removed before."""
     if urls:
-        return [collection.page(url, source=source, removed=removed) for url in urls]
+        return [collection.page(url, source=source, removed=include_removed) for url in urls]
     if not tag and source is None:
         raise UsageError("which pages? give URLs, or a tag with --tag; 'freshet list' shows them")
     found = list(collection.pages(tag=tag or None, source=source))
     if not found:
-        raise NotFound(f"{none_such(tag, source)}; 'freshet list' shows what there is")
+        raise NotFoundError(f"{describe_no_match(tag, source)}; 'freshet list' shows what there is")
     return found
 
 
-def none_such(tag: str, source: str | None) -> str:
+def describe_no_match(tag: str, source: str | None) -> str:
     """Say that there is no page of that kind.
 
-    >>> none_such("front", ""), none_such("", "bing")
+    >>> describe_no_match("front", ""), describe_no_match("", "bing")
     ('no live page has tag front', 'no page has source bing')
     """
     if not tag:
@@ -44,7 +44,7 @@ def none_such(tag: str, source: str | None) -> str:
     return f"no {where} has tag {tag}"
 
 
-def tag_name(text: str) -> str:
+def parse_tag_name(text: str) -> str:
     """Return a tag's name as it is kept: one printable word."""
     name = text.strip()
     if not name.isprintable() or len(name.split()) != 1:

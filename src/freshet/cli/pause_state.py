@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from freshet.cli.output import counted, print_json, say
-from freshet.cli.page_selection import chosen_pages
+from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.page_selection import select_pages
 from freshet.collection.collection import Collection
 
 
@@ -14,10 +14,10 @@ def set_paused(
 ) -> None:  # fmt: skip
     """Pause or resume pages, and say how many there were."""
     with Collection.open(folder) as opened:
-        pages = chosen_pages(opened, urls, tag, source)
+        pages = select_pages(opened, urls, tag, source)
         (opened.pause if paused else opened.resume)(pages)
     done = "paused" if paused else "resumed"
     if as_json:
         print_json({done: len(pages)})
     else:
-        say(f"{done.capitalize()} {counted(len(pages), 'page')}.")
+        print_text(f"{done.capitalize()} {format_count(len(pages), 'page')}.")

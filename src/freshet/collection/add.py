@@ -4,32 +4,32 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from freshet.core.errors import BadInput
-from freshet.core.redaction import shown_url
+from freshet.core.errors import BadInputError
+from freshet.core.redaction import redact_url
 from freshet.core.types import BadRow, PageKey
 from freshet.record.store import CollectionStore
 from freshet.view.formats import opml, sitemap
-from freshet.view.url import web_page
+from freshet.view.url import canonical_web_url
 
-COMMENT = "#"
-NEARBY = 2_000
-MOST_FAR_SEARCHES = 100
+COMMENT_MARK = "#"
+NEARBY_CHARS = 2_000
+MAX_FAR_SEARCHES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUrl:
     """A URL to be added, and where it was written: a file and a line, empty where in none.
 
-    One that someone else wrote, as in a sitemap, is ``foreign``: a password in it is not ours.
+    One that someone else wrote, as in a sitemap, is ``is_foreign``: a password in it is not ours.
     """
 
     url: str
     place: str = ""
-    foreign: bool = False
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddSummary:
     """What became of the URLs that were to be added; notes are for whoever added them."""
 
     new: int
@@ -40,7 +40,7 @@ class Added:
 
 def add_pages(
     collection: CollectionStore, urls: Sequence[str | ListedUrl], *, tags: tuple[str, ...]
-) -> Added:
+) -> AddSummary:
     """Add live pages; those that are there keep their history, and get the tags too.
 
     What is no http(s) URL is refused with its place and the reason; the others are added. A user
@@ -51,20 +51,20 @@ def add_pages(
     for item in urls:
         listed = item if isinstance(item, ListedUrl) else ListedUrl(item)
         try:
-            keys[PageKey(web_page(listed.url))] = "" if listed.foreign else listed.url
+            keys[PageKey(canonical_web_url(listed.url))] = "" if listed.is_foreign else listed.url
         except ValueError as error:
-            url = shown_url(listed.url)
+            url = redact_url(listed.url)
             place = f"{listed.place}: {url}" if listed.place else url
             refused.append(BadRow(place, str(error)))
-    new = collection.introduce(list(keys), tags)
-    notes = [collection.keep_credentials(key, url) for key, url in keys.items()]
-    return Added(new, len(keys) - new, tuple(refused), tuple(filter(None, notes)))
+    new = collection.register_pages(list(keys), tags)
+    notes = [collection.save_credentials(key, url) for key, url in keys.items()]
+    return AddSummary(new, len(keys) - new, tuple(refused), tuple(filter(None, notes)))
 
 
-def urls_of_lines(text: str, *, name: str) -> list[ListedUrl]:
+def parse_url_list(text: str, *, name: str) -> list[ListedUrl]:
     """Return the lines of a list but for blank ones and comments, with their numbers.
 
-    >>> [line] = urls_of_lines("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
+    >>> [line] = parse_url_list("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
     >>> line.url, line.place
     ('https://a.org/', 'urls.txt, line 2')
     """
@@ -72,16 +72,16 @@ def urls_of_lines(text: str, *, name: str) -> list[ListedUrl]:
     return [ListedUrl(line, f"{name}, line {number}") for number, line in lines if line]
 
 
-def urls_of_sitemap(text: str, *, name: str) -> list[ListedUrl]:
+def parse_sitemap_urls(text: str, *, name: str) -> list[ListedUrl]:
     """Return the pages that a stored sitemap, a file of that name, tells of."""
     if sitemap.is_index(text):
-        raise BadInput(f"{name}: the sitemap only names further sitemaps; give those instead")
-    return list(_located(sitemap.locations(text), text, name))
+        raise BadInputError(f"{name}: the sitemap only names further sitemaps; give those instead")
+    return list(_located(sitemap.written_locations(text), text, name))
 
 
-def urls_of_opml(text: str, *, name: str) -> list[ListedUrl]:
+def parse_opml_urls(text: str, *, name: str) -> list[ListedUrl]:
     """Return the pages and feeds that an OPML file of that name lists."""
-    return list(_located(opml.urls(text), text, name))
+    return list(_located(opml.outline_urls(text), text, name))
 
 
 def _uncommented(line: str) -> str:
@@ -90,8 +90,8 @@ def _uncommented(line: str) -> str:
     >>> _uncommented("https://a.org/#top # mine")
     'https://a.org/#top'
     """
-    before = line if not line.lstrip().startswith(COMMENT) else ""
-    return before.replace("\t", " ").partition(f" {COMMENT}")[0].strip()
+    before = line if not line.lstrip().startswith(COMMENT_MARK) else ""
+    return before.replace("\t", " ").partition(f" {COMMENT_MARK}")[0].strip()
 
 
 def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
@@ -99,18 +99,18 @@ def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
 
     They are looked for nearby first, and then up to the end, unless too many are spelt otherwise.
     """
-    position, line, far_searches = 0, 1, MOST_FAR_SEARCHES
+    position, line, far_searches = 0, 1, MAX_FAR_SEARCHES
     for url in urls:
-        start = _spelt(url, text, position, position + NEARBY)
+        start = _spelt(url, text, position, position + NEARBY_CHARS)
         if start < 0 and far_searches:
             far_searches -= 1
             start = _spelt(url, text, position, len(text))
         if start < 0:
-            yield ListedUrl(url, name, foreign=True)
+            yield ListedUrl(url, name, is_foreign=True)
             continue
         line += text.count("\n", position, start)
         position = start
-        yield ListedUrl(url, f"{name}, line {line}", foreign=True)
+        yield ListedUrl(url, f"{name}, line {line}", is_foreign=True)
 
 
 def _spelt(url: str, text: str, start: int, end: int) -> int:

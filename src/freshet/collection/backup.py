@@ -5,7 +5,7 @@ archive before its row is in the catalog, so every row of the snapshot has its r
 copied after it. What those files hold beyond the snapshot is adopted when the restored collection
 is opened, as after a crash.
 
-A backup is a folder: ``archive/`` holds the closed WARC files, which never change and are copied
+A backup is a folder: ``archive_folder/`` holds the closed WARC files, which never change and are copied
 once; a folder named after its moment holds what changes (catalog, settings, models, open WARC
 files); and ``backup.json`` names all files with their digests. It is replaced at the end in one
 step, so a backup that is interrupted leaves the one before it whole.
@@ -25,22 +25,22 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from freshet.archive.catalog.sqlite import copy_catalog, open_catalog
-from freshet.archive.warc.durable_files import storage_error, stretch, sync_folder
+from freshet.archive.warc.durable_files import read_range, storage_error, sync_folder
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, closed_name
 from freshet.core.clock import Clock
-from freshet.core.errors import BadInput, Damaged, NotFound, StorageError, UsageError
-from freshet.core.files import make_folder, private
-from freshet.core.progress import Progress, silent
+from freshet.core.errors import BadInputError, DamagedError, NotFoundError, StorageError, UsageError
+from freshet.core.files import make_private_folder, open_private
+from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.record.archive_writer import ARCHIVE_FOLDER
-from freshet.record.recovery import Mended
+from freshet.record.recovery import FileRepair
 from freshet.record.store import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, CollectionStore
 
-MANIFEST = "backup.json"
-LAST_BACKUP = "last backup"
-FORMAT = 1
-TRIES = 3
-MOMENT = re.compile(r"\d{8}T\d{12}(-\d+)?")
+MANIFEST_FILE = "backup.json"
+LAST_BACKUP_NOTE = "last backup"
+BACKUP_FORMAT = 1
+MAX_COPY_ATTEMPTS = 3
+MOMENT_FOLDER_NAME = re.compile(r"\d{8}T\d{12}(-\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class BackupFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """What a backup holds: of which collection, made when, with which files."""
 
     format: int
@@ -83,11 +83,11 @@ class RestoreSummary:
     made: datetime
     files: int
     bytes: int
-    mended: tuple[Mended, ...]
+    mended: tuple[FileRepair, ...]
 
 
 def back_up(
-    collection: CollectionStore, target: Path, *, progress: Progress = silent
+    collection: CollectionStore, target: Path, *, progress: ProgressCallback = ignore_progress
 ) -> BackupSummary:  # fmt: skip
     """Copy a collection into a backup folder; an earlier backup there is brought up to date.
 
@@ -95,13 +95,15 @@ def back_up(
     time writes to a backup folder.
     """
     _earlier(collection, target)  # refuses a foreign folder before a lock file is made in it
-    make_folder(target)
+    make_private_folder(target)
     with ArchiveLock(target, clock=collection.clock):
         before = _earlier(collection, target)
         if before is None:
-            _commit(target, Manifest(FORMAT, str(collection.path.resolve()), "", ()))
+            _commit(target, BackupManifest(BACKUP_FORMAT, str(collection.path.resolve()), "", ()))
         files, made = _copy_consistently(collection, target, before, progress)
-    collection.catalog.set_note(LAST_BACKUP, json.dumps([made.isoformat(), str(target.resolve())]))
+    collection.catalog.write_note(
+        LAST_BACKUP_NOTE, json.dumps([made.isoformat(), str(target.resolve())])
+    )
     known = set(before.files) if before else set()
     copied = [item for item in files if item not in known]
     return BackupSummary(
@@ -110,10 +112,13 @@ def back_up(
 
 
 def _copy_consistently(
-    collection: CollectionStore, target: Path, before: Manifest | None, progress: Progress
+    collection: CollectionStore,
+    target: Path,
+    before: BackupManifest | None,
+    progress: ProgressCallback,
 ) -> tuple[tuple[BackupFile, ...], datetime]:
     """Copy a collection until all of one moment is there; return the files and the moment."""
-    for _ in range(TRIES):
+    for _ in range(MAX_COPY_ATTEMPTS):
         made = collection.clock.now()
         folder = _new_folder(target, made)
         try:
@@ -132,13 +137,20 @@ def _copy_consistently(
             f"{collection.path}: {missing} was rewritten during the backup; "
             "wait until 'prune' or 'check --repair' has ended, then back up again"
         )
-    _commit(target, Manifest(FORMAT, str(collection.path.resolve()), made.isoformat(), files))
+    _commit(
+        target,
+        BackupManifest(BACKUP_FORMAT, str(collection.path.resolve()), made.isoformat(), files),
+    )
     _delete_stale(target, folder, files)
     return files, made
 
 
 def restore(
-    backup: Path, target: Path, *, clock: Clock | None = None, progress: Progress = silent
+    backup: Path,
+    target: Path,
+    *,
+    clock: Clock | None = None,
+    progress: ProgressCallback = ignore_progress,
 ) -> RestoreSummary:
     """Make a collection from a backup in a folder that is new or empty, and mend its open files.
 
@@ -151,19 +163,19 @@ def restore(
     total, done = _total(manifest.files), 0
     try:
         for folder in (target / ARCHIVE_FOLDER, target / MODELS_FOLDER):
-            make_folder(folder)
+            make_private_folder(folder)
         for item in ordered:
             _restore_file(backup / item.stored, target / item.name, item)
             progress(done := done + item.bytes, total)
     except OSError as error:
         raise storage_error(error, target) from error
     with CollectionStore.open(target, clock=clock) as collection, collection.appending():
-        mended = tuple(collection.mended)
+        mended = tuple(collection.repairs)
     made = datetime.fromisoformat(manifest.made)
     return RestoreSummary(str(target), made, len(manifest.files), total, mended)
 
 
-def _earlier(collection: CollectionStore, target: Path) -> Manifest | None:
+def _earlier(collection: CollectionStore, target: Path) -> BackupManifest | None:
     """Return what an earlier backup in the folder holds; refuse a folder of something else."""
     inside = collection.path.resolve()
     if inside == target.resolve() or inside in target.resolve().parents:
@@ -172,7 +184,7 @@ def _earlier(collection: CollectionStore, target: Path) -> Manifest | None:
         return None
     try:
         before = _read(target, whole=False)
-    except NotFound:
+    except NotFoundError:
         raise UsageError(f"{target} is not empty and no backup; choose a new folder") from None
     if before.collection != str(inside):
         raise UsageError(f"{target} is a backup of {before.collection}; choose another folder")
@@ -183,16 +195,16 @@ def _copy_all(
     collection: CollectionStore,
     target: Path,
     folder: Path,
-    before: Manifest | None,
-    progress: Progress,
+    before: BackupManifest | None,
+    progress: ProgressCallback,
 ) -> tuple[tuple[BackupFile, ...], dict[str, int]]:
     """Copy everything; return the files, and where the last record of each WARC file ends."""
-    make_folder(folder)
+    make_private_folder(folder)
     copy_catalog(collection.path / CATALOG_FILE, folder / CATALOG_FILE)
     with open_catalog(folder / CATALOG_FILE) as catalog:
-        ends = catalog.file_ends()
+        ends = catalog.archive_file_ends()
     files = [_entry(CATALOG_FILE, folder / CATALOG_FILE, target, _digest(folder / CATALOG_FILE))]
-    sources = [*_varying(collection.path), *archive_files(collection.archive)]
+    sources = [*_varying(collection.path), *archive_files(collection.archive_folder)]
     known = {item.stored: item for item in before.files} if before else {}
     for number, source in enumerate(sources, 1):
         with suppress(FileNotFoundError):
@@ -240,12 +252,12 @@ def _size(path: Path) -> int:
 
 def _copy(source: Path, stored: Path) -> str:
     """Copy a file durably; return the digest of what was read of it."""
-    make_folder(stored.parent)
+    make_private_folder(stored.parent)
     digest = hashlib.sha256()
     with source.open("rb") as opened:
         end = os.fstat(opened.fileno()).st_size
-    with open(stored, "wb", opener=private) as file:
-        for chunk in stretch(source, 0, end):
+    with open(stored, "wb", opener=open_private) as file:
+        for chunk in read_range(source, 0, end):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
@@ -270,14 +282,14 @@ def _incomplete(files: tuple[BackupFile, ...], ends: dict[str, int]) -> str:
     return next((name for name, end in ends.items() if sizes.get(name, 0) < end), "")
 
 
-def _commit(target: Path, manifest: Manifest) -> None:
+def _commit(target: Path, manifest: BackupManifest) -> None:
     """Replace the manifest in one step."""
-    part = target / f"{MANIFEST}.part"
-    with open(part, "w", encoding="utf-8", opener=private) as file:
+    part = target / f"{MANIFEST_FILE}.part"
+    with open(part, "w", encoding="utf-8", opener=open_private) as file:
         json.dump(asdict(manifest), file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    part.rename(target / MANIFEST)
+    part.rename(target / MANIFEST_FILE)
     sync_folder(target)
 
 
@@ -288,28 +300,30 @@ def _delete_stale(target: Path, folder: Path, files: tuple[BackupFile, ...]) -> 
         if stored not in named:
             stored.unlink()
     for other in target.iterdir():
-        if other != folder and MOMENT.fullmatch(other.name):
+        if other != folder and MOMENT_FOLDER_NAME.fullmatch(other.name):
             _discard(other)
 
 
-def _read(backup: Path, *, whole: bool = True) -> Manifest:
+def _read(backup: Path, *, whole: bool = True) -> BackupManifest:
     try:
-        table: dict[str, Any] = json.loads((backup / MANIFEST).read_text("utf-8"))
+        table: dict[str, Any] = json.loads((backup / MANIFEST_FILE).read_text("utf-8"))
         files = tuple(BackupFile(**item) for item in table.pop("files"))
-        manifest = Manifest(files=files, **table)
+        manifest = BackupManifest(files=files, **table)
         if files:
             datetime.fromisoformat(manifest.made)
     except FileNotFoundError:
-        raise NotFound(f"{backup} is no backup: it has no {MANIFEST}") from None
+        raise NotFoundError(f"{backup} is no backup: it has no {MANIFEST_FILE}") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _unusable(backup, f"cannot be read: {error}") from error
-    if manifest.format != FORMAT:
-        raise BadInput(f"{backup} has backup format {manifest.format}; install a newer Freshet")
+    if manifest.format != BACKUP_FORMAT:
+        raise BadInputError(
+            f"{backup} has backup format {manifest.format}; install a newer Freshet"
+        )
     for item in files:
         if not isinstance(item.bytes, int) or not _is_inside(item.name, item.stored):
             raise _unusable(backup, "names a file outside the backup, or none")
     if whole and not files:
-        raise BadInput(f"{backup} was never finished; run 'freshet backup {backup}' again")
+        raise BadInputError(f"{backup} was never finished; run 'freshet backup {backup}' again")
     return manifest
 
 
@@ -322,15 +336,15 @@ def _is_inside(*names: object) -> bool:
     )  # fmt: skip
 
 
-def _unusable(backup: Path, why: str) -> BadInput:
-    return BadInput(f"{backup / MANIFEST} {why}; use a backup that 'freshet backup' made")
+def _unusable(backup: Path, why: str) -> BadInputError:
+    return BadInputError(f"{backup / MANIFEST_FILE} {why}; use a backup that 'freshet backup' made")
 
 
 def _restore_file(stored: Path, target: Path, item: BackupFile) -> None:
     if not stored.is_file():
-        raise Damaged(f"{stored} is missing from the backup; use another backup")
+        raise DamagedError(f"{stored} is missing from the backup; use another backup")
     if _copy(stored, target) != item.sha256:
-        raise Damaged(f"{stored} differs from what was backed up; use another backup")
+        raise DamagedError(f"{stored} differs from what was backed up; use another backup")
 
 
 def _discard(folder: Path) -> None:

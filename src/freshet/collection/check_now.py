@@ -11,14 +11,14 @@ from freshet.record.store import CollectionStore
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckNowSummary:
     """How many pages were asked for, and who crawls now and takes them up; empty if nobody."""
 
     pages: int
     crawl: str
 
 
-def check_now(collection: CollectionStore, pages: Sequence[Page]) -> Asked:
+def check_now(collection: CollectionStore, pages: Sequence[Page]) -> CheckNowSummary:
     """Note that someone wants live pages visited now."""
     for page in pages:
         if page.source:
@@ -26,6 +26,6 @@ def check_now(collection: CollectionStore, pages: Sequence[Page]) -> Asked:
                 f"{page.url} is a history imported from {page.source}; "
                 f"'freshet add {page.url}' makes it a page to visit"
             )
-    collection.catalog.ask([page.id for page in pages], collection.clock.now())
-    writer = ArchiveLock(collection.archive).holder()
-    return Asked(len(pages), writer if is_crawl(writer) else "")
+    collection.catalog.request_visits([page.id for page in pages], collection.clock.now())
+    writer = ArchiveLock(collection.archive_folder).holder()
+    return CheckNowSummary(len(pages), writer if is_crawl(writer) else "")

@@ -5,35 +5,44 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from freshet.analysis.collection_analysis import Analysis, analyse, usual_engine
-from freshet.archive.catalog.rows import FailingPage, Summary
-from freshet.collection.add import Added, add_pages
+from freshet.analysis.collection_analysis import (
+    CollectionAnalysis,
+    analyse_collection,
+    default_engine,
+)
+from freshet.archive.catalog.rows import FailingPage, PageTotals
+from freshet.collection.add import AddSummary, add_pages
 from freshet.collection.backup import BackupSummary, back_up
-from freshet.collection.check import Report, check, repair
-from freshet.collection.check_now import Asked, check_now
-from freshet.collection.doctor import examine
-from freshet.collection.exports import export
-from freshet.collection.finding import Finding
-from freshet.collection.host_report import HostReport, Reopened, host_report, reopen_host
-from freshet.collection.imports import Imported, bring
-from freshet.collection.listing import failing_pages, summaries
-from freshet.collection.masks import hide, show
+from freshet.collection.check import CheckReport, check_collection, repair_collection
+from freshet.collection.check_now import CheckNowSummary, check_now
+from freshet.collection.doctor import run_doctor
+from freshet.collection.exports import export_table
+from freshet.collection.finding import DoctorFinding
+from freshet.collection.host_report import HostReport, ReopenedHost, host_report, reopen_host
+from freshet.collection.imports import ImportSummary, import_history
+from freshet.collection.listing import list_failing_pages, list_page_totals
+from freshet.collection.masks import add_mask_rules, remove_mask_rules
 from freshet.collection.page import CollectionPage
-from freshet.collection.page_overview import Portrait, portrait
-from freshet.collection.prune import Thinning, prune
-from freshet.collection.remove import remove
-from freshet.collection.settings import Holding, SettingRow, holdings, setting_rows
-from freshet.collection.status import Status, bad_rows, status_of
-from freshet.core.progress import Progress, silent
+from freshet.collection.page_overview import PageOverview, page_overview
+from freshet.collection.prune import PruneSummary, prune
+from freshet.collection.remove import remove_pages
+from freshet.collection.settings import (
+    ResolvedSetting,
+    SettingRow,
+    collection_settings,
+    resolved_settings,
+)
+from freshet.collection.status import CollectionStatus, bad_rows_of_import, collection_status
+from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import BadRow, Page, Plan
-from freshet.crawl.noise import keep_learnt
-from freshet.crawl.plan import plan
-from freshet.crawl.why import Why, why
+from freshet.crawl.noise import learn_and_keep_mask
+from freshet.crawl.plan import make_plan
+from freshet.crawl.why import ScheduleExplanation, explain_page
 from freshet.measure.noise.mask import Mask
-from freshet.record.change_criteria import mask_of_page
-from freshet.record.remeasure_pages import measure_again
-from freshet.record.store import CollectionStore, live_key
-from freshet.record.stored_page import StoredPage, Which
+from freshet.record.change_criteria import page_mask
+from freshet.record.remeasure_pages import remeasure_pages
+from freshet.record.store import CollectionStore, live_page_key
+from freshet.record.stored_page import StoredPage, VersionChoice
 
 
 class Collection(CollectionStore):
@@ -44,10 +53,10 @@ class Collection(CollectionStore):
 
         A live page, one without a source, must have an http(s) URL.
         """
-        key = self.key(url, source) if source else live_key(url)
-        self.introduce([key], tags)
+        key = self.page_key(url, source) if source else live_page_key(url)
+        self.register_pages([key], tags)
         if not source:
-            self.keep_credentials(key, url)
+            self.save_credentials(key, url)
         return self.page(key.url, source=source)
 
     def page(self, url: str, *, source: str | None = None, removed: bool = False) -> CollectionPage:
@@ -63,37 +72,37 @@ class Collection(CollectionStore):
         """Yield the pages that were not removed, by id."""
         return (CollectionPage(page, self) for page in self.catalog.pages(tag=tag, source=source))
 
-    def add_many(self, urls: Sequence[str], *, tags: tuple[str, ...] = ()) -> Added:
+    def add_many(self, urls: Sequence[str], *, tags: tuple[str, ...] = ()) -> AddSummary:
         """Add live pages, many at once."""
         return add_pages(self, urls, tags=tags)
 
     def remove(self, pages: Sequence[Page], *, purge: bool = False) -> int:
         """Take pages off the live list; ``purge`` deletes rows and bytes; return bytes freed."""
-        return remove(self, pages, purge=purge)
+        return remove_pages(self, pages, purge=purge)
 
     def pause(self, pages: Iterable[Page]) -> None:
         """Leave pages out of plans until they are resumed."""
-        self.catalog.pause([page.id for page in pages])
+        self.catalog.pause_pages([page.id for page in pages])
 
     def resume(self, pages: Iterable[Page]) -> None:
         """Take paused pages into plans again."""
-        self.catalog.resume([page.id for page in pages])
+        self.catalog.resume_pages([page.id for page in pages])
 
     def tag(self, name: str, pages: Iterable[Page]) -> None:
         """Give pages a tag; those that have it keep it."""
-        self.catalog.tag([page.id for page in pages], name)
+        self.catalog.tag_pages([page.id for page in pages], name)
 
     def untag(self, name: str, pages: Iterable[Page]) -> None:
         """Take a tag off pages."""
-        self.catalog.untag([page.id for page in pages], name)
+        self.catalog.untag_pages([page.id for page in pages], name)
 
-    def holdings(self, target: Page | str) -> list[Holding]:
+    def resolved_settings(self, target: Page | str) -> list[ResolvedSetting]:
         """Return every setting of a page, or of the pages with a tag, and what gave it."""
-        return holdings(self, target)
+        return resolved_settings(self, target)
 
     def setting_rows(self) -> list[SettingRow]:
         """Return every setting of the collection with its value, default and meaning."""
-        return setting_rows(self.settings)
+        return collection_settings(self.settings)
 
     def summaries(
         self,
@@ -102,39 +111,46 @@ class Collection(CollectionStore):
         source: str | None = None,
         changed: bool = False,
         limit: int | None = None,
-    ) -> list[Summary]:
+    ) -> list[PageTotals]:
         """Return pages with their totals; ``changed`` those that did, latest change first."""
-        return summaries(self, tag=tag, source=source, changed=changed, limit=limit)
+        return list_page_totals(self, tag=tag, source=source, changed=changed, limit=limit)
 
     def failing_pages(
         self, *, tag: str | None = None, source: str | None = None, limit: int | None = None
     ) -> list[FailingPage]:
         """Return pages whose last visit showed no content, with its outcome and the reason."""
-        return failing_pages(self, tag=tag, source=source, limit=limit)
+        return list_failing_pages(self, tag=tag, source=source, limit=limit)
 
-    def show(self, page: StoredPage, which: Which = -1, *, parts: Iterable[str] = ()) -> Portrait:
+    def show(
+        self, page: StoredPage, which: VersionChoice = -1, *, parts: Iterable[str] = ()
+    ) -> PageOverview:
         """Return what is known of a page; ``parts`` may name text, links, terms and dom."""
-        return portrait(self, page, which, frozenset(parts))
+        return page_overview(self, page, which, frozenset(parts))
 
-    def bring(
-        self, kind: str, path: str | Path, *, progress: Progress = silent, **options: Any
-    ) -> Imported:
+    def import_history(
+        self,
+        kind: str,
+        path: str | Path,
+        *,
+        progress: ProgressCallback = ignore_progress,
+        **options: Any,
+    ) -> ImportSummary:
         """Import an outside history: warc, git, csv, bing or parquet."""
-        return bring(self, kind, Path(path), progress=progress, **options)
+        return import_history(self, kind, Path(path), progress=progress, **options)
 
     def bad_rows(self, number: int) -> list[BadRow]:
         """Return every row that the import of that number could not take."""
-        return bad_rows(self, number)
+        return bad_rows_of_import(self, number)
 
     def export(self, kind: str, path: str | Path, *, source: str | None = None) -> int:
         """Write visits (parquet, cdxj) or changes (csv, changes) to a file; return the rows."""
-        return export(self, kind, Path(path), source=source)
+        return export_table(self, kind, Path(path), source=source)
 
-    def status(self, *, days: int = 7) -> Status:
+    def status(self, *, days: int = 7) -> CollectionStatus:
         """Return what the collection holds, and its visits of the last days."""
-        return status_of(self, days=days)
+        return collection_status(self, days=days)
 
-    def check_now(self, pages: Sequence[Page]) -> Asked:
+    def check_now(self, pages: Sequence[Page]) -> CheckNowSummary:
         """Ask for visits now, before all others."""
         return check_now(self, pages)
 
@@ -142,27 +158,27 @@ class Collection(CollectionStore):
         self, *, budget: str | int = "", objective: str = "", limit: int | None = None
     ) -> Plan:
         """Return what would be fetched next, when and for what value; else of a day's budget."""
-        return plan(self, budget=budget, objective=objective, limit=limit)
+        return make_plan(self, budget=budget, objective=objective, limit=limit)
 
-    def why(self, page: Page) -> Why:
+    def why(self, page: Page) -> ScheduleExplanation:
         """Explain a page's place in the plan."""
-        return why(self, page)
+        return explain_page(self, page)
 
     def host(self, name: str) -> HostReport:
         """Return how a host is treated, by its name or by a URL on it."""
         return host_report(self, name)
 
-    def reopen_host(self, name: str) -> Reopened:
+    def reopen_host(self, name: str) -> ReopenedHost:
         """Clear a host's back-off, and what failed of its robots.txt."""
         return reopen_host(self, name)
 
-    def check(self, *, progress: Progress = silent) -> Report:
+    def check(self, *, progress: ProgressCallback = ignore_progress) -> CheckReport:
         """Verify every record and row."""
-        return check(self, progress=progress)
+        return check_collection(self, progress=progress)
 
-    def repair(self, *, progress: Progress = silent) -> Report:
+    def repair(self, *, progress: ProgressCallback = ignore_progress) -> CheckReport:
         """Mend what can be mended, then verify."""
-        return repair(self, progress=progress)
+        return repair_collection(self, progress=progress)
 
     def analyse(
         self,
@@ -171,31 +187,33 @@ class Collection(CollectionStore):
         source: str | None = None,
         tag: str | None = None,
         processes: int = 0,
-        progress: Progress = silent,
-    ) -> Analysis:
+        progress: ProgressCallback = ignore_progress,
+    ) -> CollectionAnalysis:
         """Measure how pages change, and compare their groups, such as top-level domains."""
-        engine = usual_engine(processes)
-        return analyse(self, by=by, source=source, tag=tag, engine=engine, progress=progress)
+        engine = default_engine(processes)
+        return analyse_collection(
+            self, by=by, source=source, tag=tag, engine=engine, progress=progress
+        )
 
     def mask(self, page: StoredPage) -> Mask:
         """Return what is left out of a page before its versions are compared."""
-        return mask_of_page(self, page)
+        return page_mask(self, page)
 
     def hide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
         """Leave more out of a page: text patterns, or paths of elements."""
-        return hide(self, page, whats)
+        return add_mask_rules(self, page, whats)
 
     def unhide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
         """Take rules out of a page's mask for good, by their number or text."""
-        return show(self, page, whats)
+        return remove_mask_rules(self, page, whats)
 
     def learn_mask(self, page: StoredPage) -> Mask:
         """Learn from the stored versions what of a page is noise, and return its mask then."""
-        return keep_learnt(self, page) or mask_of_page(self, page)
+        return learn_and_keep_mask(self, page) or page_mask(self, page)
 
     def measure_again(self, pages: Iterable[Page] | None = None) -> int:
         """Compare stored versions anew; return how many visits were measured."""
-        return measure_again(self, self.pages() if pages is None else pages)
+        return remeasure_pages(self, self.pages() if pages is None else pages)
 
     def prune(
         self,
@@ -204,14 +222,16 @@ class Collection(CollectionStore):
         keep: str = "month",
         source: str | None = None,
         apply: bool = False,
-    ) -> Thinning:
+    ) -> PruneSummary:
         """Thin old versions; without ``apply`` only say what would go."""
         return prune(self, older_than=older_than, keep=keep, source=source, apply=apply)
 
-    def back_up(self, folder: str | Path, *, progress: Progress = silent) -> BackupSummary:
+    def back_up(
+        self, folder: str | Path, *, progress: ProgressCallback = ignore_progress
+    ) -> BackupSummary:
         """Copy the collection into a backup folder, also during a crawl."""
         return back_up(self, Path(folder), progress=progress)
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[DoctorFinding]:
         """Look for what is wrong with the machine and with this collection."""
-        return examine(self.path)
+        return run_doctor(self.path)

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from freshet.archive.importers.base import Arrival
-from freshet.backtest.continuous import Copies, truth
+from freshet.archive.importers.base import Observation
+from freshet.backtest.continuous import TimedCopies, ground_truth
 from freshet.collection.collection import Collection
-from freshet.collection.watch import sightings
+from freshet.collection.watch import watch_results
 from freshet.core.clock import to_epoch
 from freshet.core.tables import PageTable
 from freshet.core.types import Snapshot
-from freshet.crawl.noise import NoiseWatch
-from freshet.crawl.plan import plan
+from freshet.crawl.noise import NoiseLearner
+from freshet.crawl.plan import make_plan
 from freshet.view.bounds import HARMLESS_BYTES
 
 HOST = "https://compile.example"
@@ -41,10 +41,10 @@ PAGES = {
     ),
 }
 
-Report = Callable[[int, int], None]
+StepReporter = Callable[[int, int], None]
 
 
-def compile_functions(folder: Path, *, report: Report) -> None:
+def compile_functions(folder: Path, *, report: StepReporter) -> None:
     """Record, compare, forecast, plan and score made-up pages in a new folder; nothing is fetched.
 
     ``report`` is called with the number of the step that begins, and how many steps there are.
@@ -54,15 +54,15 @@ def compile_functions(folder: Path, *, report: Report) -> None:
         pages = [collection.add(HOST + path) for path in PAGES]
         report(0, 3)
         with collection.recording() as recorder:
-            taken = recorder.take([visit for path in PAGES for visit in _visits(path, now)])
+            taken = recorder.record([visit for path in PAGES for visit in _visits(path, now)])
         report(1, 3)
-        NoiseWatch(collection).after(taken.learnt)
+        NoiseLearner(collection).learn_from(taken.recorded_visits)
         for page in pages:
             page.difference()
             page.news(1)
         report(2, 3)
-        sightings(collection, pages, since=now)
-        plan(collection)
+        watch_results(collection, pages, since=now)
+        make_plan(collection)
         _score(to_epoch(now))
         report(3, 3)
 
@@ -71,10 +71,10 @@ def _score(now: float) -> None:
     """Score a copy of a page by when the page truly changes, as the demonstration does."""
     one, zero = np.ones(1), np.zeros(1, np.uint64)
     table = PageTable(np.ones(1, np.int64), zero, zero, zero, one, np.full(1, np.nan))
-    Copies(truth(table, [np.array([now])])).take(np.zeros(1, np.int64), now)
+    TimedCopies(ground_truth(table, [np.array([now])])).refresh(np.zeros(1, np.int64), now)
 
 
-def _visits(path: str, now: datetime) -> Iterator[Arrival]:
+def _visits(path: str, now: datetime) -> Iterator[Observation]:
     """Yield a visit a day of a page that changes every day."""
     url = HOST + path
     kind, template = PAGES[path]
@@ -83,4 +83,4 @@ def _visits(path: str, now: datetime) -> Iterator[Arrival]:
         body = template.format(day=day, words=WORDS, items=items).encode()
         snapshot = Snapshot(url, body, 200, (("content-type", kind),))
         time = now - timedelta(days=VISITS - day)
-        yield Arrival(url, "", time, uuid4().bytes, snapshot, status=200)
+        yield Observation(url, "", time, uuid4().bytes, snapshot, status=200)

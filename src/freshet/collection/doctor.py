@@ -11,39 +11,41 @@ from pathlib import Path
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
-from freshet.collection.doctor_crawl import crawl_findings, trust_store
-from freshet.collection.finding import Finding
+from freshet.collection.doctor_crawl import check_crawl, check_trust_store
+from freshet.collection.finding import DoctorFinding
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
-from freshet.core.files import readable_by_others
-from freshet.core.local_time import to_second
+from freshet.core.files import files_readable_by_others
+from freshet.core.local_time import format_to_second
 from freshet.crawl.live_policy import policy_name
 from freshet.record.archive_writer import ARCHIVE_FOLDER
-from freshet.record.store import CATALOG_FILE, SETTINGS_FILE, CollectionStore, names_of
+from freshet.record.store import CATALOG_FILE, SETTINGS_FILE, CollectionStore, shorten_names
 
-ENOUGH_DISK_BYTES = 1_000_000_000
-NOT_BEFORE_YEAR = 2026
+MIN_FREE_BYTES = 1_000_000_000
+MIN_CLOCK_YEAR = 2026
 
 
-def examine(path: Path) -> list[Finding]:
+def run_doctor(path: Path) -> list[DoctorFinding]:
     """Look at the machine, and at the collection if there is one."""
     return [*_machine(path), *_collection(path)]
 
 
-def _machine(path: Path) -> Iterator[Finding]:
+def _machine(path: Path) -> Iterator[DoctorFinding]:
     python = sys.version.split()[0]
-    yield Finding("python", python, sys.version_info >= (3, 11), "use Python 3.11 or newer")
-    yield Finding("freshet", version("freshet"), True)
+    yield DoctorFinding("python", python, sys.version_info >= (3, 11), "use Python 3.11 or newer")
+    yield DoctorFinding("freshet", version("freshet"), True)
     missing = _missing_packages()
-    yield Finding("packages", "missing: " + ", ".join(missing) if missing else "all there",
+    yield DoctorFinding("packages", "missing: " + ", ".join(missing) if missing else "all there",
                   not missing, "pip install freshet")  # fmt: skip
     git = shutil.which("git")
-    yield Finding("git", git or "not installed: only 'import git' needs it", True)
-    yield trust_store()
+    yield DoctorFinding("git", git or "not installed: only 'import git' needs it", True)
+    yield check_trust_store()
     free = shutil.disk_usage(path if path.exists() else Path.cwd()).free
-    yield Finding("disk", f"{free / 1e9:.1f} GB free", free > ENOUGH_DISK_BYTES, "free some space")
+    yield DoctorFinding(
+        "disk", f"{free / 1e9:.1f} GB free", free > MIN_FREE_BYTES, "free some space"
+    )
     now = SystemClock().now()
-    yield Finding("clock", to_second(now), now.year >= NOT_BEFORE_YEAR, "set the clock")
+    yield DoctorFinding("clock", format_to_second(now), now.year >= MIN_CLOCK_YEAR, "set the clock")
 
 
 def _missing_packages() -> list[str]:
@@ -69,9 +71,9 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _collection(path: Path) -> Iterator[Finding]:
+def _collection(path: Path) -> Iterator[DoctorFinding]:
     if not (path / SETTINGS_FILE).exists():
-        yield Finding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
+        yield DoctorFinding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
         return
     yield _permissions(path)
     yield _privacy(path)
@@ -79,51 +81,53 @@ def _collection(path: Path) -> Iterator[Finding]:
         with CollectionStore.open(path) as collection:
             yield from _inside(collection)
     except FreshetError as error:
-        yield Finding("collection", str(error), False, "see the message")
+        yield DoctorFinding("collection", str(error), False, "see the message")
 
 
-def _permissions(path: Path) -> Finding:
+def _permissions(path: Path) -> DoctorFinding:
     """Say which of a collection's places cannot be written."""
     places = (path, path / ARCHIVE_FOLDER, path / CATALOG_FILE)
     closed = [item.name for item in places if not os.access(item, os.R_OK | os.W_OK)]
     found = "not writable: " + ", ".join(closed) if closed else "writable"
-    return Finding("permissions", found, not closed, "give yourself the right to write there")
+    return DoctorFinding("permissions", found, not closed, "give yourself the right to write there")
 
 
-def _privacy(path: Path) -> Finding:
+def _privacy(path: Path) -> DoctorFinding:
     """Say which of a collection's files others can read; they hold secrets of its pages."""
-    found = readable_by_others(path)
-    names = names_of([str(item.relative_to(path)) for item in found])
-    return Finding("privacy", f"open to others: {names}" if found else "yours alone",
+    found = files_readable_by_others(path)
+    names = shorten_names([str(item.relative_to(path)) for item in found])
+    return DoctorFinding("privacy", f"open to others: {names}" if found else "yours alone",
                    not found, f"chmod -R go= {shlex.quote(str(path))}")  # fmt: skip
 
 
-def _inside(collection: CollectionStore) -> Iterator[Finding]:
+def _inside(collection: CollectionStore) -> Iterator[DoctorFinding]:
     counts = collection.catalog.counts()
-    yield Finding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
+    yield DoctorFinding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
     contact = collection.settings.contact
-    yield Finding("contact", contact or "not set", bool(contact), "set contact in freshet.toml")
+    yield DoctorFinding(
+        "contact", contact or "not set", bool(contact), "set contact in freshet.toml"
+    )
     yield _policy(collection)
-    holder = ArchiveLock(collection.archive).holder()
-    yield Finding("lock", f"held by {holder}" if holder else "free", True)
+    holder = ArchiveLock(collection.archive_folder).holder()
+    yield DoctorFinding("lock", f"held by {holder}" if holder else "free", True)
     yield from _archive(collection, is_written=bool(holder))
-    yield from crawl_findings(collection)
+    yield from check_crawl(collection)
 
 
-def _policy(collection: CollectionStore) -> Finding:
+def _policy(collection: CollectionStore) -> DoctorFinding:
     """Say by what visits are planned, or what is wrong with the formula or model that is set."""
     try:
-        return Finding("policy", policy_name(collection.settings), True)
+        return DoctorFinding("policy", policy_name(collection.settings), True)
     except FreshetError as error:
-        return Finding("policy", str(error), False, "mend policy in freshet.toml")
+        return DoctorFinding("policy", str(error), False, "mend policy in freshet.toml")
 
 
-def _archive(collection: CollectionStore, *, is_written: bool) -> Iterator[Finding]:
+def _archive(collection: CollectionStore, *, is_written: bool) -> Iterator[DoctorFinding]:
     """Say which files are missing, and which a writer that died has left open."""
-    there = {item.name for item in archive_files(collection.archive)}
-    missing = [file.name for file in collection.catalog.files() if file.name not in there]
-    yield Finding("archive", "missing: " + ", ".join(missing) if missing else "all files there",
+    there = {item.name for item in archive_files(collection.archive_folder)}
+    missing = [file.name for file in collection.catalog.archive_files() if file.name not in there]
+    yield DoctorFinding("archive", "missing: " + ", ".join(missing) if missing else "all files there",
                   not missing, "bring the files back, or run 'freshet check --repair'")  # fmt: skip
     left_open = sorted(name for name in there if name.endswith(OPEN_SUFFIX))
-    yield Finding("open files", ", ".join(left_open) or "none", is_written or not left_open,
+    yield DoctorFinding("open files", ", ".join(left_open) or "none", is_written or not left_open,
                   "a writer died; 'freshet check --repair' closes them")  # fmt: skip

@@ -8,33 +8,35 @@ from pathlib import Path
 
 from freshet.archive.exporters import cdxj, csv, parquet, wacz
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.archive.importers.warc import Capture, captures
-from freshet.archive.warc.located_record import Located
-from freshet.archive.warc.read import archive_files, closed_name, records
-from freshet.archive.warc.record import uid
-from freshet.core.errors import NotFound, UsageError
+from freshet.archive.importers.warc import WarcCapture, group_captures
+from freshet.archive.warc.located_record import LocatedRecord
+from freshet.archive.warc.read import archive_files, closed_name, read_records
+from freshet.archive.warc.record import uid_of_record_id
+from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.types import Visit
 from freshet.record.store import SOFTWARE, CollectionStore
 
-WRITERS: Mapping[str, Callable[[Path, CollectionStore, str | None], int]] = {
+EXPORT_WRITERS: Mapping[str, Callable[[Path, CollectionStore, str | None], int]] = {
     "parquet": lambda path, source, part: parquet.write_visits(path, visit_rows(source, part)),
     "changes": lambda path, source, part: parquet.write_changes(path, change_rows(source, part)),
     "csv": lambda path, source, part: csv.write(path, change_rows(source, part)),
     "cdxj": lambda path, source, part: cdxj.write(path, indexed_records(source, part)),
     "wacz": lambda path, source, part: wacz.write(path, wacz_package(source, part)),
 }
-PAGES_AT_ONCE = 1_000
+PAGE_BATCH = 1_000
 
 
-def export(collection: CollectionStore, kind: str, path: Path, *, source: str | None = None) -> int:
+def export_table(
+    collection: CollectionStore, kind: str, path: Path, *, source: str | None = None
+) -> int:
     """Write a table of the collection, and return how many rows it has."""
-    if kind not in WRITERS:
-        raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(WRITERS)}")
+    if kind not in EXPORT_WRITERS:
+        raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(EXPORT_WRITERS)}")
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file to write")
     if source and next(collection.pages(source=source), None) is None:
-        raise NotFound(f"no page has source {source!r}; 'freshet list' shows the sources")
-    return WRITERS[kind](path, collection, source)
+        raise NotFoundError(f"no page has source {source!r}; 'freshet list' shows the sources")
+    return EXPORT_WRITERS[kind](path, collection, source)
 
 
 def visit_rows(collection: CollectionStore, source: str | None) -> Iterator[VisitRow]:
@@ -44,34 +46,39 @@ def visit_rows(collection: CollectionStore, source: str | None) -> Iterator[Visi
         originals = _originals(row.visit for row in rows)
         for row in rows:
             again = row.visit.digest is not None and row.visit.id not in originals
-            yield VisitRow(page, row.visit, row.view.language if row.view else "", revisit=again)
+            yield VisitRow(
+                page, row.visit, row.view.language if row.view else "", has_revisit_record=again
+            )
 
 
-def indexed_records(collection: CollectionStore, source: str | None) -> Iterator[Located]:
+def indexed_records(collection: CollectionStore, source: str | None) -> Iterator[LocatedRecord]:
     """Yield the records of every visit and of the redirects that led to it, file by file."""
     for capture in visit_captures(collection, source):
-        yield from (capture.record, *capture.companions)
+        yield from (capture.located, *capture.companions)
 
 
-def visit_captures(collection: CollectionStore, source: str | None) -> Iterator[Capture]:
+def visit_captures(collection: CollectionStore, source: str | None) -> Iterator[WarcCapture]:
     """Yield the captures of pages that were not removed, in the order of the archive's files."""
     pages = array("q", (page.id for page in collection.pages(source=source)))
-    for path in archive_files(collection.archive):
+    for path in archive_files(collection.archive_folder):
         visits = collection.catalog.visits_in_file(closed_name(path))
         wanted = {visit.uid for visit in visits if _is_among(pages, visit.page)}
-        for found in captures(records(path)) if wanted else ():
-            if isinstance(found, Capture) and uid(found.record.record.id) in wanted:
+        for found in group_captures(read_records(path)) if wanted else ():
+            if (
+                isinstance(found, WarcCapture)
+                and uid_of_record_id(found.located.record.id) in wanted
+            ):
                 yield found
 
 
-def wacz_package(collection: CollectionStore, source: str | None) -> wacz.Package:
+def wacz_package(collection: CollectionStore, source: str | None) -> wacz.WaczPackage:
     """Return what a WACZ file of the collection holds."""
     captures = visit_captures(collection, source)
-    return wacz.Package(
+    return wacz.WaczPackage(
         title=source or collection.path.resolve().name,
         software=SOFTWARE,
         created=collection.clock.now(),
-        captures=((capture.record, *capture.companions) for capture in captures),
+        captures=((capture.located, *capture.companions) for capture in captures),
         pages=listed_pages(collection, source),
     )
 
@@ -79,7 +86,7 @@ def wacz_package(collection: CollectionStore, source: str | None) -> wacz.Packag
 def listed_pages(collection: CollectionStore, source: str | None) -> Iterator[wacz.ListedPage]:
     """Yield each page of which bytes are kept, at the time of its newest version."""
     pages = collection.pages(source=source)
-    while batch := list(islice(pages, PAGES_AT_ONCE)):
+    while batch := list(islice(pages, PAGE_BATCH)):
         looks = collection.catalog.last_looks([page.id for page in batch])
         for page in batch:
             row = looks.get(page.id)

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from freshet.archive.importers import bing, csv, git, parquet, wacz, warc
-from freshet.archive.importers.base import Arrival, Reader
-from freshet.core.clock import implausible_visit_time
-from freshet.core.errors import BadInput, UsageError
-from freshet.core.progress import Progress, silent
-from freshet.core.redaction import shown_url, without_user_info
+from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.core.clock import visit_time_problem
+from freshet.core.errors import BadInputError, UsageError
+from freshet.core.progress import ProgressCallback, ignore_progress
+from freshet.core.redaction import redact_url, redact_user_info
 from freshet.core.types import BadRow
 from freshet.record.recorder import Recorder
 from freshet.record.store import CollectionStore
-from freshet.view.url import web_page
+from freshet.view.url import canonical_web_url
 
-READERS: Mapping[str, Callable[..., Reader]] = {
+IMPORT_READERS: Mapping[str, Callable[..., HistoryReader]] = {
     "warc": warc.read,
     "wacz": wacz.read,
     "git": git.read,
@@ -31,13 +31,13 @@ READERS: Mapping[str, Callable[..., Reader]] = {
 }
 BATCH_VISITS = 5_000
 BATCH_BYTES = 24_000_000
-LISTED_BAD_ROWS = 20
-LONGEST_URL = 100_000
-LONGEST_SAID = 300
+MAX_LISTED_BAD_ROWS = 20
+MAX_URL_CHARS = 100_000
+MAX_MESSAGE_CHARS = 300
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportSummary:
     """What the import of that number brought, and what it could not take.
 
     ``other_sources`` counts those of the visits already there that another source holds, by source.
@@ -54,28 +54,28 @@ class Imported:
     notes: list[str] = field(default_factory=list)
 
 
-def bring(
+def import_history(
     collection: CollectionStore,
     kind: str,
     path: Path,
     *,
-    progress: Progress = silent,
+    progress: ProgressCallback = ignore_progress,
     **options: Any,
-) -> Imported:
+) -> ImportSummary:
     """Import an outside history; what is already there is left as it is, so it can be repeated."""
-    if kind not in READERS:
-        raise UsageError(f"{kind!r} is no kind of import; choose {', '.join(READERS)}")
+    if kind not in IMPORT_READERS:
+        raise UsageError(f"{kind!r} is no kind of import; choose {', '.join(IMPORT_READERS)}")
     with _streaming(), collection.recording() as recorder:
-        reader = READERS[kind](path, **options)
+        reader = IMPORT_READERS[kind](path, **options)
         number = collection.catalog.start_import(
             kind, os.fspath(path.resolve()), reader.source, collection.clock.now()
         )
-        result = Imported(number, kind, os.fspath(path))
+        result = ImportSummary(number, kind, os.fspath(path))
         try:
             for batch in _batches(reader):
                 _take(collection, recorder, batch, result)
                 progress(reader.done, reader.total)
-        except BadInput:
+        except BadInputError:
             if not result.visits:
                 _finish(collection, result)
             raise
@@ -94,7 +94,7 @@ def _streaming() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _finish(collection: CollectionStore, result: Imported) -> None:
+def _finish(collection: CollectionStore, result: ImportSummary) -> None:
     """Note that an import is at its end: all is read, or nothing can be."""
     counts = {"visits": result.visits, "known": result.already_there, "bad": result.bad}
     collection.catalog.finish_import(result.number, collection.clock.now(), counts)
@@ -103,45 +103,46 @@ def _finish(collection: CollectionStore, result: Imported) -> None:
 def _take(
     collection: CollectionStore,
     recorder: Recorder,
-    batch: list[Arrival | BadRow],
-    result: Imported,
+    batch: list[Observation | BadRow],
+    result: ImportSummary,
 ) -> None:
     now = collection.clock.now()
     checked = [_with_page_for_its_source(_checked(item, now)) for item in batch]
-    arrivals = [item for item in checked if isinstance(item, Arrival)]
-    taken = recorder.take(arrivals)
-    if taken.known:
-        sources = collection.catalog.sources_of([item.uid for item in arrivals])
+    arrivals = [item for item in checked if isinstance(item, Observation)]
+    taken = recorder.record(arrivals)
+    if taken.known_count:
+        sources = collection.catalog.sources_by_uid([item.uid for item in arrivals])
         held = [(sources.get(item.uid, item.source), item.source) for item in arrivals]
         result.other_sources.update(source for source, wanted in held if source != wanted)
     bad = [item for item in checked if isinstance(item, BadRow)]
     bad += [
-        _bad_row(item, f"page {shown_url(item.url)!r} is no URL; write https://…")
+        _bad_row(item, f"page {redact_url(item.url)!r} is no URL; write https://…")
         for item in taken.unusable
     ]
     bad += [
-        _bad_row(item, "another record before it has the same identity") for item in taken.doubled
+        _bad_row(item, "another record before it has the same identity")
+        for item in taken.duplicates
     ]
     bad = [BadRow(_told(row.place), _told(row.why)) for row in bad]
     if bad:
-        collection.catalog.note_bad_rows(result.number, bad)
-    result.visits += taken.visits
-    result.already_there += taken.known
+        collection.catalog.add_bad_rows(result.number, bad)
+    result.visits += taken.visit_count
+    result.already_there += taken.known_count
     result.bad += len(bad)
-    result.bad_rows += bad[: LISTED_BAD_ROWS - len(result.bad_rows)]
+    result.bad_rows += bad[: MAX_LISTED_BAD_ROWS - len(result.bad_rows)]
 
 
-def _checked(item: Arrival | BadRow, now: datetime) -> Arrival | BadRow:
+def _checked(item: Observation | BadRow, now: datetime) -> Observation | BadRow:
     """Return a bad row in place of a visit whose time or URL no visit can have."""
     if isinstance(item, BadRow):
         return item
-    why = implausible_visit_time(item.time, now)
-    if len(item.url) > LONGEST_URL:
-        why = f"its URL has {len(item.url):,} characters, more than the {LONGEST_URL:,} taken"
+    why = visit_time_problem(item.time, now)
+    if len(item.url) > MAX_URL_CHARS:
+        why = f"its URL has {len(item.url):,} characters, more than the {MAX_URL_CHARS:,} taken"
     return _bad_row(item, why) if why else item
 
 
-def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
+def _with_page_for_its_source(item: Observation | BadRow) -> Observation | BadRow:
     """Return a bad row in place of a visit whose page the live list cannot take.
 
     A history with a source may have pages of any id; a live page is fetched, so it has a URL.
@@ -149,17 +150,17 @@ def _with_page_for_its_source(item: Arrival | BadRow) -> Arrival | BadRow:
     if isinstance(item, BadRow) or item.source:
         return item
     try:
-        web_page(item.url)
+        canonical_web_url(item.url)
     except ValueError as error:
-        page = f"page {shown_url(item.url)!r}"
+        page = f"page {redact_url(item.url)!r}"
         why = f"{page} cannot be a live page: it {error}; or import it with a --source"
         return _bad_row(item, why)
     return item
 
 
-def _bad_row(item: Arrival, why: str) -> BadRow:
+def _bad_row(item: Observation, why: str) -> BadRow:
     """Return the bad row of a visit, by its place in the input or else by its URL."""
-    return BadRow(item.place or repr(shown_url(item.url)), why)
+    return BadRow(item.place or repr(redact_url(item.url)), why)
 
 
 def _told(text: str) -> str:
@@ -168,21 +169,23 @@ def _told(text: str) -> str:
     >>> len(_told("x" * 1_000_000)), _told("after http://me:pw@example.org/")
     (300, 'after http://[blanked]@example.org/')
     """
-    text = without_user_info(text)
-    return text if len(text) <= LONGEST_SAID else text[: LONGEST_SAID - 1] + "…"
+    text = redact_user_info(text)
+    return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
 
 
-def _bytes_held(item: Arrival | BadRow) -> int:
+def _bytes_held(item: Observation | BadRow) -> int:
     """Return about how much memory an item takes."""
     if isinstance(item, BadRow):
         return len(item.why)
     body = len(item.snapshot.body) if item.snapshot is not None else 0
-    return body + len(item.url) + len(item.raw or b"") + sum(map(len, item.companions))
+    return (
+        body + len(item.url) + len(item.raw_record or b"") + sum(map(len, item.companion_records))
+    )
 
 
-def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:
+def _batches(reader: HistoryReader) -> Iterator[list[Observation | BadRow]]:
     """Gather arrivals until there are many, or much; an input that breaks off gives what it had."""
-    batch: list[Arrival | BadRow] = []
+    batch: list[Observation | BadRow] = []
     size = 0
     try:
         for item in reader:
@@ -191,7 +194,7 @@ def _batches(reader: Reader) -> Iterator[list[Arrival | BadRow]]:
             if len(batch) >= BATCH_VISITS or size >= BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
-    except BadInput:
+    except BadInputError:
         if batch:
             yield batch
         raise

@@ -3,30 +3,30 @@
 from datetime import datetime
 from itertools import islice
 
-from freshet.archive.catalog.rows import FailingPage, Summary
+from freshet.archive.catalog.rows import FailingPage, PageTotals
 from freshet.record.store import CollectionStore
 
 
-def summaries(
+def list_page_totals(
     collection: CollectionStore,
     *,
     tag: str | None = None,
     source: str | None = None,
     changed: bool = False,
     limit: int | None = None,
-) -> list[Summary]:
+) -> list[PageTotals]:
     """Return pages with their totals, by id; ``changed`` those that did, latest change first.
 
     Totals are counted for ``limit`` pages only, unless the order depends on them.
     """
     pages = collection.catalog.pages(tag=tag, source=source)
     if not changed:
-        return list(collection.catalog.summaries(islice(pages, limit)))
-    found = [row for row in collection.catalog.summaries(pages) if row.last_change]
+        return list(collection.catalog.page_totals(islice(pages, limit)))
+    found = [row for row in collection.catalog.page_totals(pages) if row.last_change]
     return sorted(found, key=_last_change, reverse=True)[:limit]
 
 
-def failing_pages(
+def list_failing_pages(
     collection: CollectionStore,
     *,
     tag: str | None = None,
@@ -43,9 +43,9 @@ def failing_pages(
             row.page, row.visits, row.looks, row.changes, row.last_look, row.last_change,
             visits[row.page.id].time, visits[row.page.id].outcome, visits[row.page.id].why,
         )
-        for row in collection.catalog.summaries(latest)
+        for row in collection.catalog.page_totals(latest)
     ]  # fmt: skip
 
 
-def _last_change(row: Summary) -> datetime:
+def _last_change(row: PageTotals) -> datetime:
     return row.last_change or row.page.added

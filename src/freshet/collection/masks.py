@@ -3,34 +3,34 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from freshet.core.errors import NotFound
+from freshet.core.errors import NotFoundError
 from freshet.core.types import View
-from freshet.measure.noise.mask import Mask, Rule, hidden
-from freshet.record.change_criteria import keep_mask, mask_of_page
+from freshet.measure.noise.mask import Mask, MaskRule, hidden_spans
+from freshet.record.change_criteria import page_mask, save_mask
 from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
 
-SAMPLE_CHARS = 80
+MAX_SAMPLE_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class MaskRuleEffect:
     """One rule of a mask, and what it hides of the last version: how often, and a sample."""
 
-    rule: Rule
+    rule: MaskRule
     hits: int
     sample: str
 
 
-def hides(page: StoredPage, mask: Mask) -> list[Hidden]:
+def mask_rule_effects(page: StoredPage, mask: Mask) -> list[MaskRuleEffect]:
     """Return what every rule of a mask hides of the page's last version."""
     view = page.view(dom=True) if page.versions else None
     return [_hidden(rule, view) for rule in mask.rules]
 
 
-def hide(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
+def add_mask_rules(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
     """Leave more out of a page: text patterns, or paths of elements."""
-    added = [Rule(what) for what in dict.fromkeys(whats)]
+    added = [MaskRule(what) for what in dict.fromkeys(whats)]
 
     def edited(old: Mask) -> Mask:
         held = {rule.what for rule in old.rules}
@@ -41,9 +41,9 @@ def hide(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) ->
     return _edit(collection, page, edited)
 
 
-def show(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
+def remove_mask_rules(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
     """Take rules out of a page's mask, by their number or text; none of them is learnt again."""
-    first = mask_of_page(collection, page)
+    first = page_mask(collection, page)
     gone = {_rule(first, what, page.url).what for what in whats}
 
     def edited(old: Mask) -> Mask:
@@ -59,27 +59,27 @@ def _edit(
 ) -> Mask:  # fmt: skip
     """Edit a page's mask, anew where a crawl has learnt another one meanwhile."""
     while True:
-        old = mask_of_page(collection, page)
-        kept = keep_mask(collection, page, edited(old), after=old.version)
+        old = page_mask(collection, page)
+        kept = save_mask(collection, page, edited(old), after=old.version)
         if kept is not None:
             return kept
 
 
-def _rule(mask: Mask, what: str, url: str) -> Rule:
+def _rule(mask: Mask, what: str, url: str) -> MaskRule:
     """Find a rule by its number, counted from 1, or by its text."""
     if what.isdecimal() and 1 <= int(what) <= len(mask.rules):
         return mask.rules[int(what) - 1]
     found = next((rule for rule in mask.rules if rule.what == what), None)
     if found is None:
-        raise NotFound(
+        raise NotFoundError(
             f"the mask of {url} has no rule {what!r}; 'freshet mask {url}' lists what it has"
         )
     return found
 
 
-def _hidden(rule: Rule, view: View | None) -> Hidden:
+def _hidden(rule: MaskRule, view: View | None) -> MaskRuleEffect:
     if view is None:
-        return Hidden(rule, 0, "")
-    spans = hidden(view, Mask(0, (rule,)))
+        return MaskRuleEffect(rule, 0, "")
+    spans = hidden_spans(view, Mask(0, (rule,)))
     sample = view.text[slice(*spans[0])] if spans else ""
-    return Hidden(rule, len(spans), " ".join(sample.split())[:SAMPLE_CHARS])
+    return MaskRuleEffect(rule, len(spans), " ".join(sample.split())[:MAX_SAMPLE_CHARS])

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from freshet.collection.settings import shown_settings
+from freshet.collection.settings import redact_page_settings
 from freshet.core.settings import PageSettings
-from freshet.core.types import Facts, Link, Page, View, Visit
+from freshet.core.types import Link, Page, View, ViewStatistics, Visit
 from freshet.crawl.why import NOT_VERIFIED
 from freshet.record.store import CollectionStore
-from freshet.record.stored_page import StoredPage, Version, Which
-from freshet.view.dom import spelled
+from freshet.record.stored_page import StoredPage, StoredVersion, VersionChoice
+from freshet.view.dom import element_paths
 from freshet.view.words import vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class PageOverview:
     """A page, its totals, its settings, and one of its versions if it has any."""
 
     page: Page
@@ -31,7 +31,7 @@ class Portrait:
     title: str = ""
     language: str = ""
     charset: str = ""
-    facts: Facts | None = None
+    facts: ViewStatistics | None = None
     text: str | None = None
     links: tuple[Link, ...] | None = None
     terms: dict[str, int] | None = None
@@ -45,7 +45,10 @@ class Portrait:
         yield "state", "paused" if self.page.paused else ""
         yield "visits", f"{self.visits} ({self.looks} looks, {self.changes} changes)"
         if self.last_visit is not None:
-            yield from (("last visit", self.last_visit.time), ("outcome", self.last_visit.ended))
+            yield from (
+                ("last visit", self.last_visit.time),
+                ("outcome", self.last_visit.outcome_text),
+            )
         if self.version is not None:
             lost = "" if self.kept else ", whose bytes are no longer kept"
             yield "version", f"{self.version} of {self.versions}{lost}"
@@ -58,27 +61,27 @@ class Portrait:
         yield from asdict(self.settings).items()
 
 
-def portrait(
-    collection: CollectionStore, page: StoredPage, which: Which, parts: frozenset[str]
-) -> Portrait:
+def page_overview(
+    collection: CollectionStore, page: StoredPage, which: VersionChoice, parts: frozenset[str]
+) -> PageOverview:
     """Gather what is known of a page, with those parts of a version that are asked for."""
-    totals = next(iter(collection.catalog.summaries([page])))
-    settings = shown_settings(collection.settings_for(page))
+    totals = next(iter(collection.catalog.page_totals([page])))
+    settings = redact_page_settings(collection.settings_for(page))
     last = collection.catalog.last_visits([page.id]).get(page.id)
-    base = Portrait(
+    base = PageOverview(
         page, totals.visits, totals.looks, totals.changes, len(page.versions), settings,
         last_visit=last.visit if last else None,
     )  # fmt: skip
     if not page.versions:
         return base
     version = page.version(which)
-    if not parts and page.view_of(version.row) is None:
+    if not parts and page.view_of_visit(version.row) is None:
         return _without_bytes(base, version)
     view = page.view(version.number, dom="dom" in parts)
     return _with_version(base, version.number, view, parts)
 
 
-def _without_bytes(base: Portrait, version: Version) -> Portrait:
+def _without_bytes(base: PageOverview, version: StoredVersion) -> PageOverview:
     """Tell what the catalog still knows of a version whose bytes are gone."""
     known = version.row.view
     if known is None:
@@ -94,7 +97,9 @@ def _without_bytes(base: Portrait, version: Version) -> Portrait:
     )
 
 
-def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]) -> Portrait:
+def _with_version(
+    base: PageOverview, number: int, view: View, parts: frozenset[str]
+) -> PageOverview:
     return replace(
         base,
         version=number,
@@ -106,13 +111,13 @@ def _with_version(base: Portrait, number: int, view: View, parts: frozenset[str]
         text=view.text if "text" in parts else None,
         links=tuple(view.links) if "links" in parts else None,
         terms=word_counts(view) if "terms" in parts else None,
-        dom=list(spelled(view.dom)) if view.dom is not None else None,
+        dom=list(element_paths(view.dom)) if view.dom is not None else None,
     )
 
 
 def word_counts(view: View) -> dict[str, int]:
     """Return the words of a view with their counts, most frequent first."""
     words = vocabulary(view.text)
-    counts = zip(view.terms.ids.tolist(), view.terms.counts.tolist(), strict=True)
+    counts = zip(view.terms.hashes.tolist(), view.terms.counts.tolist(), strict=True)
     named = {words[term]: count for term, count in counts if term in words}
     return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))

@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome, Visit
-from freshet.record.rewrite import dependants, drop_records
+from freshet.record.rewrite import dependent_visits, drop_records
 from freshet.record.store import CollectionStore
 
-PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
+KEEP_PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
 
-Payload = tuple[bytes | None, int | None]
+PayloadId = tuple[bytes | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Thinning:
+class PruneSummary:
     """What a prune would drop, or has dropped."""
 
     versions: int
@@ -32,30 +32,30 @@ def prune(
     keep: str,
     source: str | None,
     apply: bool,
-) -> Thinning:
+) -> PruneSummary:
     """Of versions older than that keep the last of each period; without ``apply`` only say so."""
-    if keep not in PERIODS:
-        raise UsageError(f"--keep {keep!r} is not known; choose {', '.join(PERIODS)}")
+    if keep not in KEEP_PERIODS:
+        raise UsageError(f"--keep {keep!r} is not known; choose {', '.join(KEEP_PERIODS)}")
     before = collection.clock.now() - older_than
     if not apply:
-        return _thinning(doomed_visits(collection, before, keep, source))
+        return _thinning(visits_to_prune(collection, before, keep, source))
     with collection.appending() as lock:
-        doomed = doomed_visits(collection, before, keep, source)
+        doomed = visits_to_prune(collection, before, keep, source)
         planned = _thinning(doomed)
         freed = drop_records(collection, lock, doomed)
-    return Thinning(planned.versions, planned.pages, planned.stored_bytes, freed)
+    return PruneSummary(planned.versions, planned.pages, planned.stored_bytes, freed)
 
 
-def doomed_visits(
+def visits_to_prune(
     collection: CollectionStore, before: datetime, keep: str, source: str | None
 ) -> list[Visit]:
     """Return the visits whose bytes may go, of pages that are on the live list."""
     doomed = [
         visit
         for page in collection.pages(source=source)
-        for visit in thin(_visits(collection, page.id), before, keep)
+        for visit in prunable_visits(_visits(collection, page.id), before, keep)
     ]
-    needed = {(visit.digest, visit.size) for visit, _ in dependants(collection, doomed)}
+    needed = {(visit.digest, visit.size) for visit, _ in dependent_visits(collection, doomed)}
     versions = [visit for visit in doomed if (visit.digest, visit.size) not in needed]
     pages = dict.fromkeys(visit.page for visit in versions)
     going = {visit.uid for visit in versions}
@@ -78,7 +78,7 @@ def _visits(collection: CollectionStore, page: int) -> list[Visit]:
     return [row.visit for row in collection.catalog.history(page)]
 
 
-def thin(visits: Sequence[Visit], before: datetime, keep: str) -> list[Visit]:
+def prunable_visits(visits: Sequence[Visit], before: datetime, keep: str) -> list[Visit]:
     """Return which of a page's visits may lose their bytes.
 
     The first and the last version stay, as do the last of each period, everything newer, and
@@ -86,18 +86,18 @@ def thin(visits: Sequence[Visit], before: datetime, keep: str) -> list[Visit]:
     """
     kept = [visit for visit in visits if visit.location and visit.outcome is Outcome.OK]
     old = [visit for visit in kept[1:-1] if visit.time < before]
-    last_of = {visit.time.strftime(PERIODS[keep]): visit.uid for visit in kept}
+    last_of = {visit.time.strftime(KEEP_PERIODS[keep]): visit.uid for visit in kept}
     spared = set(last_of.values())
     doomed = [visit for visit in old if visit.uid not in spared]
     needed = _payloads({v.uid for v in kept} - {v.uid for v in doomed}, kept)
     return [visit for visit in doomed if (visit.digest, visit.size) not in needed]
 
 
-def _payloads(uids: set[bytes], visits: Iterable[Visit]) -> set[Payload]:
+def _payloads(uids: set[bytes], visits: Iterable[Visit]) -> set[PayloadId]:
     return {(visit.digest, visit.size) for visit in visits if visit.uid in uids}
 
 
-def _thinning(doomed: Sequence[Visit]) -> Thinning:
+def _thinning(doomed: Sequence[Visit]) -> PruneSummary:
     stored = sum(visit.location.length for visit in doomed if visit.location)
     versions = sum(visit.outcome is not Outcome.NOT_MODIFIED for visit in doomed)
-    return Thinning(versions, len({visit.page for visit in doomed}), stored)
+    return PruneSummary(versions, len({visit.page for visit in doomed}), stored)

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from freshet.core.redaction import shown, without_secrets
-from freshet.core.settings import PageSettings, Settings, describe
+from freshet.core.redaction import redact_setting, redact_settings
+from freshet.core.settings import PageSettings, Settings, describe_settings
 from freshet.core.types import Page
 from freshet.record.store import CollectionStore
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class ResolvedSetting:
     """One setting with the value that holds, and what gave it."""
 
     name: str
@@ -29,13 +29,13 @@ class SettingRow:
     meaning: str
 
 
-def setting_rows(settings: Settings) -> list[SettingRow]:
+def collection_settings(settings: Settings) -> list[SettingRow]:
     """Return every setting with its value; secrets among the values are blanked."""
     tables = asdict(settings)
-    tables["page"] = without_secrets(tables["page"])
+    tables["page"] = redact_settings(tables["page"])
     return [
         SettingRow(name, _value(tables, name), default, meaning)
-        for name, default, meaning in describe()
+        for name, default, meaning in describe_settings()
     ]
 
 
@@ -51,7 +51,7 @@ def _value(tables: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def holdings(collection: CollectionStore, target: Page | str) -> list[Holding]:
+def resolved_settings(collection: CollectionStore, target: Page | str) -> list[ResolvedSetting]:
     """Return every setting of a page, or of the pages with a tag, as it is resolved.
 
     The values of secrets are blanked.
@@ -60,16 +60,18 @@ def holdings(collection: CollectionStore, target: Page | str) -> list[Holding]:
     resolved = asdict(collection.settings.for_page(*(table for _, table in layers)))
     common = asdict(collection.settings.for_page())
     return [
-        Holding(
-            name, shown(name, value), _origin(name, layers) or _common_origin(name, common[name])
+        ResolvedSetting(
+            name,
+            redact_setting(name, value),
+            _origin(name, layers) or _common_origin(name, common[name]),
         )
         for name, value in resolved.items()
     ]
 
 
-def shown_settings(settings: PageSettings) -> PageSettings:
+def redact_page_settings(settings: PageSettings) -> PageSettings:
     """Return page settings as they may be shown, with the values of secrets blanked."""
-    return replace(settings, **without_secrets(asdict(settings)))
+    return replace(settings, **redact_settings(asdict(settings)))
 
 
 def _layers(

@@ -4,69 +4,74 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freshet.archive.catalog.rows import Counts, FailingPage, Growth, Import
+from freshet.archive.catalog.rows import CollectionCounts, DailyGrowth, FailingPage, ImportRecord
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
-from freshet.collection.listing import failing_pages
-from freshet.core.errors import NotFound
-from freshet.core.settings import objective_of
+from freshet.collection.listing import list_failing_pages
+from freshet.core.errors import NotFoundError
+from freshet.core.settings import planning_objective
 from freshet.core.types import BadRow
-from freshet.crawl.budget_status import Today, budget_now, failing_of, today_of
+from freshet.crawl.budget_status import (
+    DayBudgetStatus,
+    current_budget,
+    day_budget_status,
+    failing_page_counts,
+)
 from freshet.crawl.hosts import HostView, closed_hosts
 from freshet.record.store import CATALOG_FILE, CollectionStore
 
-SHOWN_IMPORTS = 10
-SHOWN_FAILING = 5
+MAX_SHOWN_IMPORTS = 10
+MAX_SHOWN_FAILING = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class CollectionStatus:
     """A collection at a glance; ``writer`` names who is appending to it now.
 
-    ``growth`` goes by the day of the visits, not by that of an import which brought them.
+    ``daily_growth`` goes by the day of the visits, not by that of an import which brought them.
     ``failing`` counts the pages whose last visit showed no content, by its outcome;
-    ``failing_pages`` are the few that failed last.
+    ``list_failing_pages`` are the few that failed last.
     """
 
     path: str
     objective: str
     contact: str
-    counts: Counts
+    counts: CollectionCounts
     archive_bytes: int
     catalog_bytes: int
     free_bytes: int
     writer: str
-    growth: list[Growth]
-    imports: list[Import]
-    today: Today
+    growth: list[DailyGrowth]
+    imports: list[ImportRecord]
+    today: DayBudgetStatus
     closed_hosts: list[HostView]
     failing: dict[str, int]
     failing_pages: list[FailingPage]
 
 
-def status_of(collection: CollectionStore, *, days: int) -> Status:
+def collection_status(collection: CollectionStore, *, days: int) -> CollectionStatus:
     """Gather what a collection holds."""
-    outcomes = collection.catalog.last_outcomes()
-    hosts, politeness = collection.catalog.hosts(), collection.settings.politeness
-    return Status(
+    outcomes = collection.catalog.last_outcome_counts()
+    hosts, politeness = collection.catalog.host_states(), collection.settings.politeness
+    return CollectionStatus(
         path=str(collection.path.resolve()),
-        objective=objective_of(collection.settings),
+        objective=planning_objective(collection.settings),
         contact=collection.settings.contact,
         counts=collection.catalog.counts(),
-        archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive)),
+        archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive_folder)),
         catalog_bytes=(collection.path / CATALOG_FILE).stat().st_size,
         free_bytes=shutil.disk_usage(collection.path).free,
-        writer=ArchiveLock(collection.archive).holder(),
-        growth=last_days(collection.catalog.growth(), days),
-        imports=collection.catalog.imports()[-SHOWN_IMPORTS:],
-        today=today_of(collection, outcomes, budget=budget_now(collection)),
+        writer=ArchiveLock(collection.archive_folder).holder(),
+        growth=growth_of_last_days(collection.catalog.daily_growth(), days),
+        imports=collection.catalog.imports()[-MAX_SHOWN_IMPORTS:],
+        today=day_budget_status(collection, outcomes, budget=current_budget(collection)),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
-        failing=failing_of(outcomes),
-        failing_pages=failing_pages(collection, source="", limit=SHOWN_FAILING),
+        failing=failing_page_counts(outcomes),
+        failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),
     )
 
 
-def last_days(growth: Sequence[Growth], days: int) -> list[Growth]:
+def growth_of_last_days(growth: Sequence[DailyGrowth], days: int) -> list[DailyGrowth]:
     """Return what falls into the last so many days of the calendar, up to the last visit's."""
     if not growth:
         return []
@@ -74,8 +79,8 @@ def last_days(growth: Sequence[Growth], days: int) -> list[Growth]:
     return [row for row in growth if (last - row.day).days < days]
 
 
-def bad_rows(collection: CollectionStore, number: int) -> list[BadRow]:
+def bad_rows_of_import(collection: CollectionStore, number: int) -> list[BadRow]:
     """Return every row that an import could not take."""
     if number not in {row.id for row in collection.catalog.imports()}:
-        raise NotFound(f"there is no import {number}; 'freshet status' numbers them")
+        raise NotFoundError(f"there is no import {number}; 'freshet status' numbers them")
     return collection.catalog.bad_rows(number)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-UNIT = """\
+UNIT_TEMPLATE = """\
 [Unit]
 Description=Freshet crawl of {description}
 Wants=network-online.target
@@ -61,21 +61,21 @@ class CrawlService:
             words += ["--metrics-port", str(self.metrics_port)]
         if self.metrics_port and self.metrics_address:
             words += ["--metrics-address", self.metrics_address]
-        return UNIT.format(
+        return UNIT_TEMPLATE.format(
             description=_specified(str(self.collection)),
             user=self.user,
-            program=quoted(str(self.program)).replace("$", "$$"),
-            command=" ".join(map(quoted, words)).replace("$", "$$"),
-            collection=quoted(str(self.collection)),
+            program=quote_word(str(self.program)).replace("$", "$$"),
+            command=" ".join(map(quote_word, words)).replace("$", "$$"),
+            collection=quote_word(str(self.collection)),
         )
 
 
-def quoted(word: str) -> str:
+def quote_word(word: str) -> str:
     """Return a word as a unit file spells it.
 
-    >>> quoted("/srv/news"), quoted("/srv/my news")
+    >>> quote_word("/srv/news"), quote_word("/srv/my news")
     ('/srv/news', '"/srv/my news"')
-    >>> quoted("/srv/50%")
+    >>> quote_word("/srv/50%")
     '/srv/50%%'
     """
     escaped = _specified(word.replace("\\", "\\\\").replace('"', '\\"'))

@@ -8,20 +8,20 @@ from datetime import datetime, timedelta
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.collection.add import add_pages
 from freshet.collection.check_now import check_now
-from freshet.collection.page import CollectionPage, Difference
-from freshet.core.errors import BadInput, NotFound
+from freshet.collection.page import CollectionPage, VersionDifference
+from freshet.core.errors import BadInputError, NotFoundError
 from freshet.core.types import Page, Visit
 from freshet.crawl.forecast import PageForecast, forecasts
 from freshet.crawl.obstacles import advice_for
-from freshet.crawl.why import Why, reasons
-from freshet.measure.change.word_diff import Fate
-from freshet.record.store import CollectionStore, live_key
+from freshet.crawl.why import ScheduleExplanation, explain_pages
+from freshet.measure.change.word_diff import DiffKind
+from freshet.record.store import CollectionStore, live_page_key
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SightingNews:
+class WatchNews:
     """What a visit found against the look before it, which was at ``since``.
 
     ``added`` and ``removed`` count words, ``snippet`` tells the most telling part of what is new.
@@ -36,7 +36,7 @@ class SightingNews:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class WatchResult:
     """What a visit of a page showed, and what is expected of it; no visit where none was made.
 
     ``news`` tells what differs from the look before; None where there is none to compare with.
@@ -48,8 +48,8 @@ class Sighting:
     words: int | None
     links: int | None
     forecast: PageForecast
-    why: Why
-    news: SightingNews | None = None
+    why: ScheduleExplanation
+    news: WatchNews | None = None
 
     @property
     def advice(self) -> str:
@@ -62,13 +62,13 @@ class Sighting:
         return self.visit is not None and self.visit.outcome.is_look
 
 
-def enlist(
+def add_and_request(
     collection: CollectionStore, urls: Sequence[str], *, tags: tuple[str, ...] = ()
 ) -> list[CollectionPage]:  # fmt: skip
     """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
-    keys = list(dict.fromkeys(map(live_key, urls)))
+    keys = list(dict.fromkeys(map(live_page_key, urls)))
     if not keys:
-        raise BadInput("no page to watch; give a URL such as https://example.org/")
+        raise BadInputError("no page to watch; give a URL such as https://example.org/")
     for note in add_pages(collection, urls, tags=tags).notes:
         log.warning("%s", note)
     pages = [CollectionPage(collection.find_page(key.url, source=""), collection) for key in keys]
@@ -76,9 +76,9 @@ def enlist(
     return pages
 
 
-def sightings(
+def watch_results(
     collection: CollectionStore, pages: Sequence[CollectionPage], *, since: datetime
-) -> list[Sighting]:  # fmt: skip
+) -> list[WatchResult]:  # fmt: skip
     """Return what visits since a time showed of pages, and what is expected of them."""
     ids = [page.id for page in pages]
     visits, looks = collection.catalog.last_visits(ids), collection.catalog.last_looks(ids)
@@ -86,11 +86,11 @@ def sightings(
     expected = forecasts(collection.catalog, collection.settings, pages, now)
     recent = {page: row for page, row in visits.items() if row.visit.time >= since}
     return [
-        Sighting(
+        WatchResult(
             page, _visit(recent.get(page.id)), *_shown(looks.get(page.id)), then, why,
             _news(collection, page, recent.get(page.id)),
         )
-        for page, then, why in zip(pages, expected, reasons(collection, pages), strict=True)
+        for page, then, why in zip(pages, expected, explain_pages(collection, pages), strict=True)
     ]  # fmt: skip
 
 
@@ -100,27 +100,27 @@ def _visit(row: HistoryRow | None) -> Visit | None:
 
 def _news(
     collection: CollectionStore, page: CollectionPage, row: HistoryRow | None
-) -> SightingNews | None:
+) -> WatchNews | None:
     """Compare a visit with the look before it; None where there is none, or nothing was seen."""
     if row is None or not row.visit.outcome.is_look:
         return None
     just_before = {page.id: row.visit.time - timedelta(microseconds=1)}
-    earlier = collection.catalog.last_looks([page.id], just_before, content=False).get(page.id)
+    earlier = collection.catalog.last_looks([page.id], just_before, with_content=False).get(page.id)
     if earlier is None:
         return None
     if row.change is None or not row.change.changed:
-        return SightingNews(earlier.visit.time, changed=False)
+        return WatchNews(earlier.visit.time, changed=False)
     try:
         compared, news = page.difference(-2, -1), page.news(-2)
-    except NotFound:
-        return SightingNews(earlier.visit.time, changed=True, dice=row.change.dice)
-    return SightingNews(
-        earlier.visit.time, True, row.change.dice, _words(compared, Fate.ADDED),
-        _words(compared, Fate.REMOVED), news.text,
+    except NotFoundError:
+        return WatchNews(earlier.visit.time, changed=True, dice=row.change.dice)
+    return WatchNews(
+        earlier.visit.time, True, row.change.dice, _words(compared, DiffKind.ADDED),
+        _words(compared, DiffKind.REMOVED), news.text,
     )  # fmt: skip
 
 
-def _words(compared: Difference, fate: Fate) -> int:
+def _words(compared: VersionDifference, fate: DiffKind) -> int:
     return sum(len(piece.text.split()) for piece in compared.words if piece.kind is fate)
 
 

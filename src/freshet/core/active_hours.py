@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-FORM = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?")
+HOURS_PATTERN = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ActiveHours:
         """
         if not text:
             return None
-        found = FORM.fullmatch(text)
+        found = HOURS_PATTERN.fullmatch(text)
         if not found:
             raise ValueError("must look like 08:00-20:00 or 08:00-20:00 Europe/Paris")
         hours = [int(part) for part in found.groups()[:4]]

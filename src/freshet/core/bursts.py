@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class RoundKind(StrEnum):
+class BurstKind(StrEnum):
     """What a round is for: change within minutes, or change by the visit itself."""
 
     FAST = "fast"
@@ -12,7 +12,7 @@ class RoundKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class BurstProgress:
     """How far a page is in its rounds; times are epoch seconds.
 
     ``step`` is the sample of the present round that comes next, not before ``due``; without a kind
@@ -21,7 +21,7 @@ class Course:
     this series, ``pauses`` the series before it.
     """
 
-    kind: RoundKind | None
+    kind: BurstKind | None
     due: float
     step: int = 0
     began: float | None = None
@@ -31,26 +31,26 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """A sample about to be taken: ``times`` requests, ``offset`` seconds after the round's first.
+class PendingSample:
+    """A sample about to be taken: ``request_count`` requests, ``offset`` seconds after the round's first.
 
     ``apart`` says that the two requests of an instant round cannot be made at once.
     """
 
     page: int
-    course: Course
+    progress: BurstProgress
     offset: float
-    times: int = 1
+    request_count: int = 1
     apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class BurstSample:
     """A visit that was made for a round, which ``first`` names: the visit that began it."""
 
     visit: int
     page: int
     first: int
-    kind: RoundKind
+    kind: BurstKind
     offset: float
     apart: bool = False

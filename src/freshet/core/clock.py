@@ -11,7 +11,7 @@ CYCLE_SECONDS = 86_400
 
 # Visits of outside histories lie between the epoch, where made-up traces begin, and about now.
 EARLIEST_VISIT = datetime(1970, 1, 1, tzinfo=UTC)
-CLOCK_ERROR = timedelta(days=7)
+MAX_CLOCK_ERROR = timedelta(days=7)
 
 # Times read back are kept a year inside the calendar, so that zones and spans can be added to them.
 _FIRST_SECOND = datetime(2, 1, 1, tzinfo=UTC).timestamp()
@@ -49,7 +49,7 @@ class SystemClock:
         return max(0.0, (moment - self.now()).total_seconds())
 
 
-class PacedClock:
+class ScaledClock:
     """A clock that began at a moment and runs ``speed`` times as fast as real time."""
 
     def __init__(self, start: datetime, speed: float) -> None:
@@ -83,7 +83,7 @@ class FixedClock:
         return max(0.0, (moment - self.at).total_seconds())
 
 
-def stopwatch() -> float:
+def monotonic_seconds() -> float:
     """Return seconds that only ever grow, for measuring how long something took."""
     return time.monotonic()
 
@@ -110,15 +110,15 @@ def to_epoch(moment: datetime) -> float:
     return moment.timestamp()
 
 
-def implausible_visit_time(moment: datetime, now: datetime) -> str:
+def visit_time_problem(moment: datetime, now: datetime) -> str:
     """Return why an outside history cannot have seen a page at that time; empty where it can.
 
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    >>> implausible_visit_time(noon, noon)
+    >>> visit_time_problem(noon, noon)
     ''
-    >>> implausible_visit_time(datetime(9999, 1, 1, tzinfo=UTC), noon)
+    >>> visit_time_problem(datetime(9999, 1, 1, tzinfo=UTC), noon)
     'time 9999-01-01T00:00:00+00:00 is not between 1970-01-01 and a week from now'
     """
-    if EARLIEST_VISIT <= moment <= now + CLOCK_ERROR:
+    if EARLIEST_VISIT <= moment <= now + MAX_CLOCK_ERROR:
         return ""
     return f"time {moment.isoformat()} is not between {EARLIEST_VISIT:%Y-%m-%d} and a week from now"

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Closing(ABC):
+class CloseOnExit(ABC):
     """Closes itself at the end of a ``with`` statement."""
 
     @abstractmethod

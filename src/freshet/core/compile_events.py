@@ -5,10 +5,10 @@ from collections.abc import Callable
 from numba.core.event import Event, Listener, register
 
 PACKAGE = "freshet"
-COMPILE = "numba:compile"
+COMPILE_EVENT = "numba:compile"
 
 
-class CompileCounter(Listener):
+class CompilationCounter(Listener):
     """Counts Freshet's functions as they are compiled; numba's own parts are not counted."""
 
     def __init__(self, on_compile: Callable[[int], None]) -> None:
@@ -25,12 +25,12 @@ class CompileCounter(Listener):
         """Ignore the end of a compilation."""
 
 
-def count_compilations(on_compile: Callable[[int], None]) -> CompileCounter:
+def count_compilations(on_compile: Callable[[int], None]) -> CompilationCounter:
     """Call a function with the number so far whenever a function is compiled in this process.
 
     Functions that are loaded from the cache are not reported. The call comes from the thread that
     compiles.
     """
-    counter = CompileCounter(on_compile)
-    register(COMPILE, counter)  # type: ignore[no-untyped-call]
+    counter = CompilationCounter(on_compile)
+    register(COMPILE_EVENT, counter)  # type: ignore[no-untyped-call]
     return counter

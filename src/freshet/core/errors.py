@@ -3,14 +3,14 @@
     FreshetError
     ├── UsageError          what was asked cannot be done as asked
     │   ├── SettingsError   a setting is unknown or has a wrong value
-    │   ├── NotFound        a page, version, tag or collection that is not there
-    │   └── BadInput        an outside file or repository cannot be read
+    │   ├── NotFoundError   a page, version, tag or collection that is not there
+    │   └── BadInputError   an outside file or repository cannot be read
     ├── StorageError        the collection's own files
-    │   ├── Locked          another process appends to the archive
-    │   ├── Damaged         a record is cut short or altered
-    │   ├── TooNew          the collection was written by a newer Freshet
-    │   └── NoSpace         the disk is full, or the folder cannot be written
-    └── Interrupted         stopped on request; everything acknowledged is kept
+    │   ├── LockedError     another process appends to the archive
+    │   ├── DamagedError    a record is cut short or altered
+    │   ├── TooNewError     the collection was written by a newer Freshet
+    │   └── NoSpaceError    the disk is full, or the folder cannot be written
+    └── StopRequestedError  stopped on request; everything acknowledged is kept
 
 A message says what is wrong, with which value, where, and what to do about it.
 The command line alone turns one of these into a line and an exit code.
@@ -33,13 +33,13 @@ class SettingsError(UsageError):
     """A setting is unknown or has a wrong value."""
 
 
-class NotFound(UsageError):
+class NotFoundError(UsageError):
     """A page, version, tag or collection is not there."""
 
     exit_code = 3
 
 
-class BadInput(UsageError):
+class BadInputError(UsageError):
     """An outside file or repository cannot be read."""
 
     exit_code = 4
@@ -51,27 +51,27 @@ class StorageError(FreshetError):
     exit_code = 5
 
 
-class Locked(StorageError):
+class LockedError(StorageError):
     """Another process is appending to the archive."""
 
     exit_code = 6
 
 
-class Damaged(StorageError):
+class DamagedError(StorageError):
     """A record of the archive is cut short or altered."""
 
     exit_code = 7
 
 
-class TooNew(StorageError):
+class TooNewError(StorageError):
     """The collection was written by a newer Freshet."""
 
 
-class NoSpace(StorageError):
+class NoSpaceError(StorageError):
     """The disk is full, or the folder cannot be written."""
 
 
-class Interrupted(FreshetError):
+class StopRequestedError(FreshetError):
     """The work was stopped on request; what was acknowledged is kept."""
 
     exit_code = 130

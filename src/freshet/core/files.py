@@ -3,29 +3,29 @@
 import os
 from pathlib import Path
 
-PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-FOR_OTHERS = 0o077
+PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE = 0o600, 0o700
+OTHERS_MODE = 0o077
 
 
-def make_folder(path: Path) -> None:
+def make_private_folder(path: Path) -> None:
     """Make a folder and those it lies in for their owner alone, where there are none yet."""
     if not path.parent.exists():
-        make_folder(path.parent)
-    path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        make_private_folder(path.parent)
+    path.mkdir(mode=PRIVATE_FOLDER_MODE, exist_ok=True)
 
 
-def private(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
     """Open a file, made for its owner alone where it is new: an ``opener`` for ``open``."""
-    return os.open(path, flags, PRIVATE_FILE)
+    return os.open(path, flags, PRIVATE_FILE_MODE)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_private_text(path: Path, text: str) -> None:
     """Write a file in UTF-8, made for its owner alone where it is new."""
-    with open(path, "w", encoding="utf-8", opener=private) as file:
+    with open(path, "w", encoding="utf-8", opener=open_private) as file:
         file.write(text)
 
 
-def readable_by_others(folder: Path) -> list[Path]:
+def files_readable_by_others(folder: Path) -> list[Path]:
     """Return the files of a folder that others may read; none where they cannot enter it."""
     if not _is_open(folder):
         return []
@@ -34,6 +34,6 @@ def readable_by_others(folder: Path) -> list[Path]:
 
 def _is_open(path: Path) -> bool:
     try:
-        return bool(path.stat().st_mode & FOR_OTHERS)
+        return bool(path.stat().st_mode & OTHERS_MODE)
     except OSError:
         return False

@@ -9,13 +9,13 @@ _DAY = re.compile(r"\d{4}-?\d\d-?\d\d")
 _TO_THE_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
 
 
-def moment_named(text: str) -> datetime:
+def parse_local_time(text: str) -> datetime:
     """Read a date or time; one without a zone is of this machine's zone. Or raise ValueError.
 
     A date means its end, and a time to the second the end of that second, so that a time that was
     copied from a table finds its visit.
 
-    >>> moment_named("2026-03-01T12:00+01:00").isoformat()
+    >>> parse_local_time("2026-03-01T12:00+01:00").isoformat()
     '2026-03-01T12:00:00+01:00'
     """
     moment = datetime.fromisoformat(text)
@@ -23,10 +23,10 @@ def moment_named(text: str) -> datetime:
         moment += timedelta(days=1, microseconds=-1)
     elif _TO_THE_SECOND.fullmatch(text):
         moment += timedelta(seconds=1, microseconds=-1)
-    return in_a_zone(moment)
+    return assume_local_zone(moment)
 
 
-def in_a_zone(moment: datetime) -> datetime:
+def assume_local_zone(moment: datetime) -> datetime:
     """Return an aware time as it is, and a naive one as a time of this machine's zone."""
     if moment.tzinfo is not None:
         return moment
@@ -47,22 +47,22 @@ def to_local(moment: datetime) -> datetime:
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
 
 
-def to_second(moment: datetime) -> str:
+def format_to_second(moment: datetime) -> str:
     """Write a time to the second, with the name of its zone."""
     return f"{to_local(moment):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def to_minute(moment: datetime) -> str:
+def format_to_minute(moment: datetime) -> str:
     """Write a time to the minute, with the name of its zone."""
     return f"{to_local(moment):%Y-%m-%d %H:%M %Z}"
 
 
-def time_of_day(moment: datetime) -> str:
+def format_time_of_day(moment: datetime) -> str:
     """Write the time of day to the second, with the name of its zone."""
     return f"{to_local(moment):%H:%M:%S %Z}"
 
 
-def time_to_minute(moment: datetime) -> str:
+def format_time_to_minute(moment: datetime) -> str:
     """Write the time of day to the minute, with the name of its zone."""
     return f"{to_local(moment):%H:%M %Z}"
 

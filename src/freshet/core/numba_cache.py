@@ -6,22 +6,24 @@ import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-VARIABLE = "NUMBA_CACHE_DIR"
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 
 
-def choose_cache(package: Path, home: Path | None, environment: MutableMapping[str, str]) -> None:
+def choose_cache_folder(
+    package: Path, home: Path | None, environment: MutableMapping[str, str]
+) -> None:
     """Name a folder for compiled code where neither the package nor the home can be written.
 
     Compiled functions are kept beside the package or in the user's cache. A service user may have
     neither, and compiling would then be refused: a private temporary folder serves instead.
     """
     usual = [package] if home is None else [package, home / ".cache" / "numba"]
-    if VARIABLE in environment or any(map(_can_write, usual)):
+    if CACHE_VARIABLE in environment or any(map(_can_write, usual)):
         return
-    environment[VARIABLE] = str(_private_folder())
+    environment[CACHE_VARIABLE] = str(_private_folder())
 
 
-def home_folder() -> Path | None:
+def user_home() -> Path | None:
     """Return the user's home; None where the system knows of none."""
     try:
         return Path.home()

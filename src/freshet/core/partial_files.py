@@ -11,35 +11,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from freshet.core.errors import NoSpace
+from freshet.core.errors import NoSpaceError
 
 
-def part_of_output(path: Path) -> Path:
+def partial_path(path: Path) -> Path:
     """Return where this process writes an output before it gets its name.
 
-    >>> part_of_output(Path("out.csv")).name == f".out.csv.{os.getpid()}.part"
+    >>> partial_path(Path("out.csv")).name == f".out.csv.{os.getpid()}.part"
     True
     """
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
+def atomic_output(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """Give a file to write that takes the place of ``path`` once all went well, and only then.
 
     ``mode`` is who may read and write it, less what the umask takes away.
     """
-    remove_abandoned_parts(path)
-    part = part_of_output(path)
+    remove_abandoned_partials(path)
+    part = partial_path(path)
     try:
         part.touch(mode, exist_ok=True)
-        with held(part):
+        with lock_partial(part):
             yield part
         _sync(part)
         part.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise NoSpace(
+        raise NoSpaceError(
             f"{path}: cannot be written ({reason}); free space or choose another place"
         ) from error
     finally:
@@ -47,7 +47,7 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 
 @contextmanager
-def held(part: Path) -> Iterator[None]:
+def lock_partial(part: Path) -> Iterator[None]:
     """Show others that an unfinished output, a file or a folder, is being written."""
     file = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -57,7 +57,7 @@ def held(part: Path) -> Iterator[None]:
         os.close(file)
 
 
-def remove_abandoned_parts(path: Path) -> None:
+def remove_abandoned_partials(path: Path) -> None:
     """Remove unfinished output of an earlier process that is dead; anything else stays."""
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d{{1,9}})\.part(\.\w+)?")
     with suppress(OSError):
@@ -82,7 +82,7 @@ def _is_used(part: Path, process: int) -> bool:
 
 def _is_held(part: Path) -> bool:
     try:
-        with held(part):
+        with lock_partial(part):
             return False
     except FileNotFoundError:
         return False

@@ -4,8 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from freshet.core.tables import Caps, Choices, Explanation, PageIds, PageTable, VisitTable
-from freshet.core.types import Floats, Forecast, Indices
+from freshet.core.tables import (
+    ChoiceTable,
+    HostCaps,
+    PageIdArray,
+    PageTable,
+    PolicyExplanation,
+    VisitTable,
+)
+from freshet.core.types import FloatArray, Forecast, IndexArray
 
 
 class Policy(Protocol):
@@ -17,7 +24,7 @@ class Policy(Protocol):
         """Take pages into account from now on; the importance of known ones is taken over."""
         ...
 
-    def forget(self, pages: PageIds) -> None:
+    def forget(self, pages: PageIdArray) -> None:
         """Leave pages out from now on; unknown ones are passed over."""
         ...
 
@@ -25,11 +32,11 @@ class Policy(Protocol):
         """Take in what visits found; visits of pages that are not known are passed over."""
         ...
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return at most k pages worth a visit now, best first; they are pending from here on."""
         ...
 
-    def release(self, pages: PageIds) -> None:
+    def release(self, pages: PageIdArray) -> None:
         """Take back pages that were chosen and not visited."""
         ...
 
@@ -37,7 +44,7 @@ class Policy(Protocol):
         """Return when a page can next be chosen: now where one can, None where none ever will."""
         ...
 
-    def explain(self, page: int, now: datetime) -> Explanation:
+    def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Say why a page stands where it stands; KeyError where it is not known."""
         ...
 
@@ -57,6 +64,6 @@ class Forecaster(Protocol):
         """Learn from visits; nothing after the last of them is known."""
         ...
 
-    def forecast(self, pages: Indices, now: datetime, horizons: Floats) -> Forecast:
+    def forecast(self, pages: IndexArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return survival and expected new links, a row per page and a column per horizon."""
         ...

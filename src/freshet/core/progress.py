@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class Progress(Protocol):
+class ProgressCallback(Protocol):
     """Is told, again and again, how much of the work is done."""
 
     def __call__(self, done: int, total: int) -> None:
@@ -11,5 +11,5 @@ class Progress(Protocol):
         ...
 
 
-def silent(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Show nothing."""

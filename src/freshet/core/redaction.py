@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-BLANKED = "[blanked]"
+REDACTED = "[blanked]"
 
 _SECRET_ENDINGS = (
     "auth", "authorization", "authentication", "cookie", "credential", "credentials", "jwt", "key",
@@ -19,49 +19,49 @@ _HOST_AND_PORT = re.compile(r"(?:\[.*|[^:]*)(?::\d+)?", re.DOTALL)
 _URL_USER_INFO = re.compile(r"(?i)(https?:[/\\]{2,})[^/\\?#]*@")
 
 
-def is_secret(header: str) -> bool:
+def is_secret_header(header: str) -> bool:
     """Whether a header's name says that its value is a secret.
 
     That is so where a part of the name, between hyphens, ends in a word such as key or token.
 
-    >>> [name for name in ("Authorization", "X-Api-Key", "X-CSRFToken") if is_secret(name)]
+    >>> [name for name in ("Authorization", "X-Api-Key", "X-CSRFToken") if is_secret_header(name)]
     ['Authorization', 'X-Api-Key', 'X-CSRFToken']
-    >>> is_secret("Accept-Language"), is_secret("Author")
+    >>> is_secret_header("Accept-Language"), is_secret_header("Author")
     (False, False)
     """
     return any(part.endswith(_SECRET_ENDINGS) for part in re.split(r"[-_]", header.lower()))
 
 
-def without_user_info(text: str) -> str:
+def redact_user_info(text: str) -> str:
     """Return a text with the user name and password of every web address in it blanked.
 
-    >>> without_user_info("at http://me:pw@example.org/a@b and https://example.org/@me")
+    >>> redact_user_info("at http://me:pw@example.org/a@b and https://example.org/@me")
     'at http://[blanked]@example.org/a@b and https://example.org/@me'
     """
     if "@" not in text:
         return text
-    return _USER_INFO.sub(rf"\1{BLANKED}@", text)
+    return _USER_INFO.sub(rf"\1{REDACTED}@", text)
 
 
-def drop_user_info(url: str) -> str:
+def strip_user_info(url: str) -> str:
     """Return a web address without its user name and password, otherwise as it is written.
 
-    >>> drop_user_info("HTTP://me:pw@example.org/a@b"), drop_user_info("http://example.org/@me")
+    >>> strip_user_info("HTTP://me:pw@example.org/a@b"), strip_user_info("http://example.org/@me")
     ('HTTP://example.org/a@b', 'http://example.org/@me')
     """
     match = _URL_USER_INFO.match(url)
     return url if match is None else match[1] + url[match.end() :]
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return one URL, valid or not, as it may be shown: what stands before its host is blanked.
 
     That is all up to the last @ before the path or query; where what follows is no host and port,
     as with a password that has a slash, it is all up to the last @.
 
-    >>> shown_url("http://me:p#w@[bad/"), shown_url("me:p/w@example.org/@you")
+    >>> redact_url("http://me:p#w@[bad/"), redact_url("me:p/w@example.org/@you")
     ('http://[blanked]@[bad/', '[blanked]@you')
-    >>> shown_url("example.org:80/@me")
+    >>> redact_url("example.org:80/@me")
     'example.org:80/@me'
     """
     if "@" not in url:
@@ -72,33 +72,33 @@ def shown_url(url: str) -> str:
     authority = re.split(r"[/\\?]", rest, maxsplit=1)[0]
     is_host = _HOST_AND_PORT.fullmatch(authority.rpartition("@")[2])
     end = start + (authority if is_host else rest).rfind("@") + 1
-    return f"{url[:start]}{BLANKED}@{url[end:]}" if end > start else url
+    return f"{url[:start]}{REDACTED}@{url[end:]}" if end > start else url
 
 
-def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
+def redact_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return page settings by name as they may be shown: values of secrets are blanked.
 
-    >>> without_secrets({"headers": {"Accept": "a", "X-Token": "b"}, "cookies": {"id": "c"}})
+    >>> redact_settings({"headers": {"Accept": "a", "X-Token": "b"}, "cookies": {"id": "c"}})
     {'headers': {'Accept': 'a', 'X-Token': '[blanked]'}, 'cookies': {'id': '[blanked]'}}
     """
-    return {name: shown(name, value) for name, value in settings.items()}
+    return {name: redact_setting(name, value) for name, value in settings.items()}
 
 
-def shown(name: str, value: Any) -> Any:
+def redact_setting(name: str, value: Any) -> Any:
     """Return the value of a page setting as it may be shown."""
     if name == "cookies" and isinstance(value, Mapping):
-        return dict.fromkeys(value, BLANKED)
+        return dict.fromkeys(value, REDACTED)
     if name == "headers" and isinstance(value, Mapping):
-        return {key: BLANKED if is_secret(key) else item for key, item in value.items()}
+        return {key: REDACTED if is_secret_header(key) else item for key, item in value.items()}
     if name == "proxy" and isinstance(value, str):
-        return shown_url(value)
-    return without_user_info(value) if isinstance(value, str) else value
+        return redact_url(value)
+    return redact_user_info(value) if isinstance(value, str) else value
 
 
-def blank_headers(head: bytes) -> bytes:
+def redact_headers(head: bytes) -> bytes:
     r"""Return the head of a request with the values of its secrets blanked.
 
-    >>> blank_headers(b"GET / HTTP/1.1\r\nCookie: id=1\r\nAccept: a\r\n\r\n")
+    >>> redact_headers(b"GET / HTTP/1.1\r\nCookie: id=1\r\nAccept: a\r\n\r\n")
     b'GET / HTTP/1.1\r\nCookie: [blanked]\r\nAccept: a\r\n\r\n'
     """
     first, *lines = head.split(b"\r\n")
@@ -107,5 +107,5 @@ def blank_headers(head: bytes) -> bytes:
 
 def _blank_line(line: bytes) -> bytes:
     name, colon, _ = line.partition(b":")
-    is_kept = not colon or not is_secret(name.decode("latin-1").strip())
-    return line if is_kept else b"%s: %s" % (name, BLANKED.encode())
+    is_kept = not colon or not is_secret_header(name.decode("latin-1").strip())
+    return line if is_kept else b"%s: %s" % (name, REDACTED.encode())

@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from freshet.core.active_hours import ActiveHours
-from freshet.core.budget import ALLOWED as BUDGETS
-from freshet.core.budget import MOST_A_DAY, Budget
-from freshet.core.counts_as import ALLOWED, parse_counts_as
+from freshet.core.budget import BUDGET_FORMS as BUDGETS
+from freshet.core.budget import MAX_REQUESTS_PER_DAY, Budget
+from freshet.core.counts_as import COUNTS_AS_FORMS, parse_counts_as
 from freshet.core.errors import SettingsError
-from freshet.core.redaction import shown
-from freshet.core.setting_checks import cookie_table, header_table, one_line
+from freshet.core.redaction import redact_setting
+from freshet.core.setting_checks import check_cookies, check_headers, check_one_line
 
-Table = Mapping[str, Any]
-Check = Callable[[Any], str]
+SettingTable = Mapping[str, Any]
+SettingCheck = Callable[[Any], str]
 T = TypeVar("T")
 
 ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
-POLICIES = (
+LIVE_POLICY_NAMES = (
     "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
     "stormcrawler",
 )  # fmt: skip
@@ -37,9 +37,7 @@ FORMULA_WORDS = (
     "log", "exp", "pow",
 )  # fmt: skip
 MODEL_SUFFIX = ".json"
-POLICY_FORMS = (
-    f"one of {', '.join(POLICIES)}, a formula such as t * X, or a model file (*{MODEL_SUFFIX})"
-)
+POLICY_FORMS = f"one of {', '.join(LIVE_POLICY_NAMES)}, a formula such as t * X, or a model file (*{MODEL_SUFFIX})"
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
 NO_OBJECTIVE = "none"
 TERABYTE = 1_000_000_000_000
@@ -48,26 +46,26 @@ YEAR_SECONDS = 365 * DAY_SECONDS
 _KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 _BOOLS = {"true": True, "false": False}
 # The name under which a catalog gives settings that are damaged.
-UNREADABLE = "unreadable"
+UNREADABLE_KEY = "unreadable"
 
 
-def _one_of(allowed: tuple[str, ...]) -> Check:
+def _one_of(allowed: tuple[str, ...]) -> SettingCheck:
     return lambda value: "" if value in allowed else f"must be one of {', '.join(allowed)}"
 
 
 def _policy(value: str) -> str:
     """Refuse a misspelt name; what looks like a formula is read by the planner."""
-    if one_line(value):
+    if check_one_line(value):
         return "must be printable, on one line"
-    fits = not value or value in POLICIES or looks_like_formula(value)
+    fits = not value or value in LIVE_POLICY_NAMES or looks_like_formula(value)
     return "" if fits else f"must be {POLICY_FORMS}"
 
 
-def _positive(most: int) -> Check:
+def _positive(most: int) -> SettingCheck:
     return lambda value: "" if 0 < value <= most else f"must be above 0 and at most {most:,}"
 
 
-def _not_negative(most: int) -> Check:
+def _not_negative(most: int) -> SettingCheck:
     return lambda value: "" if 0 <= value <= most else f"must be 0 or more and at most {most:,}"
 
 
@@ -75,7 +73,7 @@ def _budget(value: str) -> str:
     try:
         Budget.parse(value)
     except SettingsError:
-        return f"must be {BUDGETS}, and at most {MOST_A_DAY:,} a day"
+        return f"must be {BUDGETS}, and at most {MAX_REQUESTS_PER_DAY:,} a day"
     return ""
 
 
@@ -83,7 +81,7 @@ def _counts_as(value: str) -> str:
     try:
         parse_counts_as(value)
     except SettingsError:
-        return f"must be {ALLOWED}"
+        return f"must be {COUNTS_AS_FORMS}"
     return ""
 
 
@@ -101,7 +99,7 @@ def _hours(value: str) -> str:
     return ""
 
 
-def _setting(default: Any, doc: str, check: Check | None = None) -> Any:
+def _setting(default: Any, doc: str, check: SettingCheck | None = None) -> Any:
     metadata = {"doc": doc, "check": check}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata=metadata)
@@ -118,8 +116,8 @@ class PageSettings:
     counts_as: str = _setting(
         "text", "what counts as a change: text, words:N, significant, links, structure", _counts_as
     )
-    headers: Mapping[str, str] = _setting({}, "request headers to send", header_table)
-    cookies: Mapping[str, str] = _setting({}, "cookies to send", cookie_table)
+    headers: Mapping[str, str] = _setting({}, "request headers to send", check_headers)
+    cookies: Mapping[str, str] = _setting({}, "cookies to send", check_cookies)
     proxy: str = _setting("", "proxy to fetch through (http:// or https://)", _proxy)
     verify_tls: bool | None = _setting(
         None, "whether the server's certificate must be valid; unset: as network.verify_tls says"
@@ -204,7 +202,7 @@ class PolitenessSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundSettings:
+class BurstSettings:
     """Looks minutes apart at pages that change at every visit, to see how fast they do."""
 
     share: float = _setting(
@@ -219,7 +217,7 @@ class RoundSettings:
 class Settings:
     """Everything that can be set for a collection."""
 
-    contact: str = _setting("", "address or URL named in the User-Agent", one_line)
+    contact: str = _setting("", "address or URL named in the User-Agent", check_one_line)
     objective: str = _setting("freshness", "what visits are planned for", _one_of(OBJECTIVES))
     policy: str = _setting(
         "", "how visits are planned: by name, formula or model; empty: by the objective", _policy
@@ -229,10 +227,10 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
-    rounds: RoundSettings = field(default_factory=RoundSettings)
+    rounds: BurstSettings = field(default_factory=BurstSettings)
     page: PageSettings = field(default_factory=PageSettings)
 
-    def for_page(self, *overrides: Table) -> PageSettings:
+    def for_page(self, *overrides: SettingTable) -> PageSettings:
         """Resolve the page's settings: the collection's, then each override (tags, then page).
 
         Overrides were checked when they were set, perhaps by an earlier version: a value that is
@@ -243,12 +241,12 @@ class Settings:
         """
         resolved = self.page
         for table in overrides:
-            if UNREADABLE in table:
+            if UNREADABLE_KEY in table:
                 raise SettingsError(
                     "the settings of the page, or of one of its tags, cannot be read from the"
                     " catalog; 'freshet set' makes them anew"
                 )
-            resolved = merge(resolved, table, where="page settings", is_kept=True)
+            resolved = merge_settings(resolved, table, origin="page settings", is_stored=True)
         if resolved.verify_tls is None:
             return replace(resolved, verify_tls=self.network.verify_tls)
         return resolved
@@ -264,10 +262,10 @@ def looks_like_formula(text: str) -> bool:
     return not is_word or not set(FORMULA_WORDS).isdisjoint(re.split(r"\W+", text))
 
 
-def objective_of(settings: Settings) -> str:
+def planning_objective(settings: Settings) -> str:
     """Return what visits are planned for; a rule, formula or model ranks pages for no objective.
 
-    >>> objective_of(Settings()), objective_of(Settings(policy="t * X"))
+    >>> planning_objective(Settings()), planning_objective(Settings(policy="t * X"))
     ('freshness', 'none')
     """
     if not settings.policy:
@@ -276,7 +274,7 @@ def objective_of(settings: Settings) -> str:
     return own if own != settings.policy and own in OBJECTIVES else NO_OBJECTIVE
 
 
-def load(path: Path, environment: Mapping[str, str]) -> Settings:
+def load_settings(path: Path, environment: Mapping[str, str]) -> Settings:
     """Read a collection's settings from its TOML file and the environment."""
     try:
         table = tomllib.loads(path.read_text("utf-8"))
@@ -284,14 +282,14 @@ def load(path: Path, environment: Mapping[str, str]) -> Settings:
         raise SettingsError(f"{path}: is nested too deeply; mend the file") from error
     except ValueError as error:
         raise SettingsError(f"{path}: {error}; mend the file") from error
-    settings = merge(Settings(), table, where=str(path))
-    return merge(settings, environment_table(environment), where="environment")
+    settings = merge_settings(Settings(), table, origin=str(path))
+    return merge_settings(settings, environment_settings(environment), origin="environment")
 
 
-def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
+def environment_settings(environment: Mapping[str, str]) -> dict[str, Any]:
     """Turn FRESHET_ variables into nested tables.
 
-    >>> environment_table({"FRESHET_ARCHIVE__FILE_BYTES": "5", "HOME": "/"})
+    >>> environment_settings({"FRESHET_ARCHIVE__FILE_BYTES": "5", "HOME": "/"})
     {'archive': {'file_bytes': '5'}}
     """
     table: dict[str, Any] = {}
@@ -306,7 +304,9 @@ def environment_table(environment: Mapping[str, str]) -> dict[str, Any]:
     return table
 
 
-def merge(base: T, table: Table, *, where: str, prefix: str = "", is_kept: bool = False) -> T:
+def merge_settings(
+    base: T, table: SettingTable, *, origin: str, prefix: str = "", is_stored: bool = False
+) -> T:
     """Return ``base`` with the table's values in place; inner tables are joined.
 
     Each value is checked, but for those that were kept: of these only the kind is.
@@ -317,26 +317,28 @@ def merge(base: T, table: Table, *, where: str, prefix: str = "", is_kept: bool 
     for key, value in table.items():
         name = prefix + key
         if key not in known:
-            raise SettingsError(_unknown(name, where, [prefix + k for k in known]))
+            raise SettingsError(_unknown(name, origin, [prefix + k for k in known]))
         current = getattr(base, key)
         if is_dataclass(current):
             if not isinstance(value, Mapping):
-                raise SettingsError(f"{where}: {name} is a table of settings, not {value!r}")
-            values[key] = merge(current, value, where=where, prefix=f"{name}.", is_kept=is_kept)
+                raise SettingsError(f"{origin}: {name} is a table of settings, not {value!r}")
+            values[key] = merge_settings(
+                current, value, origin=origin, prefix=f"{name}.", is_stored=is_stored
+            )
         else:
-            checked = _converted(hints[key], value, f"{where}: {name}")
-            if not is_kept:
-                _check(known[key], checked, value, f"{where}: {name}")
+            checked = _converted(hints[key], value, f"{origin}: {name}")
+            if not is_stored:
+                _check(known[key], checked, value, f"{origin}: {name}")
             values[key] = {**current, **checked} if isinstance(checked, dict) else checked
     return replace(base, **values)  # type: ignore[type-var]
 
 
-def describe(cls: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
+def describe_settings(cls: type = Settings, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
     """Yield every setting as (name, default, what it does)."""
     for item in fields(cls):
         kind = typing.get_type_hints(cls)[item.name]
         if is_dataclass(kind):
-            yield from describe(typing.cast("type", kind), f"{prefix}{item.name}.")
+            yield from describe_settings(typing.cast("type", kind), f"{prefix}{item.name}.")
         else:
             default = {} if item.default is MISSING else item.default
             yield prefix + item.name, default, item.metadata["doc"]
@@ -355,7 +357,7 @@ def _check(item: Field[Any], converted: Any, value: Any, where: str) -> None:
     problem = check(converted) if check else ""
     if problem:
         # Values of a table may be secrets, and are not shown.
-        told = "" if isinstance(value, Mapping) else f", not {shown(item.name, value)!r}"
+        told = "" if isinstance(value, Mapping) else f", not {redact_setting(item.name, value)!r}"
         raise SettingsError(f"{where} {problem}{told}")
 
 

@@ -1,6 +1,6 @@
 """Pages, visits and choices as columns: what policies take in and give, one or ten million alike.
 
-Hosts, sites and directories are 64-bit keys (``key_of``), so that no policy holds texts; times are
+Hosts, sites and directories are 64-bit keys (``hash_name``), so that no policy holds texts; times are
 epoch seconds.
 """
 
@@ -11,30 +11,30 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.humanize import span
-from freshet.core.types import Choice, Floats, Ids, Indices
+from freshet.core.humanize import duration_text
+from freshet.core.types import FloatArray, HashArray, IndexArray, PageChoice
 
-PageIds = NDArray[np.int64]
-Rooms = NDArray[np.int64]
-Truths = NDArray[np.bool_]
+PageIdArray = NDArray[np.int64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
-UNBOUNDED = 1 << 31
+NO_VISIT_LIMIT = 1 << 31
 DAY_SECONDS = 86_400.0
-NOTHING_SEEN = "nothing seen yet"
+NEVER_SEEN_REASON = "nothing seen yet"
 
 
-def key_of(name: str) -> int:
+def hash_name(name: str) -> int:
     """Return the 64-bit key of a host, site or directory.
 
-    >>> key_of("example.org") == key_of("example.org") != key_of("example.com")
+    >>> hash_name("example.org") == hash_name("example.org") != hash_name("example.com")
     True
     """
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def keys_of(names: Sequence[str]) -> Ids:
+def hash_names(names: Sequence[str]) -> HashArray:
     """Return the keys of many names."""
-    known = {name: key_of(name) for name in set(names)}
+    known = {name: hash_name(name) for name in set(names)}
     return np.array([known[name] for name in names], np.uint64)
 
 
@@ -42,16 +42,16 @@ def keys_of(names: Sequence[str]) -> Ids:
 class PageTable:
     """Pages to be taken into account.
 
-    ``since`` is the time from which a page is known without having been looked at (a trace's
+    ``known_since`` is the time from which a page is known without having been looked at (a trace's
     start); NaN where the first look is only the reference, as in a live collection.
     """
 
-    ids: PageIds
-    hosts: Ids
-    sites: Ids
-    directories: Ids
-    importance: Floats
-    since: Floats
+    ids: PageIdArray
+    hosts: HashArray
+    sites: HashArray
+    directories: HashArray
+    importance: FloatArray
+    known_since: FloatArray
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,11 +65,11 @@ class VisitTable:
     ``changed`` says what came of it. ``new_links`` is -1 where it is not known.
     """
 
-    pages: PageIds
-    times: Floats
-    looks: Truths
-    measured: Truths
-    changed: Truths
+    pages: PageIdArray
+    times: FloatArray
+    looks: BoolArray
+    measured: BoolArray
+    changed: BoolArray
     new_links: NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -77,73 +77,73 @@ class VisitTable:
 
 
 @dataclass(frozen=True, slots=True)
-class DayTable:
+class PageDayTable:
     """What was seen of pages on days, a row per page and day (days since 1970).
 
     ``pages`` are places in ``urls`` and ``parts``, which hold each page's URL and its part, and in
     ``importance`` where that is told. ``new_links`` is -1 where it is not known.
     """
 
-    pages: Indices
-    days: Indices
-    changed: Truths
+    pages: IndexArray
+    days: IndexArray
+    changed: BoolArray
     urls: tuple[str, ...]
     parts: tuple[str, ...]
-    new_links: Indices | None = None
-    importance: Floats | None = None
+    new_links: IndexArray | None = None
+    importance: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class HostCaps:
     """How many visits each host may have in one choice, and which pages may have none.
 
-    Hosts that are not named have room for ``otherwise`` visits.
+    Hosts that are not named have room for ``default_limit`` visits.
     """
 
-    hosts: Ids = field(default_factory=lambda: np.empty(0, np.uint64))
-    room: Rooms = field(default_factory=lambda: np.empty(0, np.int64))
-    otherwise: int = UNBOUNDED
-    barred: PageIds = field(default_factory=lambda: np.empty(0, np.int64))
+    hosts: HashArray = field(default_factory=lambda: np.empty(0, np.uint64))
+    limits: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    default_limit: int = NO_VISIT_LIMIT
+    excluded_pages: PageIdArray = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ChoiceTable:
     """Pages worth a visit now, best first; a chance is NaN where a rule knows none.
 
     ``ages`` are the days since each page's last look, infinite where it had none.
     """
 
-    pages: PageIds
-    values: Floats
-    chances: Floats
-    ages: Floats
+    pages: PageIdArray
+    values: FloatArray
+    chances: FloatArray
+    ages: FloatArray
 
     def __len__(self) -> int:
         return len(self.pages)
 
-    def __iter__(self) -> Iterator[Choice]:
+    def __iter__(self) -> Iterator[PageChoice]:
         columns = (self.pages, self.values, self.chances, self.ages)
         for page, value, chance, age in zip(*(column.tolist() for column in columns), strict=True):
-            yield Choice(page, value, reason(chance, age))
+            yield PageChoice(page, value, choice_reason(chance, age))
 
 
-def reason(chance: float, age_days: float) -> str:
+def choice_reason(chance: float, age_days: float) -> str:
     """Say in words why a page was chosen.
 
-    >>> reason(0.5, 2.0), reason(float("nan"), float("inf"))
+    >>> choice_reason(0.5, 2.0), choice_reason(float("nan"), float("inf"))
     ('changed with probability 0.5, last seen 2 days ago', 'nothing seen yet')
     """
     if age_days == float("inf"):
-        return NOTHING_SEEN
-    seen = f"last seen {span(age_days)} ago"
+        return NEVER_SEEN_REASON
+    seen = f"last seen {duration_text(age_days)} ago"
     return seen if chance != chance else f"changed with probability {chance:.2g}, {seen}"
 
 
 @dataclass(frozen=True, slots=True)
-class Reckoning:
+class FormulaEvaluation:
     """How a formula comes to a page's score: what each of its names stands for at that moment."""
 
     formula: str
@@ -152,7 +152,7 @@ class Reckoning:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class PolicyExplanation:
     """Why a page stands where it stands in the plan; None where a policy knows no such thing.
 
     Rates are changes a day: the middle one, and the bounds of 90 % of their probability. ``clock``
@@ -181,7 +181,7 @@ class Explanation:
     host_looks: int | None = None
     clock: float | None = None
     due: float | None = None
-    reckoning: Reckoning | None = None
+    reckoning: FormulaEvaluation | None = None
     change_days: float | None = None
     prior_change_days: float | None = None
 
@@ -189,7 +189,7 @@ class Explanation:
     def readiness(self) -> int | None:
         """The value on a scale from 0 to 100, where 100 is worth a visit now; None if never seen.
 
-        >>> Explanation(1, "age", 3, 1, 0.5, 2.0, 1.0, 1.0, 0.0).readiness
+        >>> PolicyExplanation(1, "age", 3, 1, 0.5, 2.0, 1.0, 1.0, 0.0).readiness
         25
         """
         if self.age_days == float("inf") or not self.multiplier > 0:

@@ -5,9 +5,9 @@ The same lines serve one number in compiled code, and whole arrays of numpy or o
 
 import numpy as np
 
-from freshet.core.types import Ids
+from freshet.core.types import HashArray
 
-LOTS = 2.0**64
+TIE_BREAK_RANGE = 2.0**64
 """How many different lots there are."""
 
 _STEP = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -15,10 +15,10 @@ _MIX_ONE, _MIX_TWO = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_133
 _FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-def scrambled(values: Ids) -> Ids:
+def splitmix64(values: HashArray) -> HashArray:
     """Spread every bit of each value over all of its bits, as SplitMix64 (Steele et al. 2014).
 
-    >>> scrambled(np.array([0], np.uint64)).tolist()
+    >>> splitmix64(np.array([0], np.uint64)).tolist()
     [16294208416658607535]
     """
     values = values + _STEP

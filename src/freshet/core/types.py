@@ -12,11 +12,11 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-Ids = NDArray[np.uint64]
-Counts = NDArray[np.uint32]
-Indices = NDArray[np.int32]
-Flags = NDArray[np.uint8]
-Floats = NDArray[np.float64]
+HashArray = NDArray[np.uint64]
+TermCountArray = NDArray[np.uint32]
+IndexArray = NDArray[np.int32]
+FlagArray = NDArray[np.uint8]
+FloatArray = NDArray[np.float64]
 
 
 class Outcome(StrEnum):
@@ -47,13 +47,13 @@ class Outcome(StrEnum):
     @property
     def is_look(self) -> bool:
         """Whether the visit showed the content, or that it is unchanged."""
-        return self in LOOKS
+        return self in LOOK_OUTCOMES
 
 
-LOOKS = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REPORTED})
+LOOK_OUTCOMES = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REPORTED})
 
 
-class Kind(StrEnum):
+class ContentKind(StrEnum):
     """What a snapshot is, whatever its server called it."""
 
     HTML = "html"
@@ -114,7 +114,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class RecordLocation:
     """Where a record lies in the archive."""
 
     file: str
@@ -140,23 +140,23 @@ class Visit:
     size: int | None = None
     digest: bytes | None = None
     media_type: str = ""
-    location: Location | None = None
+    location: RecordLocation | None = None
     final_url: str | None = None
     id: int | None = None
     why: str = ""
 
     @property
-    def ended(self) -> str:
+    def outcome_text(self) -> str:
         """Return in words how the visit ended."""
         return f"{self.outcome}: {self.why}" if self.why else str(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TermCounts:
     """How often each word occurs: ids sorted, counts beside them."""
 
-    ids: Ids
-    counts: Counts
+    hashes: HashArray
+    counts: TermCountArray
 
     @property
     def total(self) -> int:
@@ -164,7 +164,7 @@ class Terms:
         return int(self.counts.sum())
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.hashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,23 +191,23 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class LinkTable:
     """The distinct link targets of a view, in document order, as columns.
 
-    ``facts`` holds INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW per link.
+    ``flags`` holds INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW per link.
     """
 
     urls: tuple[str, ...]
     anchors: tuple[str, ...]
     rels: tuple[str, ...]
-    facts: Flags
+    flags: FlagArray
 
     def __len__(self) -> int:
         return len(self.urls)
 
     def __iter__(self) -> Iterator[Link]:
         for url, anchor, rel, fact in zip(
-            self.urls, self.anchors, self.rels, self.facts.tolist(), strict=True
+            self.urls, self.anchors, self.rels, self.flags.tolist(), strict=True
         ):
             yield Link(
                 url, anchor, rel, bool(fact & INTERNAL), bool(fact & SAME_HOST),
@@ -215,14 +215,14 @@ class Links:
             )  # fmt: skip
 
     @property
-    def internal(self) -> int:
+    def internal_count(self) -> int:
         """Return how many links stay on the page's site."""
-        return int(np.count_nonzero(self.facts & INTERNAL))
+        return int(np.count_nonzero(self.flags & INTERNAL))
 
     @property
-    def external(self) -> int:
+    def external_count(self) -> int:
         """Return how many links leave the page's site."""
-        return len(self) - self.internal
+        return len(self) - self.internal_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,22 +237,22 @@ class DomRows:
     """
 
     names: tuple[str, ...]
-    tag: Indices
-    parent: Indices
-    index: Indices
-    full_path: Ids
-    type_path: Ids
-    node_hash: Ids
-    subtree_hash: Ids
-    start: Indices
-    end: Indices
+    tag: IndexArray
+    parent: IndexArray
+    index: IndexArray
+    full_path: HashArray
+    type_path: HashArray
+    node_hash: HashArray
+    subtree_hash: HashArray
+    start: IndexArray
+    end: IndexArray
 
     def __len__(self) -> int:
         return len(self.tag)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ViewStatistics:
     """Sizes and counts of a view."""
 
     bytes: int
@@ -275,14 +275,14 @@ class View:
     """
 
     url: str
-    kind: Kind
+    kind: ContentKind
     charset: str
     title: str
     language: str
     text: str
-    terms: Terms
-    links: Links
-    facts: Facts
+    terms: TermCounts
+    links: LinkTable
+    facts: ViewStatistics
     body_hash: int
     text_hash: int
     structure_hash: int
@@ -333,14 +333,14 @@ class Forecast:
     last look; ``new_links`` the expected number of new outlinks by then.
     """
 
-    pages: Indices
-    horizons: Floats
-    survival: Floats
-    new_links: Floats | None = None
+    pages: IndexArray
+    horizons: FloatArray
+    survival: FloatArray
+    new_links: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PageChoice:
     """One page of a plan: what a visit now is worth, and why."""
 
     page: int

@@ -5,42 +5,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.types import DomRows, Floats, Indices, Terms
+from freshet.core.types import DomRows, FloatArray, IndexArray, TermCounts
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class VersionSeries:
     """The looks at a page in time order, and the distinct versions that they showed.
 
-    ``times`` are those of the looks (epoch seconds, never falling); ``shown`` says for each look
+    ``times`` are those of the looks (epoch seconds, never falling); ``version_indices`` says for each look
     which version it showed. ``doms`` is empty where no DOM rows were asked for, and holds None for
     versions that have none.
     """
 
-    times: Floats
-    shown: Indices
-    terms: tuple[Terms, ...]
+    times: FloatArray
+    version_indices: IndexArray
+    terms: tuple[TermCounts, ...]
     doms: tuple[DomRows | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.times)
 
 
-def series_of(
+def build_series(
     times: Sequence[float],
-    shown: Sequence[int],
-    terms: Sequence[Terms],
+    version_indices: Sequence[int],
+    terms: Sequence[TermCounts],
     doms: Sequence[DomRows | None] = (),
-) -> Series:
+) -> VersionSeries:
     """Put looks in time order, whatever order they were stored in; equal times keep theirs.
 
-    >>> series_of([20.0, 10.0], [1, 0], []).shown.tolist()
+    >>> build_series([20.0, 10.0], [1, 0], []).version_indices.tolist()
     [0, 1]
     """
     order = np.argsort(np.asarray(times, np.float64), kind="stable")
-    return Series(
+    return VersionSeries(
         np.asarray(times, np.float64)[order],
-        np.asarray(shown, np.int32)[order],
+        np.asarray(version_indices, np.int32)[order],
         tuple(terms),
         tuple(doms),
     )

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.core.budget import Budget, Pace, day_of, next_midnight
+from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 
 
 class DayBudget:
     """The budget of the present day; it begins anew with each day.
 
-    ``began`` is when the crawl began to spend it: requests are due from then on.
+    ``spending_since`` is when the crawl began to spend it: requests are due from then on.
 
     ``count_pages`` says how many pages there are, for budgets that are a share of them. With
     ``catch_up`` what the day so far has not used is available at once.
@@ -23,34 +23,34 @@ class DayBudget:
         self._budget = budget
         self._count_pages = count_pages
         self._catch_up = catch_up
-        self._pace: Pace | None = None
+        self._pace: RequestPace | None = None
         self.day = ""
         self.spent = 0
-        self.began: datetime | None = None
+        self.spending_since: datetime | None = None
 
-    def pace(self, now: datetime) -> Pace:
+    def pace(self, now: datetime) -> RequestPace:
         """Return the pace of the day, begun anew with the day and when the budget changes."""
-        total = self._budget.per_day(self._count_pages())
-        if self._pace is None or day_of(now) != self.day:
+        total = self._budget.requests_per_day(self._count_pages())
+        if self._pace is None or utc_day(now) != self.day:
             start = next_midnight(now) - timedelta(days=1) if self._catch_up else now
-            self.day, self.began = day_of(now), start
-            self.read()
-            self._pace = Pace(start, 0 if self._catch_up else self.spent, total)
+            self.day, self.spending_since = utc_day(now), start
+            self.reload()
+            self._pace = RequestPace(start, 0 if self._catch_up else self.spent, total)
         elif total != self._pace.total:
-            self._pace = Pace(now, self.spent, total)
+            self._pace = RequestPace(now, self.spent, total)
         return self._pace
 
-    def left(self, now: datetime) -> int:
+    def remaining(self, now: datetime) -> int:
         """Return how many requests the day has left."""
         return max(0, self.pace(now).total - self.spent)
 
-    def allowed_by(self, until: datetime, now: datetime) -> int:
+    def allowed_until(self, until: datetime, now: datetime) -> int:
         """Return how many more requests may be made by a time of this day."""
-        return max(0, self.pace(now).count_by(min(until, next_midnight(now))) - self.spent)
+        return max(0, self.pace(now).allowed_by(min(until, next_midnight(now))) - self.spent)
 
     def book(self, requests: int, now: datetime) -> int:
         """Book requests, as many as the day has left, and return how many."""
-        granted = min(requests, self.left(now))
+        granted = min(requests, self.remaining(now))
         if granted:
             self.add(granted, now)
         return granted
@@ -58,17 +58,17 @@ class DayBudget:
     def add(self, requests: int, now: datetime, *, samples: int = 0) -> None:
         """Book requests whatever is left; less than nothing gives back."""
         self.pace(now)
-        self._catalog.book(self.day, requests, samples=samples)
+        self._catalog.book_requests(self.day, requests, burst_requests=samples)
         self.spent += requests
 
-    def read(self) -> None:
+    def reload(self) -> None:
         """Read what is booked of the day, as after bookings were given back."""
         self.spent = self._catalog.spending(self.day).requests
 
-    def resume(self, now: datetime) -> None:
+    def restart_pace(self, now: datetime) -> None:
         """Spread what is left after requests that did not wait for the pace."""
-        self._pace = self.pace(now).resumed(now, self.spent)
+        self._pace = self.pace(now).restart_at(now, self.spent)
 
-    def go_beside(self, requests: int, now: datetime) -> None:
+    def skip_in_pace(self, requests: int, now: datetime) -> None:
         """Leave the pace as it is though requests were made beside it."""
-        self._pace = self.pace(now).beside(requests)
+        self._pace = self.pace(now).add_spent(requests)

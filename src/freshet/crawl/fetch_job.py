@@ -5,15 +5,15 @@ from datetime import datetime
 from math import inf
 from uuid import uuid4
 
-from freshet.archive.catalog.rows import Conditions, HostState
-from freshet.archive.importers.base import Arrival
+from freshet.archive.catalog.rows import CacheValidators, HostState
+from freshet.archive.importers.base import Observation
 from freshet.core.settings import PageSettings
-from freshet.core.types import Choice, Outcome, Page
+from freshet.core.types import Outcome, Page, PageChoice
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """A page to be fetched: leased and booked, not to be asked for before ``start``.
+class FetchJob:
+    """A page to be fetched: leased and booked, not to be asked for before ``not_before``.
 
     ``etag`` and ``last_modified`` are set where the request may be conditional; they belong to
     ``final_url``, where the page was last found. A sample is a look that a round asks for.
@@ -22,8 +22,8 @@ class Errand:
     page: int
     url: str
     host: str
-    start: datetime
-    day: str
+    not_before: datetime
+    budget_day: str
     settings: PageSettings
     reason: str = ""
     etag: str | None = None
@@ -33,44 +33,44 @@ class Errand:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """What came of a request: for an errand its page and day, for others neither.
 
-    ``asked`` says whether any request went out.
+    ``was_sent`` says whether any request went out.
     """
 
-    arrival: Arrival
+    observation: Observation
     page: int = 0
-    day: str = ""
-    asked: bool = True
+    budget_day: str = ""
+    was_sent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class JobBatch:
     """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
 
-    Where there was room for no more, that is at once. ``failed`` are pages that were leased and
-    booked, and of which no errand could be made; ``reopened`` are the hosts whose back-off a person
+    Where there was room for no more, that is at once. ``failures`` are pages that were leased and
+    booked, and of which no errand could be made; ``reopened_hosts`` are the hosts whose back-off a person
     has cleared since.
     """
 
-    errands: tuple[Errand, ...]
-    again: datetime | None
-    failed: tuple["Fetched", ...] = ()
-    reopened: tuple[str, ...] = ()
+    jobs: tuple[FetchJob, ...]
+    next_draw: datetime | None
+    failures: tuple["FetchResult", ...] = ()
+    reopened_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class CrawlStartState:
     """What a crawl finds when it begins: the hosts' states, and when one was last found dead.
 
-    Until ``died`` any host may have been asked, and nobody knows which; None: none was killed.
-    ``without_pages`` are the hosts that only redirects led to.
+    Until ``last_death`` any host may have been asked, and nobody knows which; None: none was killed.
+    ``hosts_without_pages`` are the hosts that only redirects led to.
     """
 
-    hosts: tuple[HostState, ...]
-    died: datetime | None
-    without_pages: frozenset[str] = frozenset()
+    host_states: tuple[HostState, ...]
+    last_death: datetime | None
+    hosts_without_pages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,28 +87,30 @@ class DaySpending:
     pages: int = 0
 
 
-def unfetched(page: Page | Errand, day: str, why: str, now: datetime) -> Fetched:
+def unsent_result(page: Page | FetchJob, day: str, why: str, now: datetime) -> FetchResult:
     """Return the failed visit of a page that was leased and booked, and could not be asked for."""
     number = page.id if isinstance(page, Page) else page.page
-    arrival = Arrival(page.url, "", now, uuid4().bytes, outcome=Outcome.REFUSED, why=why)
-    return Fetched(arrival, number, day, asked=False)
+    arrival = Observation(page.url, "", now, uuid4().bytes, outcome=Outcome.REFUSED, why=why)
+    return FetchResult(arrival, number, day, was_sent=False)
 
 
-def asked_for(page: int) -> Choice:
+def choice_on_request(page: int) -> PageChoice:
     """Return the choice of a page that someone asked for."""
-    return Choice(page, inf, "asked for")
+    return PageChoice(page, inf, "asked for")
 
 
-def errand_for(page: Page, start: datetime, day: str, settings: PageSettings, why: str) -> Errand:
+def job_for_page(
+    page: Page, start: datetime, day: str, settings: PageSettings, why: str
+) -> FetchJob:
     """Return the errand that fetches a page."""
-    return Errand(page.id, page.url, page.host, start, day, settings, why)
+    return FetchJob(page.id, page.url, page.host, start, day, settings, why)
 
 
-def conditional(errand: Errand, conditions: Conditions, audit_every: int) -> Errand:
+def with_conditions(job: FetchJob, conditions: CacheValidators, audit_every: int) -> FetchJob:
     """Return an errand that is conditional, but for the audit that is due now and then."""
-    if conditions.unchanged >= audit_every:
-        return errand
+    if conditions.not_modified_count >= audit_every:
+        return job
     return replace(
-        errand, etag=conditions.etag, last_modified=conditions.last_modified,
+        job, etag=conditions.etag, last_modified=conditions.last_modified,
         final_url=conditions.url,
     )  # fmt: skip

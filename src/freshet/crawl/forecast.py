@@ -10,25 +10,25 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import Clock
 from freshet.core.errors import UsageError
-from freshet.core.humanize import every
+from freshet.core.humanize import change_interval_text
 from freshet.core.settings import Settings
-from freshet.core.shares import percent
-from freshet.core.tables import DAY_SECONDS, Explanation
+from freshet.core.shares import percent_text
+from freshet.core.tables import DAY_SECONDS, PolicyExplanation
 from freshet.core.types import Page, Visit
-from freshet.crawl.live_policy import informed_policy
+from freshet.crawl.live_policy import build_live_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.policies import BAYES
+from freshet.schedule.policies import BAYES_POLICIES
 
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
 TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
 SAME_CHANCE = 0.1
-USUAL = "bayes-freshness"
+DEFAULT_FORECAST_POLICY = "bayes-freshness"
 
 
 @dataclass(frozen=True, slots=True)
-class Horizon:
+class ForecastHorizon:
     """How likely the page differs, by a time, from what its last look showed."""
 
     days: float
@@ -55,7 +55,7 @@ class PageForecast:
     rate: float | None
     rate_low: float | None
     rate_high: float | None
-    horizons: tuple[Horizon, ...]
+    horizons: tuple[ForecastHorizon, ...]
     change_days: float | None = None
     prior_change_days: float | None = None
     obstacle: str = ""
@@ -65,7 +65,7 @@ class PageForecast:
         """Say how often the page changes, and how likely it has by tomorrow."""
         if self.obstacle:
             return f"none; {self.obstacle}"
-        likely = f"{percent(self.tomorrow)} likely to have changed by tomorrow"
+        likely = f"{percent_text(self.tomorrow)} likely to have changed by tomorrow"
         if not self.looks:
             return f"not known yet; by pages like it, {likely}"
         return f"{self.how_often}; {likely}" if self.how_often else likely
@@ -84,7 +84,7 @@ class PageForecast:
         """
         if not self.looks or self.change_days is None:
             return ""
-        often = every(self.change_days) if self._agrees(self.change_days) else ""
+        often = change_interval_text(self.change_days) if self._agrees(self.change_days) else ""
         if self.looks < FEW_LOOKS:
             looks = "1 comparison" if self.looks == 1 else f"{self.looks} comparisons"
             return f"not well known yet, {often} by {looks}" if often else "not well known yet"
@@ -111,7 +111,7 @@ def forecasts(
     catalog: Catalog, settings: Settings, pages: Sequence[Page], now: datetime
 ) -> list[PageForecast]:
     """Return what is expected of live pages."""
-    policy = informed_policy(catalog, _forecasting(settings))
+    policy = build_live_policy(catalog, _forecasting(settings))
     if not isinstance(policy, BayesPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
@@ -126,18 +126,22 @@ def forecasts(
 
 def _forecasting(settings: Settings) -> Settings:
     """Return settings whose policy forecasts, as neither classic rules nor formulas do."""
-    return replace(settings, policy=USUAL) if settings.policy not in ("", *BAYES) else settings
+    return (
+        replace(settings, policy=DEFAULT_FORECAST_POLICY)
+        if settings.policy not in ("", *BAYES_POLICIES)
+        else settings
+    )
 
 
 def _forecast(
     page: Page,
     last_visit: Visit | None,
-    found: Explanation,
+    found: PolicyExplanation,
     at: tuple[datetime, Sequence[float]],
 ) -> PageForecast:
     now, survival = at
     horizons = (
-        Horizon(days, now + timedelta(days=days), max(0.0, 1.0 - still))
+        ForecastHorizon(days, now + timedelta(days=days), max(0.0, 1.0 - still))
         for days, still in zip(HORIZONS_DAYS, survival, strict=True)
     )
     return PageForecast(
@@ -147,7 +151,7 @@ def _forecast(
     )  # fmt: skip
 
 
-def _last_look(found: Explanation, now: datetime) -> datetime | None:
+def _last_look(found: PolicyExplanation, now: datetime) -> datetime | None:
     if found.age_days == float("inf"):
         return None
     return now - timedelta(seconds=found.age_days * DAY_SECONDS)

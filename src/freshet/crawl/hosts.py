@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from freshet.archive.catalog.rows import PLAIN_PORT, HostState
+from freshet.archive.catalog.rows import HTTP_PORT_SUFFIX, HostState
 from freshet.core.clock import from_epoch, to_epoch
-from freshet.core.local_time import to_minute
+from freshet.core.local_time import format_to_minute
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import DAY_SECONDS, UNBOUNDED, Caps, PageIds, key_of, keys_of
+from freshet.core.tables import (
+    DAY_SECONDS,
+    NO_VISIT_LIMIT,
+    HostCaps,
+    PageIdArray,
+    hash_name,
+    hash_names,
+)
 
 OK = 200
 
@@ -57,7 +64,7 @@ def _robots(kept: Mapping[str, Any]) -> str:
     """Say what came of asking for a host's robots.txt."""
     if not kept:
         return "robots.txt not asked for yet"
-    read = to_minute(from_epoch(float(kept["fetched"])))
+    read = format_to_minute(from_epoch(float(kept["fetched"])))
     if kept.get("failing_since") is not None:
         why = kept.get("why") or "no answer"
         return f"robots.txt cannot be had ({why}, {read}), so nothing is fetched for now"
@@ -66,7 +73,7 @@ def _robots(kept: Mapping[str, Any]) -> str:
     return f"no robots.txt (status {kept.get('status')}, {read}), so all may be fetched"
 
 
-class Turns:
+class HostTurns:
     """The hosts' time to come from now on, filled turn by turn; times are epoch seconds."""
 
     def __init__(
@@ -75,31 +82,33 @@ class Turns:
         self._usual = politeness.delay
         self._free: dict[str, float] = {}
         self._delays: dict[str, float] = {}
-        longest = longest_pause(politeness)
+        longest = max_backoff_seconds(politeness)
         for state in states:
             delay = delay_of(politeness, state.delay)
-            kept = epoch_of(state.next_allowed), epoch_of(state.backoff_until)
-            self._free[state.host] = max(cut(*kept, now, delay=delay, longest=longest))
+            kept = epoch_or_zero(state.next_allowed), epoch_or_zero(state.backoff_until)
+            self._free[state.host] = max(
+                bounded_times(*kept, now, delay=delay, max_backoff=longest)
+            )
             self._delays[state.host] = delay
 
-    def take(self, host: str, at: float) -> float:
+    def take_turn(self, host: str, at: float) -> float:
         """Take a host's next turn, not before a time, and return when it is."""
         turn = max(at, self._free.get(host, at))
         self._free[host] = turn + self._delays.get(host, self._usual)
         return turn
 
-    def room(self, host: str, at: float, until: float) -> int:
+    def count_turns(self, host: str, at: float, until: float) -> int:
         """Return how many turns a host has between two times."""
         start = max(at, self._free.get(host, at))
-        return rooms(until - start, self._delays.get(host, self._usual))
+        return turns_within(until - start, self._delays.get(host, self._usual))
 
-    def caps(self, at: float, until: float, barred: PageIds) -> Caps:
+    def host_caps(self, at: float, until: float, barred: PageIdArray) -> HostCaps:
         """Return every host's room between two times."""
         known = [host for host, free in self._free.items() if free > at or host in self._delays]
-        return Caps(
-            keys_of(known),
-            np.array([self.room(host, at, until) for host in known], np.int64),
-            rooms(until - at, self._usual),
+        return HostCaps(
+            hash_names(known),
+            np.array([self.count_turns(host, at, until) for host in known], np.int64),
+            turns_within(until - at, self._usual),
             barred,
         )
 
@@ -108,17 +117,19 @@ class Turns:
         return min((free for free in self._free.values() if free > after), default=None)
 
 
-def welcome(pages: Mapping[int, str], k: int, caps: Caps) -> tuple[list[int], Caps]:
+def pages_within_caps(
+    pages: Mapping[int, str], k: int, caps: HostCaps
+) -> tuple[list[int], HostCaps]:
     """Return the first k pages, given with their hosts, that have room, and the room they leave."""
-    room = dict(zip(caps.hosts.tolist(), caps.room.tolist(), strict=True))
+    room = dict(zip(caps.hosts.tolist(), caps.limits.tolist(), strict=True))
     chosen: list[int] = []
     for page, host in pages.items():
-        left = room.get(key := key_of(host), caps.otherwise)
+        left = room.get(key := hash_name(host), caps.default_limit)
         if left > 0 and len(chosen) < k:
             room[key] = left - 1
             chosen.append(page)
     hosts = np.array(list(room), np.uint64)
-    return chosen, replace(caps, hosts=hosts, room=np.array(list(room.values()), np.int64))
+    return chosen, replace(caps, hosts=hosts, limits=np.array(list(room.values()), np.int64))
 
 
 def delay_of(politeness: PolitenessSettings, own: float | None) -> float:
@@ -126,43 +137,43 @@ def delay_of(politeness: PolitenessSettings, own: float | None) -> float:
     return max(politeness.delay, own or 0.0)
 
 
-def longest_pause(politeness: PolitenessSettings) -> float:
+def max_backoff_seconds(politeness: PolitenessSettings) -> float:
     """Return the seconds for which a host is closed at most."""
     return politeness.longest_backoff * DAY_SECONDS
 
 
-def cut(
-    next_allowed: float, closed_until: float, now: float, *, delay: float, longest: float
+def bounded_times(
+    next_allowed: float, closed_until: float, now: float, *, delay: float, max_backoff: float
 ) -> tuple[float, float]:
     """Return a host's times, no later than they can be: a clock set back does not lock it.
 
-    >>> cut(1000.0, 0.0, 100.0, delay=2.0, longest=60.0)
+    >>> bounded_times(1000.0, 0.0, 100.0, delay=2.0, max_backoff=60.0)
     (102.0, 0.0)
     """
-    return min(next_allowed, now + delay), min(closed_until, now + longest)
+    return min(next_allowed, now + delay), min(closed_until, now + max_backoff)
 
 
-def rooms(span: float, delay: float) -> int:
+def turns_within(span: float, delay: float) -> int:
     """Return how many turns of a host begin within a span.
 
-    >>> rooms(60.0, 25.0), rooms(0.0, 25.0), rooms(-1.0, 25.0)
+    >>> turns_within(60.0, 25.0), turns_within(0.0, 25.0), turns_within(-1.0, 25.0)
     (3, 1, 0)
     """
     if span < 0:
         return 0
-    return min(UNBOUNDED, 1 + int(span / delay)) if delay > 0 else UNBOUNDED
+    return min(NO_VISIT_LIMIT, 1 + int(span / delay)) if delay > 0 else NO_VISIT_LIMIT
 
 
-def known_names(host: str) -> tuple[str, ...]:
+def host_names(host: str) -> tuple[str, ...]:
     """Return the names under which a host is remembered: the second has its plain robots.txt.
 
-    >>> known_names("example.org"), known_names("example.org:8080")
+    >>> host_names("example.org"), host_names("example.org:8080")
     (('example.org', 'example.org:80'), ('example.org:8080',))
     """
     has_port = host.rpartition(":")[2].isdecimal()
-    return (host,) if has_port else (host, host + PLAIN_PORT)
+    return (host,) if has_port else (host, host + HTTP_PORT_SUFFIX)
 
 
-def epoch_of(moment: datetime | None) -> float:
+def epoch_or_zero(moment: datetime | None) -> float:
     """Return a remembered time in epoch seconds, long ago where there is none."""
     return 0.0 if moment is None else to_epoch(moment)

@@ -1,6 +1,6 @@
 """What the last visit of a page met that shows no content, in words."""
 
-from freshet.core.local_time import to_second
+from freshet.core.local_time import format_to_second
 from freshet.core.types import Outcome, Visit
 
 ADVICE = {
@@ -21,7 +21,7 @@ def obstacle_of(visit: Visit | None) -> str:
         return f"its server is not trusted: {visit.why}; {advice_for(visit.outcome)}"
     if visit.outcome is Outcome.EMPTY:
         return f"it showed nothing: {visit.why or 'empty'}"
-    return f"its last visit showed no content: {visit_in_words(visit)}"
+    return f"its last visit showed no content: {describe_visit(visit)}"
 
 
 def advice_for(outcome: Outcome) -> str:
@@ -29,10 +29,10 @@ def advice_for(outcome: Outcome) -> str:
     return ADVICE.get(outcome, "")
 
 
-def visit_in_words(visit: Visit | None) -> str:
+def describe_visit(visit: Visit | None) -> str:
     """Say when a visit was and how it ended."""
     if visit is None:
         return "none yet"
     status = "" if visit.status is None else f", status {visit.status}"
     why = f" ({visit.why})" if visit.why not in ("", f"status {visit.status}") else ""
-    return f"{to_second(visit.time)}: {visit.outcome}{status}{why}"
+    return f"{format_to_second(visit.time)}: {visit.outcome}{status}{why}"

@@ -11,22 +11,22 @@ from math import isfinite
 
 import numpy as np
 
-from freshet.core.budget import Budget, Pace, day_of, next_midnight
+from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 from freshet.core.clock import from_epoch, to_epoch
-from freshet.core.settings import Settings, merge, objective_of
-from freshet.core.tables import NOTHING_SEEN, Caps, PageIds
-from freshet.core.types import Choice, Plan, PlannedVisit, Visit
-from freshet.crawl.budget_status import budget_now
-from freshet.crawl.frontier import Roll
-from freshet.crawl.hosts import Turns
-from freshet.crawl.live_policy import ids_of, informed_policy
+from freshet.core.settings import Settings, merge_settings, planning_objective
+from freshet.core.tables import NEVER_SEEN_REASON, HostCaps, PageIdArray
+from freshet.core.types import PageChoice, Plan, PlannedVisit, Visit
+from freshet.crawl.budget_status import current_budget
+from freshet.crawl.frontier import Frontier
+from freshet.crawl.hosts import HostTurns
+from freshet.crawl.live_policy import build_live_policy, id_array
 from freshet.record.store import CollectionStore
 
 HORIZON = timedelta(days=1)
 STEPS = 64
 
 
-def plan(
+def make_plan(
     collection: CollectionStore,
     *,
     budget: str | int = "",
@@ -34,14 +34,16 @@ def plan(
     limit: int | None = None,
 ) -> Plan:
     """Return what would be fetched within a day, in order; at most a day's budget, or ``limit``."""
-    settings = planned_for(collection.settings, objective)
-    ahead = Rehearsal(collection, settings, budget=str(budget))
+    settings = settings_for_objective(collection.settings, objective)
+    ahead = CrawlPreview(collection, settings, budget=str(budget))
     most = ahead.budget if limit is None else limit
-    choices = scored(sorted(ahead.visits(most), key=lambda visit: visit.expected))
-    return Plan(ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, tuple(choices))
+    choices = with_scores(sorted(ahead.visits(most), key=lambda visit: visit.expected))
+    return Plan(
+        ahead.now, planning_objective(settings), ahead.policy.name, ahead.budget, tuple(choices)
+    )
 
 
-def scored(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
+def with_scores(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
     """Return visits with their values on a scale from 0 to 100, where 100 is the greatest."""
     greatest = max((visit.value for visit in visits if isfinite(visit.value)), default=0.0)
     if greatest <= 0:
@@ -54,81 +56,91 @@ def scored(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
     ]
 
 
-def planned_for(settings: Settings, objective: str) -> Settings:
+def settings_for_objective(settings: Settings, objective: str) -> Settings:
     """Return settings that plan for another objective, where one is given."""
     if not objective:
         return settings
-    return merge(settings, {"objective": objective, "policy": ""}, where="plan")
+    return merge_settings(settings, {"objective": objective, "policy": ""}, origin="plan")
 
 
-class Rehearsal:
+class CrawlPreview:
     """A crawl that begins now, played ahead without fetching."""
 
     def __init__(
         self, collection: CollectionStore, settings: Settings, *, budget: str = ""
     ) -> None:
         self._catalog = collection.catalog
-        self._roll = Roll(collection.catalog, settings)
-        self._roll.read()
+        self._roll = Frontier(collection.catalog, settings)
+        self._roll.reload()
         self.now = collection.clock.now()
-        self._turns = Turns(collection.catalog.hosts(), settings.politeness, to_epoch(self.now))
-        self.policy = informed_policy(collection.catalog, settings, now=self.now)
-        self.budget = Budget.parse(budget or budget_now(collection)).per_day(self._roll.size)
-        self.spent = collection.catalog.spending(day_of(self.now)).requests
+        self._turns = HostTurns(
+            collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
+        )
+        self.policy = build_live_policy(collection.catalog, settings, now=self.now)
+        self.budget = Budget.parse(budget or current_budget(collection)).requests_per_day(
+            self._roll.size
+        )
+        self.spent = collection.catalog.spending(utc_day(self.now)).requests
 
-    def visits(self, most: int) -> Iterator[PlannedVisit]:
+    def visits(self, limit: int) -> Iterator[PlannedVisit]:
         """Yield visits in the order in which they are chosen: those that wait for no pace first."""
         start, spent = self.now, self.spent
         if spent >= self.budget:
             start, spent = next_midnight(self.now), 0
-        first = self._eager(start, min(most, self.budget - spent))
+        first = self._eager(start, min(limit, self.budget - spent))
         yield from self._placed(first, [start] * len(first))
-        yield from self._paced(Pace(start, spent + len(first), self.budget), most - len(first))
+        yield from self._paced(
+            RequestPace(start, spent + len(first), self.budget), limit - len(first)
+        )
 
-    def _eager(self, start: datetime, most: int) -> list[Choice]:
+    def _eager(self, start: datetime, most: int) -> list[PageChoice]:
         """Return the pages that someone asked for, then those never seen."""
-        asked = [Choice(page, np.inf, "asked for") for page in self._roll.asked(most)]
-        unseen = min(most, self._roll.eager()) - len(asked)
+        asked = [PageChoice(page, np.inf, "asked for") for page in self._roll.requested(most)]
+        unseen = min(most, self._roll.count_unpaced()) - len(asked)
         if unseen <= 0:
             return asked
-        found = list(self.policy.choose(start, unseen, Caps(barred=self._barred(start))))
-        later = [choice.page for choice in found if not self._roll.is_eager(choice.page)]
-        self.policy.release(ids_of(later))
+        found = list(
+            self.policy.choose(start, unseen, HostCaps(excluded_pages=self._barred(start)))
+        )
+        later = [choice.page for choice in found if not self._roll.is_unpaced(choice.page)]
+        self.policy.release(id_array(later))
         return asked + [choice for choice in found if choice.page not in later]
 
-    def _paced(self, pace: Pace, most: int) -> Iterator[PlannedVisit]:
+    def _paced(self, pace: RequestPace, most: int) -> Iterator[PlannedVisit]:
         """Yield the visits that the pace comes to, a few at a time."""
         step = 1 + most // STEPS
         at, number = pace.start, pace.spent
         end = pace.start + HORIZON
         while most > 0 and at < end:
-            if number >= pace.total or pace.due(number) >= next_midnight(pace.start):
-                pace, number = Pace(next_midnight(pace.start), 0, pace.total), 0
-            at, k = max(at, pace.due(number)), min(step, most)
-            found = self._choose(at, max(at, pace.due(number + k)), k)
-            times = [max(at, pace.due(number + place)) for place in range(len(found))]
+            if number >= pace.total or pace.due_time(number) >= next_midnight(pace.start):
+                pace, number = RequestPace(next_midnight(pace.start), 0, pace.total), 0
+            at, k = max(at, pace.due_time(number)), min(step, most)
+            found = self._choose(at, max(at, pace.due_time(number + k)), k)
+            times = [max(at, pace.due_time(number + place)) for place in range(len(found))]
             yield from self._placed(found, times)
             most, number = most - len(found), number + len(found)
             if not found:
                 at = self._next_event(at) or end
 
-    def _choose(self, at: datetime, until: datetime, k: int) -> list[Choice]:
-        caps = self._turns.caps(to_epoch(at), to_epoch(until), self._barred(at))
+    def _choose(self, at: datetime, until: datetime, k: int) -> list[PageChoice]:
+        caps = self._turns.host_caps(to_epoch(at), to_epoch(until), self._barred(at))
         return list(self.policy.choose(at, k, caps))
 
-    def _barred(self, at: datetime) -> PageIds:
-        return np.union1d(self._roll.barred(at), ids_of(self._roll.asked(self._roll.eager())))
+    def _barred(self, at: datetime) -> PageIdArray:
+        return np.union1d(
+            self._roll.barred_pages(at), id_array(self._roll.requested(self._roll.count_unpaced()))
+        )
 
     def _placed(
-        self, choices: Sequence[Choice], times: Sequence[datetime]
+        self, choices: Sequence[PageChoice], times: Sequence[datetime]
     ) -> Iterator[PlannedVisit]:
         """Give every choice its host's next turn."""
         pages = self._catalog.pages_by_id([choice.page for choice in choices])
-        unseen = [choice.page for choice in choices if choice.reason == NOTHING_SEEN]
+        unseen = [choice.page for choice in choices if choice.reason == NEVER_SEEN_REASON]
         visited = self._catalog.last_visits(unseen) if unseen else {}
         for choice, time in zip(choices, times, strict=True):
             page = pages[choice.page]
-            turn = from_epoch(self._turns.take(page.host, to_epoch(time)))
+            turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
             row = visited.get(page.id)
             reason = _reason(choice, row.visit if row else None)
             yield PlannedVisit(page, turn, choice.value, reason)
@@ -139,12 +151,12 @@ class Rehearsal:
         events = (
             None if opening is None else from_epoch(opening),
             self.policy.next_time(at),
-            self._roll.next_waking(at),
+            self._roll.next_active_start(at),
         )
         return min((event for event in events if event is not None and event > at), default=None)
 
 
-def _reason(choice: Choice, last_visit: Visit | None) -> str:
+def _reason(choice: PageChoice, last_visit: Visit | None) -> str:
     """Say why a page was chosen; where all its visits so far have failed, what the last one met."""
     if last_visit is None or last_visit.outcome.is_look:
         return choice.reason

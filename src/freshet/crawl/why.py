@@ -10,26 +10,26 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.active_hours import ActiveHours
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import every, span
-from freshet.core.local_time import to_second
-from freshet.core.settings import NO_OBJECTIVE, PageSettings, objective_of
-from freshet.core.shares import percent
-from freshet.core.tables import Explanation, Reckoning
+from freshet.core.humanize import change_interval_text, duration_text
+from freshet.core.local_time import format_to_second
+from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
+from freshet.core.shares import percent_text
+from freshet.core.tables import FormulaEvaluation, PolicyExplanation
 from freshet.core.types import Page, Visit
-from freshet.crawl.hosts import HostView, host_view, known_names
-from freshet.crawl.obstacles import obstacle_of, visit_in_words
-from freshet.crawl.plan import Rehearsal
+from freshet.crawl.hosts import HostView, host_names, host_view
+from freshet.crawl.obstacles import describe_visit, obstacle_of
+from freshet.crawl.plan import CrawlPreview
 from freshet.record.archive_writer import is_crawl
 from freshet.record.store import CollectionStore
 
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
-LOOKED_AHEAD = 2_000
-STEADY = 0.05
-NO_ROOM = "today's budget is spent; the next requests go out after midnight UTC"
+MAX_PREVIEWED_VISITS = 2_000
+STEADY_CLOCK_MARGIN = 0.05
+BUDGET_SPENT = "today's budget is spent; the next requests go out after midnight UTC"
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class ScheduleExplanation:
     """Everything that decides when a page is visited next.
 
     ``obstacles`` are what keeps it from being visited now, in words; ``expected`` is when its next
@@ -46,7 +46,7 @@ class Why:
     obstacles: tuple[str, ...]
     host: HostView
     last_visit: Visit | None
-    explanation: Explanation | None
+    explanation: PolicyExplanation | None
     expected: datetime | None
     verify_tls: bool = True
 
@@ -54,7 +54,7 @@ class Why:
     def next_check(self) -> str:
         """Say when the next check is to be expected."""
         if self.expected is not None:
-            return to_second(self.expected)
+            return format_to_second(self.expected)
         found = self.explanation
         is_worth_less = found is not None and found.chance is not None and found.due is None
         if is_worth_less and not self.obstacles:
@@ -62,7 +62,7 @@ class Why:
         return "not within a day, by what is known now"
 
     @property
-    def fails(self) -> bool:
+    def is_failing(self) -> bool:
         """Whether the last visit showed no content, so that nothing is forecast."""
         return self.last_visit is not None and not self.last_visit.outcome.is_look
 
@@ -73,36 +73,36 @@ class Why:
             yield "not now", obstacle
         yield "next check", self.next_check
         if self.explanation is not None:
-            yield from _reckoning(self.explanation, self.importance, fails=self.fails)
+            yield from _reckoning(self.explanation, self.importance, fails=self.is_failing)
         yield "plan", f"{_aim(self.objective)} by {self.policy}"
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
         yield "robots", self.host.robots
         if not self.verify_tls:
             yield "certificate", NOT_VERIFIED
-        yield "last visit", visit_in_words(self.last_visit)
+        yield "last visit", describe_visit(self.last_visit)
 
 
 def _aim(objective: str) -> str:
     return "for no objective," if objective == NO_OBJECTIVE else f"for {objective}"
 
 
-def why(collection: CollectionStore, page: Page) -> Why:
+def explain_page(collection: CollectionStore, page: Page) -> ScheduleExplanation:
     """Explain a page's place in the plan."""
-    return reasons(collection, [page])[0]
+    return explain_pages(collection, [page])[0]
 
 
-def reasons(collection: CollectionStore, pages: Sequence[Page]) -> list[Why]:
+def explain_pages(collection: CollectionStore, pages: Sequence[Page]) -> list[ScheduleExplanation]:
     """Explain the places of pages in the plan."""
-    ahead = Rehearsal(collection, collection.settings)
+    ahead = CrawlPreview(collection, collection.settings)
     expected = _expected(ahead, {page.id for page in pages})
     return [_why(collection, page, ahead, expected.get(page.id)) for page in pages]
 
 
-def _expected(ahead: Rehearsal, pages: set[int]) -> dict[int, datetime]:
+def _expected(ahead: CrawlPreview, pages: set[int]) -> dict[int, datetime]:
     """Return when pages would be visited next, those that come among the next visits."""
     found: dict[int, datetime] = {}
-    for visit in ahead.visits(LOOKED_AHEAD):
+    for visit in ahead.visits(MAX_PREVIEWED_VISITS):
         if visit.page.id in pages:
             found[visit.page.id] = visit.expected
         if len(found) == len(pages):
@@ -111,8 +111,8 @@ def _expected(ahead: Rehearsal, pages: set[int]) -> dict[int, datetime]:
 
 
 def _why(
-    collection: CollectionStore, page: Page, ahead: Rehearsal, expected: datetime | None
-) -> Why:  # fmt: skip
+    collection: CollectionStore, page: Page, ahead: CrawlPreview, expected: datetime | None
+) -> ScheduleExplanation:  # fmt: skip
     settings = collection.settings
     state = _host_state(collection, page)
     host = host_view(state, settings.politeness, ahead.now)
@@ -125,8 +125,8 @@ def _why(
         *filter(None, [obstacle_of(visit)]),
         *_waits(ahead, own, host, found),
     ]
-    return Why(
-        page, ahead.now, objective_of(settings), ahead.policy.name, ahead.budget, ahead.spent,
+    return ScheduleExplanation(
+        page, ahead.now, planning_objective(settings), ahead.policy.name, ahead.budget, ahead.spent,
         own.importance, tuple(obstacles), host, visit, found,
         expected or _due(ahead, page, own, host, found), own.verify_tls is not False,
     )  # fmt: skip
@@ -134,14 +134,14 @@ def _why(
 
 def _host_state(collection: CollectionStore, page: Page) -> HostState:
     """Return what is remembered of a page's host, with the robots.txt of the page's scheme."""
-    state = collection.catalog.host(page.host) or HostState(page.host)
+    state = collection.catalog.host_state(page.host) or HostState(page.host)
     if not page.url.startswith("http:"):
         return state
-    plain = collection.catalog.host(known_names(page.host)[-1])
+    plain = collection.catalog.host_state(host_names(page.host)[-1])
     return replace(state, robots=plain.robots if plain else {})
 
 
-def _explanation(ahead: Rehearsal, page: Page) -> Explanation | None:
+def _explanation(ahead: CrawlPreview, page: Page) -> PolicyExplanation | None:
     try:
         return ahead.policy.explain(page.id, ahead.now)
     except KeyError:
@@ -152,17 +152,17 @@ def _standing(collection: CollectionStore, page: Page) -> Iterator[str]:
     """Say what keeps a page out of every plan."""
     if page.source:
         yield f"it is a history imported from {page.source}; 'freshet add' keeps it fresh"
-    elif page.id in collection.catalog.standing().removed:
+    elif page.id in collection.catalog.inactive_pages().removed:
         yield "it was removed; 'freshet add' brings it back"
     if page.paused:
         yield "it is paused; 'freshet resume' takes it into plans again"
-    runs = is_crawl(ArchiveLock(collection.archive).holder())
+    runs = is_crawl(ArchiveLock(collection.archive_folder).holder())
     if runs and any(lease.page == page.id for lease in collection.catalog.leases()):
         yield "it is being fetched at this moment"
 
 
 def _waits(
-    ahead: Rehearsal, settings: PageSettings, host: HostView, found: Explanation | None
+    ahead: CrawlPreview, settings: PageSettings, host: HostView, found: PolicyExplanation | None
 ) -> Iterator[str]:
     """Say what it waits for."""
     hours = ActiveHours.parse(settings.active_hours)
@@ -171,17 +171,21 @@ def _waits(
     if host.closed_until is not None:
         plural = "" if host.failures == 1 else "s"
         why = f"after {host.failures:,} failure{plural}" if host.failures else "as it asked"
-        yield f"its host is closed until {to_second(host.closed_until)}, {why}"
+        yield f"its host is closed until {format_to_second(host.closed_until)}, {why}"
     if found is not None and isfinite(found.not_before):
         until = from_epoch(found.not_before)
         if until > ahead.now:
-            yield f"it is left alone until {to_second(until)}, as it was just visited or has failed"
+            yield f"it is left alone until {format_to_second(until)}, as it was just visited or has failed"
     if ahead.spent >= ahead.budget:
-        yield NO_ROOM
+        yield BUDGET_SPENT
 
 
 def _due(
-    ahead: Rehearsal, page: Page, settings: PageSettings, host: HostView, found: Explanation | None
+    ahead: CrawlPreview,
+    page: Page,
+    settings: PageSettings,
+    host: HostView,
+    found: PolicyExplanation | None,
 ) -> datetime | None:
     """Return when the page's value reaches the multiplier and nothing is in its way any more.
 
@@ -198,11 +202,11 @@ def _due(
 
 
 def _reckoning(
-    found: Explanation, importance: float, *, fails: bool
+    found: PolicyExplanation, importance: float, *, fails: bool
 ) -> Iterator[tuple[str, str]]:  # fmt: skip
     """Yield the numbers behind a page's place, from what is expected to what it rests on."""
     if found.chance is not None and not fails:
-        yield "changed by now", f"{percent(found.chance)} likely"
+        yield "changed by now", f"{percent_text(found.chance)} likely"
     if not fails:
         yield from _how_often(found)
     if found.reckoning is not None:
@@ -212,21 +216,21 @@ def _reckoning(
     if found.look_chance < 1:
         yield "visits that show it", f"{found.look_chance:.0%} likely"
     if isfinite(found.age_days):
-        yield "last seen", f"{span(found.age_days)} ago"
+        yield "last seen", f"{duration_text(found.age_days)} ago"
     yield from _basis(found, fails=fails)
 
 
-def _how_often(found: Explanation) -> Iterator[tuple[str, str]]:
+def _how_often(found: PolicyExplanation) -> Iterator[tuple[str, str]]:
     """Say how often the page changes, as far as that is known."""
     if found.change_days is None:
         return
     if found.looks:
-        yield "changes", f"{every(found.change_days)}{_between(found)}"
+        yield "changes", f"{change_interval_text(found.change_days)}{_between(found)}"
     else:
         yield "changes", "not known yet"
 
 
-def _value(found: Explanation) -> str:
+def _value(found: PolicyExplanation) -> str:
     """Say what a visit is worth, where 100 is enough for a visit now."""
     if not isfinite(found.age_days):
         return "first of all, nothing was seen of it yet"
@@ -235,24 +239,24 @@ def _value(found: Explanation) -> str:
     return f"{found.readiness} of 100; at 100 a visit is worth its place in the budget"
 
 
-def _by_formula(found: Reckoning) -> Iterator[tuple[str, str]]:
+def _by_formula(found: FormulaEvaluation) -> Iterator[tuple[str, str]]:
     yield "formula", found.formula
     if found.names:
         yield "where", ", ".join(f"{name} = {value:.4g}" for name, value in found.names.items())
     yield "score", f"{found.score:.4g}"
 
 
-def _basis(found: Explanation, *, fails: bool) -> Iterator[tuple[str, str]]:
+def _basis(found: PolicyExplanation, *, fails: bool) -> Iterator[tuple[str, str]]:
     looks = f"changes: {found.changes:,} in {found.looks:,} compared looks"
     others = "" if found.host_looks is None else f"; at its host: {found.host_looks:,} looks"
     yield "rests on", looks + others
     if found.prior_change_days is not None and not fails:
-        yield "pages like it", f"change {every(found.prior_change_days)}"
-    if found.clock is not None and abs(found.clock - 1) > STEADY:
+        yield "pages like it", f"change {change_interval_text(found.prior_change_days)}"
+    if found.clock is not None and abs(found.clock - 1) > STEADY_CLOCK_MARGIN:
         yield "its directory", f"changes {found.clock:.2g} times as fast as usual of late"
 
 
-def _between(found: Explanation) -> str:
+def _between(found: PolicyExplanation) -> str:
     if not found.rate_low or not found.rate_high:
         return ""
-    return f" (90 %: {span(1 / found.rate_high)} to {span(1 / found.rate_low)})"
+    return f" (90 %: {duration_text(1 / found.rate_high)} to {duration_text(1 / found.rate_low)})"

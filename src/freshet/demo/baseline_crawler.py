@@ -11,62 +11,68 @@ from http import HTTPStatus
 
 import numpy as np
 
-from freshet.backtest.continuous import Racer
+from freshet.backtest.continuous import SimulatedCrawler
 from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.policy import Policy
-from freshet.core.tables import Caps, VisitTable, keys_of
-from freshet.demo.demo_collection import AUDIT_EVERY, DELAY, Stage
-from freshet.demo.hosts import Answer, Asked, Hosts
+from freshet.core.tables import HostCaps, VisitTable, hash_names
+from freshet.demo.demo_collection import AUDIT_EVERY, DELAY, DemoCollection
+from freshet.demo.hosts import HostResponse, LoggedRequest, SimulatedHosts
 
-CONDITIONS = {"ETag": "if-none-match", "Last-Modified": "if-modified-since"}
+CONDITION_HEADERS = {"ETag": "if-none-match", "Last-Modified": "if-modified-since"}
 
 
 @dataclass(slots=True)
-class Memory:
+class PageValidators:
     """What a page's last content came with, and how often it was "not modified" since then."""
 
     conditions: Mapping[str, str] = field(default_factory=dict)
-    unchanged: int = 0
+    unchanged_count: int = 0
 
-    def ask(self) -> Mapping[str, str]:
+    def request_headers(self) -> Mapping[str, str]:
         """Return the conditions to ask by; none when an audit is due."""
-        return self.conditions if self.unchanged < AUDIT_EVERY else {}
+        return self.conditions if self.unchanged_count < AUDIT_EVERY else {}
 
-    def hear(self, answer: Answer, asked: Asked) -> None:
+    def update(self, answer: HostResponse, asked: LoggedRequest) -> None:
         """Take in how a request was answered."""
-        if asked.shows:
+        if asked.shows_content:
             given = dict(answer.headers)
-            named = [(CONDITIONS[name], given[name]) for name in CONDITIONS if name in given]
-            self.conditions, self.unchanged = dict(named[:1]), 0
+            named = [
+                (CONDITION_HEADERS[name], given[name])
+                for name in CONDITION_HEADERS
+                if name in given
+            ]
+            self.conditions, self.unchanged_count = dict(named[:1]), 0
         elif asked.status == HTTPStatus.NOT_MODIFIED:
-            self.unchanged += 1
+            self.unchanged_count += 1
 
 
-class Rival(Racer):
+class BaselineCrawler(SimulatedCrawler):
     """A policy that crawls a stage's web at an even pace; ``log`` has every request it makes."""
 
-    def __init__(self, policy: Policy, stage: Stage, budget_per_day: int, start: datetime) -> None:
-        super().__init__(policy, stage.truth(), budget_per_day, start)
+    def __init__(
+        self, policy: Policy, stage: DemoCollection, budget_per_day: int, start: datetime
+    ) -> None:
+        super().__init__(policy, stage.ground_truth(), budget_per_day, start)
         self._stage = stage
         self._clock = FixedClock(start)
-        self._hosts = Hosts(stage.web, self._clock, stage.origins)
+        self._hosts = SimulatedHosts(stage.web, self._clock, stage.origins)
         self.log = self._hosts.log
-        self._host_keys = keys_of([origin.removeprefix("http://") for origin in stage.origins])
+        self._host_keys = hash_names([origin.removeprefix("http://") for origin in stage.origins])
         self._closed_until = np.full(len(stage.web.hosts), -np.inf)
-        self._memories = [Memory() for _ in stage.web.pages]
+        self._memories = [PageValidators() for _ in stage.web.pages]
 
     def visit(self, now: float) -> None:
         """Let the policy choose a page, ask for it, and let the policy learn what came of it."""
         self._clock.at = from_epoch(now)
         for page in self._policy.choose(self._clock.at, 1, self._caps(now)).pages.tolist():
-            place = self._stage.pages[page]
+            place = self._stage.web_indices[page]
             asked = self._ask(place)
-            seen_before = bool(self._copies.exist(_just(place))[0])
-            changed = asked.shows and bool(self._copies.take(_just(place), now)[0])
+            seen_before = bool(self._copies.exists(_just(place))[0])
+            changed = asked.shows_content and bool(self._copies.refresh(_just(place), now)[0])
             self.visits += 1
             self.changes_found += changed
-            seems_changed = asked.shows and (changed or bool(self._truth.noisy[place]))
-            is_look = asked.shows or asked.status == HTTPStatus.NOT_MODIFIED
+            seems_changed = asked.shows_content and (changed or bool(self._truth.is_noisy[place]))
+            is_look = asked.shows_content or asked.status == HTTPStatus.NOT_MODIFIED
             self._policy.learn(
                 VisitTable(
                     pages=_just(page),
@@ -78,19 +84,19 @@ class Rival(Racer):
                 )
             )
 
-    def _ask(self, place: int) -> Asked:
+    def _ask(self, place: int) -> LoggedRequest:
         """Ask for a page as a crawl would, and note what its host wants and what it said."""
         page, memory = self._stage.web.pages[place], self._memories[place]
-        answer = self._hosts.answer(page.host, "GET", page.path, memory.ask())
+        answer = self._hosts.respond(page.host, "GET", page.path, memory.request_headers())
         asked = self.log.requests[-1]
-        memory.hear(answer, asked)
-        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, asked.wait or 0.0)
+        memory.update(answer, asked)
+        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, asked.retry_after or 0.0)
         self._closed_until[page.host] = asked.time + delay
         return asked
 
-    def _caps(self, now: float) -> Caps:
+    def _caps(self, now: float) -> HostCaps:
         """Return which hosts may be asked now."""
-        return Caps(self._host_keys, (self._closed_until <= now).astype(np.int64))
+        return HostCaps(self._host_keys, (self._closed_until <= now).astype(np.int64))
 
 
 def _just(number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:

@@ -2,21 +2,21 @@
 
 from datetime import datetime
 
-from freshet.core.clock import FixedClock, PacedClock
+from freshet.core.clock import FixedClock, ScaledClock
 
 
-class CuedClock:
+class DeferredClock:
     """A clock that stands still until its cue, and then runs ``speed`` times too fast."""
 
     def __init__(self, start: datetime, speed: float) -> None:
         self.start = start
         self.speed = speed
-        self._running: PacedClock | None = None
+        self._running: ScaledClock | None = None
 
-    def cue(self) -> None:
+    def begin(self) -> None:
         """Let the clock run, if it does not yet."""
         if self._running is None:
-            self._running = PacedClock(self.start, self.speed)
+            self._running = ScaledClock(self.start, self.speed)
 
     def now(self) -> datetime:
         """Return the time that this clock has reached."""

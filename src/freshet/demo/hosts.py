@@ -9,20 +9,20 @@ from http import HTTPStatus
 from operator import attrgetter
 
 from freshet.core.clock import Clock, to_epoch
-from freshet.world.simulated_web import LivingWeb, Rendered
+from freshet.world.simulated_web import PageResponse, SimulatedWeb
 
-ROBOTS = "/robots.txt"
-SITEMAP = "/sitemap.xml"
+ROBOTS_PATH = "/robots.txt"
+SITEMAP_PATH = "/sitemap.xml"
 RETRY_AFTER = "Retry-After"
-NEEDS_SCRIPTS = "script"
-TEXT = (("Content-Type", "text/plain; charset=utf-8"),)
-XML = (("Content-Type", "application/xml; charset=utf-8"),)
+SCRIPT_KIND = "script"
+TEXT_HEADERS = (("Content-Type", "text/plain; charset=utf-8"),)
+XML_HEADERS = (("Content-Type", "application/xml; charset=utf-8"),)
 
 Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HostResponse:
     """What goes back over the wire."""
 
     status: int
@@ -31,10 +31,10 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LoggedRequest:
     """One request as its host saw it; ``page`` is None where the address is no page's.
 
-    ``time`` is in epoch seconds, ``wait`` what Retry-After said. ``shows`` says whether the answer
+    ``time`` is in epoch seconds, ``retry_after`` what Retry-After said. ``shows_content`` says whether the answer
     held the page's content, and ``version`` which.
     """
 
@@ -44,51 +44,53 @@ class Asked:
     status: int
     page: int | None = None
     version: int = 0
-    shows: bool = False
-    wait: float | None = None
+    shows_content: bool = False
+    retry_after: float | None = None
 
 
-class Log:
+class RequestLog:
     """Every request that came, in order, and for each page those that asked for it."""
 
     def __init__(self) -> None:
-        self.requests: list[Asked] = []
-        self._of_pages: defaultdict[int, list[Asked]] = defaultdict(list)
+        self.requests: list[LoggedRequest] = []
+        self._of_pages: defaultdict[int, list[LoggedRequest]] = defaultdict(list)
 
-    def note(self, asked: Asked) -> None:
+    def add(self, asked: LoggedRequest) -> None:
         """Add a request."""
         self.requests.append(asked)
         if asked.page is not None:
             self._of_pages[asked.page].append(asked)
 
-    def of_page(self, page: int) -> Sequence[Asked]:
+    def requests_for(self, page: int) -> Sequence[LoggedRequest]:
         """Return the requests for a page."""
         return self._of_pages[page]
 
-    def answer_to(self, page: int, sent: float) -> Asked | None:
+    def response_to(self, page: int, sent: float) -> LoggedRequest | None:
         """Return how a request for a page that went out at a moment was answered."""
         asked = self._of_pages[page]
         place = bisect_left(asked, sent, key=attrgetter("time"))
         return asked[place] if place < len(asked) else None
 
 
-class Hosts:
+class SimulatedHosts:
     """The hosts of a living web at the time of a clock; ``log`` has every request."""
 
-    def __init__(self, web: LivingWeb, clock: Clock, origins: Sequence[str]) -> None:
-        self.log = Log()
+    def __init__(self, web: SimulatedWeb, clock: Clock, origins: Sequence[str]) -> None:
+        self.log = RequestLog()
         self._web = web
         self._clock = clock
         self._origins = origins
         self._admitted: list[deque[float]] = [deque() for _ in web.hosts]
 
-    def answer(self, host: int, method: str, path: str, headers: Mapping[str, str]) -> Answer:
+    def respond(
+        self, host: int, method: str, path: str, headers: Mapping[str, str]
+    ) -> HostResponse:
         """Answer a request to a host; header names are in lower case."""
         now = to_epoch(self._clock.now())
-        page = self._web.find(host, path)
+        page = self._web.find_page(host, path)
         if method != "GET":
             return self._say(
-                now, host, path, Answer(HTTPStatus.METHOD_NOT_ALLOWED, (("Allow", "GET"),))
+                now, host, path, HostResponse(HTTPStatus.METHOD_NOT_ALLOWED, (("Allow", "GET"),))
             )
         if page is None:
             return self._say(now, host, path, self._other(host, path, now))
@@ -97,18 +99,20 @@ class Hosts:
             return self._refuse(now, page, wait)
         return self._show(now, page, headers)
 
-    def _say(self, now: float, host: int, path: str, answer: Answer) -> Answer:
-        self.log.note(Asked(now, host, path, answer.status))
+    def _say(self, now: float, host: int, path: str, answer: HostResponse) -> HostResponse:
+        self.log.add(LoggedRequest(now, host, path, answer.status))
         return answer
 
-    def _other(self, host: int, path: str, now: float) -> Answer:
+    def _other(self, host: int, path: str, now: float) -> HostResponse:
         """Answer for an address that is no page's."""
-        if path == ROBOTS:
-            return Answer(HTTPStatus.OK, TEXT, self._web.robots(host, self._origins).encode())
-        sitemap = self._web.sitemap(host, now, self._origins) if path == SITEMAP else None
+        if path == ROBOTS_PATH:
+            return HostResponse(
+                HTTPStatus.OK, TEXT_HEADERS, self._web.robots(host, self._origins).encode()
+            )
+        sitemap = self._web.sitemap(host, now, self._origins) if path == SITEMAP_PATH else None
         if sitemap is not None:
-            return Answer(HTTPStatus.OK, XML, sitemap.encode())
-        return Answer(HTTPStatus.NOT_FOUND, TEXT, b"Not found\n")
+            return HostResponse(HTTPStatus.OK, XML_HEADERS, sitemap.encode())
+        return HostResponse(HTTPStatus.NOT_FOUND, TEXT_HEADERS, b"Not found\n")
 
     def _impatience(self, host: int, now: float) -> float | None:
         """Return how long a host wants to be left alone; None where it lets a request in."""
@@ -123,34 +127,36 @@ class Hosts:
         admitted.append(now)
         return None
 
-    def _refuse(self, now: float, page: int, wait: float) -> Answer:
+    def _refuse(self, now: float, page: int, wait: float) -> HostResponse:
         asked = self._web.pages[page]
-        self.log.note(
-            Asked(now, asked.host, asked.path, HTTPStatus.TOO_MANY_REQUESTS, page, wait=wait)
+        self.log.add(
+            LoggedRequest(
+                now, asked.host, asked.path, HTTPStatus.TOO_MANY_REQUESTS, page, retry_after=wait
+            )
         )
-        return Answer(
+        return HostResponse(
             HTTPStatus.TOO_MANY_REQUESTS,
-            (*TEXT, (RETRY_AFTER, f"{wait:.0f}")),
+            (*TEXT_HEADERS, (RETRY_AFTER, f"{wait:.0f}")),
             b"Too many requests\n",
         )
 
-    def _show(self, now: float, page: int, headers: Mapping[str, str]) -> Answer:
+    def _show(self, now: float, page: int, headers: Mapping[str, str]) -> HostResponse:
         asked = self._web.pages[page]
         made = self._web.render(page, now, len(self.log.requests), self._origins)
         unchanged = not made.is_error and is_unchanged(made, headers)
         status = HTTPStatus.NOT_MODIFIED if unchanged else made.status
         wait = dict(made.headers).get(RETRY_AFTER)
-        self.log.note(
-            Asked(
+        self.log.add(
+            LoggedRequest(
                 now, asked.host, asked.path, status, page, made.version,
-                shows=not (unchanged or made.is_error or asked.kind == NEEDS_SCRIPTS),
-                wait=float(wait) if wait else None,
+                shows_content=not (unchanged or made.is_error or asked.kind == SCRIPT_KIND),
+                retry_after=float(wait) if wait else None,
             )
         )  # fmt: skip
-        return Answer(status, made.headers, b"" if unchanged else made.body)
+        return HostResponse(status, made.headers, b"" if unchanged else made.body)
 
 
-def is_unchanged(made: Rendered, headers: Mapping[str, str]) -> bool:
+def is_unchanged(made: PageResponse, headers: Mapping[str, str]) -> bool:
     """Whether a page is still what the one who asks has, by RFC 9110, section 13.1."""
     tags = headers.get("if-none-match")
     if tags is not None:

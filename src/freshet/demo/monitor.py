@@ -16,36 +16,36 @@ from typing import TypeVar
 
 import numpy as np
 
-from freshet.backtest.continuous import Standing
+from freshet.backtest.continuous import CrawlerScore
 from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.core.policy import Policy
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Change, Outcome, Visit
 from freshet.crawl.fetch_job import DaySpending
 from freshet.crawl.live_policy import visit_table
-from freshet.demo.demo_collection import Stage
-from freshet.demo.hosts import Log
-from freshet.demo.scoreboard import Race
-from freshet.fetch.recording_loop import Tidings
+from freshet.demo.demo_collection import DemoCollection
+from freshet.demo.hosts import RequestLog
+from freshet.demo.scoreboard import DemoScoreboard
+from freshet.fetch.recording_loop import CrawlEvent
 
-KEPT_FINDS = 8
-EVERY_SECONDS = 0.5
+FINDING_COUNT = 8
+REFRESH_SECONDS = 0.5
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class VisitFinding:
     """Something that a visit brought to light; ``is_news`` where the page has truly changed."""
 
     time: datetime
     page: str
-    what: str
+    text: str
     is_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class PageSight:
+class LivePageStatus:
     """A page as it stands: what was seen of it, and what is expected; rates are per day."""
 
     name: str
@@ -61,17 +61,17 @@ class PageSight:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """Everything there is to see at a moment; ``late`` is how many visits began too late."""
+class LiveStatus:
+    """Everything there is to see at a moment; ``late_visits`` is how many visits began too late."""
 
     now: datetime
-    share: float
+    elapsed_share: float
     spending: DaySpending | None
     outcomes: dict[str, int]
-    standings: tuple[Standing, ...]
-    pages: tuple[PageSight, ...]
-    finds: tuple[Find, ...]
-    late: int = 0
+    scores: tuple[CrawlerScore, ...]
+    pages: tuple[LivePageStatus, ...]
+    findings: tuple[VisitFinding, ...]
+    late_visits: int = 0
 
     @property
     def visits(self) -> int:
@@ -79,63 +79,63 @@ class Sight:
         return sum(self.outcomes.values())
 
 
-Show = Callable[[Sight], None]
+StatusListener = Callable[[LiveStatus], None]
 
 
 @dataclass(slots=True)
-class Watch:
+class CrawlMonitor:
     """Gathers what a crawl tells, and shows it; ``log`` is what the hosts say of it.
 
-    ``shown`` is how many pages are looked at closely. A visit is late that begins more than so many
+    ``page_count`` is how many pages are looked at closely. A visit is late that begins more than so many
     real seconds after its time.
     """
 
-    stage: Stage
-    race: Race
+    demo_collection: DemoCollection
+    scoreboard: DemoScoreboard
     policy: Policy
-    log: Log
+    log: RequestLog
     span: tuple[datetime, datetime]
-    shown: int = 0
+    page_count: int = 0
     late_seconds: float = np.inf
-    _heard: SimpleQueue[Tidings] = field(default_factory=SimpleQueue)
+    _heard: SimpleQueue[CrawlEvent] = field(default_factory=SimpleQueue)
     _spending: DaySpending | None = None
     _outcomes: Counter[str] = field(default_factory=Counter)
     _last_change: dict[int, datetime] = field(default_factory=dict)
     _late: int = 0
-    _finds: deque[Find] = field(default_factory=lambda: deque(maxlen=KEPT_FINDS))
+    _finds: deque[VisitFinding] = field(default_factory=lambda: deque(maxlen=FINDING_COUNT))
 
-    def hear(self, tidings: Tidings) -> None:
+    def on_event(self, tidings: CrawlEvent) -> None:
         """Take in what the crawl tells, without making it wait."""
         self._heard.put(tidings)
 
-    def look(self, now: datetime) -> Sight:
+    def status(self, now: datetime) -> LiveStatus:
         """Take in everything that was heard, and return the picture of a moment."""
         for tidings in _drained(self._heard):
             self._spending = tidings.spending
             self._late += sum(wait > self.late_seconds for wait in tidings.queue.lateness)
-            self.policy.learn(visit_table(tidings.learnt))
-            for visit, change in tidings.learnt:
+            self.policy.learn(visit_table(tidings.visits))
+            for visit, change in tidings.visits:
                 self._take(visit, change)
         start, end = self.span
-        return Sight(
+        return LiveStatus(
             now=now,
-            share=min(1.0, (now - start) / (end - start)),
+            elapsed_share=min(1.0, (now - start) / (end - start)),
             spending=self._spending,
             outcomes=dict(self._outcomes),
-            standings=self.race.standings(now),
+            scores=self.scoreboard.scores(now),
             pages=tuple(self._pages(now)),
-            finds=tuple(reversed(self._finds)),
-            late=self._late,
+            findings=tuple(reversed(self._finds)),
+            late_visits=self._late,
         )
 
     @contextmanager
-    def showing(self, clock: Clock, show: Show) -> Iterator[None]:
+    def showing_status(self, clock: Clock, show: StatusListener) -> Iterator[None]:
         """Show a picture every moment, in a thread of its own, until left."""
         is_over = Event()
 
         def go_on() -> None:
-            while not is_over.wait(EVERY_SECONDS):
-                show(self.look(clock.now()))
+            while not is_over.wait(REFRESH_SECONDS):
+                show(self.status(clock.now()))
 
         with ThreadPoolExecutor(1, thread_name_prefix="watch") as thread:
             going = thread.submit(go_on)
@@ -148,31 +148,35 @@ class Watch:
     def _take(self, visit: Visit, change: Change | None) -> None:
         """Score a visit on the truth, and note what it found."""
         self._outcomes[visit.outcome] += 1
-        if visit.page not in self.stage.pages or visit.time > self.span[1]:
+        if visit.page not in self.demo_collection.web_indices or visit.time > self.span[1]:
             return
-        answer = self.log.answer_to(self.stage.pages[visit.page], to_epoch(visit.time))
+        answer = self.log.response_to(
+            self.demo_collection.web_indices[visit.page], to_epoch(visit.time)
+        )
         taken = answer.time if answer and visit.outcome is Outcome.OK else None
-        is_news = self.race.visited(visit.page, taken)
+        is_news = self.scoreboard.record_visit(visit.page, taken)
         if change is not None and change.changed:
             self._last_change[visit.page] = visit.time
         what = _told(visit, change, is_news=is_news)
         if what:
-            self._finds.append(Find(visit.time, self.stage.name(visit.page), what, is_news))
+            self._finds.append(
+                VisitFinding(visit.time, self.demo_collection.name(visit.page), what, is_news)
+            )
 
-    def _pages(self, now: datetime) -> Iterator[PageSight]:
+    def _pages(self, now: datetime) -> Iterator[LivePageStatus]:
         """Yield the foremost pages as they stand, measured by the page worth most just now."""
-        if not self.shown:
+        if not self.page_count:
             return
-        self.policy.release(self.policy.choose(now, 1, Caps()).pages)
-        for page in self.stage.foremost(self.shown):
+        self.policy.release(self.policy.choose(now, 1, HostCaps()).pages)
+        for page in self.demo_collection.pages_to_show(self.page_count):
             yield self._page(page, now)
 
-    def _page(self, page: int, now: datetime) -> PageSight:
+    def _page(self, page: int, now: datetime) -> LivePageStatus:
         known = self.policy.explain(page, now)
         next_check = known.due if known.due is None else max(known.due, known.not_before)
-        return PageSight(
-            name=self.stage.name(page),
-            kind=self.stage.kind(page),
+        return LivePageStatus(
+            name=self.demo_collection.name(page),
+            kind=self.demo_collection.kind(page),
             looks=known.looks,
             changes=known.changes,
             last_change=self._last_change.get(page),

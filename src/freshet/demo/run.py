@@ -6,45 +6,45 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from freshet.core.budget import Budget
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 from freshet.core.policy import Policy
-from freshet.crawl.live_policy import informed_policy
-from freshet.demo.clock import CuedClock
-from freshet.demo.demo_collection import Stage, build
-from freshet.demo.hosts import Answer, Hosts, Log
-from freshet.demo.monitor import Show, Sight, Watch
-from freshet.demo.scoreboard import Race
-from freshet.demo.server import Answering, Server, listen, origin_of
-from freshet.demo.warm_up import rehearse
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl
+from freshet.crawl.live_policy import build_live_policy
+from freshet.demo.clock import DeferredClock
+from freshet.demo.demo_collection import DemoCollection, build_collection
+from freshet.demo.hosts import HostResponse, RequestLog, SimulatedHosts
+from freshet.demo.monitor import CrawlMonitor, LiveStatus, StatusListener
+from freshet.demo.scoreboard import DemoScoreboard
+from freshet.demo.server import LoopbackServer, RequestHandler, open_sockets, origin_of
+from freshet.demo.warm_up import warm_up
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
 from freshet.record.store import CollectionStore
-from freshet.world.simulated_web import LivingWeb
+from freshet.world.simulated_web import SimulatedWeb
 
-COLLECTION = "collection"
-REHEARSAL = "rehearsal"
-SEED = 1
-DAYS = 21.0
-SPEED = 20_000.0
-BUDGET = "100/day"
+COLLECTION_FOLDER = "collection"
+WARM_UP_FOLDER = "rehearsal"
+DEFAULT_SEED = 1
+DEFAULT_DAYS = 21.0
+DEFAULT_SPEED = 20_000.0
+DEFAULT_BUDGET = "100/day"
 # Seconds of the web's time by which a visit may begin late.
-LATE = 3_600.0
+LATE_SECONDS = 3_600.0
 # Real seconds that the first request may take from the start of a crawl.
-GETTING_READY = 0.5
+START_ALLOWANCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DemoOptions:
     """What can be chosen about a demonstration.
 
     ``start`` is when the web's time begins, ``speed`` how many of its seconds pass in a real one.
     """
 
     start: datetime
-    seed: int = SEED
-    days: float = DAYS
-    speed: float = SPEED
-    budget: str = BUDGET
+    seed: int = DEFAULT_SEED
+    days: float = DEFAULT_DAYS
+    speed: float = DEFAULT_SPEED
+    budget: str = DEFAULT_BUDGET
     port: int = 0
 
     @property
@@ -57,24 +57,24 @@ class Options:
         """When the web's time begins and ends."""
         return self.start, self.end
 
-    def requests_a_day(self, pages: int) -> int:
+    def requests_per_day(self, pages: int) -> int:
         """Return what the budget comes to for so many pages."""
-        return Budget.parse(self.budget).per_day(pages)
+        return Budget.parse(self.budget).requests_per_day(pages)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A demonstration that has ended; ``is_whole`` unless it was stopped before its time."""
+class DemoResult:
+    """A demonstration that has ended; ``is_complete`` unless it was stopped before its time."""
 
-    options: Options
-    stage: Stage
-    log: Log
-    sight: Sight
+    options: DemoOptions
+    demo_collection: DemoCollection
+    log: RequestLog
+    status: LiveStatus
     seconds: float
-    is_whole: bool
+    is_complete: bool
 
 
-Prepared = Callable[[Stage], None]
+PreparedListener = Callable[[DemoCollection], None]
 
 
 def monday_before(now: datetime, days: float) -> datetime:
@@ -87,48 +87,57 @@ def monday_before(now: datetime, days: float) -> datetime:
     return latest - timedelta(days=latest.weekday())
 
 
-def run(folder: Path, options: Options, *, prepared: Prepared, show: Show, shown: int) -> Ended:
+def run_demo(
+    folder: Path,
+    options: DemoOptions,
+    *,
+    on_prepared: PreparedListener,
+    show: StatusListener,
+    page_count: int,
+) -> DemoResult:
     """Crawl a living web until its time is over, or until asked to stop.
 
-    ``prepared`` is told what is about to be crawled; ``show`` gets a picture every moment, in
-    another thread, with so many pages ``shown`` in it.
+    ``on_prepared`` is told what is about to be crawled; ``show`` gets a picture every moment, in
+    another thread, with so many pages ``page_count`` in it.
     """
-    web = LivingWeb(options.seed, options.start, options.days)
-    sockets = listen(len(web.hosts), options.port)
+    web = SimulatedWeb(options.seed, options.start, options.days)
+    sockets = open_sockets(len(web.hosts), options.port)
     origins = [origin_of(each) for each in sockets]
-    stage = build(folder / COLLECTION, web, origins, options.budget)
-    prepared(stage)
-    rehearse(folder / REHEARSAL, web)
-    clock = CuedClock(options.start, options.speed)
-    hosts = Hosts(web, clock, origins)
-    watch = Watch(
-        stage, _race(stage, options), _policy(stage), hosts.log, options.span, shown,
-        late_seconds=LATE / options.speed,
+    stage = build_collection(folder / COLLECTION_FOLDER, web, origins, options.budget)
+    on_prepared(stage)
+    warm_up(folder / WARM_UP_FOLDER, web)
+    clock = DeferredClock(options.start, options.speed)
+    hosts = SimulatedHosts(web, clock, origins)
+    watch = CrawlMonitor(
+        stage, _race(stage, options), _policy(stage), hosts.log, options.span, page_count,
+        late_seconds=LATE_SECONDS / options.speed,
     )  # fmt: skip
-    limits = Limits(seconds=clock.seconds_until(options.end) + GETTING_READY)
-    began = stopwatch()
-    with Server(sockets, _cueing(clock, hosts)), watch.showing(clock, show):
-        crawl(stage.path, clock=clock, limits=limits, listeners=[watch.hear])
+    limits = CrawlLimits(seconds=clock.seconds_until(options.end) + START_ALLOWANCE_SECONDS)
+    began = monotonic_seconds()
+    with LoopbackServer(sockets, _cueing(clock, hosts)), watch.showing_status(clock, show):
+        run_crawl(stage.path, clock=clock, limits=limits, listeners=[watch.on_event])
     now = clock.now()
-    sight = watch.look(min(now, options.end))
-    return Ended(options, stage, hosts.log, sight, stopwatch() - began, now >= options.end)
+    sight = watch.status(min(now, options.end))
+    return DemoResult(
+        options, stage, hosts.log, sight, monotonic_seconds() - began, now >= options.end
+    )
 
 
-def _race(stage: Stage, options: Options) -> Race:
-    return Race(stage, *options.span, options.requests_a_day(stage.size))
+def _race(stage: DemoCollection, options: DemoOptions) -> DemoScoreboard:
+    return DemoScoreboard(stage, *options.span, options.requests_per_day(stage.size))
 
 
-def _policy(stage: Stage) -> Policy:
+def _policy(stage: DemoCollection) -> Policy:
     """Return a policy that knows the stage's pages as the crawl's own does."""
     with CollectionStore.open(stage.path) as collection:
-        return informed_policy(collection.catalog, collection.settings)
+        return build_live_policy(collection.catalog, collection.settings)
 
 
-def _cueing(clock: CuedClock, hosts: Hosts) -> Answering:
+def _cueing(clock: DeferredClock, hosts: SimulatedHosts) -> RequestHandler:
     """Return what answers requests; the first of them starts the clock."""
 
-    def answer(host: int, method: str, path: str, headers: Mapping[str, str]) -> Answer:
-        clock.cue()
-        return hosts.answer(host, method, path, headers)
+    def answer(host: int, method: str, path: str, headers: Mapping[str, str]) -> HostResponse:
+        clock.begin()
+        return hosts.respond(host, method, path, headers)
 
     return answer

@@ -10,16 +10,16 @@ from threading import Event, Thread
 from typing import Self
 
 from freshet.core.errors import UsageError
-from freshet.demo.hosts import Answer
+from freshet.demo.hosts import HostResponse
 
 ADDRESS = "127.0.0.1"
-LONGEST_HEAD = 1 << 16
-WORDS = 3
+MAX_HEAD_BYTES = 1 << 16
+REQUEST_LINE_WORDS = 3
 
-Answering = Callable[[int, str, str, Mapping[str, str]], Answer]
+RequestHandler = Callable[[int, str, str, Mapping[str, str]], HostResponse]
 
 
-def listen(count: int, first_port: int = 0) -> list[socket.socket]:
+def open_sockets(count: int, first_port: int = 0) -> list[socket.socket]:
     """Return sockets that listen on loopback: at a port and those after it, or at any free ones."""
     found: list[socket.socket] = []
     try:
@@ -46,13 +46,13 @@ def origin_of(listening: socket.socket) -> str:
     return f"http://{ADDRESS}:{port_of(listening)}"
 
 
-class Server:
+class LoopbackServer:
     """Serves hosts at listening sockets, which it closes in the end.
 
     ``answer`` takes the host's number, the method, the path and the headers in lower case.
     """
 
-    def __init__(self, sockets: Sequence[socket.socket], answer: Answering) -> None:
+    def __init__(self, sockets: Sequence[socket.socket], answer: RequestHandler) -> None:
         self._sockets = sockets
         self._answer = answer
         self._loop = asyncio.new_event_loop()
@@ -76,7 +76,7 @@ class Server:
     async def _serve(self) -> None:
         servers = [
             await asyncio.start_server(
-                partial(self._converse, host), sock=listening, limit=LONGEST_HEAD
+                partial(self._converse, host), sock=listening, limit=MAX_HEAD_BYTES
             )
             for host, listening in enumerate(self._sockets)
         ]
@@ -97,26 +97,26 @@ class Server:
         ):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(reply(self._answer, host, head))
+                writer.write(handle_request(self._answer, host, head))
                 await writer.drain()
         writer.close()
 
 
-def reply(answer: Answering, host: int, head: bytes) -> bytes:
+def handle_request(answer: RequestHandler, host: int, head: bytes) -> bytes:
     """Return the answer to the head of a request, as bytes."""
     first, *rest = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     words = first.split(" ")
-    if len(words) != WORDS:
-        return written(Answer(HTTPStatus.BAD_REQUEST))
+    if len(words) != REQUEST_LINE_WORDS:
+        return encode_response(HostResponse(HTTPStatus.BAD_REQUEST))
     pairs = (line.partition(":") for line in rest)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
-    return written(answer(host, words[0], words[1], headers))
+    return encode_response(answer(host, words[0], words[1], headers))
 
 
-def written(answer: Answer) -> bytes:
+def encode_response(answer: HostResponse) -> bytes:
     """Write an answer as HTTP/1.1 has it.
 
-    >>> written(Answer(200, (("ETag", '"1"'),), b"hello"))
+    >>> encode_response(HostResponse(200, (("ETag", '"1"'),), b"hello"))
     b'HTTP/1.1 200 OK\\r\\nETag: "1"\\r\\nContent-Length: 5\\r\\n\\r\\nhello'
     """
     lines = [f"HTTP/1.1 {int(answer.status)} {HTTPStatus(answer.status).phrase}"]

@@ -5,35 +5,35 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch, to_epoch
-from freshet.core.tables import Caps
+from freshet.core.tables import HostCaps
 from freshet.core.types import Snapshot
-from freshet.crawl.live_policy import informed_policy
-from freshet.crawl.noise import NoiseWatch
-from freshet.world.simulated_web import LivingWeb
+from freshet.crawl.live_policy import build_live_policy
+from freshet.crawl.noise import NoiseLearner
+from freshet.world.simulated_web import SimulatedWeb
 
-URL = "http://rehearsal.example/"
+WARM_UP_URL = "http://rehearsal.example/"
 VISITS = 8
 
 
-def rehearse(folder: Path, web: LivingWeb) -> None:
+def warm_up(folder: Path, web: SimulatedWeb) -> None:
     """Record, measure, learn and plan visits to one page, in a folder that is then removed."""
     with Collection.create(folder, contact="demo@example.org") as collection:
-        collection.add(URL)
+        collection.add(WARM_UP_URL)
         with collection.recording() as recorder:
-            taken = recorder.take([_arrival(web, day) for day in range(VISITS)])
-        NoiseWatch(collection).after(taken.learnt)
-        policy = informed_policy(collection.catalog, collection.settings)
+            taken = recorder.record([_arrival(web, day) for day in range(VISITS)])
+        NoiseLearner(collection).learn_from(taken.recorded_visits)
+        policy = build_live_policy(collection.catalog, collection.settings)
         now = from_epoch(web.span.start) + timedelta(days=VISITS)
-        chosen = policy.choose(now, 1, Caps())
+        chosen = policy.choose(now, 1, HostCaps())
         policy.explain(int(chosen.pages[0]), now)
     shutil.rmtree(folder)
 
 
-def _arrival(web: LivingWeb, day: int) -> Arrival:
+def _arrival(web: SimulatedWeb, day: int) -> Observation:
     time = from_epoch(web.span.start) + timedelta(days=day)
     made = web.render(0, to_epoch(time), day)
-    snapshot = Snapshot(URL, made.body, made.status, made.headers)
-    return Arrival(URL, "", time, uuid4().bytes, snapshot, status=made.status)
+    snapshot = Snapshot(WARM_UP_URL, made.body, made.status, made.headers)
+    return Observation(WARM_UP_URL, "", time, uuid4().bytes, snapshot, status=made.status)

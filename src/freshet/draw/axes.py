@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import altair as alt
 import numpy as np
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
-MARKS = {
+DURATION_MARKS = {
     1 / 60: "1 min",
     1 / 6: "10 min",
     1.0: "1 h",
@@ -19,35 +19,35 @@ MARKS = {
     8_766.0: "1 y",
     87_660.0: "10 y",
 }
-SHORTEST = 1 / 60
+MIN_HOURS = 1 / 60
 MILLISECONDS = 1000.0
 
 
-def span_axis(title: str) -> alt.Axis:
+def duration_axis(title: str) -> alt.Axis:
     """Return an axis of hours on a log scale, marked at spans that have a name."""
-    names = ", ".join(f"'{hours:.4f}': '{name}'" for hours, name in MARKS.items())
+    names = ", ".join(f"'{hours:.4f}': '{name}'" for hours, name in DURATION_MARKS.items())
     return alt.Axis(
         title=title,
-        values=list(MARKS),
+        values=list(DURATION_MARKS),
         labelExpr=f"{{{names}}}[format(datum.value, '.4f')]",
         labelOverlap="greedy",
         grid=True,
     )
 
 
-def marks_axis(title: str, hours: Iterable[float]) -> alt.Axis:
+def duration_axis_at(title: str, hours: Iterable[float]) -> alt.Axis:
     """Return an axis of hours that is marked at these, and nowhere else."""
     listed = sorted(set(hours))
-    names = ", ".join(f"'{each:.4f}': '{brief(each)}'" for each in listed)
+    names = ", ".join(f"'{each:.4f}': '{hours_label(each)}'" for each in listed)
     return alt.Axis(
         title=title, values=listed, labelExpr=f"{{{names}}}[format(datum.value, '.4f')]"
     )
 
 
-def brief(hours: float) -> str:
+def hours_label(hours: float) -> str:
     """Write hours with the largest unit that counts them whole, in as few letters as can be.
 
-    >>> brief(2), brief(24), brief(336), brief(0.5)
+    >>> hours_label(2), hours_label(24), hours_label(336), hours_label(0.5)
     ('2 h', '1 d', '2 w', '0.5 h')
     """
     for length, unit in ((168, "w"), (24, "d")):
@@ -56,9 +56,9 @@ def brief(hours: float) -> str:
     return f"{hours:g} h"
 
 
-def span_scale(hours: Iterable[float]) -> alt.Scale:
+def duration_scale(hours: Iterable[float]) -> alt.Scale:
     """Return a log scale that holds these hours with a little room around them."""
-    values = at_least_a_minute(np.fromiter(hours, np.float64))
+    values = clip_to_a_minute(np.fromiter(hours, np.float64))
     return alt.Scale(
         type="log",
         domain=[float(values.min()) / 1.6, float(values.max()) * 1.6],
@@ -66,16 +66,16 @@ def span_scale(hours: Iterable[float]) -> alt.Scale:
     )
 
 
-def at_least_a_minute(hours: Floats) -> Floats:
+def clip_to_a_minute(hours: FloatArray) -> FloatArray:
     """Return hours as a log scale can show them: what is shorter than a minute counts as one.
 
-    >>> at_least_a_minute(np.array([0.0, 2.0])).round(3).tolist()
+    >>> clip_to_a_minute(np.array([0.0, 2.0])).round(3).tolist()
     [0.017, 2.0]
     """
-    return np.maximum(np.asarray(hours, np.float64), SHORTEST)
+    return np.maximum(np.asarray(hours, np.float64), MIN_HOURS)
 
 
-def moments(seconds: Iterable[float]) -> list[float]:
+def to_milliseconds(seconds: Iterable[float]) -> list[float]:
     """Return epoch seconds as the milliseconds that charts count in."""
     return [float(each) * MILLISECONDS for each in seconds]
 
@@ -90,10 +90,10 @@ def share_axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, format=".2~f", tickCount=6)
 
 
-def floor_of(values: Iterable[float]) -> float:
+def scale_floor(values: Iterable[float]) -> float:
     """Return a round number just below all of these shares, for a scale that ends at 1.
 
-    >>> floor_of([0.93, 0.87]), floor_of([1.0]), floor_of([0.02])
+    >>> scale_floor([0.93, 0.87]), scale_floor([1.0]), scale_floor([0.02])
     (0.8, 0.9, 0.0)
     """
     lowest = min(values, default=1.0)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.humanize import span
-from freshet.core.types import Floats, Indices
-from freshet.draw.axes import SHORTEST, moments, time_axis
+from freshet.core.humanize import duration_text
+from freshet.core.types import FloatArray, IndexArray
+from freshet.draw.axes import MIN_HOURS, time_axis, to_milliseconds
 from freshet.draw.theme import (
     FAINT,
     INK,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    counted,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    count_phrase,
+    shorten,
+    with_title,
 )
 
 MOST_ROWS = 120
@@ -41,18 +41,18 @@ SPANS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class UnobservedGaps:
     """The times (epoch seconds) from which and up to which nobody looked."""
 
-    start: Floats
-    end: Floats
+    start: FloatArray
+    end: FloatArray
 
 
-NO_GAPS = Gaps(np.empty(0), np.empty(0))
+NO_GAPS = UnobservedGaps(np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Stays:
+class ContentStays:
     """Contents of blocks: each has its block's row, and the times (epoch seconds) it spans.
 
     Rows count from 0 in document order; of its span a content is known to have been there for
@@ -60,30 +60,32 @@ class Stays:
     it, 0 where it was still there at the last look, or nobody looked for too long.
     """
 
-    row: Indices
-    start: Floats
-    end: Floats
-    seconds: Floats
-    ended: Indices
+    row: IndexArray
+    start: FloatArray
+    end: FloatArray
+    seconds: FloatArray
+    ended: IndexArray
 
     @property
-    def hours(self) -> Floats:
+    def hours(self) -> FloatArray:
         """Return for how many hours each content is known to have been there."""
-        return np.maximum(self.seconds / 3600, SHORTEST)
+        return np.maximum(self.seconds / 3600, MIN_HOURS)
 
 
-def block_heat(stays: Stays, names: Sequence[str], *, page: str, gaps: Gaps = NO_GAPS) -> Picture:
+def block_heatmap(
+    stays: ContentStays, names: Sequence[str], *, page: str, gaps: UnobservedGaps = NO_GAPS
+) -> Chart:
     """Draw the blocks of a page in document order; ``names`` has an entry per row.
 
     ``gaps`` are the times at which nobody looked: what was there then is not known.
     """
     if not len(stays.row):
-        raise NothingToDraw("no picture of blocks: the page has none that were seen twice")
+        raise EmptyChartError("no picture of blocks: the page has none that were seen twice")
     shown = _longest_seen(stays, len(names))
     place = np.full(len(names), -1)
     place[shown] = np.arange(len(shown))
     kept = place[stays.row] >= 0
-    chosen = Stays(
+    chosen = ContentStays(
         place[stays.row[kept]].astype(np.int32), stays.start[kept], stays.end[kept],
         stays.seconds[kept], stays.ended[kept],
     )  # fmt: skip
@@ -93,39 +95,37 @@ def block_heat(stays: Stays, names: Sequence[str], *, page: str, gaps: Gaps = NO
     marks = _marks(chosen, y, height / len(shown))
     picture = alt.layer(tinted, marks, _unseen(gaps)).properties(width=WIDTH, height=height)
     which = "" if len(shown) == len(names) else f", {len(shown)} of them shown"
-    return finished(
+    return with_title(
         picture,
         _title(stays, len(names)),
-        short(page),
-        f"{counted(len(names), 'block')} in document order{which}; a mark where one changed",
+        shorten(page),
+        f"{count_phrase(len(names), 'block')} in document order{which}; a mark where one changed",
         "white where a block was not there, grey where nobody looked",
     )
 
 
-def _longest_seen(stays: Stays, blocks: int) -> Indices:
+def _longest_seen(stays: ContentStays, blocks: int) -> IndexArray:
     """Return the rows to show: of each part of the page the block that was there longest."""
     there = np.bincount(stays.row, weights=stays.seconds, minlength=blocks)
     parts = np.array_split(np.arange(blocks), min(blocks, MOST_ROWS))
     return np.array([part[np.argmax(there[part])] for part in parts], np.int32)
 
 
-def _title(stays: Stays, blocks: int) -> str:
+def _title(stays: ContentStays, blocks: int) -> str:
     changing = len(np.unique(stays.row[stays.ended == 1]))
     still = blocks - changing
     if not changing:
-        return f"Nothing changed in {counted(blocks, 'block')}"
+        return f"Nothing changed in {count_phrase(blocks, 'block')}"
     lives = stays.seconds[stays.ended == 1] / 86_400
-    middle = span(max(np.median(lives).item(), 1e-6))
-    return (
-        f"{still:,} of {counted(blocks, 'block')} stood still; half of what changed lived {middle}"
-    )
+    middle = duration_text(max(np.median(lives).item(), 1e-6))
+    return f"{still:,} of {count_phrase(blocks, 'block')} stood still; half of what changed lived {middle}"
 
 
 def _rows_axis(rows: int, names: Sequence[str]) -> alt.Y:
     """Return an axis with the names of blocks, spread evenly where there are many."""
     step = max(1, -(-rows // MOST_LABELS))
     listed = list(range(0, rows, step))
-    spelt = ", ".join(f"{row}: {_quoted(short(names[row], LONGEST_LABEL))}" for row in listed)
+    spelt = ", ".join(f"{row}: {_quoted(shorten(names[row], LONGEST_LABEL))}" for row in listed)
     return alt.Y(
         "row:Q",
         axis=alt.Axis(
@@ -147,11 +147,11 @@ def _quoted(text: str) -> str:
     return f"'{kept}'"
 
 
-def _bounds(stays: Stays) -> tuple[float, float]:
+def _bounds(stays: ContentStays) -> tuple[float, float]:
     """Return the hours that the tints span: from what hardly stayed to what stayed longest."""
     longest = stays.hours.max().item()
     low = np.quantile(stays.hours, 0.05).item()
-    return min(low, max(longest / 2, SHORTEST)), max(longest, 2 * SHORTEST)
+    return min(low, max(longest / 2, MIN_HOURS)), max(longest, 2 * MIN_HOURS)
 
 
 def _marked_spans(low: float, high: float) -> dict[float, str]:
@@ -161,13 +161,16 @@ def _marked_spans(low: float, high: float) -> dict[float, str]:
     {20.0: '20 hours', 168.0: '1 week', 800.0: '33.3 days'}
     """
     between = {each: name for each, name in SPANS.items() if NEAR * low < each < high / NEAR}
-    return {low: span(low / 24), **between, high: span(high / 24)}
+    return {low: duration_text(low / 24), **between, high: duration_text(high / 24)}
 
 
-def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) -> alt.Chart:
+def _tinted(stays: ContentStays, bounds: tuple[float, float], y: alt.Y, each: float) -> alt.Chart:
     low, high = bounds
-    data = table(
-        row=stays.row, start=moments(stays.start), end=moments(stays.end), hours=stays.hours
+    data = chart_rows(
+        row=stays.row,
+        start=to_milliseconds(stays.start),
+        end=to_milliseconds(stays.end),
+        hours=stays.hours,
     )
     listed = _marked_spans(low, high)
     named = ", ".join(f"'{hours:.4f}': '{name}'" for hours, name in listed.items())
@@ -191,14 +194,14 @@ def _tinted(stays: Stays, bounds: tuple[float, float], y: alt.Y, each: float) ->
     )
 
 
-def _unseen(gaps: Gaps) -> alt.Chart:
-    data = table(start=moments(gaps.start), end=moments(gaps.end))
+def _unseen(gaps: UnobservedGaps) -> alt.Chart:
+    data = chart_rows(start=to_milliseconds(gaps.start), end=to_milliseconds(gaps.end))
     return alt.Chart(data).mark_rect(color=FAINT, opacity=1).encode(x=alt.X("start:T"), x2="end:T")
 
 
-def _marks(stays: Stays, y: alt.Y, each: float) -> alt.Chart:
+def _marks(stays: ContentStays, y: alt.Y, each: float) -> alt.Chart:
     changed = stays.ended == 1
-    data = table(row=stays.row[changed], end=moments(stays.end[changed]))
+    data = chart_rows(row=stays.row[changed], end=to_milliseconds(stays.end[changed]))
     return (
         alt
         .Chart(data)

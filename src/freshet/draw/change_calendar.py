@@ -9,17 +9,17 @@ from datetime import UTC, date, datetime, timedelta
 import altair as alt
 import numpy as np
 
-from freshet.core.types import Floats, Indices
+from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.theme import (
     FAINT,
     PAPER,
     QUIET,
-    NothingToDraw,
-    Picture,
-    counted,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    count_phrase,
+    shorten,
+    with_title,
 )
 
 SECONDS_A_DAY = 86_400
@@ -34,10 +34,10 @@ SHARES = ("up to 1 day in 10", "up to 1 in 3", "up to 2 in 3", "more")
 BLUES = ("#b8d6ea", "#6aaed6", "#2878b8", "#08407e")
 
 
-def calendar(looks: Floats, changed: Indices, *, page: str) -> Picture:
+def change_calendar(looks: FloatArray, changed: IndexArray, *, page: str) -> Chart:
     """Draw when a page changed: the times of its looks (epoch seconds), 1 where it had changed."""
     if not len(looks):
-        raise NothingToDraw("no calendar: the page has not been looked at")
+        raise EmptyChartError("no calendar: the page has not been looked at")
     days = (np.asarray(looks) // SECONDS_A_DAY).astype(np.int64)
     first, last = int(days.min()), int(days.max())
     seen = np.bincount(days - first).tolist()
@@ -52,11 +52,11 @@ def calendar(looks: Floats, changed: Indices, *, page: str) -> Picture:
     else:
         picture, unit = _years(dates, seen, changes), "day"
     busy, watched = sum(map(bool, changes)), sum(map(bool, seen))
-    return finished(
+    return with_title(
         picture,
         f"The page changed on {busy:,} of {watched:,} days with a look",
-        short(page),
-        f"{counted(sum(changes), 'change')} in {counted(len(looks), 'look')} "
+        shorten(page),
+        f"{count_phrase(sum(changes), 'change')} in {count_phrase(len(looks), 'look')} "
         f"from {dates[0]} to {dates[-1]}, a square a {unit} (UTC)",
     )
 
@@ -90,13 +90,13 @@ def _share_level(watched: int, busy: int) -> str:
     return SHARES[int(share > 0.1) + int(share > 1 / 3) + int(share > 2 / 3)]
 
 
-def _weeks(dates: Sequence[date], seen: list[int], changes: list[int]) -> Picture:
+def _weeks(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
     """Draw one strip of weeks, Monday on top."""
     monday = dates[0] - timedelta(days=dates[0].weekday())
     weeks = [(each - monday).days // 7 for each in dates]
     starts = dict(reversed(list(zip(weeks, dates, strict=True))))
     names = _month_names([starts[week] for week in sorted(starts)])
-    data = table(
+    data = chart_rows(
         column=weeks, weekday=[WEEKDAYS[each.weekday()] for each in dates],
         kind=list(map(_level, seen, changes)),
         day=[each.isoformat() for each in dates], changes=changes, looks=seen,
@@ -120,11 +120,11 @@ def _month_names(starts: Sequence[date]) -> dict[int, str]:
     return names
 
 
-def _years(dates: Sequence[date], seen: list[int], changes: list[int]) -> Picture:
+def _years(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
     """Draw a strip of weeks for every year, the newest on top."""
     weeks = [(each.timetuple().tm_yday - 1 + date(each.year, 1, 1).weekday()) // 7
              for each in dates]  # fmt: skip
-    data = table(
+    data = chart_rows(
         year=[each.year for each in dates], column=weeks,
         weekday=[WEEKDAYS[each.weekday()] for each in dates],
         kind=list(map(_level, seen, changes)),
@@ -138,7 +138,7 @@ def _years(dates: Sequence[date], seen: list[int], changes: list[int]) -> Pictur
     ).resolve_scale(x="shared")
 
 
-def _months(dates: Sequence[date], seen: list[int], changes: list[int]) -> Picture:
+def _months(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
     """Draw a square a month: on which share of its days with a look there was a change."""
     keys = [(each.year, each.month) for each in dates]
     months = sorted(set(keys))
@@ -146,7 +146,7 @@ def _months(dates: Sequence[date], seen: list[int], changes: list[int]) -> Pictu
     places = [number[key] for key in keys]
     watched = np.bincount(places, weights=np.minimum(seen, 1)).astype(int)
     busy = np.bincount(places, weights=np.minimum(changes, 1)).astype(int)
-    data = table(
+    data = chart_rows(
         column=[month - 1 for _, month in months], weekday=[str(year) for year, _ in months],
         kind=list(map(_share_level, watched.tolist(), busy.tolist())),
         day=[f"{year}-{month:02}" for year, month in months], changes=busy, looks=watched,
@@ -181,7 +181,7 @@ def _squares(
     side: int,
     shape: tuple[int, int],
     levels: Sequence[str] = LEVELS,
-) -> Picture:
+) -> Chart:
     kinds = [UNSEEN, STILL, *levels]
     scale = alt.Scale(domain=kinds, range=[PAPER, FAINT, *BLUES])
     legend = alt.Legend(title=None, orient="bottom", symbolType="square", symbolStrokeColor=QUIET)

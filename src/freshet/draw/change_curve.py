@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.humanize import per_day, span
-from freshet.core.types import Floats
-from freshet.draw.axes import floor_of, share_axis
+from freshet.core.humanize import duration_text, slope_text
+from freshet.core.types import FloatArray
+from freshet.draw.axes import scale_floor, share_axis
 from freshet.draw.theme import (
     BLUE,
     HEIGHT,
@@ -19,11 +19,11 @@ from freshet.draw.theme import (
     PAPER,
     SKY,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    shorten,
+    with_title,
 )
 
 MOST_POINTS = 2_000
@@ -33,7 +33,7 @@ LONGEST_IN_HOURS = 96.0
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class CurveSegment:
     """A straight line over a span of a curve: Dice = intercept + slope per hour times hours."""
 
     start: float
@@ -47,32 +47,32 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Knot:
+class KnotMark:
     """Where a curve bends: hours after the start, and the Dice there."""
 
     hours: float
     dice: float
 
 
-def change_curve(
-    hours: Floats,
-    dices: Floats,
+def change_curve_chart(
+    hours: FloatArray,
+    dices: FloatArray,
     *,
     page: str,
     shape: str = "",
-    segments: Sequence[Segment] = (),
-    knot: Knot | None = None,
-) -> Picture:
+    segments: Sequence[CurveSegment] = (),
+    knot: KnotMark | None = None,
+) -> Chart:
     """Draw a change curve, the lines fitted to it, and its knot where it has one."""
     known = np.flatnonzero(np.isfinite(dices))
     last = _last_shown(hours[known], knot)
     known = known[hours[known] <= last]
     if len(known) < 2:
-        raise NothingToDraw("no change curve: fewer than two moments can be compared")
+        raise EmptyChartError("no change curve: fewer than two moments can be compared")
     known = known[np.linspace(0, len(known) - 1, min(len(known), MOST_POINTS)).astype(int)]
     unit = 1.0 if hours[known].max() <= LONGEST_IN_HOURS else 24.0
     x = alt.X("time:Q", axis=alt.Axis(title=_axis_title(unit)), scale=alt.Scale(nice=False))
-    low = floor_of([*dices[known].tolist(), knot.dice if knot else 1.0])
+    low = scale_floor([*dices[known].tolist(), knot.dice if knot else 1.0])
     y = alt.Y(
         "dice:Q",
         axis=share_axis("Dice with the version at the start (1: the same words)"),
@@ -84,14 +84,14 @@ def change_curve(
     if knot is not None:
         layers += _marked(knot, unit, x, y, right=knot.hours > hours[known].max() * 0.6)
     picture = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-    cut = f"; the first {span(last / 24)} are shown" if last < np.max(hours) else ""
-    return finished(picture, _title(shape, knot), short(page), _reading(segments, knot) + cut)
+    cut = f"; the first {duration_text(last / 24)} are shown" if last < np.max(hours) else ""
+    return with_title(picture, _title(shape, knot), shorten(page), _reading(segments, knot) + cut)
 
 
-def _last_shown(hours: Floats, knot: Knot | None) -> float:
+def _last_shown(hours: FloatArray, knot: KnotMark | None) -> float:
     """Return up to when a curve is shown: all of it, unless its knot would be squeezed.
 
-    >>> _last_shown(np.arange(1000.0), Knot(10.0, 0.5)), _last_shown(np.arange(9.0), None)
+    >>> _last_shown(np.arange(1000.0), KnotMark(10.0, 0.5)), _last_shown(np.arange(9.0), None)
     (150.0, 8.0)
     """
     whole = float(hours.max()) if len(hours) else 0.0
@@ -102,26 +102,28 @@ def _axis_title(unit: float) -> str:
     return f"time since the start ({'hours' if unit == 1.0 else 'days'})"
 
 
-def _measured(times: Floats, dices: Floats, x: alt.X, y: alt.Y) -> alt.Chart:
+def _measured(times: FloatArray, dices: FloatArray, x: alt.X, y: alt.Y) -> alt.Chart:
     dotted = len(times) <= MOST_DOTS
     points = alt.OverlayMarkDef(color=BLUE, size=18) if dotted else False
     colour, stroke = (SKY, 2.0) if dotted else (BLUE, 1.2)
     return (
         alt
-        .Chart(table(time=times, dice=dices))
+        .Chart(chart_rows(time=times, dice=dices))
         .mark_line(color=colour, strokeWidth=stroke, point=points)
         .encode(x=x, y=y, tooltip=[alt.Tooltip("time:Q", format=".1f"), "dice:Q"])
     )
 
 
-def _fitted(segments: Sequence[Segment], unit: float, x: alt.X, y: alt.Y, last: float) -> alt.Chart:
+def _fitted(
+    segments: Sequence[CurveSegment], unit: float, x: alt.X, y: alt.Y, last: float
+) -> alt.Chart:
     ends = [
         (number, hour, line.at(hour))
         for number, line in enumerate(segments)
         for hour in (line.start, min(line.end, last))
     ]
     numbers, hours, dices = zip(*ends, strict=True)
-    data = table(line=numbers, time=[each / unit for each in hours], dice=dices)
+    data = chart_rows(line=numbers, time=[each / unit for each in hours], dice=dices)
     return (
         alt
         .Chart(data)
@@ -130,9 +132,9 @@ def _fitted(segments: Sequence[Segment], unit: float, x: alt.X, y: alt.Y, last: 
     )
 
 
-def _marked(knot: Knot, unit: float, x: alt.X, y: alt.Y, *, right: bool) -> list[alt.Chart]:
-    label = f"knot after {span(knot.hours / 24)}, Dice {knot.dice:.2f}"
-    point = alt.Chart(table(time=[knot.hours / unit], dice=[knot.dice], label=[label]))
+def _marked(knot: KnotMark, unit: float, x: alt.X, y: alt.Y, *, right: bool) -> list[alt.Chart]:
+    label = f"knot after {duration_text(knot.hours / 24)}, Dice {knot.dice:.2f}"
+    point = alt.Chart(chart_rows(time=[knot.hours / unit], dice=[knot.dice], label=[label]))
     dot = point.mark_circle(color=PAPER, stroke=ORANGE, strokeWidth=3, size=150, opacity=1)
     words = point.mark_text(
         align="right" if right else "left", dx=-4 if right else 4, dy=-20, fontSize=13, color=INK,
@@ -141,14 +143,14 @@ def _marked(knot: Knot, unit: float, x: alt.X, y: alt.Y, *, right: bool) -> list
     return [dot.encode(x=x, y=y), words.encode(x=x, y=y, text="label:N")]
 
 
-def _title(shape: str, knot: Knot | None) -> str:
+def _title(shape: str, knot: KnotMark | None) -> str:
     """Say what the curve shows.
 
-    >>> _title("knotted", Knot(48.0, 0.7))
+    >>> _title("knotted", KnotMark(48.0, 0.7))
     'What was there fades for 2 days, then Dice 0.70 stays'
     """
     if knot is not None:
-        return f"What was there fades for {span(knot.hours / 24)}, then Dice {knot.dice:.2f} stays"
+        return f"What was there fades for {duration_text(knot.hours / 24)}, then Dice {knot.dice:.2f} stays"
     if shape == "flat":
         return "The page hardly drifts from what it was"
     if shape == "sloped":
@@ -156,13 +158,13 @@ def _title(shape: str, knot: Knot | None) -> str:
     return "How the page drifts from what it was"
 
 
-def _reading(segments: Sequence[Segment], knot: Knot | None) -> str:
+def _reading(segments: Sequence[CurveSegment], knot: KnotMark | None) -> str:
     """Say what the lines mean.
 
-    >>> _reading([Segment(0, 9, -0.01, 1.0)], None)
+    >>> _reading([CurveSegment(0, 9, -0.01, 1.0)], None)
     'orange: the line that fits, -0.240 Dice a day'
     """
-    slopes = [per_day(line.slope, "Dice") for line in segments]
+    slopes = [slope_text(line.slope, "Dice") for line in segments]
     if not slopes:
         return "no line is fitted"
     if knot is None or len(slopes) == 1:

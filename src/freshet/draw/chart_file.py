@@ -8,12 +8,12 @@ from pathlib import Path
 import vl_convert
 
 from freshet.core.errors import UsageError
-from freshet.draw.png import packed
-from freshet.draw.theme import PAPER, Picture
+from freshet.draw.png import recompress
+from freshet.draw.theme import PAPER, Chart
 
 FORMATS = ("png", "svg", "html", "json")
-DOTS = 2.0
-PAGE = """<!doctype html>
+PNG_SCALE = 2.0
+PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -41,20 +41,20 @@ vegaEmbed("#picture", {specification}, {{
 """
 
 
-def save(picture: Picture, path: Path) -> None:
+def save_chart(picture: Chart, path: Path) -> None:
     """Write a picture as what the file's name ends with: .png, .svg, .html or .json."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise UsageError(f"{path} is no picture; end its name with .{', .'.join(FORMATS)}")
-    path.write_bytes(rendered(picture, kind))
+    path.write_bytes(render_chart(picture, kind))
 
 
-def rendered(picture: Picture, kind: str) -> bytes:
+def render_chart(picture: Chart, kind: str) -> bytes:
     """Return the bytes of a picture of that kind."""
     specification = picture.to_dict()
     if kind == "png":
-        drawn = vl_convert.vegalite_to_png(specification, scale=DOTS, allowed_base_urls=[])
-        return packed(bytes(drawn))
+        drawn = vl_convert.vegalite_to_png(specification, scale=PNG_SCALE, allowed_base_urls=[])
+        return recompress(bytes(drawn))
     if kind == "svg":
         return vl_convert.vegalite_to_svg(specification, allowed_base_urls=[]).encode()
     if kind == "html":
@@ -71,7 +71,7 @@ def _page(specification: dict[str, object]) -> str:
     named = {name: value for name, value in specification.items() if name != "$schema"}
     title = escape(str(named.get("description", "Picture")))
     inert = json.dumps(named).replace("<", "\\u003c").replace(">", "\\u003e")
-    return PAGE.format(title=title, paper=PAPER, library=_library(), specification=inert)
+    return PAGE_TEMPLATE.format(title=title, paper=PAPER, library=_library(), specification=inert)
 
 
 @cache

@@ -73,7 +73,7 @@ li {{ margin: .15rem 0; }}
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class DiffSheet:
     """What is on a sheet: its title, lines of facts, the text in pieces, and the links.
 
     A piece is its fate (same, removed or added) and its text.
@@ -86,7 +86,7 @@ class Sheet:
     removed_links: Sequence[str] = ()
 
 
-def difference_sheet(sheet: Sheet) -> str:
+def render_diff_sheet(sheet: DiffSheet) -> str:
     """Return a sheet as HTML; long stretches that stayed the same are folded."""
     last = len(sheet.pieces) - 1
     text = "".join(
@@ -119,7 +119,7 @@ def _folded(lines: Sequence[str], *, is_first: bool, is_last: bool) -> str:
     return _shown("".join(lines[:head])) + fold + _shown("".join(lines[tail:]))
 
 
-def _links(sheet: Sheet) -> Iterator[str]:
+def _links(sheet: DiffSheet) -> Iterator[str]:
     for heading, kind, urls in (
         ("New links", ADDED, sheet.new_links),
         ("Removed links", REMOVED, sheet.removed_links),

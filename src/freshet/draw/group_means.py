@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.humanize import span
-from freshet.draw.axes import share_axis, span_axis, span_scale
+from freshet.core.humanize import duration_text
+from freshet.draw.axes import duration_axis, duration_scale, share_axis
 from freshet.draw.theme import (
     BLUE,
     INK,
     PAPER,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    shorten,
+    with_title,
 )
 
 MOST_ROWS = 40
@@ -26,7 +26,7 @@ ROW_HEIGHT = 22
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class GroupEstimate:
     """A group's mean of something, between the bounds that hold it with 95 %; NaN: unknown."""
 
     group: str
@@ -37,7 +37,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Across:
+class _HorizontalScale:
     """How a measure is laid out from left to right."""
 
     scale: alt.Scale
@@ -45,7 +45,7 @@ class _Across:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heading:
+class _ChartHeading:
     """What is written above the dots: what they show, by what, and what a test said."""
 
     plain: str
@@ -53,13 +53,13 @@ class _Heading:
     by: str
     note: str
 
-    def title(self, known: Sequence[Estimate]) -> str:
+    def title(self, known: Sequence[GroupEstimate]) -> str:
         """Name the groups at both ends, of those with enough pages to tell."""
         telling = sorted((each for each in known if each.pages >= FEWEST), key=lambda e: e.mean)
         if len(telling) < 2:
             return f"{self.plain}, by {self.by}"
         first, last = telling[0], telling[-1]
-        ends = (f"{self.write(each.mean)} ({short(each.group, 24)})" for each in (first, last))
+        ends = (f"{self.write(each.mean)} ({shorten(each.group, 24)})" for each in (first, last))
         return f"{self.plain}: {' to '.join(ends)}"
 
     def lines(self, shown: int, groups: int) -> list[str]:
@@ -69,35 +69,43 @@ class _Heading:
         return [read, self.note] if self.note else [read]
 
 
-def interval_of_groups(estimates: Sequence[Estimate], *, by: str, note: str = "") -> Picture:
+def group_intervals_chart(estimates: Sequence[GroupEstimate], *, by: str, note: str = "") -> Chart:
     """Draw the mean time between changes of groups, in hours; ``note`` tells how they differ."""
     known = _known(estimates)
     values = [value for each in known for value in (each.mean, each.low, each.high)]
     kept = [value for value in values if np.isfinite(value) and value > 0]
-    across = _Across(span_scale(kept), span_axis("mean time between changes (log scale)"))
-    heading = _Heading("Time between changes", lambda hours: span(hours / 24), by, note)
+    across = _HorizontalScale(
+        duration_scale(kept), duration_axis("mean time between changes (log scale)")
+    )
+    heading = _ChartHeading(
+        "Time between changes", lambda hours: duration_text(hours / 24), by, note
+    )
     return _dots(known, len(estimates), across, heading)
 
 
-def similarity_of_groups(estimates: Sequence[Estimate], *, by: str, note: str = "") -> Picture:
+def group_similarities_chart(
+    estimates: Sequence[GroupEstimate], *, by: str, note: str = ""
+) -> Chart:
     """Draw the mean Dice given change of groups of pages; ``note`` tells how they differ."""
     known = [_within_one(each) for each in _known(estimates)]
     axis = share_axis("mean Dice given change (1: the same words)")
-    across = _Across(alt.Scale(zero=False, domainMax=1.0), axis)
-    heading = _Heading("Dice given change", lambda dice: f"{dice:.2f}", by, note)
+    across = _HorizontalScale(alt.Scale(zero=False, domainMax=1.0), axis)
+    heading = _ChartHeading("Dice given change", lambda dice: f"{dice:.2f}", by, note)
     return _dots(known, len(estimates), across, heading)
 
 
-def _known(estimates: Sequence[Estimate]) -> list[Estimate]:
+def _known(estimates: Sequence[GroupEstimate]) -> list[GroupEstimate]:
     known = [each for each in estimates if np.isfinite(each.mean)]
     if not known:
-        raise NothingToDraw("no picture of groups: none of them has changes to measure")
+        raise EmptyChartError("no picture of groups: none of them has changes to measure")
     return sorted(known, key=lambda each: -each.pages)[:MOST_ROWS]
 
 
-def _dots(known: Sequence[Estimate], groups: int, across: _Across, heading: _Heading) -> Picture:
+def _dots(
+    known: Sequence[GroupEstimate], groups: int, across: _HorizontalScale, heading: _ChartHeading
+) -> Chart:
     order = [_name(each) for each in sorted(known, key=lambda each: each.mean)]
-    data = table(
+    data = chart_rows(
         group=[_name(each) for each in known], mean=[each.mean for each in known],
         low=[_bound(each.low, each) for each in known],
         high=[_bound(each.high, each) for each in known],
@@ -115,24 +123,24 @@ def _dots(known: Sequence[Estimate], groups: int, across: _Across, heading: _Hea
         x=alt.X("mean:Q", scale=across.scale, axis=across.axis), fill=alt.Fill("fill:N", scale=None)
     )
     picture = alt.layer(bars, dots).properties(width=WIDTH, height=ROW_HEIGHT * len(known))
-    return finished(picture, heading.title(known), *heading.lines(len(known), groups))
+    return with_title(picture, heading.title(known), *heading.lines(len(known), groups))
 
 
-def _name(each: Estimate) -> str:
+def _name(each: GroupEstimate) -> str:
     """Write a group with its size.
 
-    >>> _name(Estimate("org", 12, 1.0, 0.5, 2.0))
+    >>> _name(GroupEstimate("org", 12, 1.0, 0.5, 2.0))
     'org (12)'
     """
-    return f"{short(each.group, 40)} ({each.pages:,})"
+    return f"{shorten(each.group, 40)} ({each.pages:,})"
 
 
-def _within_one(each: Estimate) -> Estimate:
+def _within_one(each: GroupEstimate) -> GroupEstimate:
     """Return an estimate of a share whose bounds are shares, too."""
     low, high = np.clip([each.low, each.high], 0.0, 1.0).tolist()
-    return Estimate(each.group, each.pages, each.mean, low, high)
+    return GroupEstimate(each.group, each.pages, each.mean, low, high)
 
 
-def _bound(bound: float, each: Estimate) -> float:
+def _bound(bound: float, each: GroupEstimate) -> float:
     """Return a bound, or the mean itself where it is unknown or below what a scale can hold."""
     return bound if np.isfinite(bound) and bound > 0 else each.mean

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.humanize import each, span
-from freshet.core.shares import percent, percent_first
-from freshet.core.types import Floats
-from freshet.draw.axes import at_least_a_minute, share_axis, span_axis
+from freshet.core.humanize import duration_text, interval_text
+from freshet.core.shares import percent_text, percent_text_capitalized
+from freshet.core.types import FloatArray
+from freshet.draw.axes import clip_to_a_minute, duration_axis, share_axis
 from freshet.draw.theme import (
     BLUE,
     INK,
@@ -18,64 +18,70 @@ from freshet.draw.theme import (
     PAPER,
     SKY,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    counted,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    count_phrase,
+    shorten,
+    with_title,
 )
 
 TALL = 280
 BINS = 24
-STAYS, PASSES = 0.8, 0.2
+STAYS_ABOVE, PASSES_BELOW = 0.8, 0.2
 KINDS = ("passes (below 0.2)", "between", "stays (above 0.8)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Bins:
+class _HistogramBins:
     """Where each bar begins and ends, and how many it counts."""
 
-    low: Floats
-    high: Floats
-    counts: Floats
+    low: FloatArray
+    high: FloatArray
+    counts: FloatArray
 
 
-def intervals(hours: Floats) -> Picture:
+def interval_histogram(hours: FloatArray) -> Chart:
     """Draw how many pages have which mean time between changes."""
-    known = at_least_a_minute(_known(hours, "intervals: no page has changed"))
+    known = clip_to_a_minute(_known(hours, "intervals: no page has changed"))
     edges = np.geomspace(known.min() / 1.05, known.max() * 1.05, BINS + 1)
     bins = _binned(known, edges)
     scale = alt.Scale(type="log", domain=[edges[0].item(), edges[-1].item()], nice=False)
-    axis = span_axis("mean time between changes (log scale)")
+    axis = duration_axis("mean time between changes (log scale)")
     middle = np.median(known).item()
-    return finished(
-        _bars(bins, alt.X("low:Q", scale=scale, axis=axis), middle, span(middle / 24), "pages"),
-        f"Half of the pages change every {each(middle / 24)} or more often",
-        f"{counted(len(known), 'page')} that changed, by their mean time between changes",
+    return with_title(
+        _bars(
+            bins,
+            alt.X("low:Q", scale=scale, axis=axis),
+            middle,
+            duration_text(middle / 24),
+            "pages",
+        ),
+        f"Half of the pages change every {interval_text(middle / 24)} or more often",
+        f"{count_phrase(len(known), 'page')} that changed, by their mean time between changes",
     )
 
 
-def similarities(dices: Floats) -> Picture:
+def similarity_histogram(dices: FloatArray) -> Chart:
     """Draw how many pages have which mean Dice given change."""
     known = _known(dices, "similarities: no page has a change whose amount is known")
     bins = _binned(known, np.linspace(0.0, 1.0, BINS + 2))
     axis = share_axis("mean Dice with the version before, given a change (1: the same words)")
     middle = np.median(known).item()
     x = alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    return finished(
+    return with_title(
         _bars(bins, x, middle, f"{middle:.2f}", "pages"),
         f"When they change, half of the pages keep Dice {middle:.2f} or more",
-        f"{counted(len(known), 'page')} that changed, by their mean Dice given change",
+        f"{count_phrase(len(known), 'page')} that changed, by their mean Dice given change",
     )
 
 
-def staying_power(powers: Floats, *, page: str) -> Picture:
+def staying_power_histogram(powers: FloatArray, *, page: str) -> Chart:
     """Draw how many words of a page have which staying power."""
     known = _known(powers, "staying power: the page has fewer than two known moments")
     bins = _binned(known, np.linspace(0.0, 1.0, 21))
     kinds = [_kind(low) for low in bins.low.tolist()]
-    data = table(low=bins.low, high=bins.high, count=bins.counts, kind=kinds)
+    data = chart_rows(low=bins.low, high=bins.high, count=bins.counts, kind=kinds)
     bars = (
         alt.Chart(data)
         .mark_rect(stroke=PAPER)
@@ -92,33 +98,33 @@ def staying_power(powers: Floats, *, page: str) -> Picture:
             tooltip=["count:Q", "low:Q", "high:Q"],
         )
     )  # fmt: skip
-    stay, pass_by = (known > STAYS).mean().item(), (known < PASSES).mean().item()
-    return finished(
+    stay, pass_by = (known > STAYS_ABOVE).mean().item(), (known < PASSES_BELOW).mean().item()
+    return with_title(
         bars.properties(width=WIDTH, height=TALL),
-        f"{percent_first(stay)} of the words stay, {percent(pass_by)} pass",
-        short(page),
-        f"{counted(len(known), 'word')} by their staying power",
+        f"{percent_text_capitalized(stay)} of the words stay, {percent_text(pass_by)} pass",
+        shorten(page),
+        f"{count_phrase(len(known), 'word')} by their staying power",
     )
 
 
-def _known(values: Floats, missing: str) -> Floats:
+def _known(values: FloatArray, missing: str) -> FloatArray:
     known = np.asarray(values, np.float64)
     known = known[np.isfinite(known)]
     if not len(known):
-        raise NothingToDraw(f"no histogram of {missing}")
+        raise EmptyChartError(f"no histogram of {missing}")
     return known
 
 
-def _binned(values: Floats, edges: Floats) -> _Bins:
+def _binned(values: FloatArray, edges: FloatArray) -> _HistogramBins:
     counts, _ = np.histogram(values, edges)
-    return _Bins(edges[:-1], edges[1:], counts.astype(np.float64))
+    return _HistogramBins(edges[:-1], edges[1:], counts.astype(np.float64))
 
 
-def _bars(bins: _Bins, x: alt.X, middle: float, label: str, what: str) -> Picture:
+def _bars(bins: _HistogramBins, x: alt.X, middle: float, label: str, what: str) -> Chart:
     """Draw bars with a line at the median."""
     bars = (
         alt
-        .Chart(table(low=bins.low, high=bins.high, count=bins.counts))
+        .Chart(chart_rows(low=bins.low, high=bins.high, count=bins.counts))
         .mark_rect(color=BLUE, stroke=PAPER)
         .encode(
             x=x,
@@ -128,7 +134,7 @@ def _bars(bins: _Bins, x: alt.X, middle: float, label: str, what: str) -> Pictur
             tooltip=["count:Q", "low:Q", "high:Q"],
         )
     )
-    marked = alt.Chart(table(low=[middle], label=[f"median {label}"]))
+    marked = alt.Chart(chart_rows(low=[middle], label=[f"median {label}"]))
     line = marked.mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
     words = marked.mark_text(align="left", dx=6, dy=-6, color=INK).encode(
         x=x, y=alt.value(0), text="label:N"
@@ -142,6 +148,6 @@ def _kind(low: float) -> str:
     >>> _kind(0.0), _kind(0.5), _kind(0.8)
     ('passes (below 0.2)', 'between', 'stays (above 0.8)')
     """
-    if low < PASSES - 1e-9:
+    if low < PASSES_BELOW - 1e-9:
         return KINDS[0]
-    return KINDS[2] if low >= STAYS - 1e-9 else KINDS[1]
+    return KINDS[2] if low >= STAYS_ABOVE - 1e-9 else KINDS[1]

@@ -6,7 +6,7 @@ from math import isfinite
 
 import altair as alt
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 from freshet.draw.axes import share_axis
 from freshet.draw.theme import (
     BLUE,
@@ -18,10 +18,10 @@ from freshet.draw.theme import (
     ROSE,
     SKY,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    finished,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    with_title,
 )
 
 COLOURS = (BLUE, ORANGE, GREEN, ROSE, SKY, RED, INK)
@@ -30,18 +30,23 @@ MOST_DOTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartSeries:
     """A series of shares; ``margins`` say how far from each the true one may lie, NaN: unknown."""
 
     name: str
-    at: Floats
-    shares: Floats
-    margins: Floats | None = None
+    positions: FloatArray
+    shares: FloatArray
+    margins: FloatArray | None = None
 
 
-def lines(
-    series: Sequence[Line], *, title: str, of: Sequence[str], across: str, measure: str
-) -> Picture:
+def line_chart(
+    series: Sequence[ChartSeries],
+    *,
+    title: str,
+    subtitles: Sequence[str],
+    x_title: str,
+    y_title: str,
+) -> Chart:
     """Draw series over what they go across, each in a colour of its own.
 
     Up to three lines are also dashed each in its way, so that one shows through the next where they
@@ -49,7 +54,7 @@ def lines(
     """
     rows = [row for line in series for row in _rows(line)]
     if not rows:
-        raise NothingToDraw(f"no lines: nothing is known of {measure}")
+        raise EmptyChartError(f"no lines: nothing is known of {y_title}")
     names, at, shares, low, high = zip(*rows, strict=True)
     order = [line.name for line in series]
     colour = alt.Color(
@@ -60,19 +65,21 @@ def lines(
     )
     places = sorted(set(at))
     few = len(places) <= MOST_DOTS
-    marks = alt.Axis(title=across, values=places, format="~g") if few else alt.Axis(title=across)
-    base = alt.Chart(table(line=names, at=at, share=shares, low=low, high=high)).encode(
+    marks = alt.Axis(title=x_title, values=places, format="~g") if few else alt.Axis(title=x_title)
+    base = alt.Chart(chart_rows(line=names, at=at, share=shares, low=low, high=high)).encode(
         x=alt.X("at:Q", axis=marks, scale=alt.Scale(nice=False, zero=False)),
         color=colour,
     )
     scale = alt.Scale(zero=False)
     band = base.mark_area(opacity=0.15).encode(
-        y=alt.Y("low:Q", scale=scale, axis=share_axis(measure)), y2="high:Q"
+        y=alt.Y("low:Q", scale=scale, axis=share_axis(y_title)), y2="high:Q"
     )
     line = base.mark_line(strokeWidth=1.8, point=few).encode(
         y=alt.Y("share:Q", scale=scale), strokeDash=_dashes(order)
     )
-    return finished(alt.layer(band, line).properties(width=WIDTH, height=HEIGHT), title, *of)
+    return with_title(
+        alt.layer(band, line).properties(width=WIDTH, height=HEIGHT), title, *subtitles
+    )
 
 
 def _dashes(order: Sequence[str]) -> alt.StrokeDash:
@@ -82,12 +89,14 @@ def _dashes(order: Sequence[str]) -> alt.StrokeDash:
     return alt.StrokeDash("line:N", sort=list(order), scale=scale, legend=None)
 
 
-def _rows(line: Line) -> list[tuple[str, float, float, float, float]]:
+def _rows(line: ChartSeries) -> list[tuple[str, float, float, float, float]]:
     """Return the points of a line that are known, each with the ends of its band."""
-    margins = [0.0] * len(line.at) if line.margins is None else line.margins.tolist()
+    margins = [0.0] * len(line.positions) if line.margins is None else line.margins.tolist()
     return [
         (line.name, at, share, max(0.0, share - _known(margin)), min(1.0, share + _known(margin)))
-        for at, share, margin in zip(line.at.tolist(), line.shares.tolist(), margins, strict=True)
+        for at, share, margin in zip(
+            line.positions.tolist(), line.shares.tolist(), margins, strict=True
+        )
         if isfinite(share)
     ]
 

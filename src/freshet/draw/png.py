@@ -8,7 +8,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 BEST = 9
 
 
-def packed(png: bytes) -> bytes:
+def recompress(png: bytes) -> bytes:
     """Return the same image in fewer bytes."""
     pieces = list(_chunks(png))
     pixels = zlib.decompress(b"".join(body for kind, body in pieces if kind == b"IDAT"))

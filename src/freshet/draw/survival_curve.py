@@ -10,9 +10,9 @@ from typing import Any
 
 import altair as alt
 
-from freshet.core.humanize import span
-from freshet.core.shares import percent
-from freshet.draw.axes import floor_of, marks_axis, span_scale
+from freshet.core.humanize import duration_text
+from freshet.core.shares import percent_text
+from freshet.draw.axes import duration_axis_at, duration_scale, scale_floor
 from freshet.draw.theme import (
     BLUE,
     GREEN,
@@ -21,20 +21,20 @@ from freshet.draw.theme import (
     ORANGE,
     ROSE,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    finished,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    with_title,
 )
 
 NEAR = 1.5
 LEFT, RIGHT = "left", "right"
-TOO_SHORT = "the history is too short to tell"
+HISTORY_TOO_SHORT = "the history is too short to tell"
 COLOURS = (BLUE, ORANGE, GREEN, ROSE)
 
 
 @dataclass(frozen=True, slots=True)
-class Survival:
+class SurvivalSeries:
     """The share of elements still there after each of so many hours; NaN where it is unknown."""
 
     name: str
@@ -42,10 +42,12 @@ class Survival:
     shares: Sequence[float]
 
 
-def survival(curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT) -> Picture:
-    """Draw one survival curve, or several to compare; ``of`` says whose they are.
+def survival_curve(
+    curves: Sequence[SurvivalSeries], *, subtitle: str, missing: str = HISTORY_TOO_SHORT
+) -> Chart:
+    """Draw one survival curve, or several to compare; ``subtitle`` says whose they are.
 
-    ``why`` tells what is missing where nothing is known.
+    ``missing`` tells what is missing where nothing is known.
     """
     known = [
         (curve.name, hours, share)
@@ -54,9 +56,9 @@ def survival(curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT) -> Pi
         if isfinite(share)
     ]
     if not known:
-        raise NothingToDraw(f"no survival curve: {why}")
+        raise EmptyChartError(f"no survival curve: {missing}")
     names, hours, shares = zip(*known, strict=True)
-    data = table(
+    data = chart_rows(
         curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares],
         side=_sides(hours),
     )  # fmt: skip
@@ -65,21 +67,21 @@ def survival(curves: Sequence[Survival], *, of: str, why: str = TOO_SHORT) -> Pi
     legend = alt.Legend(orient="top", title=None) if len(order) > 1 else None
     base = alt.Chart(data).encode(
         x=alt.X(
-            "hours:Q", scale=span_scale(hours),
-            axis=marks_axis("time since the start (log scale)", hours),
+            "hours:Q", scale=duration_scale(hours),
+            axis=duration_axis_at("time since the start (log scale)", hours),
         ),
         y=alt.Y(
             "share:Q", title="elements still there",
-            axis=alt.Axis(format="%"), scale=alt.Scale(domain=[floor_of(shares), 1], nice=False),
+            axis=alt.Axis(format="%"), scale=alt.Scale(domain=[scale_floor(shares), 1], nice=False),
         ),
         color=alt.Color("curve:N", sort=order, scale=scale, legend=legend),
     )  # fmt: skip
     line = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=70))
     layers = [line, *_labels(base)] if len(order) == 1 else [line]
-    return finished(
+    return with_title(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         _title(len(order), hours[-1], shares[-1]),
-        of,
+        subtitle,
     )
 
 
@@ -114,4 +116,6 @@ def _title(curves: int, hours: float, share: float) -> str:
     """
     if curves > 1:
         return "Which share of the elements is still there after how long"
-    return f"After {span(hours / 24)}, {percent(share)} of the elements are still there"
+    return (
+        f"After {duration_text(hours / 24)}, {percent_text(share)} of the elements are still there"
+    )

@@ -13,22 +13,22 @@ from altair.typing import ChartType
 
 from freshet.core.errors import UsageError
 
-Picture: TypeAlias = ChartType
+Chart: TypeAlias = ChartType
 
 INK, QUIET, FAINT, PAPER = "#1f2933", "#5f6b7a", "#e4e7eb", "#fdfdfb"
 BLUE, ORANGE, GREEN, RED, SKY, ROSE = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7",
 )  # fmt: skip
-LETTERS = "'Liberation Sans', Arial, Helvetica, sans-serif"
+FONT = "'Liberation Sans', Arial, Helvetica, sans-serif"
 WIDTH, HEIGHT = 640, 340
-LONGEST_NAME = 72
+MAX_NAME_CHARS = 72
 
 
-class NothingToDraw(UsageError):
+class EmptyChartError(UsageError):
     """There is too little to make a picture of; the message says what is missing."""
 
 
-def finished(picture: Picture, title: str, *lines: str) -> Picture:
+def with_title(picture: Chart, title: str, *lines: str) -> Chart:
     """Return a picture with its title, the lines below it, and the look that all of them share."""
     heading = alt.TitleParams(text=title, subtitle=list(lines))
     described = picture.properties(title=heading, description=" ".join((title, *lines)))
@@ -36,11 +36,11 @@ def finished(picture: Picture, title: str, *lines: str) -> Picture:
 
 
 def _look() -> dict[str, Any]:
-    letters = {"labelFont": LETTERS, "titleFont": LETTERS, "titleFontWeight": "normal"}
+    letters = {"labelFont": FONT, "titleFont": FONT, "titleFontWeight": "normal"}
     quiet = {"labelColor": QUIET, "titleColor": QUIET, "labelFontSize": 11, "titleFontSize": 12}
     return {
         "background": PAPER,
-        "font": LETTERS,
+        "font": FONT,
         "padding": 18,
         "view": {"stroke": None},
         "axis": letters | quiet | {
@@ -49,16 +49,16 @@ def _look() -> dict[str, Any]:
         "legend": letters | quiet,
         "header": letters | quiet,
         "title": {
-            "font": LETTERS, "fontSize": 17, "fontWeight": "bold", "color": INK,
-            "subtitleFont": LETTERS, "subtitleFontSize": 12, "subtitleColor": QUIET,
+            "font": FONT, "fontSize": 17, "fontWeight": "bold", "color": INK,
+            "subtitleFont": FONT, "subtitleFontSize": 12, "subtitleColor": QUIET,
             "subtitlePadding": 6, "anchor": "start", "frame": "group", "offset": 16,
             "lineHeight": 20, "subtitleLineHeight": 16,
         },
-        "text": {"font": LETTERS, "fontSize": 11, "color": INK},
+        "text": {"font": FONT, "fontSize": 11, "color": INK},
     }  # fmt: skip
 
 
-def table(**columns: Iterable[Any]) -> alt.InlineData:
+def chart_rows(**columns: Iterable[Any]) -> alt.InlineData:
     """Return columns as the rows that a chart reads; numbers that are none become gaps."""
     lists = [[_value(item) for item in column] for column in columns.values()]
     return alt.InlineData(
@@ -77,19 +77,19 @@ def _value(item: Any) -> Any:
     return None if isinstance(plain, float) and not isfinite(plain) else plain
 
 
-def counted(number: int, noun: str) -> str:
+def count_phrase(number: int, noun: str) -> str:
     """Write how many there are of something.
 
-    >>> counted(1, "block"), counted(2000, "block")
+    >>> count_phrase(1, "block"), count_phrase(2000, "block")
     ('1 block', '2,000 blocks')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def short(name: str, longest: int = LONGEST_NAME) -> str:
+def shorten(name: str, longest: int = MAX_NAME_CHARS) -> str:
     """Return a name that fits into a line: its middle is left out where it is too long.
 
-    >>> short("https://example.org/a/very/long/way/to/go", 24)
+    >>> shorten("https://example.org/a/very/long/way/to/go", 24)
     'https://exam…g/way/to/go'
     """
     if len(name) <= longest:

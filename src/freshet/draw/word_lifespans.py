@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import altair as alt
 import numpy as np
 
-from freshet.core.shares import percent, percent_first
-from freshet.core.types import Floats, Indices
-from freshet.draw.axes import moments, time_axis
-from freshet.draw.histograms import PASSES, STAYS
+from freshet.core.shares import percent_text, percent_text_capitalized
+from freshet.core.types import FloatArray, IndexArray
+from freshet.draw.axes import time_axis, to_milliseconds
+from freshet.draw.histograms import PASSES_BELOW, STAYS_ABOVE
 from freshet.draw.theme import (
     BLUE,
     FAINT,
@@ -17,12 +17,12 @@ from freshet.draw.theme import (
     QUIET,
     SKY,
     WIDTH,
-    NothingToDraw,
-    Picture,
-    counted,
-    finished,
-    short,
-    table,
+    Chart,
+    EmptyChartError,
+    chart_rows,
+    count_phrase,
+    shorten,
+    with_title,
 )
 
 MOST_ROWS = 400
@@ -33,26 +33,31 @@ KINDS = ("stays", "comes and goes", "passes")
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class WordRuns:
     """When words were there: each run is a word's row and the times (epoch seconds) it spans.
 
     Rows count from 0 in the order of the picture: by first appearance, then by longevity.
     """
 
-    row: Indices
-    start: Floats
-    end: Floats
+    row: IndexArray
+    start: FloatArray
+    end: FloatArray
 
 
-def lifespans(
-    runs: Runs, words: Sequence[str], powers: Floats, *, page: str, of_all: Floats | None = None
-) -> Picture:
+def word_lifespans_chart(
+    runs: WordRuns,
+    words: Sequence[str],
+    powers: FloatArray,
+    *,
+    page: str,
+    of_all: FloatArray | None = None,
+) -> Chart:
     """Draw when each word was there; ``words`` and ``powers`` have an entry per row.
 
     ``of_all`` holds the powers of all words, where the rows are only some of them.
     """
     if not len(runs.row):
-        raise NothingToDraw("no picture of words: the page showed none at a known moment")
+        raise EmptyChartError("no picture of words: the page showed none at a known moment")
     shown = _spread(len(words), MOST_ROWS)
     place = np.full(len(words), -1)
     place[shown] = np.arange(len(shown))
@@ -66,21 +71,21 @@ def lifespans(
     labels = _labels([words[each] for each in shown], y)
     every = np.asarray(powers if of_all is None else of_all, np.float64)
     which = "" if len(shown) == len(every) else f", {len(shown):,} of them shown"
-    return finished(
+    return with_title(
         alt.layer(gaps, lines, labels).properties(width=WIDTH, height=height),
         _title(every),
-        short(page),
-        f"{counted(len(every), 'word')} by first appearance, then by how long they stay{which}"
+        shorten(page),
+        f"{count_phrase(len(every), 'word')} by first appearance, then by how long they stay{which}"
         "; grey where nobody looked",
     )
 
 
-def _gaps(runs: Runs) -> alt.Chart:
+def _gaps(runs: WordRuns) -> alt.Chart:
     """Shade the times at which no word at all was there: then nobody looked."""
     order = np.argsort(runs.start, kind="stable")
     starts, reached = runs.start[order], np.maximum.accumulate(runs.end[order])
     apart = np.flatnonzero(starts[1:] > reached[:-1])
-    data = table(start=moments(reached[apart]), end=moments(starts[apart + 1]))
+    data = chart_rows(start=to_milliseconds(reached[apart]), end=to_milliseconds(starts[apart + 1]))
     return alt.Chart(data).mark_rect(color=FAINT, opacity=0.6).encode(x=_time_axis(), x2="end:T")
 
 
@@ -88,15 +93,15 @@ def _time_axis() -> alt.X:
     return alt.X("start:T", scale=alt.Scale(type="utc", nice=False), axis=time_axis())
 
 
-def _title(powers: Floats) -> str:
+def _title(powers: FloatArray) -> str:
     known = powers[np.isfinite(powers)]
     if not len(known):
         return "Which words the page showed when"
-    stay, gone = (known > STAYS).mean().item(), (known < PASSES).mean().item()
-    return f"{percent_first(stay)} of the words stay, {percent(gone)} pass"
+    stay, gone = (known > STAYS_ABOVE).mean().item(), (known < PASSES_BELOW).mean().item()
+    return f"{percent_text_capitalized(stay)} of the words stay, {percent_text(gone)} pass"
 
 
-def _spread(count: int, most: int) -> Indices:
+def _spread(count: int, most: int) -> IndexArray:
     """Return places spread evenly over so many, at most that many of them.
 
     >>> _spread(3, 5).tolist(), _spread(9, 3).tolist()
@@ -107,9 +112,9 @@ def _spread(count: int, most: int) -> Indices:
 
 def _kind(power: float) -> str:
     """Return the kind of a word by its staying power; None and NaN are in between."""
-    if power > STAYS:
+    if power > STAYS_ABOVE:
         return KINDS[0]
-    return KINDS[2] if power < PASSES else KINDS[1]
+    return KINDS[2] if power < PASSES_BELOW else KINDS[1]
 
 
 def _rows_axis(rows: int) -> alt.Y:
@@ -121,9 +126,16 @@ def _rows_axis(rows: int) -> alt.Y:
 
 
 def _lines(
-    starts: Floats, ends: Floats, rows: Indices, kinds: Sequence[str], y: alt.Y, each: float
+    starts: FloatArray,
+    ends: FloatArray,
+    rows: IndexArray,
+    kinds: Sequence[str],
+    y: alt.Y,
+    each: float,
 ) -> alt.Chart:
-    data = table(start=moments(starts), end=moments(ends), row=rows, kind=kinds)
+    data = chart_rows(
+        start=to_milliseconds(starts), end=to_milliseconds(ends), row=rows, kind=kinds
+    )
     scale = alt.Scale(domain=list(KINDS), range=[BLUE, SKY, ORANGE])
     legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=6)
     return (
@@ -142,10 +154,10 @@ def _lines(
 def _labels(words: Sequence[str], y: alt.Y) -> alt.Chart:
     """Name some of the words at the right, spread over the rows."""
     rows = _spread(len(words), MOST_LABELS)
-    names = [short(words[row], 24) for row in rows.tolist()]
+    names = [shorten(words[row], 24) for row in rows.tolist()]
     return (
         alt
-        .Chart(table(row=rows, word=names))
+        .Chart(chart_rows(row=rows, word=names))
         .mark_text(align="left", baseline="middle", dx=8, color=QUIET)
         .encode(x=alt.value(WIDTH), y=y, text="word:N")
     )

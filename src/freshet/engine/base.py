@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from freshet.core.progress import Progress, silent
+from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.engine.result_cache import Columns as Columns
-from freshet.engine.result_cache import Kept
+from freshet.engine.result_cache import ResultCache
 
-Work = Callable[[Columns], Columns]
+BatchFunction = Callable[[Columns], Columns]
 """A pure function of a batch that another process can import by its name."""
 
 
@@ -16,16 +16,16 @@ class Engine(Protocol):
 
     def map(
         self,
-        work: Work,
+        function: BatchFunction,
         batches: Iterable[Columns],
         *,
-        kept: Kept | None = None,
+        cache: ResultCache | None = None,
         total: int = 0,
-        progress: Progress = silent,
+        progress: ProgressCallback = ignore_progress,
     ) -> Iterator[Columns]:
         """Yield the result of every batch, in the order of the batches.
 
         Batches are drawn as they are needed, so that only a few of them are ever held. With
-        ``kept`` the results of finished batches are found again by the next run.
+        ``cache`` the results of finished batches are found again by the next run.
         """
         ...

@@ -10,13 +10,13 @@ from types import TracebackType
 from typing import Self
 
 from freshet.core.errors import FreshetError, UsageError
-from freshet.core.progress import Progress, silent
-from freshet.engine.base import Work
-from freshet.engine.result_cache import Columns, Kept
-from freshet.engine.worker import Answer, answer
+from freshet.core.progress import ProgressCallback, ignore_progress
+from freshet.engine.base import BatchFunction
+from freshet.engine.result_cache import Columns, ResultCache
+from freshet.engine.worker import BatchResult, run_batch
 
-MODULE = "freshet.engine.worker"
-AHEAD = 2
+WORKER_MODULE = "freshet.engine.worker"
+BATCHES_PER_PROCESS = 2
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -24,7 +24,7 @@ ONE_THREAD = {
     "NUMBA_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
 }
-Task = tuple[int, Columns]
+NumberedBatch = tuple[int, Columns]
 
 
 class LocalEngine:
@@ -38,24 +38,26 @@ class LocalEngine:
 
     def map(
         self,
-        work: Work,
+        function: BatchFunction,
         batches: Iterable[Columns],
         *,
-        kept: Kept | None = None,
+        cache: ResultCache | None = None,
         total: int = 0,
-        progress: Progress = silent,
+        progress: ProgressCallback = ignore_progress,
     ) -> Iterator[Columns]:
         """Yield the result of every batch, in the order of the batches."""
-        if self.processes > 1 and work.__module__ == "__main__":
-            raise UsageError(f"{work} is in the script itself; put it into a module to import")
+        if self.processes > 1 and function.__module__ == "__main__":
+            raise UsageError(f"{function} is in the script itself; put it into a module to import")
         run = _here if self.processes == 1 else self._beside
-        for done, result in enumerate(run(work, enumerate(batches, 1), kept), 1):
+        for done, result in enumerate(run(function, enumerate(batches, 1), cache), 1):
             progress(done, max(done, total))
             yield result
 
-    def _beside(self, work: Work, tasks: Iterator[Task], kept: Kept | None) -> Iterator[Columns]:
+    def _beside(
+        self, work: BatchFunction, tasks: Iterator[NumberedBatch], kept: ResultCache | None
+    ) -> Iterator[Columns]:
         due, done = 1, dict[int, Columns]()
-        with _Crew(work, self.processes) as crew:
+        with _WorkerPool(work, self.processes) as crew:
             while self._hand_out(crew, tasks, done, kept) or crew.busy or done:
                 if crew.busy and due not in done:
                     number, batch, found = crew.take()
@@ -65,11 +67,15 @@ class LocalEngine:
                     due += 1
 
     def _hand_out(
-        self, crew: "_Crew", tasks: Iterator[Task], done: dict[int, Columns], kept: Kept | None
+        self,
+        crew: "_WorkerPool",
+        tasks: Iterator[NumberedBatch],
+        done: dict[int, Columns],
+        kept: ResultCache | None,
     ) -> bool:
         """Give out batches while anybody is free; return whether any was left."""
         handed = False
-        while crew.free and len(crew.busy) + len(done) < AHEAD * self.processes:
+        while crew.free and len(crew.busy) + len(done) < BATCHES_PER_PROCESS * self.processes:
             task = next(tasks, None)
             if task is None:
                 break
@@ -88,40 +94,42 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _here(work: Work, tasks: Iterator[Task], kept: Kept | None) -> Iterator[Columns]:
+def _here(
+    work: BatchFunction, tasks: Iterator[NumberedBatch], kept: ResultCache | None
+) -> Iterator[Columns]:
     for number, batch in tasks:
         found = _find(kept, batch)
-        yield _keep(kept, batch, answer(work, number, batch)) if found is None else found
+        yield _keep(kept, batch, run_batch(work, number, batch)) if found is None else found
 
 
-def _find(kept: Kept | None, batch: Columns) -> Columns | None:
-    return kept.find(batch) if kept else None
+def _find(kept: ResultCache | None, batch: Columns) -> Columns | None:
+    return kept.get(batch) if kept else None
 
 
-def _keep(kept: Kept | None, batch: Columns, found: Answer) -> Columns:
+def _keep(kept: ResultCache | None, batch: Columns, found: BatchResult) -> Columns:
     if isinstance(found, FreshetError):
         raise found
     if kept:
-        kept.keep(batch, found)
+        kept.put(batch, found)
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Worker:
+class _WorkerProcess:
     """A process, and the connection to it."""
 
     process: subprocess.Popen[bytes]
     desk: Connection
 
 
-class _Crew:
+class _WorkerPool:
     """Processes that are started when they are needed, and ended together."""
 
-    def __init__(self, work: Work, size: int) -> None:
-        self.busy: dict[Connection, tuple[_Worker, Task]] = {}
+    def __init__(self, work: BatchFunction, size: int) -> None:
+        self.busy: dict[Connection, tuple[_WorkerProcess, NumberedBatch]] = {}
         self._work = work
         self._size = size
-        self._idle: list[_Worker] = []
+        self._idle: list[_WorkerProcess] = []
 
     @property
     def free(self) -> bool:
@@ -137,12 +145,12 @@ class _Crew:
         except (BrokenPipeError, ConnectionResetError):
             raise _died(worker, number) from None
 
-    def take(self) -> tuple[int, Columns, Answer]:
+    def take(self) -> tuple[int, Columns, BatchResult]:
         """Wait for an answer, and return it with the batch that it belongs to."""
         desk = wait(self.busy)[0]
         worker, (number, batch) = self.busy[desk]  # type: ignore[index]
         try:
-            found: Answer = worker.desk.recv()
+            found: BatchResult = worker.desk.recv()
         except (EOFError, ConnectionResetError):
             raise _died(worker, number) from None
         del self.busy[worker.desk]
@@ -166,12 +174,12 @@ class _Crew:
             worker.desk.close()
 
 
-def _start(work: Work) -> _Worker:
+def _start(work: BatchFunction) -> _WorkerProcess:
     """Start a process of its own session, so that a Ctrl-C reaches only the one that waits."""
     ours, theirs = Pipe()
     handle = theirs.fileno()
     process = subprocess.Popen(
-        [sys.executable, "-m", MODULE, str(handle)],
+        [sys.executable, "-m", WORKER_MODULE, str(handle)],
         pass_fds=(handle,),
         env=os.environ | ONE_THREAD,
         start_new_session=True,
@@ -180,10 +188,10 @@ def _start(work: Work) -> _Worker:
     theirs.close()
     ours.send(sys.path)
     ours.send(work)
-    return _Worker(process, ours)
+    return _WorkerProcess(process, ours)
 
 
-def _died(worker: _Worker, number: int) -> FreshetError:
+def _died(worker: _WorkerProcess, number: int) -> FreshetError:
     code = worker.process.wait()
     how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
     return FreshetError(

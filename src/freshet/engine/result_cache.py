@@ -16,8 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.errors import NoSpace
-from freshet.core.files import make_folder, private
+from freshet.core.errors import NoSpaceError
+from freshet.core.files import make_private_folder, open_private
 
 Columns = Mapping[str, NDArray[Any]]
 """A batch or a result: columns by name, of numbers, truths or texts, never of objects."""
@@ -26,7 +26,7 @@ SUFFIX = ".npz"
 DIGEST_BYTES = 16
 
 
-class Kept:
+class ResultCache:
     """The results of one work in a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -35,24 +35,24 @@ class Kept:
 
     def path(self, batch: Columns) -> Path:
         """Return where the result of a batch lies, or would lie."""
-        return self.folder / f"{digest(self.name, batch)}{SUFFIX}"
+        return self.folder / f"{batch_digest(self.name, batch)}{SUFFIX}"
 
-    def find(self, batch: Columns) -> Columns | None:
+    def get(self, batch: Columns) -> Columns | None:
         """Return the result of a batch, if it was finished before."""
-        return read(self.path(batch))
+        return read_result(self.path(batch))
 
-    def keep(self, batch: Columns, result: Columns) -> None:
+    def put(self, batch: Columns, result: Columns) -> None:
         """Keep the result of a batch: whole, or not at all."""
         path = self.path(batch)
         begun = path.with_suffix(f".begun-{os.getpid()}")
         try:
-            make_folder(self.folder)
-            with open(begun, "wb", opener=private) as file:
+            make_private_folder(self.folder)
+            with open(begun, "wb", opener=open_private) as file:
                 np.savez_compressed(file, allow_pickle=False, **result)
             begun.replace(path)
         except OSError as error:
             begun.unlink(missing_ok=True)
-            raise NoSpace(
+            raise NoSpaceError(
                 f"{path} cannot be written: {error.strerror}; free some disk space,"
                 " or give another folder for the work"
             ) from error
@@ -66,7 +66,7 @@ class Kept:
             self.folder.rmdir()
 
 
-def read(path: Path) -> Columns | None:
+def read_result(path: Path) -> Columns | None:
     """Return the result in a file; None where there is none that can be read."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
@@ -75,11 +75,11 @@ def read(path: Path) -> Columns | None:
         return None
 
 
-def digest(name: str, batch: Columns) -> str:
+def batch_digest(name: str, batch: Columns) -> str:
     """Return what tells a batch of a work from every other.
 
     >>> one, two = {"page": np.array([1])}, {"page": np.array([2])}
-    >>> digest("count 1", one) == digest("count 1", one), digest("count 1", two) == digest("x", two)
+    >>> batch_digest("count 1", one) == batch_digest("count 1", one), batch_digest("count 1", two) == batch_digest("x", two)
     (True, False)
     """
     found = blake2b(name.encode(), digest_size=DIGEST_BYTES)

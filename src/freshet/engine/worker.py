@@ -11,13 +11,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from freshet.core.errors import FreshetError
-from freshet.engine.base import Work
+from freshet.engine.base import BatchFunction
 from freshet.engine.result_cache import Columns
 
-Answer = Columns | FreshetError
+BatchResult = Columns | FreshetError
 
 
-def answer(work: Work, number: int, batch: Columns) -> Answer:
+def run_batch(work: BatchFunction, number: int, batch: Columns) -> BatchResult:
     """Return the result of a batch, or what went wrong in it."""
     try:
         return work(batch)
@@ -29,16 +29,16 @@ def answer(work: Work, number: int, batch: Columns) -> Answer:
         return told
 
 
-def serve(desk: Connection) -> None:
+def serve_batches(desk: Connection) -> None:
     """Answer every batch until nobody is at the other end of the connection any more."""
     paths: Sequence[str] = desk.recv()
     sys.path[:] = paths
-    work: Work = desk.recv()
+    work: BatchFunction = desk.recv()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             number, batch = desk.recv()
-            desk.send(answer(work, number, batch))
+            desk.send(run_batch(work, number, batch))
 
 
 if __name__ == "__main__":
-    serve(Connection(int(sys.argv[1])))
+    serve_batches(Connection(int(sys.argv[1])))

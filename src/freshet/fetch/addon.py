@@ -17,27 +17,27 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from freshet.core.errors import FreshetError, Locked, SettingsError
+from freshet.core.errors import FreshetError, LockedError, SettingsError
 from freshet.core.settings import NetworkSettings, Settings
 from freshet.core.version import __version__
 from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES, require_guard
 from freshet.fetch.network.guard import ALLOW, RESOLVER
-from freshet.fetch.runtime import COLLECTION, parts_of
-from freshet.fetch.spider_requests import over_budget
-from freshet.record.store import settings_of
+from freshet.fetch.runtime import COLLECTION_SETTING, runtime_of
+from freshet.fetch.spider_requests import over_budget_setting
+from freshet.record.store import read_settings
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"
 MIDDLEWARES: dict[str, int | None] = {
-    "freshet.fetch.politeness.robots.Robots": 100,
-    "freshet.fetch.record_middleware.Record": 595,
-    "freshet.fetch.redirect_middleware.Redirects": 600,
+    "freshet.fetch.politeness.robots.RobotsMiddleware": 100,
+    "freshet.fetch.record_middleware.RecordMiddleware": 595,
+    "freshet.fetch.redirect_middleware.FollowRedirectsMiddleware": 600,
     f"{BUILT_IN}.robotstxt.RobotsTxtMiddleware": None,
     f"{BUILT_IN}.redirect.RedirectMiddleware": None,
 }
-OWN_CLASSES = {
-    "SCHEDULER": "freshet.fetch.scheduler.Scheduler",
-    "DOWNLOADER": "freshet.fetch.downloader.Downloads",
+REQUIRED_CLASSES = {
+    "SCHEDULER": "freshet.fetch.scheduler.PlanScheduler",
+    "DOWNLOADER": "freshet.fetch.downloader.PoliteDownloader",
 }
 
 
@@ -56,10 +56,10 @@ class Freshet:
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Put the address guard in the place where names are resolved."""
         settings.set("TWISTED_DNS_RESOLVER", RESOLVER, PRIORITY)
-        folder = settings.get(COLLECTION)
+        folder = settings.get(COLLECTION_SETTING)
         if folder:
             with _one_line():
-                network = settings_of(Path(folder)).network
+                network = read_settings(Path(folder)).network
             for name, value in process_settings(network).items():
                 settings.set(name, value, PRIORITY)
 
@@ -69,8 +69,8 @@ class Freshet:
             self._update(settings)
 
     def _update(self, settings: BaseSettings) -> None:
-        over_budget(settings)
-        parts = parts_of(self._crawler)
+        over_budget_setting(settings)
+        parts = runtime_of(self._crawler)
         for name, value in scrapy_settings(parts.settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
@@ -78,7 +78,7 @@ class Freshet:
         for scheme, handler in HANDLERS.items():
             settings["DOWNLOAD_HANDLERS"].set(scheme, handler, PRIORITY)
         require_guard(self._crawler)
-        for name, path in OWN_CLASSES.items():
+        for name, path in REQUIRED_CLASSES.items():
             if settings[name] != path:
                 raise SettingsError(
                     f"{name}: {settings[name]} would go around Freshet; leave the setting to it"
@@ -90,8 +90,8 @@ def _one_line() -> Iterator[None]:
     """End Scrapy with one line where a collection or a setting is not as it should be."""
     try:
         yield
-    except Locked as error:
-        without = f"with '-s {COLLECTION}=' Scrapy runs without it"
+    except LockedError as error:
+        without = f"with '-s {COLLECTION_SETTING}=' Scrapy runs without it"
         raise SystemExit(f"freshet: {error}; {without}") from None
     except FreshetError as error:
         raise SystemExit(f"freshet: {error}") from None
@@ -106,7 +106,7 @@ def scrapy_settings(ours: Settings) -> dict[str, Any]:
     """Return what a collection's settings mean to Scrapy; politeness is kept by our scheduler."""
     return {
         HEADER_BYTES: ours.limits.header_bytes,
-        **OWN_CLASSES,
+        **REQUIRED_CLASSES,
         "USER_AGENT": user_agent(ours.contact),
         "CONCURRENT_REQUESTS": ours.network.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": ours.network.concurrency,

@@ -10,10 +10,10 @@ from typing import Any, ParamSpec, TypeVar
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
-from freshet.crawl.fetch_job import Begun, DaySpending
-from freshet.crawl.live_policy import rehearse
-from freshet.crawl.session import Crawl
-from freshet.record.parsed_visit import see
+from freshet.crawl.fetch_job import CrawlStartState, DaySpending
+from freshet.crawl.live_policy import warm_up_policy
+from freshet.crawl.session import CrawlSession
+from freshet.record.parsed_visit import parse_visit
 from freshet.record.store import CollectionStore
 
 P = ParamSpec("P")
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 # Looked at before anything is fetched, so that compiled code is there when it is needed: loading
 # it takes a second, and where it is not kept yet, compiling it up to two minutes.
-FIRST_SIGHT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
+WARM_UP_SNAPSHOT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
 
 
-class Worker:
+class CollectionThread:
     """A collection opened for a crawl, in a thread of its own; options are those of Crawl."""
 
     def __init__(self, path: Path, *, clock: Clock | None = None, **options: Any) -> None:
@@ -33,9 +33,9 @@ class Worker:
         self._options = options
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="collection")
         self._held = ExitStack()
-        self.crawl: Crawl
+        self.session: CrawlSession
         self.settings: Settings
-        self.begun: Begun
+        self.start_state: CrawlStartState
 
     def open(self) -> None:
         """Take the right to append to the archive, mend what a crash left, and learn the past."""
@@ -47,9 +47,9 @@ class Worker:
 
     def spending(self) -> DaySpending:
         """Return the day's budget and what is spent of it."""
-        return self._thread.submit(self.crawl.spending).result()
+        return self._thread.submit(self.session.day_spending).result()
 
-    async def call(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    async def run(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Do something with the collection, in its thread."""
         return await asyncio.wrap_future(self._thread.submit(work, *args, **options))
 
@@ -62,8 +62,8 @@ class Worker:
         collection = self._held.enter_context(CollectionStore.open(self.path, clock=self.clock))
         recorder = self._held.enter_context(collection.recording())
         self.settings = collection.settings
-        self.crawl = Crawl(collection, recorder, **self._options)
-        self.begun = self.crawl.begin()
-        see(FIRST_SIGHT, self.settings.limits, dom=True)
-        rehearse(self.settings, self.clock.now())
-        self._held.callback(self.crawl.end)
+        self.session = CrawlSession(collection, recorder, **self._options)
+        self.start_state = self.session.start()
+        parse_visit(WARM_UP_SNAPSHOT, self.settings.limits, dom=True)
+        warm_up_policy(self.settings, self.clock.now())
+        self._held.callback(self.session.release_all)

@@ -16,29 +16,29 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from threading import Thread
 
-from freshet.core.errors import FreshetError, Interrupted
+from freshet.core.errors import FreshetError, StopRequestedError
 from freshet.crawl.fetch_job import DaySpending
-from freshet.fetch.recording_loop import FOR_EVER, Limits
-from freshet.fetch.run_crawl import crawl
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
 
 MODULE = "freshet.fetch.crawl_process"
 STOP = "stop"
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlRequest:
+class CrawlArguments:
     """The arguments of a crawl, as they are sent to its process."""
 
     path: Path
     budget: str
-    limits: Limits
+    limits: CrawlLimits
     pages: tuple[int, ...]
 
 
 def crawl_in_process(
-    path: Path, *, budget: str = "", limits: Limits = FOR_EVER, pages: Sequence[int] = ()
+    path: Path, *, budget: str = "", limits: CrawlLimits = NO_LIMITS, pages: Sequence[int] = ()
 ) -> DaySpending:
-    """Crawl in a process of its own and wait for its end; arguments are those of ``crawl``.
+    """Crawl in a process of its own and wait for its end; arguments are those of ``run_crawl``.
 
     An interrupt ends the crawl when what is under way has been recorded, a second one at once. The
     crawl also ends when the calling process dies.
@@ -54,7 +54,7 @@ def crawl_in_process(
     with ours:
         try:
             ours.send(sys.path)
-            ours.send(CrawlRequest(path.absolute(), budget, limits, tuple(pages)))
+            ours.send(CrawlArguments(path.absolute(), budget, limits, tuple(pages)))
             return _wait(ours)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             code = process.wait()
@@ -63,7 +63,7 @@ def crawl_in_process(
             ) from None
         except KeyboardInterrupt:
             process.kill()
-            raise Interrupted("stopped at once; what was acknowledged is kept") from None
+            raise StopRequestedError("stopped at once; what was acknowledged is kept") from None
         finally:
             ours.close()
             process.wait()
@@ -81,20 +81,20 @@ def _wait(connection: Connection) -> DaySpending:
     return spending
 
 
-def serve(connection: Connection) -> None:
+def serve_crawl(connection: Connection) -> None:
     """Run one crawl for the process at the other end of a connection, and send its result."""
     sys.path[:] = connection.recv()
-    request: CrawlRequest = connection.recv()
+    request: CrawlArguments = connection.recv()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the crawl handles it
     Thread(target=_await_stop, args=(connection,), daemon=True).start()
     try:
-        answer: object = crawl(
+        answer: object = run_crawl(
             request.path, budget=request.budget, limits=request.limits, pages=request.pages
         )
     except FreshetError as error:
         answer = error
     except KeyboardInterrupt:
-        answer = Interrupted("stopped before the crawl began")
+        answer = StopRequestedError("stopped before the crawl began")
     except Exception as error:  # noqa: BLE001 - the process that waits for the answer raises it
         failure = FreshetError(f"the crawl failed: {type(error).__name__}: {error}")
         failure.add_note(traceback.format_exc())
@@ -110,4 +110,4 @@ def _await_stop(connection: Connection) -> None:
 
 
 if __name__ == "__main__":
-    serve(Connection(int(sys.argv[1])))
+    serve_crawl(Connection(int(sys.argv[1])))

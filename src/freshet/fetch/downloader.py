@@ -10,14 +10,14 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from freshet.fetch.record_middleware import Record
-from freshet.fetch.request_context import trip_of
-from freshet.fetch.runtime import parts_of
+from freshet.fetch.record_middleware import RecordMiddleware
+from freshet.fetch.request_context import context_of
+from freshet.fetch.runtime import runtime_of
 
 log = logging.getLogger(__name__)
 
 
-class Downloads(Downloader):
+class PoliteDownloader(Downloader):
     """Lets no request go out of turn, and none end unnoticed, whoever makes it.
 
     Requests that come from the scheduler have waited for their host; those that someone downloads
@@ -28,18 +28,18 @@ class Downloads(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._parts = parts_of(crawler)
-        self._record = Record(self._parts)
+        self._parts = runtime_of(crawler)
+        self._record = RecordMiddleware(self._parts)
 
     def fetch(self, request: Request, *arguments: Any) -> Deferred[Any]:
         """Fetch in turn, and see to it that the end is taken in."""
-        if trip_of(request).is_ready:
+        if context_of(request).has_turn:
             return super().fetch(request, *arguments).addBoth(self._ended, request)
         return deferred_from_coro(self._fetch_in_turn(request, *arguments))
 
     def needs_backout(self) -> bool:
         """Whether there are requests enough; pages that wait for a robots.txt are none."""
-        return 0 < self.total_concurrency <= len(self.active) - self._parts.set_aside
+        return 0 < self.total_concurrency <= len(self.active) - self._parts.pages_awaiting_robots
 
     async def _fetch_in_turn(self, request: Request, *arguments: Any) -> Any:
         await self._parts.take_turn(request)
@@ -51,7 +51,7 @@ class Downloads(Downloader):
                 self._record.process_exception(request, result.value)
         except Exception as error:
             log.exception("%s: recording how its request ended failed", request.url)
-            self._parts.fail(request, error)
+            self._parts.fail_request(request, error)
         finally:
-            self._parts.leave(request)
+            self._parts.end_turn(request)
         return result

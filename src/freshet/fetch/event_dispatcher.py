@@ -5,27 +5,27 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from threading import Thread
 
-from freshet.fetch.recording_loop import Tidings
+from freshet.fetch.recording_loop import CrawlEvent
 
-Listener = Callable[[Tidings], None]
+EventListener = Callable[[CrawlEvent], None]
 
 
-class Herald:
+class EventDispatcher:
     """Tells listeners in a thread of its own: a slow terminal or file delays no request.
 
     A listener that fails, as when whoever reads its output has gone, ends the crawl.
     """
 
-    def __init__(self, listeners: Sequence[Listener], stop: Callable[[str], None]) -> None:
+    def __init__(self, listeners: Sequence[EventListener], stop: Callable[[str], None]) -> None:
         self._listeners = listeners
         self._stop = stop
-        self._heard: SimpleQueue[Tidings | None] = SimpleQueue()
+        self._heard: SimpleQueue[CrawlEvent | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.failure: Exception | None = None
         self._thread = Thread(target=self._tell_all, name="herald", daemon=True)
         self._thread.start()
 
-    def __call__(self, tidings: Tidings) -> None:
+    def __call__(self, tidings: CrawlEvent) -> None:
         """Take tidings, to be told soon."""
         self._loop = asyncio.get_running_loop()
         self._heard.put(tidings)
@@ -40,7 +40,7 @@ class Herald:
             if self.failure is None:
                 self._tell(tidings)
 
-    def _tell(self, tidings: Tidings) -> None:
+    def _tell(self, tidings: CrawlEvent) -> None:
         try:
             for listener in self._listeners:
                 listener(tidings)

@@ -16,15 +16,15 @@ from prometheus_client import (
 )
 
 from freshet.archive.warc.read import archive_files
-from freshet.core.clock import stopwatch, to_epoch
+from freshet.core.clock import monotonic_seconds, to_epoch
 from freshet.core.errors import UsageError
-from freshet.fetch.recording_loop import Tidings
+from freshet.fetch.recording_loop import CrawlEvent
 
 ADDRESS = "127.0.0.1"
-LATENESS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-BATCHES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+LATENESS_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+BATCH_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # A crawl reports every second; one that has not for so long hangs.
-SILENT_SECONDS = 60.0
+MAX_SILENT_SECONDS = 60.0
 # So long may requests wait or be under way without a visit being recorded.
 STALL_SECONDS = 600.0
 
@@ -38,7 +38,7 @@ class StallDetector:
     """
 
     stall_seconds: float = STALL_SECONDS
-    clock: Callable[[], float] = stopwatch
+    clock: Callable[[], float] = monotonic_seconds
     _reported: float = field(init=False)
     _busy_since: float | None = field(init=False, default=None)
 
@@ -56,13 +56,13 @@ class StallDetector:
     def is_stalled(self) -> bool:
         """Whether the crawl is stalled now."""
         now = self.clock()
-        is_silent = now - self._reported > SILENT_SECONDS
+        is_silent = now - self._reported > MAX_SILENT_SECONDS
         return is_silent or (
             self._busy_since is not None and now - self._busy_since > self.stall_seconds
         )
 
 
-class Metrics:
+class PrometheusMetrics:
     """Hears a crawl's tidings and keeps its numbers.
 
     ``last_look`` is the last successful visit before this crawl.
@@ -95,12 +95,12 @@ class Metrics:
         self._lateness = Histogram(
             "freshet_start_lateness_seconds",
             "How long after their time and their host's turn requests start.",
-            buckets=LATENESS,
+            buckets=LATENESS_BUCKETS,
             registry=own,
         )
         self._batches = Histogram(
             "freshet_batch_seconds", "How long recording a batch of visits takes.",
-            buckets=BATCHES, registry=own,
+            buckets=BATCH_BUCKETS, registry=own,
         )  # fmt: skip
         self._last_look = Gauge(
             "freshet_last_successful_visit_timestamp_seconds",
@@ -117,16 +117,16 @@ class Metrics:
         size = Gauge("freshet_archive_bytes", "The size of the archive's files.", registry=own)
         size.set_function(lambda: sum(path.stat().st_size for path in archive_files(archive)))
 
-    def __call__(self, tidings: Tidings) -> None:
+    def __call__(self, tidings: CrawlEvent) -> None:
         """Take in what a crawl tells."""
-        for visit, change in tidings.learnt:
+        for visit, change in tidings.visits:
             self._visits.labels(str(visit.outcome)).inc()
             if change is not None and change.changed:
                 self._changes.inc()
             if visit.outcome.is_look:
                 self._last_look.set(to_epoch(visit.time))
         self._stalls.report(
-            visits=len(tidings.learnt), requests=tidings.queue.waiting + tidings.queue.active
+            visits=len(tidings.visits), requests=tidings.queue.waiting + tidings.queue.active
         )
         self._spent.set(tidings.spending.spent)
         self._budget.set(tidings.spending.budget)
@@ -136,11 +136,11 @@ class Metrics:
         self._active.set(tidings.queue.active)
         for seconds in tidings.queue.lateness:
             self._lateness.observe(seconds)
-        if tidings.learnt:
-            self._batches.observe(tidings.seconds)
+        if tidings.visits:
+            self._batches.observe(tidings.recording_seconds)
 
     @contextmanager
-    def served(self, port: int, address: str = ADDRESS) -> Iterator[None]:
+    def serve(self, port: int, address: str = ADDRESS) -> Iterator[None]:
         """Serve the numbers at an address of this machine; port 0 serves nothing."""
         if not port:
             yield

@@ -16,29 +16,29 @@ from math import inf
 from typing import TypeVar
 
 from freshet.archive.catalog.rows import HostState
-from freshet.core.clock import stopwatch, to_epoch
-from freshet.core.errors import FreshetError, Locked, NoSpace
-from freshet.crawl.fetch_job import DaySpending, Errand, Fetched
-from freshet.fetch.collection_thread import Worker
+from freshet.core.clock import monotonic_seconds, to_epoch
+from freshet.core.errors import FreshetError, LockedError, NoSpaceError
+from freshet.crawl.fetch_job import DaySpending, FetchJob, FetchResult
+from freshet.fetch.collection_thread import CollectionThread
 from freshet.fetch.politeness.host_closing import HostClosing
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.politeness.request_queue import Queue
-from freshet.record.recorder import Learnt
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.politeness.request_queue import QueueStatus
+from freshet.record.recorder import RecordedVisit
 
 # Drawing waits while a batch is recorded, so a batch grows when that is quick, else it shrinks.
-SMALLEST_BATCH, LARGEST_BATCH = 16, 128
-QUICK_SECONDS, SLOW_SECONDS = 0.1, 0.4
+MIN_BATCH, MAX_BATCH = 16, 128
+FAST_BATCH_SECONDS, SLOW_BATCH_SECONDS = 0.1, 0.4
 # Drawing many at once is cheaper: it waits until a fourth of the queue is free.
-QUEUED, FREE_SHARE = 6, 4
+QUEUED_PER_CONNECTION, DRAW_AT_FREE_SHARE = 6, 4
 # No host gets more of the queue than one part in so many, or what it may have in flight warrants.
-LARGEST_PART = 16
-AHEAD_SECONDS = 0.25
-LONGEST_AHEAD = 5.0
-LONGEST_WAIT = 0.5
-SHORT_WAIT = 0.1
-SHORTEST_WAIT = 0.01
-TRY_AGAIN_SECONDS = 2.0
-SILENT_SECONDS = 1.0
+MAX_HOST_SHARE = 16
+MIN_AHEAD_SECONDS = 0.25
+MAX_AHEAD_SECONDS = 5.0
+MAX_WAIT_SECONDS = 0.5
+SHORT_WAIT_SECONDS = 0.1
+MIN_WAIT_SECONDS = 0.01
+RETRY_SECONDS = 2.0
+MAX_SILENT_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -46,38 +46,38 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Tidings:
+class CrawlEvent:
     """What a crawl tells those who watch it: the visits just kept, the day's spending, the queue.
 
-    ``seconds`` is how long recording took, ``closings`` are the hosts that have closed since the
+    ``recording_seconds`` is how long recording took, ``host_closings`` are the hosts that have closed since the
     last time. Where nothing is kept for a second, it tells that too.
     """
 
-    learnt: Sequence[Learnt]
+    visits: Sequence[RecordedVisit]
     spending: DaySpending
-    queue: Queue
-    seconds: float
-    closings: Sequence[HostClosing] = ()
+    queue: QueueStatus
+    recording_seconds: float
+    host_closings: Sequence[HostClosing] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CrawlLimits:
     """When a crawl ends by itself: after so many visits or seconds; None where it does not.
 
-    With ``awaited`` pages, given with their hosts, it also ends when the hosts of all that were not
+    With ``awaited_pages`` pages, given with their hosts, it also ends when the hosts of all that were not
     visited yet are closed for longer than it may go on.
     """
 
     visits: int | None = None
     seconds: float | None = None
-    awaited: tuple[tuple[int, str], ...] = ()
+    awaited_pages: tuple[tuple[int, str], ...] = ()
 
 
-FOR_EVER = Limits()
+NO_LIMITS = CrawlLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class CrawlHooks:
     """What the desk needs of the fetching side.
 
     ``claims`` are the URLs that someone's own spider has asked for since the last time; pages are
@@ -85,42 +85,48 @@ class Outlook:
     """
 
     waiting: Callable[[], dict[str, int]]
-    queue: Callable[[], Queue]
-    start: Callable[[Errand], None]
+    queue: Callable[[], QueueStatus]
+    start: Callable[[FetchJob], None]
     stop: Callable[[str], None]
     is_ending: Callable[[], bool]
     claims: Callable[[], Sequence[str]] = tuple
     may_draw: Callable[[], bool] = lambda: True
     has_drawn: Callable[[], None] = lambda: None
-    listeners: tuple[Callable[[Tidings], None], ...] = ()
+    listeners: tuple[Callable[[CrawlEvent], None], ...] = ()
 
 
-class Desk:
+class RecordingLoop:
     """Hands finished visits to the collection's thread, and brings errands from it."""
 
-    def __init__(self, worker: Worker, hosts: HostClocks, outlook: Outlook, limits: Limits) -> None:
+    def __init__(
+        self,
+        worker: CollectionThread,
+        hosts: HostSchedule,
+        outlook: CrawlHooks,
+        limits: CrawlLimits,
+    ) -> None:
         self._worker = worker
         self._hosts = hosts
         self._outlook = outlook
         self._limits = limits
-        self._finished: deque[Fetched] = deque()
+        self._finished: deque[FetchResult] = deque()
         self._wake = asyncio.Event()
         self._closings: list[HostClosing] = []
-        self._awaited = dict(limits.awaited)
+        self._awaited = dict(limits.awaited_pages)
         self._end = inf
         self._kept = 0
         self._apart = 0
-        self._batch = SMALLEST_BATCH
+        self._batch = MIN_BATCH
         self._round_seconds = 0.0
         self._draw_at = 0.0
-        self._told = stopwatch()
+        self._told = monotonic_seconds()
         self._is_closing = False
         self._task: asyncio.Task[None] | None = None
         self.has_drawn = False
         self.is_closed = False
         self.failure: BaseException | None = None
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start recording and drawing."""
         loop = asyncio.get_running_loop()
         self._task = loop.create_task(self._run())
@@ -129,40 +135,40 @@ class Desk:
             self._end = to_epoch(clock.now()) + self._limits.seconds * clock.speed
             loop.call_later(self._limits.seconds, self._outlook.stop, "finished")
 
-    def finished(self, fetched: Fetched) -> None:
+    def add_result(self, result: FetchResult) -> None:
         """Take in what came of a request, to be recorded soon."""
-        self._finished.append(fetched)
+        self._finished.append(result)
         self._wake.set()
 
-    def host_closed(self, closing: HostClosing) -> None:
+    def add_host_closing(self, closing: HostClosing) -> None:
         """Take in that a host has closed, to be told soon."""
         self._closings.append(closing)
         self._wake.set()
 
-    async def book(self, requests: int) -> bool:
+    async def book_requests(self, requests: int) -> bool:
         """Book further requests for an errand; False where the day's budget has none left."""
-        return await self._insist(partial(self._worker.crawl.book, requests))
+        return await self._insist(partial(self._worker.session.book_requests, requests))
 
-    async def book_some(self, requests: int) -> int:
+    async def book_up_to(self, requests: int) -> int:
         """Book requests of someone's own spider; return how many the day's budget has left."""
-        return await self._insist(partial(self._worker.crawl.book_some, requests))
+        return await self._insist(partial(self._worker.session.book_up_to, requests))
 
     async def return_requests(self, requests: int) -> None:
         """Take back bookings whose requests did not go out."""
         if requests:
-            await self._insist(partial(self._worker.crawl.return_requests, requests))
+            await self._insist(partial(self._worker.session.return_requests, requests))
 
-    def book_apart(self, requests: int) -> None:
+    def book_unbudgeted(self, requests: int) -> None:
         """Count requests that the budget does not; they are written down together."""
         self._apart += requests
         self._wake.set()
 
-    async def give_back(self, errands: Sequence[Errand]) -> None:
+    async def return_jobs(self, jobs: Sequence[FetchJob]) -> None:
         """Take back errands that were not run."""
-        if errands:
-            await self._insist(partial(self._worker.crawl.give_back, list(errands)))
+        if jobs:
+            await self._insist(partial(self._worker.session.return_jobs, list(jobs)))
 
-    async def close(self, unused: Sequence[Errand]) -> None:
+    async def close(self, unsent_jobs: Sequence[FetchJob]) -> None:
         """Record everything that is finished, give back what was not run, and stop."""
         self._is_closing = True
         self._wake.set()
@@ -171,18 +177,18 @@ class Desk:
         if self.failure is None:
             with suppress(FreshetError):
                 await self._record_all()
-                await self._insist(partial(self._worker.crawl.give_back, list(unused)))
+                await self._insist(partial(self._worker.session.return_jobs, list(unsent_jobs)))
         self.is_closed = True
 
     async def _run(self) -> None:
         try:
             while not self._is_closing:
                 self._wake.clear()
-                began = stopwatch()
+                began = monotonic_seconds()
                 await self._record_some()
                 wait = await self._fill()
-                self._round_seconds = stopwatch() - began
-                if self._closings or stopwatch() - self._told > SILENT_SECONDS:
+                self._round_seconds = monotonic_seconds() - began
+                if self._closings or monotonic_seconds() - self._told > MAX_SILENT_SECONDS:
                     await self._tell((), 0.0)
                 await self._rest(0.0 if self._finished else wait)
         except FreshetError as error:
@@ -203,47 +209,47 @@ class Desk:
         """Record what finished first; so much of it that hosts need not wait for it long."""
         if self._apart:
             apart, self._apart = self._apart, 0
-            await self._insist(partial(self._worker.crawl.book_apart, apart))
+            await self._insist(partial(self._worker.session.book_unbudgeted, apart))
         count = min(self._batch, len(self._finished))
         if not count:
             return
-        began = stopwatch()
+        began = monotonic_seconds()
         await self._record([self._finished.popleft() for _ in range(count)])
-        seconds = stopwatch() - began
-        if seconds > SLOW_SECONDS:
-            self._batch = max(SMALLEST_BATCH, self._batch // 2)
-        elif seconds < QUICK_SECONDS:
-            self._batch = min(LARGEST_BATCH, self._batch * 2)
+        seconds = monotonic_seconds() - began
+        if seconds > SLOW_BATCH_SECONDS:
+            self._batch = max(MIN_BATCH, self._batch // 2)
+        elif seconds < FAST_BATCH_SECONDS:
+            self._batch = min(MAX_BATCH, self._batch * 2)
 
     async def _insist(self, work: Callable[[Sequence[HostState]], T]) -> T:
         """Have something written, with what is new of hosts; wait until there is space for it."""
         while True:
-            hosts = self._hosts.dirty()
+            hosts = self._hosts.take_unsaved()
             try:
-                return await self._worker.call(work, hosts)
+                return await self._worker.run(work, hosts)
             except Exception as error:
-                self._hosts.unwritten(hosts)
+                self._hosts.mark_unsaved(hosts)
                 is_ending = self._is_closing or self._outlook.is_ending()
-                if is_ending or not isinstance(error, NoSpace | Locked):
+                if is_ending or not isinstance(error, NoSpaceError | LockedError):
                     self._fail(error)
                     raise
                 log.warning("%s; trying again, nothing is fetched meanwhile", error)
-            await asyncio.sleep(TRY_AGAIN_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
 
-    async def _record(self, batch: list[Fetched]) -> None:
-        began = stopwatch()
-        learnt = await self._insist(partial(self._worker.crawl.take, batch))
+    async def _record(self, batch: list[FetchResult]) -> None:
+        began = monotonic_seconds()
+        learnt = await self._insist(partial(self._worker.session.record_results, batch))
         self._kept += len(learnt)
         for visit, _ in learnt:
             self._awaited.pop(visit.page, None)
-        await self._tell(learnt, stopwatch() - began)
+        await self._tell(learnt, monotonic_seconds() - began)
 
-    async def _tell(self, learnt: Sequence[Learnt], seconds: float) -> None:
-        self._told = stopwatch()
+    async def _tell(self, learnt: Sequence[RecordedVisit], seconds: float) -> None:
+        self._told = monotonic_seconds()
         closings, self._closings = self._closings, []
         if self._outlook.listeners:
-            spending = await self._worker.call(self._worker.crawl.spending)
-            tidings = Tidings(learnt, spending, self._outlook.queue(), seconds, closings)
+            spending = await self._worker.run(self._worker.session.day_spending)
+            tidings = CrawlEvent(learnt, spending, self._outlook.queue(), seconds, closings)
             for listener in self._outlook.listeners:
                 listener(tidings)
         is_done = self._limits.visits is not None and self._kept >= self._limits.visits
@@ -253,46 +259,55 @@ class Desk:
     def _waits_in_vain(self) -> bool:
         """Whether the hosts of all pages still awaited are closed beyond the crawl's end."""
         hosts = set(self._awaited.values())
-        return bool(hosts) and all(self._hosts.back_off(host)[1] > self._end for host in hosts)
+        return bool(hosts) and all(
+            self._hosts.failures_and_closing(host)[1] > self._end for host in hosts
+        )
 
     async def _fill(self) -> float:
         """Draw what is due within a moment; return how long to wait before the next time."""
         if self._is_closing:
             return 0.0
         if not self._outlook.may_draw():
-            return SHORT_WAIT
-        crawl, clock = self._worker.crawl, self._worker.clock
+            return SHORT_WAIT_SECONDS
+        crawl, clock = self._worker.session, self._worker.clock
         waiting = self._outlook.waiting()
-        capacity = self._worker.settings.network.concurrency * QUEUED
+        capacity = self._worker.settings.network.concurrency * QUEUED_PER_CONNECTION
         room = capacity - sum(waiting.values()) - len(self._finished)
-        early = self._draw_at - stopwatch()
-        if room * FREE_SHARE < capacity or early > 0:
-            return early if early > 0 else SHORT_WAIT
+        early = self._draw_at - monotonic_seconds()
+        if room * DRAW_AT_FREE_SHARE < capacity or early > 0:
+            return early if early > 0 else SHORT_WAIT_SECONDS
         now = clock.now()
-        seconds = min(max(AHEAD_SECONDS, 2 * self._round_seconds), LONGEST_AHEAD)
+        seconds = min(max(MIN_AHEAD_SECONDS, 2 * self._round_seconds), MAX_AHEAD_SECONDS)
         ahead = timedelta(seconds=seconds * clock.speed)
-        most = max(QUEUED * self._worker.settings.politeness.per_host, capacity // LARGEST_PART)
-        caps = self._hosts.caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
+        most = max(
+            QUEUED_PER_CONNECTION * self._worker.settings.politeness.per_host,
+            capacity // MAX_HOST_SHARE,
+        )
+        caps = self._hosts.host_caps(to_epoch(now), to_epoch(now + ahead), waiting, most)
         if claims := self._outlook.claims():
-            await self._insist(partial(crawl.claim, claims))
-        drawn = await self._insist(partial(crawl.draw, now + ahead, room, caps))
-        self._finished.extend(drawn.failed)
+            await self._insist(partial(crawl.claim_urls, claims))
+        drawn = await self._insist(partial(crawl.draw_jobs, now + ahead, room, caps))
+        self._finished.extend(drawn.failures)
         if self._is_closing:
-            await self.give_back(drawn.errands)
+            await self.return_jobs(drawn.jobs)
             return 0.0
-        for errand in drawn.errands:
+        for errand in drawn.jobs:
             self._outlook.start(errand)
-        self._hosts.reopen(drawn.reopened)
+        self._hosts.reopen(drawn.reopened_hosts)
         self.has_drawn = True
         self._outlook.has_drawn()
-        wait = SHORT_WAIT if drawn.again is None else clock.seconds_until(drawn.again - ahead)
-        self._draw_at = stopwatch() + min(wait, LONGEST_WAIT)
+        wait = (
+            SHORT_WAIT_SECONDS
+            if drawn.next_draw is None
+            else clock.seconds_until(drawn.next_draw - ahead)
+        )
+        self._draw_at = monotonic_seconds() + min(wait, MAX_WAIT_SECONDS)
         return wait
 
     async def _rest(self, seconds: float) -> None:
         """Wait, but not longer than others' changes may; a finished visit ends the wait."""
         try:
-            wait = min(max(seconds, SHORTEST_WAIT), LONGEST_WAIT)
+            wait = min(max(seconds, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
             await asyncio.wait_for(self._wake.wait(), wait)
         except TimeoutError:
             return

@@ -9,17 +9,22 @@ from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from freshet.core.budget import day_of
+from freshet.core.budget import utc_day
 from freshet.core.clock import to_epoch
-from freshet.fetch.network.redirect_target import target_of
-from freshet.fetch.politeness.robots import ROBOTS
-from freshet.fetch.record_middleware import Record, http_of, is_cached, is_visit
-from freshet.fetch.request_context import TRIP, carry_on, onward, trip_of
-from freshet.fetch.runtime import Parts, parts_of
-from freshet.view.url import place
+from freshet.fetch.network.redirect_target import redirect_target
+from freshet.fetch.politeness.robots import ROBOTS_KEY
+from freshet.fetch.record_middleware import RecordMiddleware, http_exchange, is_cached, is_visit
+from freshet.fetch.request_context import (
+    CONTEXT_KEY,
+    context_of,
+    continue_visit,
+    redirected_request,
+)
+from freshet.fetch.runtime import CrawlRuntime, runtime_of
+from freshet.view.url import page_address
 
 
-class Redirects:
+class FollowRedirectsMiddleware:
     """A downloader middleware that follows redirects in place of Scrapy's own.
 
     Those that someone's own spider meets are followed as Scrapy does; the hops are kept.
@@ -27,23 +32,23 @@ class Redirects:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._parts: Parts = parts_of(crawler)
-        self._record = Record(self._parts)
+        self._parts: CrawlRuntime = runtime_of(crawler)
+        self._record = RecordMiddleware(self._parts)
         self._scrapy: RedirectMiddleware | None = None
-        if self._parts.is_guest:
+        if self._parts.is_embedded:
             with suppress(NotConfigured):
                 self._scrapy = RedirectMiddleware.from_crawler(crawler)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "Redirects":
+    def from_crawler(cls, crawler: Crawler) -> "FollowRedirectsMiddleware":
         """Make it for a crawler."""
         return cls(crawler)
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
         """Follow a redirect; one that cannot be followed is the end of its visit."""
-        if ROBOTS in request.meta:
+        if ROBOTS_KEY in request.meta:
             return response
-        if trip_of(request).errand is None:
+        if context_of(request).job is None:
             return self._as_scrapy(request, response)
         return await self._follow(request, response)
 
@@ -59,9 +64,11 @@ class Redirects:
             return following
         if is_visit(request) and not is_cached(request, response):
             if not self._is_offsite(following):
-                return carry_on(request, following, response, http_of(request, response))
+                return continue_visit(
+                    request, following, response, http_exchange(request, response)
+                )
             self._record.process_response(request, response)
-        following.meta.pop(TRIP, None)
+        following.meta.pop(CONTEXT_KEY, None)
         return following
 
     def _is_offsite(self, request: Request) -> bool:
@@ -72,16 +79,18 @@ class Redirects:
         return not offsite.should_follow(request, self._parts.spider)
 
     async def _follow(self, request: Request, response: Response) -> Request | Response:
-        target = target_of(response)
+        target = redirect_target(response)
         if target is None:
             return response
-        trip = trip_of(request)
+        trip = context_of(request)
         limit = self._parts.settings.limits.redirects
-        if len(trip.hops) >= limit or target in trip.passed or target == request.url:
+        if len(trip.hops) >= limit or target in trip.followed_urls or target == request.url:
             return response
-        if self._parts.hosts.is_closed(place(target).host, to_epoch(self._parts.clock.now())):
+        if self._parts.host_schedule.is_closed(
+            page_address(target).host, to_epoch(self._parts.clock.now())
+        ):
             return response
-        if trip.errand is not None and not await self._parts.desk.book(1):
+        if trip.job is not None and not await self._parts.recording_loop.book_requests(1):
             return response
-        day = day_of(self._parts.clock.now())
-        return onward(request, target, response, http_of(request, response), day)
+        day = utc_day(self._parts.clock.now())
+        return redirected_request(request, target, response, http_exchange(request, response), day)

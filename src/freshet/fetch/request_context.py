@@ -9,62 +9,64 @@ from uuid import uuid4
 from scrapy import Request
 from scrapy.http import Response
 
-from freshet.archive.importers.base import Arrival, Hop, Http
+from freshet.archive.importers.base import HttpExchange, Observation, RedirectHop
 from freshet.core.types import Outcome
-from freshet.crawl.fetch_job import Errand
-from freshet.fetch.network.connections import HEAD, SENT
-from freshet.fetch.network.routes import INSECURE, VERIFY, Route, route_for
-from freshet.view.url import canonical, place
+from freshet.crawl.fetch_job import FetchJob
+from freshet.fetch.network.connections import REQUEST_HEAD_KEY, RESPONSE_HEAD_KEY
+from freshet.fetch.network.routes import INSECURE_KEY, VERIFY_KEY, RequestRoute, route_for
+from freshet.view.url import canonical_url, page_address
 
-TRIP = "freshet_trip"
-OF_ONE_DOWNLOAD = (HEAD, SENT, "download_slot", "download_latency")
+CONTEXT_KEY = "freshet_trip"
+DOWNLOAD_META = (RESPONSE_HEAD_KEY, REQUEST_HEAD_KEY, "download_slot", "download_latency")
 
 
 @dataclass(slots=True)
-class Trip:
+class RequestContext:
     """One visit on its way: the errand it serves, if any, and the answers that sent it on.
 
-    ``at`` is the address of the request that is under way, ``day`` the one whose budget pays;
-    ``is_ready`` says that it has waited for its host, ``is_told`` that its end is recorded, and
-    ``sent`` when the first one was sent. One that ``waits_again`` is paid for and comes back from
+    ``request_url`` is the address of the request that is under way, ``budget_day`` the one whose budget pays;
+    ``has_turn`` says that it has waited for its host, ``is_recorded`` that its end is recorded, and
+    ``sent_at`` when the first one was sent. One that ``waited_for_robots`` is paid for and comes back from
     asking for robots.txt.
     """
 
     url: str
-    errand: Errand | None = None
-    hops: tuple[Hop, ...] = ()
-    is_ready: bool = False
+    job: FetchJob | None = None
+    hops: tuple[RedirectHop, ...] = ()
+    has_turn: bool = False
     is_conditional: bool = False
-    sent: datetime | None = None
-    passed: set[str] = field(default_factory=set)
-    day: str = ""
-    at: str = ""
-    is_told: bool = False
-    waits_again: bool = False
+    sent_at: datetime | None = None
+    followed_urls: set[str] = field(default_factory=set)
+    budget_day: str = ""
+    request_url: str = ""
+    is_recorded: bool = False
+    waited_for_robots: bool = False
 
 
-def trip_of(request: Request) -> Trip:
+def context_of(request: Request) -> RequestContext:
     """Return the trip that a request belongs to; one of someone else's spider begins its own."""
-    trip: Trip | None = request.meta.get(TRIP)
-    return begin_trip(request) if trip is None or trip.at != request.url else trip
+    trip: RequestContext | None = request.meta.get(CONTEXT_KEY)
+    return new_context(request) if trip is None or trip.request_url != request.url else trip
 
 
-def begin_trip(request: Request) -> Trip:
+def new_context(request: Request) -> RequestContext:
     """Let a request begin a trip of its own, whatever was handed on to it from another one."""
-    handed_on = (INSECURE, VERIFY) if TRIP in request.meta else ()
-    for name in (HEAD, SENT, *handed_on):
+    handed_on = (INSECURE_KEY, VERIFY_KEY) if CONTEXT_KEY in request.meta else ()
+    for name in (RESPONSE_HEAD_KEY, REQUEST_HEAD_KEY, *handed_on):
         request.meta.pop(name, None)
-    trip = request.meta[TRIP] = Trip(canonical(request.url) or request.url, at=request.url)
+    trip = request.meta[CONTEXT_KEY] = RequestContext(
+        canonical_url(request.url) or request.url, request_url=request.url
+    )
     return trip
 
 
 def host_of(request: Request) -> str:
     """Return the host with any port that a request goes to."""
-    return place(canonical(request.url) or request.url).host
+    return page_address(canonical_url(request.url) or request.url).host
 
 
 # What of a Scrapy project's middlewares would stand between a page and its record.
-ALONE = {
+BYPASS_MIDDLEWARES_META = {
     "dont_cache": True,
     "dont_merge_cookies": True,
     "dont_redirect": True,
@@ -72,8 +74,8 @@ ALONE = {
 }
 
 
-def request_of(
-    errand: Errand,
+def request_for_job(
+    errand: FetchJob,
     errback: Callable[..., Any] | None = None,
     callback: Callable[..., Any] | None = None,
 ) -> Request:
@@ -90,23 +92,25 @@ def request_of(
     meta: dict[str, Any] = {
         "verbatim_url": True,
         "handle_httpstatus_all": callback is not None,
-        INSECURE: errand.settings.insecure_secrets,
+        INSECURE_KEY: errand.settings.insecure_secrets,
         **dict(route.meta),
-        **ALONE,
+        **BYPASS_MIDDLEWARES_META,
     }
     request = Request(
         errand.url, callback, headers=headers, meta=meta, dont_filter=True, errback=errback
     )
     request.headers.update(route.headers)
-    request.meta[TRIP] = Trip(errand.url, errand, day=errand.day, at=request.url)
+    request.meta[CONTEXT_KEY] = RequestContext(
+        errand.url, errand, budget_day=errand.budget_day, request_url=request.url
+    )
     add_conditions(request)
     return request
 
 
 def add_conditions(request: Request) -> None:
     """Ask only for a page that changed, where the last answer from this address allows it."""
-    trip = trip_of(request)
-    errand = trip.errand
+    trip = context_of(request)
+    errand = trip.job
     for name in ("If-None-Match", "If-Modified-Since"):
         request.headers.pop(name, None)
     trip.is_conditional = False
@@ -127,69 +131,79 @@ def _as_received(value: str) -> bytes:
         return value.encode()
 
 
-def unanswered(request: Request, outcome: Outcome, why: str, now: datetime) -> Arrival:
+def observation_without_answer(
+    request: Request, outcome: Outcome, why: str, now: datetime
+) -> Observation:
     """Return the arrival of a visit that ended without an answer of its own."""
-    trip = trip_of(request)
-    return Arrival(
-        trip.url, "", trip.sent or now, uuid4().bytes, outcome=outcome, why=why,
+    trip = context_of(request)
+    return Observation(
+        trip.url, "", trip.sent_at or now, uuid4().bytes, outcome=outcome, why=why,
         final_url=final_url(request), hops=trip.hops,
     )  # fmt: skip
 
 
 def final_url(request: Request) -> str | None:
     """Return where a visit ended, None where that is the page's own address."""
-    return request.url if trip_of(request).hops else None
+    return request.url if context_of(request).hops else None
 
 
-def onward(request: Request, url: str, answer: Response, http: Http, day: str) -> Request:
+def redirected_request(
+    request: Request, url: str, answer: Response, http: HttpExchange, day: str
+) -> Request:
     """Return the request that follows a redirect, paid for by a day's budget.
 
     What was set for one host stays there.
     """
-    trip = trip_of(request)
-    hop = Hop(request.url, http, answer.body)
+    trip = context_of(request)
+    hop = RedirectHop(request.url, http, answer.body)
     following = replace(
-        trip, hops=(*trip.hops, hop), is_ready=False, passed=trip.passed | {request.url}, day=day
+        trip,
+        hops=(*trip.hops, hop),
+        has_turn=False,
+        followed_urls=trip.followed_urls | {request.url},
+        budget_day=day,
     )
     headers = request.headers.copy()
     meta = {**request.meta}
-    route = Route.of(request)
-    if place(url).host != host_of(request) or _is_laid_open(request.url, url):
-        for name in (*(trip.errand.settings.headers if trip.errand else ()), "Cookie"):
+    route = RequestRoute.of(request)
+    if page_address(url).host != host_of(request) or _is_laid_open(request.url, url):
+        for name in (*(trip.job.settings.headers if trip.job else ()), "Cookie"):
             headers.pop(name, None)
         headers.pop("Authorization", None)
         headers.update(route.headers)
-    for name in OF_ONE_DOWNLOAD:
+    for name in DOWNLOAD_META:
         meta.pop(name, None)
     next_one = request.replace(url=url, method="GET", body=b"", headers=headers, meta=meta)
-    following.at = next_one.url
-    next_one.meta[TRIP] = following
+    following.request_url = next_one.url
+    next_one.meta[CONTEXT_KEY] = following
     add_conditions(next_one)
     return next_one
 
 
-def carry_on(request: Request, following: Request, answer: Response, http: Http) -> Request:
+def continue_visit(
+    request: Request, following: Request, answer: Response, http: HttpExchange
+) -> Request:
     """Let a request that Scrapy made to follow a redirect go on with the visit that met it."""
-    trip = trip_of(request)
-    for name in (HEAD, SENT):
+    trip = context_of(request)
+    for name in (RESPONSE_HEAD_KEY, REQUEST_HEAD_KEY):
         following.meta.pop(name, None)
-    following.meta[TRIP] = replace(
+    following.meta[CONTEXT_KEY] = replace(
         trip,
-        hops=(*trip.hops, Hop(request.url, http, answer.body)),
-        is_ready=False,
-        passed=trip.passed | {request.url},
-        day="",
-        at=following.url,
+        hops=(*trip.hops, RedirectHop(request.url, http, answer.body)),
+        has_turn=False,
+        followed_urls=trip.followed_urls | {request.url},
+        budget_day="",
+        request_url=following.url,
     )
     return following
 
 
-def repeated(request: Request, day: str) -> Request:
+def retried_request(request: Request, day: str) -> Request:
     """Return a request that did not go out once more, paid for by another day's budget."""
-    trip = replace(trip_of(request), day=day, is_ready=False, is_told=False)
-    meta = {name: value for name, value in request.meta.items() if name not in OF_ONE_DOWNLOAD}
+    trip = replace(context_of(request), budget_day=day, has_turn=False, is_recorded=False)
+    meta = {name: value for name, value in request.meta.items() if name not in DOWNLOAD_META}
     again = request.replace(meta=meta, dont_filter=True)
-    again.meta[TRIP] = trip
+    again.meta[CONTEXT_KEY] = trip
     return again
 
 

@@ -10,56 +10,56 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 
 from freshet.core.clock import Clock
-from freshet.core.errors import Interrupted
+from freshet.core.errors import StopRequestedError
 from freshet.core.settings import Settings
 from freshet.crawl.fetch_job import DaySpending
 from freshet.fetch.addon import process_settings
-from freshet.fetch.collection_thread import Worker
-from freshet.fetch.event_dispatcher import Listener
-from freshet.fetch.recording_loop import FOR_EVER, Limits
-from freshet.fetch.runtime import Parts
-from freshet.fetch.spider import KeepFresh
+from freshet.fetch.collection_thread import CollectionThread
+from freshet.fetch.event_dispatcher import EventListener
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
+from freshet.fetch.runtime import CrawlRuntime
+from freshet.fetch.spider import CollectionSpider
 
 # While one thread computes, the other gets its turn within this time, and sockets do not wait.
 SWITCH_SECONDS = 0.0002
 # Of Scrapy's own middlewares, those that do something for us.
-NEEDED = {
+SCRAPY_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
 }
 # How many objects come before the garbage among them is looked for; most go without that.
-COLLECTIONS = (20_000, 50, 100)
+GC_THRESHOLDS = (20_000, 50, 100)
 
 
-def crawl(
+def run_crawl(
     path: Path,
     *,
     budget: str = "",
     clock: Clock | None = None,
-    limits: Limits = FOR_EVER,
+    limits: CrawlLimits = NO_LIMITS,
     pages: Sequence[int] = (),
-    listeners: Sequence[Listener] = (),
+    listeners: Sequence[EventListener] = (),
 ) -> DaySpending:
     """Keep a collection's pages fresh; return the day's spending when it ends.
 
     With ``pages`` only these are visited, once each, where they were asked for.
     SIGINT or SIGTERM end it when what is under way has been recorded, a second one at once.
     """
-    worker = Worker(path, clock=clock, budget=budget, only=pages)
+    worker = CollectionThread(path, clock=clock, budget=budget, only=pages)
     worker.open()
     _tune()
     try:
         process = AsyncCrawlerProcess(_settings(worker.settings))
-        crawler = process.create_crawler(KeepFresh)
+        crawler = process.create_crawler(CollectionSpider)
         ends = replace(limits, visits=len(pages)) if pages else limits
-        parts = Parts(crawler, worker, limits=ends, listeners=listeners)
+        parts = CrawlRuntime(crawler, worker, limits=ends, listeners=listeners)
         process.crawl(crawler)
         process.start()
         if parts.failure is not None:
             raise parts.failure
-        if not parts.desk.is_closed:
-            raise Interrupted("stopped at once; what was acknowledged is kept")
+        if not parts.recording_loop.is_closed:
+            raise StopRequestedError("stopped at once; what was acknowledged is kept")
         return worker.spending()
     finally:
         worker.close()
@@ -70,7 +70,7 @@ def _tune() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def _settings(ours: Settings) -> dict[str, Any]:
@@ -88,6 +88,6 @@ def _settings(ours: Settings) -> dict[str, Any]:
         "EXTENSIONS": {},
         "EXTENSIONS_BASE": {},
         "SPIDER_MIDDLEWARES_BASE": {},
-        "DOWNLOADER_MIDDLEWARES_BASE": NEEDED,
+        "DOWNLOADER_MIDDLEWARES_BASE": SCRAPY_MIDDLEWARES,
         "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
     }

@@ -15,103 +15,115 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from twisted.internet.defer import Deferred
 
-from freshet.core.budget import day_of
-from freshet.core.clock import from_epoch, stopwatch, to_epoch
+from freshet.core.budget import utc_day
+from freshet.core.clock import from_epoch, monotonic_seconds, to_epoch
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
-from freshet.crawl.fetch_job import Errand, Fetched, unfetched
-from freshet.fetch.collection_thread import Worker
-from freshet.fetch.event_dispatcher import Herald, Listener
-from freshet.fetch.network.failures import CrawlEnded, DayOver, Disallowed
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.politeness.proxy_schedules import ProxiedHosts
-from freshet.fetch.politeness.request_queue import Pacing
-from freshet.fetch.politeness.robots import ROBOTS
-from freshet.fetch.recording_loop import FOR_EVER, Desk, Limits, Outlook
-from freshet.fetch.request_context import host_of, repeated, request_of, trip_of, unanswered
-from freshet.fetch.spider_requests import SpiderRequests, nudge
-from freshet.record.fault_isolation import fault_text
-from freshet.view.url import web_page
+from freshet.crawl.fetch_job import FetchJob, FetchResult, unsent_result
+from freshet.fetch.collection_thread import CollectionThread
+from freshet.fetch.event_dispatcher import EventDispatcher, EventListener
+from freshet.fetch.network.failures import (
+    BudgetDayOverError,
+    CrawlEndedError,
+    RobotsDisallowedError,
+)
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.politeness.proxy_schedules import ProxySchedules
+from freshet.fetch.politeness.request_queue import RequestQueue
+from freshet.fetch.politeness.robots import ROBOTS_KEY
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlHooks, CrawlLimits, RecordingLoop
+from freshet.fetch.request_context import (
+    context_of,
+    host_of,
+    observation_without_answer,
+    request_for_job,
+    retried_request,
+)
+from freshet.fetch.spider_requests import SpiderRequestFeed, wake_engine
+from freshet.record.fault_isolation import describe_fault
+from freshet.view.url import canonical_web_url
 
-COLLECTION = "FRESHET_COLLECTION"
-BUDGET = "FRESHET_BUDGET"
+COLLECTION_SETTING = "FRESHET_COLLECTION"
+BUDGET_SETTING = "FRESHET_BUDGET"
 # A robots.txt that redirects to a host which is not free within so many seconds cannot be had.
-LONGEST_ROBOTS_WAIT = 60.0
+MAX_ROBOTS_WAIT_SECONDS = 60.0
 ENDING_CHECK_SECONDS = 0.5
-PAGES = "FRESHET_PAGES"
+PAGES_SETTING = "FRESHET_PAGES"
 PAGES_CHOICES = ("record", "parse", "off")
 # In a project pages are drawn when the spider's start requests are known, or after some seconds.
-START_SECONDS = 5.0
+MAX_SPIDER_START_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
 
-def parts_of(crawler: Crawler) -> "Parts":
+def runtime_of(crawler: Crawler) -> "CrawlRuntime":
     """Return a crawler's parts; in someone's own project they are made when first asked for."""
-    found: Parts | None = getattr(crawler, "freshet", None)
+    found: CrawlRuntime | None = getattr(crawler, "freshet", None)
     if found is not None:
         return found
-    path = crawler.settings.get(COLLECTION)
+    path = crawler.settings.get(COLLECTION_SETTING)
     if not path:
-        raise NotConfigured(f"set {COLLECTION} to the folder of a Freshet collection")
-    budget = crawler.settings.get(BUDGET) or ""
-    worker = Worker(Path(path), budget=budget, catch_up=True, once=True)
+        raise NotConfigured(f"set {COLLECTION_SETTING} to the folder of a Freshet collection")
+    budget = crawler.settings.get(BUDGET_SETTING) or ""
+    worker = CollectionThread(Path(path), budget=budget, catch_up=True, once=True)
     worker.open()
-    return Parts(crawler, worker, is_guest=True)
+    return CrawlRuntime(crawler, worker, is_embedded=True)
 
 
-class Parts:
+class CrawlRuntime:
     """Worker, host clocks, pacing and desk of a crawl, and how they meet Scrapy's engine.
 
-    ``is_guest`` says that the crawl is someone else's: it ends when their spider and what is due
+    ``is_embedded`` says that the crawl is someone else's: it ends when their spider and what is due
     are done. Their spider's requests are kept by ``spider_requests``.
     """
 
-    spider_requests: SpiderRequests
+    spider_requests: SpiderRequestFeed
 
     def __init__(
         self,
         crawler: Crawler,
-        worker: Worker,
+        worker: CollectionThread,
         *,
-        is_guest: bool = False,
-        limits: Limits = FOR_EVER,
-        listeners: Sequence[Listener] = (),
+        is_embedded: bool = False,
+        limits: CrawlLimits = NO_LIMITS,
+        listeners: Sequence[EventListener] = (),
     ) -> None:
         crawler.freshet = self  # type: ignore[attr-defined]
         self._crawler = crawler
-        self.is_guest = is_guest
+        self.is_embedded = is_embedded
         self._is_stopped = False
-        self.set_aside = 0
-        self._pages = pages_setting(crawler.settings) if is_guest else "parse"
-        self._opened = stopwatch()
+        self.pages_awaiting_robots = 0
+        self._pages = pages_setting(crawler.settings) if is_embedded else "parse"
+        self._opened = monotonic_seconds()
         self._left: list[Request] = []
-        self.refused: set[str] = set()
+        self.refused_hosts: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.worker = worker
+        self.collection_thread = worker
         self.clock = worker.clock
         self.settings = worker.settings
-        self.hosts = HostClocks(worker.settings.politeness)
-        self.hosts.load(worker.begun.hosts, worker.begun.without_pages)
-        self.proxied = ProxiedHosts(worker.settings.politeness)
-        if worker.begun.died is not None:
-            self.hosts.start_all(to_epoch(worker.begun.died))
-        self.ready: deque[Request] = deque()
-        self.pacing = Pacing(
-            self.hosts, self.clock, worker.settings.politeness.per_host, self._release
+        self.host_schedule = HostSchedule(worker.settings.politeness)
+        self.host_schedule.load(
+            worker.start_state.host_states, worker.start_state.hosts_without_pages
         )
-        self.herald = Herald(listeners, self.stop) if listeners else None
-        told = (self.herald,) if self.herald else ()
-        outlook = Outlook(
-            self.pacing.waiting, self.pacing.queue, self.run, self.stop, self._is_ending,
+        self.proxy_schedules = ProxySchedules(worker.settings.politeness)
+        if worker.start_state.last_death is not None:
+            self.host_schedule.delay_all(to_epoch(worker.start_state.last_death))
+        self.ready_requests: deque[Request] = deque()
+        self.request_queue = RequestQueue(
+            self.host_schedule, self.clock, worker.settings.politeness.per_host, self._release
+        )
+        self.dispatcher = EventDispatcher(listeners, self.stop) if listeners else None
+        told = (self.dispatcher,) if self.dispatcher else ()
+        outlook = CrawlHooks(
+            self.request_queue.load_by_host, self.request_queue.take_status, self.start_job, self.stop, self._is_ending,
             self._claims, self._may_draw, self._has_drawn, told,
         )  # fmt: skip
-        self.desk = Desk(worker, self.hosts, outlook, limits)
+        self.recording_loop = RecordingLoop(worker, self.host_schedule, outlook, limits)
 
     @property
     def failure(self) -> BaseException | None:
         """Return what ended the crawl against its will."""
-        return self.desk.failure or (self.herald.failure if self.herald else None)
+        return self.recording_loop.failure or (self.dispatcher.failure if self.dispatcher else None)
 
     @property
     def spider(self) -> Spider:
@@ -122,187 +134,195 @@ class Parts:
         return spider
 
     @property
-    def is_to_draw(self) -> bool:
+    def is_draw_pending(self) -> bool:
         """Whether the pages that are due now are still to be drawn."""
-        return self._pages != "off" and not self.desk.has_drawn
+        return self._pages != "off" and not self.recording_loop.has_drawn
 
     def open_spider(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue of someone's own spider."""
-        if not self.is_guest:
+        if not self.is_embedded:
             return None
-        self._opened = stopwatch()
-        self.spider_requests = SpiderRequests(
-            self._crawler, self.desk, self.clock, self.wait, is_claiming=self._pages != "off"
+        self._opened = monotonic_seconds()
+        self.spider_requests = SpiderRequestFeed(
+            self._crawler,
+            self.recording_loop,
+            self.clock,
+            self.enqueue,
+            is_claiming=self._pages != "off",
         )
         return self.spider_requests.open(spider)
 
-    def run(self, errand: Errand) -> None:
+    def start_job(self, errand: FetchJob) -> None:
         """Send an errand on its way; where that is impossible, its page gets an outcome."""
-        self.hosts.add_page(errand.host)
+        self.host_schedule.add_page(errand.host)
         callback = None if self._pages == "parse" else _unheard
         try:
-            web_page(errand.url)
+            canonical_web_url(errand.url)
         except ValueError as error:
-            self._fail(errand, errand.day, f"its URL {error}")
+            self._fail(errand, errand.budget_day, f"its URL {error}")
             return
         try:
-            request = request_of(errand, _unheard, callback)
+            request = request_for_job(errand, _unheard, callback)
         except Exception as error:
             log.exception("%s: building its request failed", errand.url)
-            self._fail(errand, errand.day, fault_text(error, "while its request was built"))
+            self._fail(
+                errand, errand.budget_day, describe_fault(error, "while its request was built")
+            )
             return
-        self.pacing.wait(request, errand.host, errand.start)
+        self.request_queue.add(request, errand.host, errand.not_before)
 
-    def fail(self, request: Request, error: Exception) -> None:
+    def fail_request(self, request: Request, error: Exception) -> None:
         """Let a visit fail whose end could not be recorded."""
-        trip = trip_of(request)
-        if trip.errand is not None and not trip.is_told:
-            trip.is_told = True
-            self._fail(trip.errand, trip.day, fault_text(error, "with its request"))
+        trip = context_of(request)
+        if trip.job is not None and not trip.is_recorded:
+            trip.is_recorded = True
+            self._fail(trip.job, trip.budget_day, describe_fault(error, "with its request"))
 
-    def _fail(self, errand: Errand, day: str, why: str) -> None:
+    def _fail(self, errand: FetchJob, day: str, why: str) -> None:
         """Let a visit fail that could not be begun."""
-        self.desk.finished(unfetched(errand, day, why, self.clock.now()))
+        self.recording_loop.add_result(unsent_result(errand, day, why, self.clock.now()))
 
-    def wait(self, request: Request) -> bool:
+    def enqueue(self, request: Request) -> bool:
         """Let a request wait for its host; return whether the host can be asked before long."""
         host = host_of(request)
-        if not trip_of(request).hops:
-            self.hosts.add_page(host)
-        self.pacing.wait(request, host)
-        return not self.hosts.is_resting(host, to_epoch(self.clock.now()))
+        if not context_of(request).hops:
+            self.host_schedule.add_page(host)
+        self.request_queue.add(request, host)
+        return not self.host_schedule.is_resting(host, to_epoch(self.clock.now()))
 
-    def leave(self, request: Request, *, was_sent: bool = True) -> None:
+    def end_turn(self, request: Request, *, was_sent: bool = True) -> None:
         """Note that a request has ended, whatever came of it.
 
         Its host's delay runs from here on: it may have gone out later than it was let go.
         """
-        trip, host = trip_of(request), host_of(request)
-        if trip.is_ready:
-            trip.is_ready = False
+        trip, host = context_of(request), host_of(request)
+        if trip.has_turn:
+            trip.has_turn = False
             if was_sent:
-                self.hosts.start(host, to_epoch(self.clock.now()))
-            self.pacing.finish(host)
+                self.host_schedule.start_delay(host, to_epoch(self.clock.now()))
+            self.request_queue.finish(host)
 
     async def take_turn(self, request: Request) -> None:
         """Wait for the turn of a request's host, unless the request has waited for it already.
 
         This stands before every download, so that no request goes around its host's delay.
         """
-        trip = trip_of(request)
-        if trip.is_ready:
+        trip = context_of(request)
+        if trip.has_turn:
             return
         host = host_of(request)
-        turn = asyncio.ensure_future(self.pacing.turn(host))
-        began = stopwatch()
+        turn = asyncio.ensure_future(self.request_queue.wait_turn(host))
+        began = monotonic_seconds()
         try:
             while not turn.done():
-                self._require_turn(request, host, stopwatch() - began)
+                self._require_turn(request, host, monotonic_seconds() - began)
                 await asyncio.wait({turn}, timeout=ENDING_CHECK_SECONDS)
         except BaseException:
             if not turn.cancel():
-                self.pacing.finish(host)
+                self.request_queue.finish(host)
             raise
-        trip.is_ready = True
+        trip.has_turn = True
 
     def _require_turn(self, request: Request, host: str, waited: float) -> None:
         """Raise an error where a request has no turn to wait for."""
         if self._is_ending():
-            raise CrawlEnded("the crawl ended before it was asked for")
-        opening = self.hosts.open_from(host, to_epoch(self.clock.now()))
+            raise CrawlEndedError("the crawl ended before it was asked for")
+        opening = self.host_schedule.open_from(host, to_epoch(self.clock.now()))
         wait = self.clock.seconds_until(from_epoch(opening))
-        is_robots = ROBOTS in request.meta
-        longest = LONGEST_ROBOTS_WAIT if is_robots else self.settings.politeness.longest_delay
+        is_robots = ROBOTS_KEY in request.meta
+        longest = MAX_ROBOTS_WAIT_SECONDS if is_robots else self.settings.politeness.longest_delay
         if wait > longest or (is_robots and waited > longest):
-            raise Disallowed(f"{host} is to be left alone for now")
+            raise RobotsDisallowedError(f"{host} is to be left alone for now")
 
-    def hand_over(self, page: Request, robots: Request) -> None:
+    def pass_turn(self, page: Request, robots: Request) -> None:
         """Let a request for a host's robots.txt go in place of the page that has the turn."""
-        trip = trip_of(page)
+        trip = context_of(page)
         if host_of(page) == host_of(robots):
-            trip_of(robots).is_ready, trip.is_ready = trip.is_ready, False
+            context_of(robots).has_turn, trip.has_turn = trip.has_turn, False
 
     @contextmanager
-    def asking(self, host: str) -> Iterator[None]:
+    def awaiting_robots(self, host: str) -> Iterator[None]:
         """Hold back a host's pages while its robots.txt is asked for.
 
         A page that waits for the answer takes no place among the concurrent requests meanwhile.
         """
-        self.set_aside += 1
+        self.pages_awaiting_robots += 1
         try:
-            with self.pacing.held(host):
+            with self.request_queue.hold(host):
                 yield
         finally:
-            self.set_aside -= 1
+            self.pages_awaiting_robots -= 1
 
-    def give_up(self, request: Request) -> None:
+    def abandon(self, request: Request) -> None:
         """Take back a visit that the end of the crawl overtook."""
-        trip = trip_of(request)
-        if trip.errand and not trip.hops:
-            self.later(self.desk.give_back([trip.errand]))
+        trip = context_of(request)
+        if trip.job and not trip.hops:
+            self.run_in_background(self.recording_loop.return_jobs([trip.job]))
         else:
-            self.leave_unfollowed(request, "the crawl ended before it was followed")
+            self.end_at_redirect(request, "the crawl ended before it was followed")
 
-    def send_back(self, host: str) -> None:
+    def return_host_jobs(self, host: str) -> None:
         """Give back the errands that wait for a host which has closed; other requests wait on."""
-        left = self.pacing.withdraw(host)
+        left = self.request_queue.withdraw(host)
         errands = _unsent(left)
         for request in left:
-            trip = trip_of(request)
-            if trip.errand is None or trip.hops:
-                self.pacing.wait(request, host)
-            if trip.errand is None and self.is_guest:
+            trip = context_of(request)
+            if trip.job is None or trip.hops:
+                self.request_queue.add(request, host)
+            if trip.job is None and self.is_embedded:
                 self.spider_requests.put_aside(request)
-        self.later(self.desk.give_back(errands))
+        self.run_in_background(self.recording_loop.return_jobs(errands))
 
     def stop(self, why: str) -> None:
         """End the crawl; what is under way is still recorded."""
         self._is_stopped = True
         engine = self._crawler.engine
         if engine is not None and engine.spider is not None:
-            self.later(engine.close_spider_async(reason=why))
+            self.run_in_background(engine.close_spider_async(reason=why))
 
     async def close(self, reason: str) -> None:
         """Record what is finished, give back what waits, and let go of the collection."""
-        if self.is_guest:
+        if self.is_embedded:
             await self.spider_requests.close(reason, self._halt)
-        waiting = [*self._left, *self.pacing.stop(), *self.ready]
+        waiting = [*self._left, *self.request_queue.stop(), *self.ready_requests]
         for request in waiting:
-            self.leave_unfollowed(request, "the crawl ended before it was followed")
-        await self.desk.close(_unsent(waiting))
-        if self.is_guest and self.failure is not None:
+            self.end_at_redirect(request, "the crawl ended before it was followed")
+        await self.recording_loop.close(_unsent(waiting))
+        if self.is_embedded and self.failure is not None:
             log.error("The crawl was stopped: %s", self.failure)
-        if self.herald is not None:
-            self.herald.close()
-        if self.is_guest:
-            self.worker.close()
+        if self.dispatcher is not None:
+            self.dispatcher.close()
+        if self.is_embedded:
+            self.collection_thread.close()
 
     def _halt(self) -> list[Request]:
         """Let nothing go any more; return what waits of someone's own spider."""
-        waiting = [*self.pacing.stop(), *self.ready]
-        self.ready.clear()
-        self._left = [request for request in waiting if trip_of(request).errand]
-        return [request for request in waiting if not trip_of(request).errand]
+        waiting = [*self.request_queue.stop(), *self.ready_requests]
+        self.ready_requests.clear()
+        self._left = [request for request in waiting if context_of(request).job]
+        return [request for request in waiting if not context_of(request).job]
 
     def _claims(self) -> list[str]:
-        return self.spider_requests.claims() if self.is_guest else []
+        return self.spider_requests.take_claims() if self.is_embedded else []
 
     def _has_drawn(self) -> None:
-        if self.is_guest:
-            nudge(self._crawler)
+        if self.is_embedded:
+            wake_engine(self._crawler)
 
     def _may_draw(self) -> bool:
         """Whether pages may be drawn: a spider's start requests come first, to serve both."""
         engine = self._crawler.engine
-        if not self.is_guest or self._pages == "off" or engine is None:
-            return not self.is_guest
-        return engine._start is None or stopwatch() - self._opened > START_SECONDS
+        if not self.is_embedded or self._pages == "off" or engine is None:
+            return not self.is_embedded
+        return (
+            engine._start is None or monotonic_seconds() - self._opened > MAX_SPIDER_START_SECONDS
+        )
 
     def _is_ending(self) -> bool:
         """Whether the crawl was asked to end, or has come to its end."""
         return self._is_stopped or not self._crawler.crawling
 
-    def later(self, work: Coroutine[Any, Any, Any]) -> None:
+    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let work go on beside everything else."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -310,63 +330,65 @@ class Parts:
 
     def _release(self, request: Request) -> bool:
         """Let a request that has waited go, unless yesterday's budget was to pay for it."""
-        trip = trip_of(request)
-        trip.is_ready = True
+        trip = context_of(request)
+        trip.has_turn = True
         if self._is_of_another_day(request):
-            self.leave(request, was_sent=False)
-            self.pay_anew(request)
+            self.end_turn(request, was_sent=False)
+            self.rebook(request)
             return False
         if not trip.hops:
-            trip.sent = self.clock.now()
+            trip.sent_at = self.clock.now()
         engine = self._crawler.engine
-        if trip.errand is None:
-            self.ready.append(request)
-            nudge(self._crawler)
+        if trip.job is None:
+            self.ready_requests.append(request)
+            wake_engine(self._crawler)
         elif engine is not None:
             engine.crawl(request)
         return True
 
-    def require_day(self, request: Request) -> None:
+    def require_budget_day(self, request: Request) -> None:
         """Raise DayOver where the day that was to pay for a request has ended.
 
         This stands where a request goes out, when its connection is there: it may have waited since
         it was let go, for a place among the concurrent requests, a robots.txt or the connection.
         """
         if self._is_of_another_day(request):
-            raise DayOver("the day that was to pay for it has ended")
+            raise BudgetDayOverError("the day that was to pay for it has ended")
 
     def _is_of_another_day(self, request: Request) -> bool:
-        day = trip_of(request).day
-        return bool(day) and day != day_of(self.clock.now())
+        day = context_of(request).budget_day
+        return bool(day) and day != utc_day(self.clock.now())
 
-    def pay_anew(self, request: Request) -> None:
+    def rebook(self, request: Request) -> None:
         """See to a request that yesterday's budget was to pay for, and that did not go out.
 
         One that is its errand's first is given back; one that follows a redirect is paid for today,
         and where nothing is left for it the redirect is the end of the visit. A spider's own waits
         until a budget pays for it.
         """
-        errand = trip_of(request).errand
+        errand = context_of(request).job
         if errand is not None:
-            self.later(self._pay_anew(request, errand))
+            self.run_in_background(self._pay_anew(request, errand))
         else:
-            self.spider_requests.pay(request)
+            self.spider_requests.book_request(request)
 
-    async def _pay_anew(self, request: Request, errand: Errand) -> None:
-        if not trip_of(request).hops:
-            await self.desk.give_back([errand])
-        elif await self.desk.book(1):
-            self.wait(repeated(request, day_of(self.clock.now())))
+    async def _pay_anew(self, request: Request, errand: FetchJob) -> None:
+        if not context_of(request).hops:
+            await self.recording_loop.return_jobs([errand])
+        elif await self.recording_loop.book_requests(1):
+            self.enqueue(retried_request(request, utc_day(self.clock.now())))
         else:
-            self.leave_unfollowed(request, "the day's budget has nothing left to follow it")
+            self.end_at_redirect(request, "the day's budget has nothing left to follow it")
 
-    def leave_unfollowed(self, request: Request, why: str) -> None:
+    def end_at_redirect(self, request: Request, why: str) -> None:
         """Let a redirect be the end of its visit."""
-        trip = trip_of(request)
+        trip = context_of(request)
         if trip.hops:
-            arrival = unanswered(request, Outcome.REDIRECT, why, self.clock.now())
-            page = trip.errand.page if trip.errand else 0
-            self.desk.finished(Fetched(arrival, page, trip.day, asked=False))
+            arrival = observation_without_answer(request, Outcome.REDIRECT, why, self.clock.now())
+            page = trip.job.page if trip.job else 0
+            self.recording_loop.add_result(
+                FetchResult(arrival, page, trip.budget_day, was_sent=False)
+            )
 
 
 def pages_setting(settings: BaseSettings) -> str:
@@ -374,17 +396,17 @@ def pages_setting(settings: BaseSettings) -> str:
 
     In Scrapy's shell and in its check of contracts nothing is fetched that was not asked for.
     """
-    value = str(settings.get(PAGES, "record"))
+    value = str(settings.get(PAGES_SETTING, "record"))
     if value not in PAGES_CHOICES:
-        raise SettingsError(f'{PAGES}: {value!r} must be "record", "parse" or "off"')
+        raise SettingsError(f'{PAGES_SETTING}: {value!r} must be "record", "parse" or "off"')
     is_tool = settings.getbool("KEEP_ALIVE") or "SCRAPY_CHECK" in os.environ
     return "off" if is_tool else value
 
 
-def _unsent(requests: Iterable[Request]) -> list[Errand]:
+def _unsent(requests: Iterable[Request]) -> list[FetchJob]:
     """Return the errands of requests that wait, but for those of which a redirect was asked."""
-    trips = map(trip_of, requests)
-    return [trip.errand for trip in trips if trip.errand and not trip.hops]
+    trips = map(context_of, requests)
+    return [trip.job for trip in trips if trip.job and not trip.hops]
 
 
 def _unheard(result: object) -> None:

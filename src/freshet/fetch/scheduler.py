@@ -6,28 +6,28 @@ from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
-from freshet.fetch.request_context import begin_trip, trip_of
-from freshet.fetch.runtime import Parts, parts_of
+from freshet.fetch.request_context import context_of, new_context
+from freshet.fetch.runtime import CrawlRuntime, runtime_of
 
 
-class Scheduler(BaseScheduler):
+class PlanScheduler(BaseScheduler):
     """Hands Scrapy the requests whose time has come; nudges it so that none waits for its pulse.
 
     The requests of someone's own spider are kept by Scrapy's own scheduler until they may go.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: CrawlRuntime) -> None:
         self._parts = parts
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "Scheduler":
+    def from_crawler(cls, crawler: Crawler) -> "PlanScheduler":
         """Make it for a crawler."""
-        return cls(parts_of(crawler))
+        return cls(runtime_of(crawler))
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Begin to draw from the plan."""
         opening = self._parts.open_spider(spider)
-        self._parts.desk.begin()
+        self._parts.recording_loop.start()
         return opening
 
     def close(self, reason: str) -> Deferred[None]:
@@ -37,36 +37,36 @@ class Scheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Whether there is more to come: always in Freshet's own crawl."""
         parts = self._parts
-        if not parts.is_guest or parts.ready or parts.spider_requests.has_pending():
+        if not parts.is_embedded or parts.ready_requests or parts.spider_requests.has_pending():
             return True
-        return bool(parts.pacing.waiting()) or parts.is_to_draw
+        return bool(parts.request_queue.load_by_host()) or parts.is_draw_pending
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request: one that has waited is ready, any other waits for its host."""
-        trip = trip_of(request)
-        if trip.is_told:
+        trip = context_of(request)
+        if trip.is_recorded:
             # A spider has handed the meta of a request that has ended on to the next one.
-            trip = begin_trip(request)
-        if trip.is_ready:
-            self._parts.ready.append(request)
-        elif trip.errand is not None or not self._parts.is_guest:
-            self._parts.wait(request)
-        elif trip.waits_again:
-            trip.waits_again = False
-            self._parts.spider_requests.wait_again(request)
+            trip = new_context(request)
+        if trip.has_turn:
+            self._parts.ready_requests.append(request)
+        elif trip.job is not None or not self._parts.is_embedded:
+            self._parts.enqueue(request)
+        elif trip.waited_for_robots:
+            trip.waited_for_robots = False
+            self._parts.spider_requests.enqueue_again(request)
         elif not self._parts.spider_requests.add(request):
-            self._parts.leave_unfollowed(request, "the spider has asked for its end before")
+            self._parts.end_at_redirect(request, "the spider has asked for its end before")
             return False
         return True
 
     def next_request(self) -> Request | None:
         """Return a request whose time has come."""
         parts = self._parts
-        if parts.is_guest and not parts.ready:
-            parts.spider_requests.take()
-        if not parts.ready:
+        if parts.is_embedded and not parts.ready_requests:
+            parts.spider_requests.take_requests()
+        if not parts.ready_requests:
             return None
-        request = parts.ready.popleft()
-        if parts.is_guest:
-            parts.spider_requests.left(request)
+        request = parts.ready_requests.popleft()
+        if parts.is_embedded:
+            parts.spider_requests.forget(request)
         return request

@@ -7,7 +7,7 @@ from scrapy import Spider
 from scrapy.http import Response
 
 
-class KeepFresh(Spider):
+class CollectionSpider(Spider):
     """Keeps the pages of a collection fresh."""
 
     name = "freshet"

@@ -18,15 +18,15 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from freshet.core.budget import day_of, next_midnight
+from freshet.core.budget import next_midnight, utc_day
 from freshet.core.clock import Clock
 from freshet.core.errors import FreshetError, SettingsError
-from freshet.fetch.recording_loop import Desk
-from freshet.fetch.request_context import TRIP, trip_of
+from freshet.fetch.recording_loop import RecordingLoop
+from freshet.fetch.request_context import CONTEXT_KEY, context_of
 
-OVER_BUDGET = "FRESHET_OVER_BUDGET"
+OVER_BUDGET_SETTING = "FRESHET_OVER_BUDGET"
 OVER_BUDGET_CHOICES = ("wait", "drop")
-DROPPED = "freshet/dropped_over_budget"
+DROPPED_STAT = "freshet/dropped_over_budget"
 # A budget that is spent is looked at again so often: it may have been raised meanwhile.
 BUDGET_CHECK_SECONDS = 30.0
 DEFAULT_CONCURRENCY = 16
@@ -50,17 +50,17 @@ class SpiderQueue(ScrapyScheduler):
         return self.dqs is not None
 
 
-class SpiderRequests:
+class SpiderRequestFeed:
     """Takes a spider's requests from its queue, pays for them, and sends them to their hosts.
 
     ``send`` lets a request wait for its host, and says whether the host can be asked before long.
-    With ``is_claiming``, URLs that the spider asks for are told by ``claims``.
+    With ``is_claiming``, URLs that the spider asks for are told by ``take_claims``.
     """
 
     def __init__(
         self,
         crawler: Crawler,
-        desk: Desk,
+        desk: RecordingLoop,
         clock: Clock,
         send: Callable[[Request], bool],
         *,
@@ -72,7 +72,7 @@ class SpiderRequests:
         self._send_to_host = send
         self._is_claiming = is_claiming
         self._queue = SpiderQueue.from_crawler(crawler)
-        self._over_budget = over_budget(crawler.settings)
+        self._over_budget = over_budget_setting(crawler.settings)
         self._unpaid: deque[Request] = deque()
         self._out: set[Request] = set()
         self._put_aside: set[Request] = set()
@@ -87,9 +87,9 @@ class SpiderRequests:
 
     def add(self, request: Request) -> bool:
         """Queue a request; False where it is a duplicate."""
-        if not trip_of(request).hops:
+        if not context_of(request).hops:
             # It is made anew when the request is taken; until then it need not be on a disk.
-            del request.meta[TRIP]
+            del request.meta[CONTEXT_KEY]
         is_new = self._queue.enqueue_request(request)
         if is_new:
             self._claim(request)
@@ -99,7 +99,7 @@ class SpiderRequests:
         """Whether requests are queued, or wait to go."""
         return bool(self._out or self._put_aside) or self._queue.has_pending_requests()
 
-    def take(self) -> None:
+    def take_requests(self) -> None:
         """Take requests from the queue, as many as Scrapy would have under way at once."""
         engine = self._crawler.engine
         if engine is None:
@@ -110,16 +110,16 @@ class SpiderRequests:
             if request is None:
                 return
             self._claim(request)
-            self.pay(request)
+            self.book_request(request)
 
-    def pay(self, request: Request) -> None:
+    def book_request(self, request: Request) -> None:
         """Let a request go to its host as soon as the budget pays for it."""
         self._begin(request)
         self._unpaid.append(request)
         if self._paying is None:
             self._paying = asyncio.get_running_loop().create_task(self._pay())
 
-    def wait_again(self, request: Request) -> None:
+    def enqueue_again(self, request: Request) -> None:
         """Let a request that is paid for wait for its host once more."""
         self._begin(request)
         self._send(request)
@@ -129,7 +129,7 @@ class SpiderRequests:
         self._out.discard(request)
         self._put_aside.add(request)
 
-    def left(self, request: Request) -> None:
+    def forget(self, request: Request) -> None:
         """Note that a request is with the downloader, or goes no further."""
         self._out.discard(request)
         self._put_aside.discard(request)
@@ -148,7 +148,7 @@ class SpiderRequests:
         if not self._send_to_host(request) and request in self._out:
             self.put_aside(request)
 
-    def claims(self) -> list[str]:
+    def take_claims(self) -> list[str]:
         """Return the URLs that the spider has asked for since this was last called."""
         claims, self._claims = self._claims, []
         return claims
@@ -162,15 +162,17 @@ class SpiderRequests:
         if self._paying is not None:
             await self._paying
         paid = halt()
-        today = day_of(self._clock.now())
-        await self._desk.return_requests(sum(trip_of(request).day == today for request in paid))
+        today = utc_day(self._clock.now())
+        await self._desk.return_requests(
+            sum(context_of(request).budget_day == today for request in paid)
+        )
         for request in reversed([*paid, *self._unpaid]):
-            trip = trip_of(request)
-            trip.is_ready, trip.day = False, ""
+            trip = context_of(request)
+            trip.has_turn, trip.budget_day = False, ""
             self._queue.put_back(request)
         self._unpaid.clear()
         for request in (*self._out, *self._put_aside):
-            self.left(request)
+            self.forget(request)
         closing = self._queue.close(reason)
         if closing is not None:
             await maybe_deferred_to_future(closing)
@@ -183,10 +185,10 @@ class SpiderRequests:
         """Book what is taken, all of it at once; what the budget does not cover waits or goes."""
         try:
             while self._unpaid and not self._closing.is_set():
-                granted = await self._desk.book_some(len(self._unpaid))
+                granted = await self._desk.book_up_to(len(self._unpaid))
                 for _ in range(granted):
                     request = self._unpaid.popleft()
-                    trip_of(request).day = day_of(self._clock.now())
+                    context_of(request).budget_day = utc_day(self._clock.now())
                     self._send(request)
                 if self._unpaid and not granted:
                     await self._exceed()
@@ -201,16 +203,16 @@ class SpiderRequests:
         if self._over_budget == "drop":
             while self._unpaid:
                 self._drop(self._unpaid.popleft())
-            nudge(self._crawler)
+            wake_engine(self._crawler)
             return
         until = self._clock.seconds_until(next_midnight(self._clock.now()))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closing.wait(), min(until, BUDGET_CHECK_SECONDS))
 
     def _drop(self, request: Request) -> None:
-        self.left(request)
+        self.forget(request)
         if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(DROPPED)
+            self._crawler.stats.inc_value(DROPPED_STAT)
         log.debug("Dropped over budget: %s", request)
         self._crawler.signals.send_catch_log(
             signals.request_dropped, request=request, spider=self._crawler.spider
@@ -225,19 +227,19 @@ class SpiderRequests:
             "The day's budget of page requests is spent: further requests of the spider %s "
             "(FRESHET_BUDGET sets the budget, %s what happens beyond it)",
             fate,
-            OVER_BUDGET,
+            OVER_BUDGET_SETTING,
         )
 
 
-def over_budget(settings: BaseSettings) -> OverBudget:
+def over_budget_setting(settings: BaseSettings) -> OverBudget:
     """Return what happens to requests beyond the budget."""
-    value = settings.get(OVER_BUDGET, "wait")
+    value = settings.get(OVER_BUDGET_SETTING, "wait")
     if value not in OVER_BUDGET_CHOICES:
-        raise SettingsError(f'{OVER_BUDGET}: {value!r} must be "wait" or "drop"')
+        raise SettingsError(f'{OVER_BUDGET_SETTING}: {value!r} must be "wait" or "drop"')
     return "drop" if value == "drop" else "wait"
 
 
-def nudge(crawler: Crawler) -> None:
+def wake_engine(crawler: Crawler) -> None:
     """Let the engine ask for requests now instead of at its next pulse."""
     engine = crawler.engine
     if engine is not None and engine._slot is not None:

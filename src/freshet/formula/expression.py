@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshet.core.errors import UsageError
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
-Token = str | float
+FormulaToken = str | float
 
-LARGEST = 1e30
+LARGEST_VALUE = 1e30
 SMALLEST_DIVISOR = 1e-12
-LONGEST_TEXT = 20_000
-DEEPEST_TEXT = 100
-INFIX = ("+", "-", "*", "/")
+MAX_TEXT_LENGTH = 20_000
+MAX_NESTING = 100
+INFIX_OPERATORS = ("+", "-", "*", "/")
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[-+*/(),]))",
@@ -35,17 +35,17 @@ _TOKEN = re.compile(
 )
 
 
-def _divided(above: Floats, below: Floats) -> Floats:
+def _divided(above: FloatArray, below: FloatArray) -> FloatArray:
     small = np.abs(below) < SMALLEST_DIVISOR
     return np.where(small, 0.0, above / np.where(small, 1.0, below))
 
 
-def _logarithm(value: Floats) -> Floats:
+def _logarithm(value: FloatArray) -> FloatArray:
     positive = value > 0
     return np.where(positive, np.log(np.where(positive, value, 1.0)), 0.0)
 
 
-FUNCTIONS: Mapping[str, tuple[int, Callable[..., Floats]]] = {
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., FloatArray]]] = {
     "+": (2, np.add),
     "-": (2, np.subtract),
     "*": (2, np.multiply),
@@ -64,7 +64,7 @@ class Formula:
     't * (X + 0.5)'
     """
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[FormulaToken, ...]
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -73,7 +73,7 @@ class Formula:
         return _spelled(self.tokens)
 
     @property
-    def names(self) -> frozenset[str]:
+    def variables(self) -> frozenset[str]:
         """Return what the formula asks to know of a page."""
         return frozenset(
             token for token in self.tokens if isinstance(token, str) and token not in FUNCTIONS
@@ -83,7 +83,7 @@ class Formula:
     def depth(self) -> int:
         """Return how many levels the formula has; a single name has one.
 
-        >>> parse("t * (X + 1)", ("t", "X")).depth
+        >>> parse_formula("t * (X + 1)", ("t", "X")).depth
         3
         """
         waiting, deepest = [0], 0
@@ -93,13 +93,13 @@ class Formula:
             waiting += [level] * arity(token)
         return deepest
 
-    def values(self, known: Mapping[str, Floats], count: int) -> Floats:
+    def evaluate(self, variable_values: Mapping[str, FloatArray], count: int) -> FloatArray:
         """Compute the formula for ``count`` pages, of which columns are known by name.
 
-        >>> parse("X / (t - 2)", ("X", "t")).values({"X": np.ones(2), "t": np.array([2., 4.])}, 2)
+        >>> parse_formula("X / (t - 2)", ("X", "t")).evaluate({"X": np.ones(2), "t": np.array([2., 4.])}, 2)
         array([0. , 0.5])
         """
-        stack: list[Floats] = []
+        stack: list[FloatArray] = []
         with np.errstate(all="ignore"):
             for token in reversed(self.tokens):
                 if isinstance(token, float):
@@ -108,24 +108,24 @@ class Formula:
                     size, function = FUNCTIONS[token]
                     stack.append(_finite(function(*(stack.pop() for _ in range(size)))))
                 else:
-                    stack.append(known[token] + 0.0)
+                    stack.append(variable_values[token] + 0.0)
         return stack.pop()
 
 
-def _finite(values: Floats) -> Floats:
+def _finite(values: FloatArray) -> FloatArray:
     """Make every value a number of bounded size, and -0 a plain 0."""
-    return np.clip(np.nan_to_num(values, copy=False, nan=0.0), -LARGEST, LARGEST) + 0.0
+    return np.clip(np.nan_to_num(values, copy=False, nan=0.0), -LARGEST_VALUE, LARGEST_VALUE) + 0.0
 
 
-def arity(token: Token) -> int:
+def arity(token: FormulaToken) -> int:
     """Return how many parts follow a token."""
     return FUNCTIONS[token][0] if isinstance(token, str) and token in FUNCTIONS else 0
 
 
-def part_end(tokens: Sequence[Token], start: int) -> int:
+def subtree_end(tokens: Sequence[FormulaToken], start: int) -> int:
     """Return where the part that begins at a place ends.
 
-    >>> part_end(("*", "t", "+", "X", 0.5), 2)
+    >>> subtree_end(("*", "t", "+", "X", 0.5), 2)
     5
     """
     missing, at = 1, start
@@ -135,23 +135,23 @@ def part_end(tokens: Sequence[Token], start: int) -> int:
     return at
 
 
-def parse(text: str, names: Sequence[str]) -> Formula:
+def parse_formula(text: str, variables: Sequence[str]) -> Formula:
     """Read a formula that may ask for these names.
 
-    >>> parse("t*X", ("t", "X")).tokens
+    >>> parse_formula("t*X", ("t", "X")).tokens
     ('*', 't', 'X')
     """
-    if len(text) > LONGEST_TEXT:
+    if len(text) > MAX_TEXT_LENGTH:
         raise UsageError(
-            f"a formula of {len(text):,} characters: at most {LONGEST_TEXT:,} are read; shorten it"
+            f"a formula of {len(text):,} characters: at most {MAX_TEXT_LENGTH:,} are read; shorten it"
         )
-    reader = _Reader(text, names)
+    reader = _FormulaParser(text, variables)
     tokens = reader.sum(0)
     reader.expect_end()
     return Formula(tuple(tokens))
 
 
-class _Reader:
+class _FormulaParser:
     """Reads a text token by token."""
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
@@ -191,18 +191,18 @@ class _Reader:
         if self._at < len(self._pieces):
             raise self._wrong(f"{self._next()!r} is one too many", self._place())
 
-    def sum(self, depth: int) -> list[Token]:
+    def sum(self, depth: int) -> list[FormulaToken]:
         """Read terms with + and - between them."""
         return self._chain(("+", "-"), self._product, depth)
 
-    def _product(self, depth: int) -> list[Token]:
+    def _product(self, depth: int) -> list[FormulaToken]:
         return self._chain(("*", "/"), self._factor, depth)
 
     def _chain(
-        self, signs: tuple[str, str], part: Callable[[int], list[Token]], depth: int
-    ) -> list[Token]:
-        if depth > DEEPEST_TEXT:
-            raise self._wrong(f"more than {DEEPEST_TEXT} brackets deep", self._place())
+        self, signs: tuple[str, str], part: Callable[[int], list[FormulaToken]], depth: int
+    ) -> list[FormulaToken]:
+        if depth > MAX_NESTING:
+            raise self._wrong(f"more than {MAX_NESTING} brackets deep", self._place())
         tokens = part(depth)
         while self._next() in signs:
             sign = self._next()
@@ -210,7 +210,7 @@ class _Reader:
             tokens = [sign, *tokens, *part(depth)]
         return tokens
 
-    def _factor(self, depth: int) -> list[Token]:
+    def _factor(self, depth: int) -> list[FormulaToken]:
         if self._at >= len(self._pieces):
             raise self._wrong("something is missing at the end", len(self._text))
         kind, text, _ = self._pieces[self._at]
@@ -225,23 +225,23 @@ class _Reader:
             return [_number(text)]
         return self._named(text, depth)
 
-    def _negative(self, depth: int) -> list[Token]:
+    def _negative(self, depth: int) -> list[FormulaToken]:
         self._at += 1
-        tokens = self._factor(depth + 1) if depth < DEEPEST_TEXT else self._too_deep()
+        tokens = self._factor(depth + 1) if depth < MAX_NESTING else self._too_deep()
         if len(tokens) == 1 and isinstance(tokens[0], float):
             return [0.0 - tokens[0]]
         return ["-", 0.0, *tokens]
 
-    def _too_deep(self) -> list[Token]:
-        raise self._wrong(f"more than {DEEPEST_TEXT} signs deep", self._place())
+    def _too_deep(self) -> list[FormulaToken]:
+        raise self._wrong(f"more than {MAX_NESTING} signs deep", self._place())
 
-    def _bracketed(self, depth: int) -> list[Token]:
+    def _bracketed(self, depth: int) -> list[FormulaToken]:
         self._take("(")
         tokens = self.sum(depth + 1)
         self._take(")")
         return tokens
 
-    def _named(self, text: str, depth: int) -> list[Token]:
+    def _named(self, text: str, depth: int) -> list[FormulaToken]:
         if text in self._names:
             self._at += 1
             return [text]
@@ -249,7 +249,7 @@ class _Reader:
             raise self._wrong(f"{text!r} is unknown", self._place())
         self._at += 1
         self._take("(")
-        tokens: list[Token] = [text, *self.sum(depth + 1)]
+        tokens: list[FormulaToken] = [text, *self.sum(depth + 1)]
         for _ in range(FUNCTIONS[text][0] - 1):
             self._take(",")
             tokens += self.sum(depth + 1)
@@ -258,16 +258,16 @@ class _Reader:
 
 
 def _number(text: str) -> float:
-    return min(float(text), LARGEST)
+    return min(float(text), LARGEST_VALUE)
 
 
-def _spelled(tokens: Sequence[Token]) -> str:
+def _spelled(tokens: Sequence[FormulaToken]) -> str:
     """Write tokens as a reader would: brackets only where they are needed."""
     parts: list[tuple[str, int]] = []
     for token in reversed(tokens):
         if isinstance(token, float):
             parts.append((_written(token), 0 if token >= 0 else 2))
-        elif token in INFIX:
+        elif token in INFIX_OPERATORS:
             level = 2 if token in "+-" else 1
             (left, left_level), (right, right_level) = parts.pop(), parts.pop()
             left = f"({left})" if left_level > level else left

@@ -9,33 +9,33 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core import tie_break
-from freshet.core.tables import Truths
-from freshet.core.types import Floats
-from freshet.formula.expression import LARGEST, SMALLEST_DIVISOR
+from freshet.core.tables import BoolArray
+from freshet.core.types import FloatArray
+from freshet.formula.expression import LARGEST_VALUE, SMALLEST_DIVISOR
 
-Codes = NDArray[np.int64]
+CodeArray = NDArray[np.int64]
 
 NUMBER, NAME, ADD, SUBTRACT, MULTIPLY, DIVIDE, LOG, POW, EXP = range(9)
 BLOCK = 256
 
 N, CHANGES, AGE, CG, NAD, SAD, AAD, GAD = range(8)
 LOOKS, SEEN, CLOCK, LAST, RISING, DOUBLING = range(6)
-WIDTH = 6
+SUM_COUNT = 6
 
 One = Callable[[np.uint64], np.uint64]
-scrambled = cast("One", njit(cache=True, nogil=True)(tie_break.scrambled))
+splitmix64 = cast("One", njit(cache=True, nogil=True)(tie_break.splitmix64))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cut(value: float) -> float:
     """Return a number of bounded size; what is no number becomes 0, and -0 does as well."""
-    if value < LARGEST:
-        return value + 0.0 if value > -LARGEST else -LARGEST
-    return LARGEST if value >= LARGEST else 0.0
+    if value < LARGEST_VALUE:
+        return value + 0.0 if value > -LARGEST_VALUE else -LARGEST_VALUE
+    return LARGEST_VALUE if value >= LARGEST_VALUE else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def applied(code: int, left: float, right: float) -> float:
+def apply_function(code: int, left: float, right: float) -> float:
     """Return the value of one function under the protected rules."""
     if code == ADD:
         return _cut(left + right)
@@ -53,24 +53,26 @@ def applied(code: int, left: float, right: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill(code: int, left: Floats, right: Floats, into: Floats, count: int) -> None:
+def _fill(code: int, left: FloatArray, right: FloatArray, into: FloatArray, count: int) -> None:
     """Compute one function for a block of pages; a loop each, that the compiler can unroll."""
     if code == ADD:
         for place in range(count):
-            into[place] = min(max(left[place] + right[place], -LARGEST), LARGEST) + 0.0
+            into[place] = min(max(left[place] + right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
     elif code == SUBTRACT:
         for place in range(count):
-            into[place] = min(max(left[place] - right[place], -LARGEST), LARGEST) + 0.0
+            into[place] = min(max(left[place] - right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
     elif code == MULTIPLY:
         for place in range(count):
-            into[place] = min(max(left[place] * right[place], -LARGEST), LARGEST) + 0.0
+            into[place] = min(max(left[place] * right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
     else:
         for place in range(count):
-            into[place] = applied(code, left[place], right[place])
+            into[place] = apply_function(code, left[place], right[place])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def evaluate(steps: Codes, numbers: Floats, columns: Floats, first: int, values: Floats) -> None:
+def evaluate_program(
+    steps: CodeArray, numbers: FloatArray, columns: FloatArray, first: int, values: FloatArray
+) -> None:
     """Compute a program for the pages from ``first`` on, a row of columns for every name."""
     count = len(values)
     made = np.empty((len(steps), BLOCK))
@@ -89,7 +91,7 @@ def evaluate(steps: Codes, numbers: Floats, columns: Floats, first: int, values:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def look(row: Floats, gap: float, changed: bool, needs: Codes, by_cycle: bool) -> None:
+def add_look(row: FloatArray, gap: float, changed: bool, needs: CodeArray, by_cycle: bool) -> None:
     """Add one look to a row of sums; what nobody needs stays 0."""
     if needs[LOOKS]:
         row[LOOKS] += 1.0
@@ -108,14 +110,16 @@ def look(row: Floats, gap: float, changed: bool, needs: Codes, by_cycle: bool) -
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def after(rows: Floats, gaps: Floats, changed: Truths, needs: Codes, by_cycle: bool) -> None:
+def add_looks(
+    rows: FloatArray, gaps: FloatArray, changed: BoolArray, needs: CodeArray, by_cycle: bool
+) -> None:
     """Add one look to every row."""
     for place in range(len(rows)):
-        look(rows[place], gaps[place], changed[place], needs, by_cycle)
+        add_look(rows[place], gaps[place], changed[place], needs, by_cycle)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _estimate(name: int, row: Floats, age: float, by_cycle: bool) -> float:
+def _estimate(name: int, row: FloatArray, age: float, by_cycle: bool) -> float:
     """Return the rate that one of the estimators gives, 0 before the first look."""
     looks, seen = float(row[LOOKS]), float(row[SEEN])
     if name == CG:
@@ -134,8 +138,12 @@ def _estimate(name: int, row: Floats, age: float, by_cycle: bool) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tell(
-    names: Codes, known: tuple[Floats, Floats], by_cycle: bool, first: int, told: Floats
+def write_variables(
+    names: CodeArray,
+    known: tuple[FloatArray, FloatArray],
+    by_cycle: bool,
+    first: int,
+    told: FloatArray,
 ) -> None:
     """Write what names stand for, a row of ``told`` each, from the place ``first`` on.
 

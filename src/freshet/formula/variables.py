@@ -11,22 +11,22 @@ from typing import Literal
 
 import numpy as np
 
-from freshet.core.tables import Truths
-from freshet.core.types import Floats
+from freshet.core.tables import BoolArray
+from freshet.core.types import FloatArray
 from freshet.formula import kernels
-from freshet.formula.kernels import Codes
+from freshet.formula.kernels import CodeArray
 
-Clock = Literal["visit", "cycle"]
-Measure = Literal["ndcg", "changerate"]
+WeightClock = Literal["visit", "cycle"]
+FitnessMeasure = Literal["ndcg", "changerate"]
 
-BASIC = ("n", "X", "t")
-WEIGHTED = ("NAD", "SAD", "AAD", "GAD")
-ALL = (*BASIC, "CG", *WEIGHTED)
-WIDTH = kernels.WIDTH
+BASIC_VARIABLES = ("n", "X", "t")
+WEIGHTED_ESTIMATES = ("NAD", "SAD", "AAD", "GAD")
+PAPER_VARIABLES = (*BASIC_VARIABLES, "CG", *WEIGHTED_ESTIMATES)
+SUM_COUNT = kernels.SUM_COUNT
 _NEEDED_BY = (
     {"n", "CG"},
     {"X", "CG", "NAD"},
-    set(WEIGHTED),
+    set(WEIGHTED_ESTIMATES),
     {"SAD"},
     {"AAD"},
     {"GAD"},
@@ -34,7 +34,7 @@ _NEEDED_BY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class VariableSet:
     """Keeps what some names need: how rows change with a look, and what they tell at a moment.
 
     A row holds looks, changes, the clock of the weights, and the sums of SAD, AAD and GAD. What no
@@ -42,15 +42,15 @@ class Known:
     """
 
     names: tuple[str, ...]
-    clock: Clock = "visit"
+    clock: WeightClock = "visit"
 
     @property
-    def numbers(self) -> Codes:
+    def codes(self) -> CodeArray:
         """Return the number of every name."""
-        return np.array([ALL.index(name) for name in self.names], np.int64)
+        return np.array([PAPER_VARIABLES.index(name) for name in self.names], np.int64)
 
     @property
-    def needs(self) -> Codes:
+    def needed_sums(self) -> CodeArray:
         """Return which sums are kept."""
         return np.array([not by.isdisjoint(self.names) for by in _NEEDED_BY], np.int64)
 
@@ -62,26 +62,30 @@ class Known:
     @property
     def changes_with_age(self) -> bool:
         """Whether what the names tell changes from cycle to cycle without a look."""
-        return "t" in self.names or (self.by_cycle and not set(WEIGHTED).isdisjoint(self.names))
+        return "t" in self.names or (
+            self.by_cycle and not set(WEIGHTED_ESTIMATES).isdisjoint(self.names)
+        )
 
-    def rows(self, count: int) -> Floats:
+    def new_rows(self, count: int) -> FloatArray:
         """Return rows of pages that were never looked at."""
-        return np.zeros((count, WIDTH))
+        return np.zeros((count, SUM_COUNT))
 
-    def after(self, rows: Floats, gaps: Floats, changed: Truths) -> Floats:
+    def rows_after_looks(
+        self, rows: FloatArray, gaps: FloatArray, changed: BoolArray
+    ) -> FloatArray:
         """Return rows after one more look each, so many cycles after the one before."""
         rows = rows.astype(np.float64, copy=True)
-        kernels.after(rows, gaps, changed, self.needs, self.by_cycle)
+        kernels.add_looks(rows, gaps, changed, self.needed_sums, self.by_cycle)
         return rows
 
-    def told(self, rows: Floats, ages: Floats) -> dict[str, Floats]:
+    def values(self, rows: FloatArray, ages: FloatArray) -> dict[str, FloatArray]:
         """Return what every name stands for, given the cycles since each row's last look."""
         told = np.empty((len(self.names), len(ages)))
-        kernels.tell(self.numbers, (rows, ages), self.by_cycle, 0, told)
+        kernels.write_variables(self.codes, (rows, ages), self.by_cycle, 0, told)
         return dict(zip(self.names, told, strict=True))
 
 
-def known_for(names: Iterable[str], clock: Clock = "visit") -> Known:
+def variable_set(names: Iterable[str], clock: WeightClock = "visit") -> VariableSet:
     """Return what keeps these names, in the order in which they are listed here."""
     asked = frozenset(names)
-    return Known(tuple(name for name in ALL if name in asked), clock)
+    return VariableSet(tuple(name for name in PAPER_VARIABLES if name in asked), clock)

@@ -14,21 +14,21 @@ NEEDS_SCRIPT = "needs a browser that runs scripts"
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class PhraseRule:
     """Phrases that mean an outcome, and the largest pages, in words, on which they do.
 
-    ``in_title`` and ``in_text`` bound the page for a phrase met in the title and in a line of
-    text, which counts only beside at most ``links`` links (a form with a captcha stands on an
-    ordinary page); ``slack`` is how many characters may follow the phrase.
+    ``max_words_for_title`` and ``max_words_for_text`` bound the page for a phrase met in the title and in a line of
+    text, which counts only beside at most ``max_links`` links (a form with a captcha stands on an
+    ordinary page); ``max_trailing_chars`` is how many characters may follow the phrase.
     """
 
     outcome: Outcome
     why: str
     phrases: tuple[str, ...]
-    in_title: int
-    in_text: int
-    slack: int = 4
-    links: int = 1000
+    max_words_for_title: int
+    max_words_for_text: int
+    max_trailing_chars: int = 4
+    max_links: int = 1000
 
 
 def _split(phrases: str) -> tuple[str, ...]:
@@ -230,22 +230,56 @@ _WANTS_SCRIPT = _split("""
     javascriptを有効にして
 """)
 
-SIGNS = (
-    Sign(Outcome.CAPTCHA, "asks for proof of a human", _CHALLENGE, 150, 150, slack=120, links=8),
-    Sign(Outcome.CAPTCHA, "asks to wait for a check", _CHALLENGE_IN_PASSING, 90, 25, links=8),
-    Sign(Outcome.THROTTLED, "says too many requests came", _THROTTLED, 150, 80, slack=30),
-    Sign(Outcome.DENIED, "denies access", _DENIED, 100, 80, slack=120),
-    Sign(Outcome.DENIED, "denies access", _DENIED_IN_PASSING, 100, 40),
-    Sign(Outcome.SOFT_404, "says the page is not there", _NOT_FOUND, 1000, 150, slack=12),
-    Sign(Outcome.SOFT_404, "says not found", _NOT_FOUND_IN_PASSING, 500, 15),
-    Sign(Outcome.SOFT_404, "says the page is not there", _NOT_FOUND_SENTENCE, 150, 80, slack=160),
-    Sign(Outcome.ERROR_PAGE, "reports an error of the server", _ERROR, 120, 80, slack=40),
-    Sign(Outcome.ERROR_PAGE, "reports an error of the server", _ERROR_IN_PASSING, 120, 40),
-    Sign(Outcome.ERROR_PAGE, "reports an error", _ERROR_SENTENCE, 60, 40, slack=200),
-    Sign(Outcome.ERROR_PAGE, "is down for maintenance", _MAINTENANCE, 120, 40, slack=40),
-    Sign(Outcome.ERROR_PAGE, "is a server's default page", _SERVER_DEFAULT, 500, 30, slack=30),
-    Sign(Outcome.EMPTY, NEEDS_SCRIPT, _WANTS_SCRIPT, 60, 60, slack=200),
-    Sign(Outcome.EMPTY, "shows only that it is loading", ("loading", "please wait"), 5, 5),
+PHRASE_RULES = (
+    PhraseRule(
+        Outcome.CAPTCHA,
+        "asks for proof of a human",
+        _CHALLENGE,
+        150,
+        150,
+        max_trailing_chars=120,
+        max_links=8,
+    ),
+    PhraseRule(
+        Outcome.CAPTCHA, "asks to wait for a check", _CHALLENGE_IN_PASSING, 90, 25, max_links=8
+    ),
+    PhraseRule(
+        Outcome.THROTTLED, "says too many requests came", _THROTTLED, 150, 80, max_trailing_chars=30
+    ),
+    PhraseRule(Outcome.DENIED, "denies access", _DENIED, 100, 80, max_trailing_chars=120),
+    PhraseRule(Outcome.DENIED, "denies access", _DENIED_IN_PASSING, 100, 40),
+    PhraseRule(
+        Outcome.SOFT_404, "says the page is not there", _NOT_FOUND, 1000, 150, max_trailing_chars=12
+    ),
+    PhraseRule(Outcome.SOFT_404, "says not found", _NOT_FOUND_IN_PASSING, 500, 15),
+    PhraseRule(
+        Outcome.SOFT_404,
+        "says the page is not there",
+        _NOT_FOUND_SENTENCE,
+        150,
+        80,
+        max_trailing_chars=160,
+    ),
+    PhraseRule(
+        Outcome.ERROR_PAGE, "reports an error of the server", _ERROR, 120, 80, max_trailing_chars=40
+    ),
+    PhraseRule(Outcome.ERROR_PAGE, "reports an error of the server", _ERROR_IN_PASSING, 120, 40),
+    PhraseRule(
+        Outcome.ERROR_PAGE, "reports an error", _ERROR_SENTENCE, 60, 40, max_trailing_chars=200
+    ),
+    PhraseRule(
+        Outcome.ERROR_PAGE, "is down for maintenance", _MAINTENANCE, 120, 40, max_trailing_chars=40
+    ),
+    PhraseRule(
+        Outcome.ERROR_PAGE,
+        "is a server's default page",
+        _SERVER_DEFAULT,
+        500,
+        30,
+        max_trailing_chars=30,
+    ),
+    PhraseRule(Outcome.EMPTY, NEEDS_SCRIPT, _WANTS_SCRIPT, 60, 60, max_trailing_chars=200),
+    PhraseRule(Outcome.EMPTY, "shows only that it is loading", ("loading", "please wait"), 5, 5),
 )
 
 CHALLENGE_HEADERS = (
@@ -253,7 +287,7 @@ CHALLENGE_HEADERS = (
     ("x-amzn-waf-action", ("challenge", "captcha")),
 )
 
-CHALLENGE_MARKS = (
+CHALLENGE_MARKUP = (
     b"_cf_chl_opt",
     b"captcha-delivery.com",
     b"px-captcha",

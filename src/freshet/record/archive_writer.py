@@ -5,18 +5,18 @@ from pathlib import Path
 from freshet.archive.warc.lock import ArchiveLock
 
 ARCHIVE_FOLDER = "archive"
-CRAWLS = frozenset({"run", "watch", "crawl", "crawl_process.py"})
+CRAWL_COMMANDS = frozenset({"run", "watch", "crawl", "crawl_process.py"})
 
 
-def refuse_a_second(collection: Path, *, beside_a_crawl: bool = False) -> None:
+def refuse_second_writer(collection: Path, *, allow_crawl: bool = False) -> None:
     """Raise Locked with the writer's name where another process writes to the archive.
 
-    ``beside_a_crawl`` lets a crawl be that process.
+    ``allow_crawl`` lets a crawl be that process.
     """
     lock = ArchiveLock(collection / ARCHIVE_FOLDER)
     writer = lock.holder()
-    if writer and not (beside_a_crawl and is_crawl(writer)):
-        lock.take().release()
+    if writer and not (allow_crawl and is_crawl(writer)):
+        lock.acquire().release()
 
 
 def is_crawl(writer: str) -> bool:
@@ -26,4 +26,4 @@ def is_crawl(writer: str) -> bool:
     (True, False)
     """
     command = writer.partition(" (process")[0]
-    return any(word.strip("'") in CRAWLS for word in command.split()[:2])
+    return any(word.strip("'") in CRAWL_COMMANDS for word in command.split()[:2])

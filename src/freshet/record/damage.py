@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from freshet.archive.warc.durable_files import set_aside
-from freshet.archive.warc.located_record import Found, Located
+from freshet.archive.warc.durable_files import save_range
+from freshet.archive.warc.located_record import LocatedRecord, RecordOrFault
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.read import records
-from freshet.record.rewrite import rewrite
+from freshet.archive.warc.read import read_records
+from freshet.record.rewrite import rewrite_file
 from freshet.record.store import CollectionStore
 
-Stretch = tuple[int, int]
+ByteRange = tuple[int, int]
 
 
 def cut_out_damage(collection: CollectionStore, lock: ArchiveLock, path: Path) -> list[str]:
@@ -18,23 +18,23 @@ def cut_out_damage(collection: CollectionStore, lock: ArchiveLock, path: Path) -
 
     A record that can be read although its gzip member is odd is packed anew. Return what was done.
     """
-    stretches = list(gaps(records(path, keep=0), path.stat().st_size))
+    stretches = list(damaged_ranges(read_records(path, keep_bytes=0), path.stat().st_size))
     if not stretches:
         return []
     for start, end in stretches:
-        set_aside(path, start, end, _aside(path, start))
-    rewrite(collection, lock, path.name, _readable)
+        save_range(path, start, end, _aside(path, start))
+    rewrite_file(collection, lock, path.name, _readable)
     return [
         f"{path.name}: {end - start} damaged bytes kept as {_aside(path, start).name}"
         for start, end in stretches
     ]
 
 
-def gaps(found: Iterable[Found], size: int) -> Iterator[Stretch]:
+def damaged_ranges(found: Iterable[RecordOrFault], size: int) -> Iterator[ByteRange]:
     """Yield the stretches of a file, from and to, that no whole record covers."""
     end = 0
     for item in found:
-        if isinstance(item, Located) and item.copyable:
+        if isinstance(item, LocatedRecord) and item.is_copyable:
             if item.offset > end:
                 yield end, item.offset
             end = item.offset + item.length
@@ -42,9 +42,9 @@ def gaps(found: Iterable[Found], size: int) -> Iterator[Stretch]:
         yield end, size
 
 
-def _readable(path: Path) -> Iterator[Located]:
-    for found in records(path):
-        if isinstance(found, Located) and (found.copyable or not found.is_partial):
+def _readable(path: Path) -> Iterator[LocatedRecord]:
+    for found in read_records(path):
+        if isinstance(found, LocatedRecord) and (found.is_copyable or not found.is_partial):
             yield found
 
 

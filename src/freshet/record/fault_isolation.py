@@ -4,16 +4,16 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from freshet.core.errors import Interrupted, StorageError
+from freshet.core.errors import StopRequestedError, StorageError
 
 # What the machine or the collection's own files raise is no page's fault: it keeps its meaning.
-SYSTEM_ERRORS = (StorageError, Interrupted, OSError)
+SYSTEM_ERRORS = (StorageError, StopRequestedError, OSError)
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def isolated(what: str, page: object) -> Iterator[None]:
+def isolate_faults(what: str, page: object) -> Iterator[None]:
     """Log whatever one page's work raises, and go on; errors of the system are raised."""
     try:
         yield
@@ -23,10 +23,10 @@ def isolated(what: str, page: object) -> Iterator[None]:
         log.exception("%s: %s failed, a fault of Freshet", page, what)
 
 
-def fault_text(error: BaseException, doing: str) -> str:
+def describe_fault(error: BaseException, doing: str) -> str:
     """Say in a few words which fault ended a visit.
 
-    >>> fault_text(ValueError("bad"), "while it was read")
+    >>> describe_fault(ValueError("bad"), "while it was read")
     'a fault of Freshet while it was read: ValueError: bad'
     """
     text = "".join(char if char.isprintable() else " " for char in str(error))

@@ -1,7 +1,7 @@
 """The open files of a collection, from which stored pages are read."""
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.snapshots import Snapshots
+from freshet.archive.snapshots import SnapshotReader
 from freshet.core.clock import Clock
 from freshet.core.settings import Settings
 
@@ -10,7 +10,7 @@ class CollectionFiles:
     """The catalog and snapshots of a collection, with its settings and its clock."""
 
     def __init__(
-        self, catalog: Catalog, snapshots: Snapshots, settings: Settings, clock: Clock
+        self, catalog: Catalog, snapshots: SnapshotReader, settings: Settings, clock: Clock
     ) -> None:
         self.catalog = catalog
         self.snapshots = snapshots

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from freshet.core.types import Page
 from freshet.record.files import CollectionFiles
-from freshet.record.record_store import Shelf
+from freshet.record.record_store import RecordStore
 
 if TYPE_CHECKING:
     from freshet.record.recorder import Recorder
     from freshet.record.stored_page import StoredPage
 
 
-def stored_page(page: Page, files: CollectionFiles) -> "StoredPage":
+def build_stored_page(page: Page, files: CollectionFiles) -> "StoredPage":
     """Return a page with its stored visits and versions."""
     from freshet.record.stored_page import StoredPage
 
     return StoredPage(page, files)
 
 
-def recorder(files: CollectionFiles, shelf: Shelf) -> "Recorder":
+def build_recorder(files: CollectionFiles, shelf: RecordStore) -> "Recorder":
     """Return the object that records arrivals."""
     from freshet.record.recorder import Recorder
 

@@ -4,23 +4,23 @@ from itertools import groupby
 from typing import NamedTuple
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.core.bursts import RoundKind, Sample
+from freshet.core.bursts import BurstKind, BurstSample
 
 
-class PageRound(NamedTuple):
+class PageBurst(NamedTuple):
     """One round of a page: its visits in time order; an instant one may have them apart."""
 
-    kind: RoundKind
+    kind: BurstKind
     visits: list[int]
-    apart: bool
+    is_spaced: bool
 
 
-def rounds_of(catalog: Catalog, page_id: int) -> list[PageRound]:
+def page_bursts(catalog: Catalog, page_id: int) -> list[PageBurst]:
     """Return a page's rounds as far as they were taken, the first one first."""
-    by_round = groupby(catalog.samples(page_id), key=lambda sample: sample.first)
+    by_round = groupby(catalog.burst_samples(page_id), key=lambda sample: sample.first)
     return [_round(list(samples)) for _, samples in by_round]
 
 
-def _round(samples: list[Sample]) -> PageRound:
+def _round(samples: list[BurstSample]) -> PageBurst:
     apart = any(sample.apart for sample in samples)
-    return PageRound(samples[0].kind, [sample.visit for sample in samples], apart)
+    return PageBurst(samples[0].kind, [sample.visit for sample in samples], apart)

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.warc.durable_files import storage_error, sync_folder
 from freshet.archive.warc.read import OPEN_SUFFIX
-from freshet.archive.warc.recover import Recovered
-from freshet.archive.warc.recover import recover as close_open_files
-from freshet.record.orphan_records import adopt
+from freshet.archive.warc.recover import RecoveredFile
+from freshet.archive.warc.recover import recover_open_files as close_open_files
+from freshet.record.orphan_records import adopt_orphan_records
 
 if TYPE_CHECKING:
     from freshet.record.recorder import Recorder
 
-EXCHANGING = "exchanging files"
-EXAMINED = "examined files"
+REPLACEMENT_NOTE = "exchanging files"
+EXAMINED_NOTE = "examined files"
 
-Extent = list[int]
+FileExtent = list[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FileRepair:
     """What was mended in one file."""
 
     file: str
@@ -37,39 +37,42 @@ class Mended:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class FileReplacement:
     """A file and the one that takes its place, which counts only once it is whole.
 
     ``new_bytes`` is the size of the new file then.
     """
 
-    old: str
-    new: str
-    is_whole: bool = False
+    old_name: str
+    new_name: str
+    is_complete: bool = False
     new_bytes: int = 0
 
 
-def recover(catalog: Catalog, folder: Path, recorder: "Recorder") -> list[Mended]:
+def recover_archive(catalog: Catalog, folder: Path, recorder: "Recorder") -> list[FileRepair]:
     """Mend the archive and the catalog; the archive's lock must be held."""
-    settle_exchange(catalog, folder)
-    closed = {item.file: item for item in close_open_files(folder, known=catalog.file_ends())}
+    finish_replacement(catalog, folder)
+    closed = {
+        item.file: item
+        for item in close_open_files(folder, whole_until=catalog.archive_file_ends())
+    }
     adopted = _adopt_new(catalog, folder, recorder)
-    recorder.finish_measuring()
+    recorder.finish_remeasuring()
     names = sorted(closed.keys() | adopted.keys())
     return [_mended(name, closed.get(name), adopted.get(name, 0)) for name in names]
 
 
-def begin_exchange(catalog: Catalog, exchange: Exchange) -> None:
+def note_replacement(catalog: Catalog, exchange: FileReplacement) -> None:
     """Note which file is being exchanged for which."""
-    catalog.set_note(EXCHANGING, json.dumps(astuple(exchange)))
+    catalog.write_note(REPLACEMENT_NOTE, json.dumps(astuple(exchange)))
 
 
-def settle_exchange(catalog: Catalog, folder: Path) -> None:
+def finish_replacement(catalog: Catalog, folder: Path) -> None:
     """Delete the old file once no row points to it, or the new one where the old is needed yet."""
     if name := superseded_file(catalog, folder):
         _delete(folder, name)
-    if json.loads(catalog.note(EXCHANGING) or "[]"):
-        catalog.set_note(EXCHANGING, "[]")
+    if json.loads(catalog.read_note(REPLACEMENT_NOTE) or "[]"):
+        catalog.write_note(REPLACEMENT_NOTE, "[]")
 
 
 def superseded_file(catalog: Catalog, folder: Path) -> str:
@@ -77,13 +80,16 @@ def superseded_file(catalog: Catalog, folder: Path) -> str:
 
     Where the disk lost what was written of the new file, both stay: a repair finds the records.
     """
-    noted = json.loads(catalog.note(EXCHANGING) or "[]")
+    noted = json.loads(catalog.read_note(REPLACEMENT_NOTE) or "[]")
     if not noted:
         return ""
-    exchange = Exchange(*noted)
-    if not exchange.is_whole or next(catalog.visits_in_file(exchange.old), None) is not None:
-        return exchange.new
-    return exchange.old if file_size(folder / exchange.new) >= exchange.new_bytes else ""
+    exchange = FileReplacement(*noted)
+    if (
+        not exchange.is_complete
+        or next(catalog.visits_in_file(exchange.old_name), None) is not None
+    ):
+        return exchange.new_name
+    return exchange.old_name if file_size(folder / exchange.new_name) >= exchange.new_bytes else ""
 
 
 def file_size(path: Path) -> int:
@@ -91,9 +97,9 @@ def file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def is_unexamined(catalog: Catalog, path: Path, end: int) -> bool:
+def has_unexamined_records(catalog: Catalog, path: Path, end: int) -> bool:
     """Whether the next recovery adopts what stands behind the last row's record of a file."""
-    examined = json.loads(catalog.note(EXAMINED) or "{}")
+    examined = json.loads(catalog.read_note(EXAMINED_NOTE) or "{}")
     size = path.stat().st_size
     return size > end and examined.get(path.name) != [size, end]
 
@@ -113,27 +119,30 @@ def _adopt_new(catalog: Catalog, folder: Path, recorder: "Recorder") -> dict[str
 
     What was examined before and has not grown is not read again, such as a file of somebody else.
     """
-    before, known = _extents(catalog, folder), json.loads(catalog.note(EXAMINED) or "{}")
+    before, known = _extents(catalog, folder), json.loads(catalog.read_note(EXAMINED_NOTE) or "{}")
     unseen = [name for name, extent in before.items() if known.get(name) != extent]
     adopted = {
-        name: adopt(folder / name, catalog, recorder, start=before[name][1]).kept for name in unseen
+        name: adopt_orphan_records(
+            folder / name, catalog, recorder, start=before[name][1]
+        ).useful_records
+        for name in unseen
     }
     after = _extents(catalog, folder) if unseen else before
     if after != known:
-        catalog.set_note(EXAMINED, json.dumps(after))
+        catalog.write_note(EXAMINED_NOTE, json.dumps(after))
     return {name: count for name, count in adopted.items() if count}
 
 
-def _extents(catalog: Catalog, folder: Path) -> dict[str, Extent]:
+def _extents(catalog: Catalog, folder: Path) -> dict[str, FileExtent]:
     """Return, of files that go on behind the last row's record, their size and where that ends."""
-    ends = catalog.file_ends()
+    ends = catalog.archive_file_ends()
     sizes = {path.name: path.stat().st_size for path in sorted(folder.glob("*.warc.gz"))}
     return {
         name: [size, ends.get(name, 0)] for name, size in sizes.items() if size > ends.get(name, 0)
     }
 
 
-def _mended(name: str, closed: Recovered | None, adopted: int) -> Mended:
+def _mended(name: str, closed: RecoveredFile | None, adopted: int) -> FileRepair:
     if closed is None:
-        return Mended(name, adopted=adopted)
-    return Mended(name, closed.cut_bytes, closed.cut_file, adopted)
+        return FileRepair(name, adopted=adopted)
+    return FileRepair(name, closed.cut_bytes, closed.cut_file, adopted)

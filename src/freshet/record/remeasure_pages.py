@@ -4,31 +4,31 @@ from collections.abc import Iterable, Sequence
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Page
-from freshet.record.change_criteria import gauges
-from freshet.record.remeasurement import Remeasurement, Views, write_anew
+from freshet.record.change_criteria import criteria_of_pages
+from freshet.record.remeasurement import HistoryRemeasurement, HistoryViews, remeasure_history
 from freshet.record.store import CollectionStore
 
 
-def measure_again(
-    collection: CollectionStore, pages: Iterable[Page], *, most_bytes: int | None = None
+def remeasure_pages(
+    collection: CollectionStore, pages: Iterable[Page], *, max_bytes: int | None = None
 ) -> int:
     """Compare the stored versions of pages anew; return how many visits were measured.
 
-    ``most_bytes`` bounds how much of a page is read: its latest visits are measured, earlier ones
+    ``max_bytes`` bounds how much of a page is read: its latest visits are measured, earlier ones
     stay as they are.
     """
-    return sum(_measure_page(collection, page, most_bytes) for page in pages)
+    return sum(_measure_page(collection, page, max_bytes) for page in pages)
 
 
 def _measure_page(collection: CollectionStore, page: Page, most_bytes: int | None) -> int:
-    gauge = gauges(collection.catalog, collection.settings, [page.id])[page.id]
-    view_of = collection.page(page.url, source=page.source, removed=True).view_of
-    views = Views(lambda row: view_of(row, dom=gauge.reads_dom), {})
+    gauge = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id]
+    view_of = collection.page(page.url, source=page.source, removed=True).view_of_visit
+    views = HistoryViews(lambda row: view_of(row, dom=gauge.reads_dom), {})
     uids = None
     if most_bytes is not None:
         uids = _latest(collection.catalog.history(page.id), most_bytes)
-    remeasurement = Remeasurement(gauge, views, collection.catalog.link_delta, uids)
-    return write_anew(collection.catalog, page.id, remeasurement)
+    remeasurement = HistoryRemeasurement(gauge, views, collection.catalog.link_delta, uids)
+    return remeasure_history(collection.catalog, page.id, remeasurement)
 
 
 def _latest(rows: Sequence[HistoryRow], most_bytes: int) -> frozenset[bytes] | None:

@@ -6,17 +6,17 @@ from datetime import datetime
 from functools import cached_property
 
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
-from freshet.core.errors import NotFound, StorageError, UsageError
-from freshet.core.local_time import in_a_zone, moment_named, to_second
+from freshet.core.errors import NotFoundError, StorageError, UsageError
+from freshet.core.local_time import assume_local_zone, format_to_second, parse_local_time
 from freshet.core.types import Outcome, Page, Snapshot, View
 from freshet.record.files import CollectionFiles
-from freshet.record.parsed_visit import decoded, see
+from freshet.record.parsed_visit import decode_snapshot, parse_visit
 
-Which = int | str | datetime
+VersionChoice = int | str | datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class StoredVersion:
     """A look with content: its number in the page's history, counted from 1."""
 
     number: int
@@ -57,56 +57,58 @@ class StoredPage(Page):
         return [_with_links(row, deltas.get(row.visit.id or 0)) for row in rows]
 
     @cached_property
-    def versions(self) -> Sequence[Version]:
+    def versions(self) -> Sequence[StoredVersion]:
         """Return the looks with content, oldest first."""
         rows = self._files.catalog.history(self.id)
         looks = [row for row in rows if row.visit.outcome is Outcome.OK]
-        return [Version(number, row) for number, row in enumerate(looks, 1)]
+        return [StoredVersion(number, row) for number, row in enumerate(looks, 1)]
 
-    def version(self, which: Which) -> Version:
+    def version(self, which: VersionChoice) -> StoredVersion:
         """Return a version by number (1 is the first, -1 the last) or the one seen at a time.
 
         A time is a datetime or text (``2026-03-01T12:00``); without a zone it is of this machine's.
         """
         if not self.versions:
-            raise NotFound(f"{self.url} has no version yet; 'freshet history' lists its visits")
+            raise NotFoundError(
+                f"{self.url} has no version yet; 'freshet history' lists its visits"
+            )
         if isinstance(which, datetime):
-            return self._at(in_a_zone(which))
+            return self._at(assume_local_zone(which))
         if isinstance(which, str):
             number = _number(which)
             return self._at(_moment(which)) if number is None else self.version(number)
         place = which - 1 if which > 0 else which + len(self.versions)
         if which == 0 or not 0 <= place < len(self.versions):
-            raise NotFound(
+            raise NotFoundError(
                 f"{self.url} has versions 1 to {len(self.versions)}, not {which};"
                 " 'freshet history' lists them"
             )
         return self.versions[place]
 
-    def snapshot(self, which: Which = -1) -> Snapshot:
+    def snapshot(self, which: VersionChoice = -1) -> Snapshot:
         """Return the bytes of a version, content codings undone."""
         version = self.version(which)
-        found = self._files.snapshots.of(version.row.visit, self.url)
+        found = self._files.snapshots.read(version.row.visit, self.url)
         if found is None:
-            raise NotFound(
+            raise NotFoundError(
                 f"{self.url}: the bytes of version {version.number} are no longer kept;"
                 f" {self._nearest_kept(version.number)}"
             )
-        return decoded(found, self._files.settings.limits)
+        return decode_snapshot(found, self._files.settings.limits)
 
-    def view(self, which: Which = -1, *, dom: bool = False) -> View:
+    def view(self, which: VersionChoice = -1, *, dom: bool = False) -> View:
         """Return a version as it is seen: text, terms, links, facts, and DOM rows if wanted."""
-        view = see(self.snapshot(which), self._files.settings.limits, dom=dom).view
+        view = parse_visit(self.snapshot(which), self._files.settings.limits, dom=dom).view
         if view is None:
-            raise NotFound(
+            raise NotFoundError(
                 f"{self.url}: version {which} cannot be read; choose another,"
                 " 'freshet history' lists them"
             )
         return view
 
-    def view_of(self, row: HistoryRow, *, dom: bool = False) -> View | None:
+    def view_of_visit(self, row: HistoryRow, *, dom: bool = False) -> View | None:
         """Return what a visit of the history showed; None where its bytes cannot be read."""
-        return view_of_visit(self._files, self, row, dom=dom)
+        return read_visit_view(self._files, self, row, dom=dom)
 
     def _nearest_kept(self, number: int) -> str:
         kept = [version.number for version in self.versions if version.row.visit.location]
@@ -115,26 +117,26 @@ class StoredPage(Page):
             return "none of its versions are"
         return f"the nearest that are: {' and '.join(map(str, near))}"
 
-    def _at(self, moment: datetime) -> Version:
+    def _at(self, moment: datetime) -> StoredVersion:
         earlier = [version for version in self.versions if version.time <= moment]
         if not earlier:
             first = self.versions[0].time
-            raise NotFound(
-                f"{self.url} was first seen at {to_second(first)}, after that;"
+            raise NotFoundError(
+                f"{self.url} was first seen at {format_to_second(first)}, after that;"
                 " give a later time, or the number of a version"
             )
         return earlier[-1]
 
 
-def view_of_visit(
+def read_visit_view(
     files: CollectionFiles, page: Page, row: HistoryRow, *, dom: bool = False
 ) -> View | None:
     """Return what a visit showed; None where its bytes are not kept or cannot be read."""
     try:
-        found = files.snapshots.of(row.visit, page.url)
+        found = files.snapshots.read(row.visit, page.url)
     except (StorageError, UsageError):
         return None
-    return see(found, files.settings.limits, dom=dom).view if found else None
+    return parse_visit(found, files.settings.limits, dom=dom).view if found else None
 
 
 def _with_links(row: HistoryRow, delta: LinkDelta | None) -> HistoryRow:
@@ -155,7 +157,7 @@ def _number(text: str) -> int | None:
 def _moment(text: str) -> datetime:
     """Read a date or time that names a version."""
     try:
-        return moment_named(text)
+        return parse_local_time(text)
     except ValueError:
         raise UsageError(
             f"{text!r} names no version; give a number (1, -1) or a time (2026-03-01T12:00)"

@@ -12,26 +12,30 @@ from typing import Literal
 
 import numpy as np
 
-from freshet.core.types import Floats, Indices
+from freshet.core.types import FloatArray, IndexArray
 
-Allocation = Literal["binary", "harmonic"]
+AllocationObjective = Literal["binary", "harmonic"]
 
-STEPS = 80
+BISECTION_STEPS = 80
 LOG_PRICES = (-120.0, 120.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class VisitDemand:
     """Pages to be visited: how often each changes, how much it matters, and its host's place."""
 
-    rates: Floats
-    importance: Floats
-    hosts: Indices
+    rates: FloatArray
+    importance: FloatArray
+    hosts: IndexArray
 
 
-def allocate(
-    demand: Demand, budget: float, caps: Floats, *, objective: Allocation = "binary"
-) -> Floats:
+def allocate_visits(
+    demand: VisitDemand,
+    budget: float,
+    caps: FloatArray,
+    *,
+    objective: AllocationObjective = "binary",
+) -> FloatArray:
     """Return each page's visit rate: at most ``budget`` together, at most ``caps`` on each host.
 
     Rates are per the same unit of time as the change rates; a host without a cap has infinity.
@@ -45,7 +49,9 @@ def allocate(
         pinned |= over
 
 
-def worth(demand: Demand, visits: Floats, *, objective: Allocation = "binary") -> float:
+def allocation_value(
+    demand: VisitDemand, visits: FloatArray, *, objective: AllocationObjective = "binary"
+) -> float:
     """Return what visit rates achieve: the weighted fresh share, or less what is missed."""
     with np.errstate(divide="ignore", invalid="ignore"):
         fresh = np.where(demand.rates > 0, visits / (visits + demand.rates), 1.0)
@@ -53,7 +59,9 @@ def worth(demand: Demand, visits: Floats, *, objective: Allocation = "binary") -
     return float(demand.importance @ gain)
 
 
-def _solve(demand: Demand, budget: float, pins: Floats, objective: Allocation) -> Floats:
+def _solve(
+    demand: VisitDemand, budget: float, pins: FloatArray, objective: AllocationObjective
+) -> FloatArray:
     """Return the best visit rates where pinned hosts have just their pin and others share the rest.
 
     A pinned host is a market of its own with its own price; all others are market 0.
@@ -63,7 +71,7 @@ def _solve(demand: Demand, budget: float, pins: Floats, objective: Allocation) -
     supply = np.concatenate([[max(0.0, budget - pins[pinned].sum())], pins[pinned]])
     market = market_of_host[demand.hosts]
     low, high = (np.full(len(supply), bound) for bound in LOG_PRICES)
-    for _ in range(STEPS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2.0
         visits = _bought(demand, np.exp(middle)[market], objective)
         dear = np.bincount(market, visits, len(supply)) <= supply
@@ -71,7 +79,7 @@ def _solve(demand: Demand, budget: float, pins: Floats, objective: Allocation) -
     return _bought(demand, np.exp(high)[market], objective)
 
 
-def _bought(demand: Demand, price: Floats, objective: Allocation) -> Floats:
+def _bought(demand: VisitDemand, price: FloatArray, objective: AllocationObjective) -> FloatArray:
     """Return the visit rates at which one visit more is worth just its price."""
     rates = demand.rates
     reach = demand.importance * rates / price
@@ -80,6 +88,6 @@ def _bought(demand: Demand, price: Floats, objective: Allocation) -> Floats:
     return (np.sqrt(rates * rates + 4.0 * reach) - rates) / 2.0
 
 
-def _per_host(demand: Demand, visits: Floats, hosts: int) -> Floats:
-    spent: Floats = np.bincount(demand.hosts, visits, hosts).astype(np.float64)
+def _per_host(demand: VisitDemand, visits: FloatArray, hosts: int) -> FloatArray:
+    spent: FloatArray = np.bincount(demand.hosts, visits, hosts).astype(np.float64)
     return spent

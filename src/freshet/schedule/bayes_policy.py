@@ -16,21 +16,27 @@ from numpy.typing import NDArray
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import (
     DAY_SECONDS,
-    Caps,
-    Choices,
-    Explanation,
-    PageIds,
+    ChoiceTable,
+    HostCaps,
+    PageIdArray,
     PageTable,
+    PolicyExplanation,
     VisitTable,
 )
-from freshet.core.types import Floats, Forecast
-from freshet.schedule.cadence import RATES, Cadence
-from freshet.schedule.columns import NOWHERE, Column, blocks
-from freshet.schedule.explanation import explain
-from freshet.schedule.forecast_model import Forecasts
-from freshet.schedule.objectives import OBJECTIVES, Aim, Scores, joined, soonest
-from freshet.schedule.states import PageStates, Waits
-from freshet.schedule.top_k import Places, lottery
+from freshet.core.types import FloatArray, Forecast
+from freshet.schedule.cadence import RATE_COUNT, CrawlCadence
+from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
+from freshet.schedule.explanation import explain_page
+from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.objectives import (
+    OBJECTIVES,
+    ObjectiveName,
+    PageScores,
+    concatenate_scores,
+    days_below_multiplier,
+)
+from freshet.schedule.states import PageStates, RevisitDelays
+from freshet.schedule.top_k import RowPositions, tie_breaker
 
 HOUR_SECONDS = 3_600.0
 SMALLEST_RESERVE, RESERVE_SHARE = 1024, 256
@@ -45,10 +51,10 @@ class BayesPolicy:
         self,
         name: str,
         *,
-        objective: Aim,
-        cadence: Cadence,
+        objective: ObjectiveName,
+        cadence: CrawlCadence,
         seed: int = 0,
-        waits: Waits | None = None,
+        waits: RevisitDelays | None = None,
     ) -> None:
         self.name = name
         self.objective = OBJECTIVES[objective]
@@ -56,82 +62,82 @@ class BayesPolicy:
         self.seed = seed
         self.multiplier = 0.0
         columns = {
-            "likelihood": Column(np.float32, width=RATES),
-            "due": Column(np.float64, -np.inf),
+            "likelihood": ColumnSpec(np.float32, width=RATE_COUNT),
+            "due": ColumnSpec(np.float64, -np.inf),
         }
-        self.states = PageStates(waits, columns)
-        self._forecasts = Forecasts(self.states, self.objective, cadence, seed)
+        self.page_states = PageStates(waits, columns)
+        self._forecasts = ForecastModel(self.page_states, self.objective, cadence, seed)
         self._threshold = 0.0
         self._planned = np.nan
 
     @property
     def nbytes(self) -> int:
         """Return the memory of everything learnt."""
-        return self.states.nbytes + self._forecasts.nbytes
+        return self.page_states.nbytes + self._forecasts.nbytes
 
     def add(self, pages: PageTable) -> None:
         """Take pages into account; the importance of known ones is taken over."""
-        self._forecasts.add(self.states.add(pages))
-        self._wake(self.states.known(pages.ids))
+        self._forecasts.add(self.page_states.add(pages))
+        self._wake(self.page_states.known_rows(pages.ids))
 
-    def forget(self, pages: PageIds) -> None:
+    def forget(self, pages: PageIdArray) -> None:
         """Leave pages out from now on."""
-        self._forecasts.forget(self.states.forget(pages))
+        self._forecasts.keep_rows(self.page_states.forget(pages))
 
     def learn(self, visits: VisitTable) -> None:
         """Take in what visits found."""
-        looks = self.states.learn(visits)
+        looks = self.page_states.add_visits(visits)
         self._forecasts.learn(looks)
         self._wake(looks.rows)
 
-    def release(self, pages: PageIds) -> None:
+    def release(self, pages: PageIdArray) -> None:
         """Take back pages that were chosen and not visited."""
-        self.states.release(pages)
+        self.page_states.release(pages)
 
     def next_time(self, now: datetime) -> datetime | None:
         """Return when a page can next be chosen."""
-        moment = self.states.next_time(to_epoch(now))
+        moment = self.page_states.next_time(to_epoch(now))
         return None if moment is None else from_epoch(moment)
 
-    def choose(self, now: datetime, k: int, caps: Caps) -> Choices:
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return the k pages worth most, within every host's room, and make them pending."""
         moment = to_epoch(now)
         self._plan(moment)
-        reserve = k + max(SMALLEST_RESERVE, len(self.states) // RESERVE_SHARE)
+        reserve = k + max(SMALLEST_RESERVE, len(self.page_states) // RESERVE_SHARE)
         rows, scores, chosen = self._best(moment, k, caps, reserve)
         if len(chosen) < k and len(chosen) < self._most(moment, caps):
             self._threshold = 0.0
             self._wake(slice(None))
-            rows, scores, chosen = self._best(moment, k, caps, len(self.states))
+            rows, scores, chosen = self._best(moment, k, caps, len(self.page_states))
         self._follow(scores.values[chosen])
         chosen = self._in_order(scores, chosen)
-        self.states.hold(rows[chosen])
-        return Choices(
-            self.states.ids[rows[chosen]],
+        self.page_states.mark_pending(rows[chosen])
+        return ChoiceTable(
+            self.page_states.ids[rows[chosen]],
             scores.values[chosen],
             scores.chances[chosen],
-            self.states.ages(rows[chosen], moment),
+            self.page_states.days_since_look(rows[chosen], moment),
         )
 
-    def forecast(self, pages: PageIds, now: datetime, horizons: Floats) -> Forecast:
+    def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the chance that known pages still are as last seen, so many days from now.
 
         Pages that were never seen count from now.
         """
         moment = to_epoch(now)
         self._plan(moment)
-        rows = self.states.known(pages)
+        rows = self.page_states.known_rows(pages)
         survival = self._forecasts.survival(rows, moment, horizons)
-        return Forecast(self.states.ids[rows].astype(np.int32), horizons, survival)
+        return Forecast(self.page_states.ids[rows].astype(np.int32), horizons, survival)
 
-    def explain(self, page: int, now: datetime) -> Explanation:
+    def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Say why a page stands where it stands."""
-        row = int(self.states.rows(np.array([page], np.int64))[0])
-        if row == NOWHERE:
+        row = int(self.page_states.find_rows(np.array([page], np.int64))[0])
+        if row == NOT_FOUND:
             raise KeyError(page)
         if np.isnan(self._planned):
             self._plan(to_epoch(now))
-        return explain(self._forecasts, row, to_epoch(now), (self.name, self.multiplier))
+        return explain_page(self._forecasts, row, to_epoch(now), (self.name, self.multiplier))
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learnt."""
@@ -140,11 +146,11 @@ class BayesPolicy:
             "threshold": self._threshold,
             "planned": self._planned,
         }
-        return self.states.state() | self._forecasts.state() | plan
+        return self.page_states.state() | self._forecasts.state() | plan
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Become what ``state`` describes."""
-        self.states.restore(state)
+        self.page_states.restore(state)
         self._forecasts.restore(state)
         self.multiplier = float(state["multiplier"])
         self._threshold = float(state["threshold"])
@@ -154,53 +160,55 @@ class BayesPolicy:
         """Learn prior and clocks when it is time to, and let all pages be scored again."""
         period = moment if self.cadence.in_cycles else moment // HOUR_SECONDS
         if period != self._planned:
-            self._forecasts.refresh(moment)
+            self._forecasts.refit(moment)
             self._planned, self._threshold = period, 0.0
             self._wake(slice(None))
 
     def _best(
-        self, moment: float, k: int, caps: Caps, reserve: int
-    ) -> tuple[NDArray[np.intp], Scores, Places]:
+        self, moment: float, k: int, caps: HostCaps, reserve: int
+    ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
         """Return the rows that may be chosen, their scores, and the places of the best."""
-        due = np.flatnonzero(self.states.column("due") <= moment)
-        rows = self.states.eligible(moment, caps, among=due)
+        due = np.flatnonzero(self.page_states.column("due") <= moment)
+        rows = self.page_states.eligible_rows(moment, caps, candidates=due)
         if self.cadence.in_cycles:
-            scores = self._forecasts.scores(rows, moment)
+            scores = self._forecasts.page_scores(rows, moment)
         else:
             self._raise_threshold(rows, moment, reserve)
             rows, scores = self._reaching(rows, moment)
-        draw = lottery(self.seed, moment)
-        return rows, scores, self.states.select(rows, scores.values, k, caps, draw)
+        draw = tie_breaker(self.seed, moment)
+        return rows, scores, self.page_states.select_top_k(rows, scores.values, k, caps, draw)
 
     def _raise_threshold(self, rows: NDArray[np.intp], moment: float, reserve: int) -> None:
         """Let about as many pages as the reserve holds reach the threshold, where far more do."""
         if len(rows) <= 2 * reserve:
             return
         sample = np.ascontiguousarray(rows[:: 1 + len(rows) // SAMPLE])
-        values = self._forecasts.scores(sample, moment).values
+        values = self._forecasts.page_scores(sample, moment).values
         rank = max(1, reserve * len(sample) // len(rows))
         self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
 
-    def _reaching(self, rows: NDArray[np.intp], moment: float) -> tuple[NDArray[np.intp], Scores]:
+    def _reaching(
+        self, rows: NDArray[np.intp], moment: float
+    ) -> tuple[NDArray[np.intp], PageScores]:
         """Return the rows that reach the threshold; the others are due when they may do so."""
         parts, found = [], []
-        for part in blocks(rows):
-            scores = self._forecasts.scores(part, moment)
+        for part in row_blocks(rows):
+            scores = self._forecasts.page_scores(part, moment)
             reaching = scores.values >= self._threshold
             self._wake(part[reaching])
-            waits = soonest(scores[~reaching], self._threshold, self.objective)
-            self.states.column("due")[part[~reaching]] = moment + DAY_SECONDS * waits
+            waits = days_below_multiplier(scores[~reaching], self._threshold, self.objective)
+            self.page_states.column("due")[part[~reaching]] = moment + DAY_SECONDS * waits
             parts.append(part[reaching])
             found.append(scores[reaching])
-        return np.concatenate(parts), joined(found)
+        return np.concatenate(parts), concatenate_scores(found)
 
-    def _most(self, moment: float, caps: Caps) -> int:
+    def _most(self, moment: float, caps: HostCaps) -> int:
         """Return how many pages could be chosen at most."""
-        hosts = self.states.host[self.states.eligible(moment, caps)]
-        pages = np.bincount(hosts, minlength=len(self.states.hosts))
-        return int(np.minimum(pages, self.states.room(caps)).sum())
+        hosts = self.page_states.host[self.page_states.eligible_rows(moment, caps)]
+        pages = np.bincount(hosts, minlength=len(self.page_states.hosts))
+        return int(np.minimum(pages, self.page_states.host_limits(caps)).sum())
 
-    def _follow(self, values: Floats) -> None:
+    def _follow(self, values: FloatArray) -> None:
         """Let the multiplier follow the value of the last pages that were worth a visit."""
         values = values[np.isfinite(values)]
         if not len(values):
@@ -209,13 +217,13 @@ class BayesPolicy:
         share = share if self.multiplier else 1.0
         self.multiplier += share * (float(values.min()) - self.multiplier)
 
-    def _in_order(self, scores: Scores, chosen: Places) -> Places:
+    def _in_order(self, scores: PageScores, chosen: RowPositions) -> RowPositions:
         """Put chosen pages that were never seen first, then the likeliest to have changed."""
-        if self.objective.aim == "changes":
+        if self.objective.name == "changes":
             return chosen
         likely = np.nan_to_num(scores.chances[chosen], nan=np.inf)
         return chosen[np.argsort(-likely, kind="stable")]
 
     def _wake(self, rows: Any) -> None:
         """Let pages be scored at the next choice."""
-        self.states.column("due")[rows] = -np.inf
+        self.page_states.column("due")[rows] = -np.inf

@@ -4,31 +4,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.humanize import LONGEST_INTERVAL_DAYS, SHORTEST_INTERVAL_DAYS
-from freshet.core.types import Floats
+from freshet.core.humanize import MAX_INTERVAL_DAYS, MIN_INTERVAL_DAYS
+from freshet.core.types import FloatArray
 
-RATES = 28
+RATE_COUNT = 28
 
 
 @dataclass(frozen=True, slots=True)
-class Cadence:
+class CrawlCadence:
     """A grid of log-spaced change rates a day, and whether time passes in whole cycles.
 
     A crawl in cycles plans once a day over all of its pages; one in continuous time chooses a few
     pages at any moment.
     """
 
-    slowest: float
-    fastest: float
+    slowest_rate: float
+    fastest_rate: float
     in_cycles: bool
 
     @property
-    def rates(self) -> Floats:
+    def rates(self) -> FloatArray:
         """Return the rates, slowest first."""
-        return np.geomspace(self.slowest, self.fastest, RATES)
+        return np.geomspace(self.slowest_rate, self.fastest_rate, RATE_COUNT)
 
 
-CYCLES = Cadence(slowest=5e-4, fastest=5.0, in_cycles=True)
-CONTINUOUS = Cadence(
-    slowest=1 / LONGEST_INTERVAL_DAYS, fastest=1 / SHORTEST_INTERVAL_DAYS, in_cycles=False
+CYCLE_CADENCE = CrawlCadence(slowest_rate=5e-4, fastest_rate=5.0, in_cycles=True)
+CONTINUOUS_CADENCE = CrawlCadence(
+    slowest_rate=1 / MAX_INTERVAL_DAYS, fastest_rate=1 / MIN_INTERVAL_DAYS, in_cycles=False
 )

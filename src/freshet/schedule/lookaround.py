@@ -18,44 +18,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS, Truths
-from freshet.core.types import Floats, Indices
-from freshet.schedule.columns import NOWHERE, Column, Columns
+from freshet.core.tables import DAY_SECONDS, BoolArray
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
 from freshet.schedule.kernels import lookaround as kernels
-from freshet.schedule.states import Looks, PageStates
+from freshet.schedule.states import LookBatch, PageStates
 
-SMALLEST_GROUP = 8
-LOOKS = {
-    "row": Column(np.int32),
-    "end": Column(np.float32),
-    "gap": Column(np.float32),
-    "changed": Column(np.bool_),
+MIN_DIRECTORY_PAGES = 8
+LOOK_COLUMNS = {
+    "row": ColumnSpec(np.int32),
+    "end": ColumnSpec(np.float32),
+    "gap": ColumnSpec(np.float32),
+    "changed": ColumnSpec(np.bool_),
 }
-DIRECTORIES = {
-    "pages": Column(np.int32),
-    "moved": Column(np.bool_),
-    "clock": Column(np.int32, NOWHERE),
+DIRECTORY_COLUMNS = {
+    "pages": ColumnSpec(np.int32),
+    "moved": ColumnSpec(np.bool_),
+    "clock": ColumnSpec(np.int32, NOT_FOUND),
 }
-CLOCKS = {
-    "start": Column(np.float64),
-    "sums": Column(np.float32, width=kernels.CELLS + 1),
+CLOCK_COLUMNS = {
+    "start": ColumnSpec(np.float64),
+    "sums": ColumnSpec(np.float32, width=kernels.WINDOW_DAYS + 1),
 }
 
-Rates = Callable[[NDArray[Any]], Floats]
+MeanRates = Callable[[NDArray[Any]], FloatArray]
 
 
-class LookAround:
+class LookAroundClocks:
     """The measured looks of the last 60 days, and the pace of every directory that they show.
 
-    No more than ``most_looks`` are fitted at a time, where that is given; directories that are left
+    No more than ``max_looks`` are fitted at a time, where that is given; directories that are left
     out keep the clock that they have until their turn comes.
     """
 
-    def __init__(self, most_looks: int | None = None) -> None:
-        self._most_looks = most_looks
-        self._looks = Columns(LOOKS)
-        self._directories = Columns(DIRECTORIES)
-        self._clocks = Columns(CLOCKS)
+    def __init__(self, max_looks: int | None = None) -> None:
+        self._most_looks = max_looks
+        self._looks = GrowableColumns(LOOK_COLUMNS)
+        self._directories = GrowableColumns(DIRECTORY_COLUMNS)
+        self._clocks = GrowableColumns(CLOCK_COLUMNS)
         self._cell = 0
 
     @property
@@ -63,46 +63,46 @@ class LookAround:
         """Return the memory that looks and clocks take."""
         return sum(table.nbytes for table in (self._looks, self._directories, self._clocks))
 
-    def add(self, states: PageStates, rows: Indices) -> None:
+    def add(self, states: PageStates, rows: IndexArray) -> None:
         """Count new pages to their directories."""
-        self._directories.grow(len(states.directories) - len(self._directories))
+        self._directories.append_rows(len(states.directories) - len(self._directories))
         np.add.at(self._directories["pages"], states.directory[rows], 1)
 
-    def forget(self, states: PageStates, kept: Truths) -> None:
+    def keep_rows(self, states: PageStates, kept: BoolArray) -> None:
         """Leave out the looks of pages that are forgotten."""
-        self._looks.keep(kept[self._looks["row"]])
+        self._looks.keep_rows(kept[self._looks["row"]])
         self._looks["row"][:] = (np.cumsum(kept) - 1)[self._looks["row"]]
         pages = np.bincount(states.directory, minlength=len(self._directories))
         self._directories["pages"][:] = pages
 
-    def learn(self, states: PageStates, looks: Looks) -> None:
+    def learn(self, states: PageStates, looks: LookBatch) -> None:
         """Keep the measured looks of pages whose directory is large enough."""
         directories = states.directory[looks.rows]
-        large = self._directories["pages"][directories] >= SMALLEST_GROUP
+        large = self._directories["pages"][directories] >= MIN_DIRECTORY_PAGES
         kept = np.flatnonzero(looks.measured & large)
         held = len(self._looks)
-        self._looks.grow(len(kept))
+        self._looks.append_rows(len(kept))
         self._looks["row"][held:] = looks.rows[kept]
         self._looks["end"][held:] = looks.times[kept] / DAY_SECONDS
-        self._looks["gap"][held:] = looks.gaps[kept]
+        self._looks["gap"][held:] = looks.gap_days[kept]
         self._looks["changed"][held:] = looks.changed[kept]
         self._directories["moved"][directories[kept]] = True
 
-    def refresh(self, states: PageStates, now: float, rates: Rates) -> None:
+    def refit(self, states: PageStates, now: float, rates: MeanRates) -> None:
         """Fit again the directories that were looked at, and all of them when a day has passed."""
         cell = ceil(now / DAY_SECONDS)
         if cell != self._cell:
             self._cell = cell
-            self._looks.keep(self._looks["end"] > self._start)
+            self._looks.keep_rows(self._looks["end"] > self._start)
             self._directories["moved"][:] = True
         if self._directories["moved"].any():
             self._fit(states, rates)
 
-    def stretch(self, directories: Indices, ages: Floats, now: float) -> Floats:
+    def effective_ages(self, directories: IndexArray, ages: FloatArray, now: float) -> FloatArray:
         """Return the ages of pages, in days, as they passed at the pace of their directories."""
         which, clocks = self._directories["clock"][directories], self._clocks
         clock = (clocks["start"], clocks["sums"])
-        return kernels.stretched_ages(ages, which, now / DAY_SECONDS, clock)
+        return kernels.effective_ages(ages, which, now / DAY_SECONDS, clock)
 
     def state(self) -> dict[str, Any]:
         """Return looks and clocks as plain arrays."""
@@ -121,23 +121,23 @@ class LookAround:
     @property
     def _start(self) -> float:
         """Return the day on which the window begins; it ends where the running day begins."""
-        return float(self._cell - 1 - kernels.CELLS)
+        return float(self._cell - 1 - kernels.WINDOW_DAYS)
 
-    def _fit(self, states: PageStates, rates: Rates) -> None:
+    def _fit(self, states: PageStates, rates: MeanRates) -> None:
         """Fit the clocks of directories that have moved."""
         directories = states.directory[self._looks["row"]]
         places = np.flatnonzero(self._turn(directories)[directories])
-        order, starts = kernels.in_groups(directories[places], len(self._directories))
+        order, starts = kernels.group_rows(directories[places], len(self._directories))
         places = places[order]
         rows, ends = self._looks["row"][places], self._looks["end"][places] - self._start
         begins, changed = ends - self._looks["gap"][places], self._looks["changed"][places]
-        sums = kernels.paces((begins, ends, changed, _by_page(rows, rates)), starts)
+        sums = kernels.fit_clocks((begins, ends, changed, _by_page(rows, rates)), starts)
         self._set(np.flatnonzero(np.diff(starts)), sums)
 
-    def _turn(self, directories: Indices) -> Truths:
+    def _turn(self, directories: IndexArray) -> BoolArray:
         """Return which directories are to be fitted now, by the directories of all looks."""
-        moved: Truths = self._directories["moved"]
-        moved &= self._directories["pages"] >= SMALLEST_GROUP
+        moved: BoolArray = self._directories["moved"]
+        moved &= self._directories["pages"] >= MIN_DIRECTORY_PAGES
         turn = moved.copy()
         if self._most_looks is not None and len(directories) > self._most_looks:
             looks = np.bincount(directories, minlength=len(moved)) * moved
@@ -148,19 +148,19 @@ class LookAround:
     def _set(self, directories: NDArray[np.intp], sums: NDArray[np.float32]) -> None:
         """Let directories have these clocks."""
         which, held = self._directories["clock"], len(self._clocks)
-        new = directories[which[directories] == NOWHERE]
+        new = directories[which[directories] == NOT_FOUND]
         which[new] = np.arange(held, held + len(new))
-        self._clocks.grow(len(new))
+        self._clocks.append_rows(len(new))
         self._clocks["sums"][which[directories]] = sums
         self._clocks["start"][which[directories]] = self._start
 
 
-def _by_page(rows: Indices, rates: Rates) -> Floats:
+def _by_page(rows: IndexArray, rates: MeanRates) -> FloatArray:
     """Return the rate of every row, asking once for rows that come several times."""
     asked = np.zeros(int(rows.max(initial=-1)) + 1, np.bool_)
     asked[rows] = True
     pages = np.flatnonzero(asked)
     found = np.empty(len(asked))
     found[pages] = rates(pages)
-    by_row: Floats = found[rows]
+    by_row: FloatArray = found[rows]
     return by_row

@@ -12,64 +12,70 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
-Aim = Literal["changes", "freshness"]
+ObjectiveName = Literal["changes", "freshness"]
 
 MINUTE_IN_DAYS = 1 / 1440
 
 
 @dataclass(frozen=True, slots=True)
-class Objective:
+class CrawlObjective:
     """What a policy is after, and how it learns for that.
 
-    ``outliers`` is the chance that a look misleads, ``memory`` what a day leaves of what it said,
-    and ``growth`` the power of the age that the value grows by at most.
+    ``outlier_chance`` is the chance that a look misleads, ``daily_retention`` what a day leaves of what it said,
+    and ``growth_exponent`` the power of the age that the value grows by at most.
     """
 
-    aim: Aim
-    outliers: float
-    memory: float
+    name: ObjectiveName
+    outlier_chance: float
+    daily_retention: float
     looks_around: bool
-    growth: int
+    growth_exponent: int
 
 
-OBJECTIVES: dict[Aim, Objective] = {
-    "changes": Objective("changes", outliers=1e-2, memory=0.95, looks_around=False, growth=1),
-    "freshness": Objective("freshness", outliers=1e-4, memory=0.99, looks_around=True, growth=2),
+OBJECTIVES: dict[ObjectiveName, CrawlObjective] = {
+    "changes": CrawlObjective(
+        "changes", outlier_chance=1e-2, daily_retention=0.95, looks_around=False, growth_exponent=1
+    ),
+    "freshness": CrawlObjective(
+        "freshness", outlier_chance=1e-4, daily_retention=0.99, looks_around=True, growth_exponent=2
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class PageScores:
     """What is known of pages at a moment: ages in days of usual pace, chances, and values.
 
     A page that was never looked at is worth most, and its chance is not known.
     """
 
-    ages: Floats
-    chances: Floats
-    values: Floats
+    ages: FloatArray
+    chances: FloatArray
+    values: FloatArray
 
-    def __getitem__(self, places: NDArray[Any]) -> "Scores":
-        return Scores(self.ages[places], self.chances[places], self.values[places])
+    def __getitem__(self, places: NDArray[Any]) -> "PageScores":
+        return PageScores(self.ages[places], self.chances[places], self.values[places])
 
 
-def joined(parts: Sequence[Scores]) -> Scores:
+def concatenate_scores(parts: Sequence[PageScores]) -> PageScores:
     """Return scores one after another."""
-    return Scores(
+    return PageScores(
         np.concatenate([part.ages for part in parts]),
         np.concatenate([part.chances for part in parts]),
         np.concatenate([part.values for part in parts]),
     )
 
 
-def soonest(scores: Scores, multiplier: float, objective: Objective) -> Floats:
+def days_below_multiplier(
+    scores: PageScores, multiplier: float, objective: CrawlObjective
+) -> FloatArray:
     """Return how many days values that are below a multiplier stay there at least.
 
     A chance grows at most as the age does and a gain at most as its square, since both are concave
     beyond that. A page of no age has no value to reckon from and is looked into a minute later.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        factors = (multiplier / scores.values) ** (1 / objective.growth)
+        factors = (multiplier / scores.values) ** (1 / objective.growth_exponent)
         return np.where(scores.ages > 0, scores.ages * (factors - 1), MINUTE_IN_DAYS)

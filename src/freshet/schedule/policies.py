@@ -9,57 +9,57 @@ from freshet.core.errors import UsageError
 from freshet.core.policy import Policy
 from freshet.core.settings import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
-from freshet.formula.expression import Formula, parse
-from freshet.formula.variables import Clock
+from freshet.formula.expression import Formula, parse_formula
+from freshet.formula.variables import WeightClock
 from freshet.schedule import ranked
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.cadence import CONTINUOUS, CYCLES
+from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE
 from freshet.schedule.ranking_rules import (
-    NUTCH,
-    STORMCRAWLER,
-    Adaptive,
-    Age,
-    Cho,
-    Rand,
-    Rule,
-    Weighted,
+    NUTCH_STEPS,
+    STORMCRAWLER_STEPS,
+    AdaptiveIntervalRule,
+    AgeRule,
+    ChangeRateRule,
+    RandomRule,
+    RankingRule,
+    WeightedEstimateRule,
 )
-from freshet.schedule.states import Waits
+from freshet.schedule.states import RevisitDelays
 
-RULES: Mapping[str, Callable[..., Rule]] = {
-    "rand": Rand,
-    "age": Age,
-    "cg": Cho,
-    "nad": partial(Weighted, estimate="NAD"),
-    "sad": partial(Weighted, estimate="SAD"),
-    "aad": partial(Weighted, estimate="AAD"),
-    "gad": partial(Weighted, estimate="GAD"),
-    "nutch": partial(Adaptive, steps=NUTCH),
-    "stormcrawler": partial(Adaptive, steps=STORMCRAWLER),
+RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
+    "rand": RandomRule,
+    "age": AgeRule,
+    "cg": ChangeRateRule,
+    "nad": partial(WeightedEstimateRule, estimate="NAD"),
+    "sad": partial(WeightedEstimateRule, estimate="SAD"),
+    "aad": partial(WeightedEstimateRule, estimate="AAD"),
+    "gad": partial(WeightedEstimateRule, estimate="GAD"),
+    "nutch": partial(AdaptiveIntervalRule, steps=NUTCH_STEPS),
+    "stormcrawler": partial(AdaptiveIntervalRule, steps=STORMCRAWLER_STEPS),
 }
-BY_CYCLE: Mapping[str, Callable[..., Rule]] = {
-    "nad-cycle": partial(Weighted, estimate="NAD", clock="cycle"),
-    "sad-cycle": partial(Weighted, estimate="SAD", clock="cycle"),
-    "aad-cycle": partial(Weighted, estimate="AAD", clock="cycle"),
-    "gad-cycle": partial(Weighted, estimate="GAD", clock="cycle"),
+CYCLE_RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
+    "nad-cycle": partial(WeightedEstimateRule, estimate="NAD", clock="cycle"),
+    "sad-cycle": partial(WeightedEstimateRule, estimate="SAD", clock="cycle"),
+    "aad-cycle": partial(WeightedEstimateRule, estimate="AAD", clock="cycle"),
+    "gad-cycle": partial(WeightedEstimateRule, estimate="GAD", clock="cycle"),
 }
-BAYES: Mapping[str, Callable[..., Policy]] = {
+BAYES_POLICIES: Mapping[str, Callable[..., Policy]] = {
     "bayes-changes": partial(BayesPolicy, objective="changes"),
     "bayes-freshness": partial(BayesPolicy, objective="freshness"),
 }
-NAMES = (*RULES, *BAYES)
-VARIANTS = tuple(BY_CYCLE)
-KNOWN = (*NAMES, *VARIANTS)
-FORMULA_NAMES = ranked.NAMES["extended"]
-SHOWN_LETTERS = 80
+POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES)
+CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
+ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
+FORMULA_VARIABLES = ranked.VARIABLES_BY_TERMINAL_SET["extended"]
+MAX_SHOWN_LETTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class FormulaRanking:
     """A formula to rank pages by, the clock of its weights, and the name that it goes by."""
 
     formula: Formula
-    clock: Clock = "visit"
+    clock: WeightClock = "visit"
     name: str = ""
 
     @property
@@ -68,8 +68,8 @@ class Ranking:
         return self.name or str(self.formula)
 
 
-def make(
-    name: str | Ranking,
+def make_policy(
+    name: str | FormulaRanking,
     *,
     seed: int = 0,
     live: bool = False,
@@ -81,40 +81,40 @@ def make(
     A ``live`` one works in continuous time, others in cycles; ``page_interval`` is the least number
     of seconds between two visits of a page.
     """
-    waits = Waits(page_interval, longest_backoff=longest_backoff_days * DAY_SECONDS)
-    if isinstance(name, str) and name in BAYES:
-        cadence = CONTINUOUS if live else CYCLES
-        return BAYES[name](name, cadence=cadence, seed=seed, waits=waits)
-    rules = {**RULES, **BY_CYCLE}
+    waits = RevisitDelays(page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS)
+    if isinstance(name, str) and name in BAYES_POLICIES:
+        cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
+        return BAYES_POLICIES[name](name, cadence=cadence, seed=seed, waits=waits)
+    rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
         return rules[name](name, seed=seed, waits=waits)
-    wanted = name if isinstance(name, Ranking) else Ranking(formula_of(name))
-    return ranked.make(
+    wanted = (
+        name if isinstance(name, FormulaRanking) else FormulaRanking(parse_policy_formula(name))
+    )
+    return ranked.make_formula_policy(
         wanted.formula, name=wanted.name, clock=wanted.clock, seed=seed, waits=waits, live=live
     )
 
 
-def formula_of(text: str, names: tuple[str, ...] = KNOWN) -> Formula:
+def parse_policy_formula(text: str, names: tuple[str, ...] = ALL_POLICY_NAMES) -> Formula:
     """Read a formula that ranks pages; what is rather a misspelt name is refused as one.
 
-    >>> str(formula_of("t*X"))
+    >>> str(parse_policy_formula("t*X"))
     't * X'
     """
     if not looks_like_formula(text):
-        raise UsageError(unknown(text, names))
-    return parse(text, FORMULA_NAMES)
+        raise UsageError(unknown_policy_message(text, names))
+    return parse_formula(text, FORMULA_VARIABLES)
 
 
-def unknown(name: str, names: tuple[str, ...]) -> str:
+def unknown_policy_message(name: str, names: tuple[str, ...]) -> str:
     """Say that there is no such policy, and which one may be meant.
 
-    >>> unknown("nutsch", ("age", "nutch"))
+    >>> unknown_policy_message("nutsch", ("age", "nutch"))
     "'nutsch' is no policy; did you mean nutch? There are age, nutch, formulas such as t * X"
-    >>> unknown("Nad", ("sad", "nad"))
+    >>> unknown_policy_message("Nad", ("sad", "nad"))
     "'Nad' is no policy; did you mean nad? There are sad, nad, formulas such as t * X"
     """
-    near = get_close_matches(name[:SHOWN_LETTERS].casefold(), names, n=1)
+    near = get_close_matches(name[:MAX_SHOWN_LETTERS].casefold(), names, n=1)
     meant = f"did you mean {near[0]}? There are" if near else "there are"
-    return (
-        f"{name[:SHOWN_LETTERS]!r} is no policy; {meant} {', '.join(names)}, formulas such as t * X"
-    )
+    return f"{name[:MAX_SHOWN_LETTERS]!r} is no policy; {meant} {', '.join(names)}, formulas such as t * X"

@@ -11,54 +11,73 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats
-from freshet.schedule.columns import Small
+from freshet.core.types import FloatArray
+from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels import posterior as kernels
-from freshet.schedule.kernels.posterior import Prior
-from freshet.schedule.states import Looks
+from freshet.schedule.kernels.posterior import PriorRows
+from freshet.schedule.states import LookBatch
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
+class RatePosterior:
     """How much one look is believed: its chance to mislead, and what a day leaves of it."""
 
-    rates: Floats
-    outliers: float
-    memory: float
+    rates: FloatArray
+    outlier_chance: float
+    daily_retention: float
 
-    def observe(self, likelihood: Small, looks: Looks) -> None:
+    def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch) -> None:
         """Take looks into the likelihoods of their pages."""
-        columns = (looks.rows, looks.gaps, looks.measured, looks.changed)
-        kernels.observe(likelihood, columns, self.rates, self.outliers, log(self.memory))
+        columns = (looks.rows, looks.gap_days, looks.measured, looks.changed)
+        kernels.add_looks(
+            likelihood, columns, self.rates, self.outlier_chance, log(self.daily_retention)
+        )
 
-    def faded(self, likelihood: Small, rows: NDArray[Any], ages: Floats) -> Floats:
+    def faded_likelihoods(
+        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray
+    ) -> FloatArray:
         """Return what looks at every row still say of each rate, as shares of the likeliest's."""
-        return kernels.faded(likelihood, rows, ages, log(self.memory))
+        return kernels.faded_likelihoods(likelihood, rows, ages, log(self.daily_retention))
 
     def posteriors(
-        self, likelihood: Small, rows: NDArray[Any], ages: Floats, prior: Prior
-    ) -> Floats:
+        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
+    ) -> FloatArray:
         """Return the posterior of every row, a column per rate."""
-        return kernels.posteriors(likelihood, rows, ages, prior, log(self.memory))
+        return kernels.posteriors(likelihood, rows, ages, prior, log(self.daily_retention))
 
     def mean_rates(
-        self, likelihood: Small, rows: NDArray[Any], ages: Floats, prior: Prior
-    ) -> Floats:
+        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
+    ) -> FloatArray:
         """Return the mean rate of every row, in changes a day."""
-        return kernels.mean_rates(likelihood, rows, ages, prior, self.rates, log(self.memory))
+        return kernels.mean_rates(
+            likelihood, rows, ages, prior, self.rates, log(self.daily_retention)
+        )
 
-    def chances_and_rates(
-        self, likelihood: Small, rows: NDArray[Any], ages: Floats, prior: Prior, whole: Floats
-    ) -> tuple[Floats, Floats]:
+    def change_chances_and_rates(
+        self,
+        likelihood: SmallFloatArray,
+        rows: NDArray[Any],
+        ages: FloatArray,
+        prior: PriorRows,
+        whole_day_survival: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
         """Return each page's chance to have changed, and its mean rate in changes a day."""
-        grid = (self.rates, whole)
-        return kernels.chances_and_rates(likelihood, rows, ages, prior, grid, log(self.memory))
+        grid = (self.rates, whole_day_survival)
+        return kernels.change_chances_and_rates(
+            likelihood, rows, ages, prior, grid, log(self.daily_retention)
+        )
 
-    def forecast(
-        self, likelihood: Small, rows: NDArray[Any], ages: tuple[Floats, Floats], prior: Prior
-    ) -> tuple[Floats, Floats]:
+    def change_chances_and_gains(
+        self,
+        likelihood: SmallFloatArray,
+        rows: NDArray[Any],
+        ages: tuple[FloatArray, FloatArray],
+        prior: PriorRows,
+    ) -> tuple[FloatArray, FloatArray]:
         """Return each page's chance to have changed, and the fresh days that a look would gain.
 
         ``ages`` are in days as they passed, and in days of usual pace.
         """
-        return kernels.forecast(likelihood, rows, ages, prior, self.rates, log(self.memory))
+        return kernels.change_chances_and_gains(
+            likelihood, rows, ages, prior, self.rates, log(self.daily_retention)
+        )

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tie_break import LOTS
-from freshet.core.types import Floats, Indices
-from freshet.schedule.columns import NOWHERE, blocks
+from freshet.core.tie_break import TIE_BREAK_RANGE
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import NOT_FOUND, row_blocks
 from freshet.schedule.kernels import posterior as kernels
-from freshet.schedule.posterior import Learning
+from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.states import PageStates
-from freshet.schedule.top_k import lottery
+from freshet.schedule.top_k import tie_breaker
 
-MEDIAN_RATE, SPREAD = 0.03, 2.0
-FIRST_SHARE = 0.02
+MEDIAN_RATE, LOG_RATE_SPREAD = 0.03, 2.0
+INITIAL_SHARE = 0.02
 SITE_WEIGHT, HOST_WEIGHT = 20.0, 4.0
-MOST_PAGES = 100_000
-SPARE = 2
+MAX_SAMPLE_PAGES = 100_000
+OVERSAMPLING = 2
 
 
 class HierarchicalPrior:
@@ -31,10 +31,10 @@ class HierarchicalPrior:
     collection's, then those of sites and hosts that the sample of pages has.
     """
 
-    def __init__(self, rates: Floats) -> None:
-        first = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / SPREAD) ** 2)
-        self._first: Floats = first / first.sum()
-        self.table: Floats = self._first[np.newaxis]
+    def __init__(self, rates: FloatArray) -> None:
+        first = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / LOG_RATE_SPREAD) ** 2)
+        self._first: FloatArray = first / first.sum()
+        self.table: FloatArray = self._first[np.newaxis]
         self._site_rows = np.empty(0, np.int32)
         self._host_rows = np.empty(0, np.int32)
 
@@ -43,30 +43,35 @@ class HierarchicalPrior:
         """Return the memory that the table and its indices take."""
         return self.table.nbytes + self._site_rows.nbytes + self._host_rows.nbytes
 
-    def of(self, states: PageStates, rows: NDArray[Any]) -> kernels.Prior:
+    def rows_for(self, states: PageStates, rows: NDArray[Any]) -> kernels.PriorRows:
         """Return the table, and which row of it holds for every page."""
         hosts = (states.host, _padded(self._host_rows, len(states.hosts)))
         sites = (states.site, _padded(self._site_rows, len(states.sites)))
-        return self.table, kernels.nearest_levels(rows, hosts, sites)
+        return self.table, kernels.nearest_prior_rows(rows, hosts, sites)
 
-    def learn(
-        self, states: PageStates, learning: Learning, now: float, *, steps: int, seed: int
+    def fit(
+        self, states: PageStates, learning: RatePosterior, now: float, *, steps: int, seed: int
     ) -> None:
         """Fit the table to the pages, or to a sample of them, by that many steps."""
-        rows = sample(states, MOST_PAGES, seed)
+        rows = sample_rows(states, MAX_SAMPLE_PAGES, seed)
         if not len(rows):
             return
-        ages = states.ages(rows, now, never=0.0)
-        weights = learning.faded(states.column("likelihood"), rows, ages)
-        pairs, firsts = kernels.in_pairs(states.site[rows], states.host[rows], len(states.hosts))
+        ages = states.days_since_look(rows, now, never=0.0)
+        weights = learning.faded_likelihoods(states.column("likelihood"), rows, ages)
+        pairs, firsts = kernels.number_site_host_pairs(
+            states.site[rows], states.host[rows], len(states.hosts)
+        )
         counts, members = np.bincount(pairs).astype(np.float64), rows[firsts]
         site_rows, sites = _numbered(states.site[members], len(states.sites), 1)
         host_rows, hosts = _numbered(states.host[members], len(states.hosts), 1 + int(sites.max()))
-        firm = (FIRST_SHARE, SITE_WEIGHT, HOST_WEIGHT)
-        table, which = self.of(states, members)
+        firm = (INITIAL_SHARE, SITE_WEIGHT, HOST_WEIGHT)
+        table, which = self.rows_for(states, members)
         for _ in range(steps):
-            sums = kernels.sums_of_posteriors(weights, pairs, table[which])
-            table, which = kernels.levels(sums, counts, (sites, hosts), self._first, firm), hosts
+            sums = kernels.posterior_sums(weights, pairs, table[which])
+            table, which = (
+                kernels.prior_table(sums, counts, (sites, hosts), self._first, firm),
+                hosts,
+            )
         self.table, self._site_rows, self._host_rows = table, site_rows, host_rows
 
     def state(self) -> dict[str, Any]:
@@ -84,31 +89,31 @@ class HierarchicalPrior:
         self._host_rows = np.array(state["prior_hosts"], np.int32)
 
 
-def _numbered(groups: Indices, count: int, first: int) -> tuple[Indices, Indices]:
+def _numbered(groups: IndexArray, count: int, first: int) -> tuple[IndexArray, IndexArray]:
     """Return the table's row of every group, those that occur numbered from one, and of entries."""
-    rows = np.full(count, NOWHERE, np.int32)
+    rows = np.full(count, NOT_FOUND, np.int32)
     rows[groups] = 0
     occurring = np.flatnonzero(rows == 0)
     rows[occurring] = np.arange(first, first + len(occurring))
     return rows, rows[groups]
 
 
-def sample(states: PageStates, most: int, seed: int) -> Indices:
-    """Return the rows of all pages, or of the ``most`` with the lowest lots, by their ids.
+def sample_rows(states: PageStates, max_pages: int, seed: int) -> IndexArray:
+    """Return the rows of all pages, or of the ``max_pages`` with the lowest lots, by their ids.
 
     A page's lot stays the same, so that a growing collection keeps most of its sample.
     """
-    rows = states.order()
-    if len(rows) <= most:
+    rows = states.rows_by_page_id()
+    if len(rows) <= max_pages:
         return rows
-    draw, low = lottery(seed), min(1.0, SPARE * most / len(rows)) * LOTS
-    drawn = np.concatenate([part[draw(states.ids[part]) < low] for part in blocks(rows)])
-    lowest = np.argsort(draw(states.ids[drawn]))[:most]
+    draw, low = tie_breaker(seed), min(1.0, OVERSAMPLING * max_pages / len(rows)) * TIE_BREAK_RANGE
+    drawn = np.concatenate([part[draw(states.ids[part]) < low] for part in row_blocks(rows)])
+    lowest = np.argsort(draw(states.ids[drawn]))[:max_pages]
     return drawn[np.sort(lowest)]
 
 
-def _padded(rows: Indices, count: int) -> Indices:
+def _padded(rows: IndexArray, count: int) -> IndexArray:
     """Return rows with as many more as there are groups that came since."""
     if count == len(rows):
         return rows
-    return np.concatenate((rows, np.full(count - len(rows), NOWHERE, np.int32)))
+    return np.concatenate((rows, np.full(count - len(rows), NOT_FOUND, np.int32)))

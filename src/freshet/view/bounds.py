@@ -10,30 +10,34 @@ HARMLESS_BYTES, HARMLESS_TAGS = 49_152, 1_200
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ViewLimits:
     """What a view reads of a snapshot at most.
 
-    ``body_bytes`` bounds the body, ``work`` the sum of open elements over all tags, ``copies`` that
-    of open formatting elements, ``attributes`` the attributes of a tag, ``links`` the links kept,
-    ``anchor_chars`` the length of an anchor text.
+    ``max_body_bytes`` bounds the body, ``max_nesting`` the sum of open elements over all tags, ``max_formatting`` that
+    of open formatting elements, ``max_attributes`` the attributes of a tag, ``max_links`` the links kept,
+    ``max_anchor_chars`` the length of an anchor text.
     """
 
-    body_bytes: int = 8 << 20
-    work: int = 60_000_000
-    copies: int = 400_000
-    attributes: int = 2_000
-    links: int = 50_000
-    anchor_chars: int = 200
+    max_body_bytes: int = 8 << 20
+    max_nesting: int = 60_000_000
+    max_formatting: int = 400_000
+    max_attributes: int = 2_000
+    max_links: int = 50_000
+    max_anchor_chars: int = 200
 
 
-def bounded(markup: bytes, limits: Limits) -> bytes:
+def cut_to_limits(markup: bytes, limits: ViewLimits) -> bytes:
     """Return the markup up to where building its tree would exceed the limits.
 
-    >>> bounded(b"<p>short", Limits())
+    >>> cut_to_limits(b"<p>short", ViewLimits())
     b'<p>short'
     """
     source = np.frombuffer(markup, np.uint8)
     tags = int(np.count_nonzero(source == ord("<")))
     if len(markup) <= HARMLESS_BYTES and tags <= HARMLESS_TAGS:
         return markup
-    return markup[: safe_length(source, tags, limits.work, limits.copies, limits.attributes)]
+    return markup[
+        : safe_length(
+            source, tags, limits.max_nesting, limits.max_formatting, limits.max_attributes
+        )
+    ]

@@ -33,7 +33,7 @@ _HANGUL_SECONDS = frozenset(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x1
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
+class FoldingTable:
     """What each code point becomes: one code point, or a row of ``expansions``.
 
     An entry of ``table`` holds the code point, or the row with EXPANDS set; row r lies between
@@ -45,10 +45,10 @@ class Folding:
     expansions: Codes
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     r"""Return a text after NFKC and casefold, with one form of apostrophe.
 
-    >>> fold("DON\u2019T Straße ﬁne")
+    >>> fold_text("DON\u2019T Straße ﬁne")
     "don't strasse fine"
     """
     return unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
@@ -60,17 +60,17 @@ def code_points(text: str) -> Codes:
 
 
 @lru_cache(maxsize=1)
-def folding() -> Folding:
+def folding_table() -> FoldingTable:
     """Return the folding of every code point, made once when it is first needed."""
     chars = list(map(chr, chain.from_iterable(FOLDABLE)))
     table = np.arange(ASSIGNED, dtype=np.uint32)
     rows: list[str] = []
-    for char, target in zip(chars, fold("\n".join(chars)).split("\n"), strict=True):
+    for char, target in zip(chars, fold_text("\n".join(chars)).split("\n"), strict=True):
         if char != target:
             table[ord(char)] = _entry(target, rows)
     table[code_points("".join(_joining(chars)))] |= JOINS
     starts = np.fromiter(accumulate(map(len, rows), initial=0), np.uint32)
-    return Folding(table, starts, code_points("".join(rows)))
+    return FoldingTable(table, starts, code_points("".join(rows)))
 
 
 def _entry(target: str, rows: list[str]) -> int:

@@ -5,16 +5,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from freshet.core.types import Flags
+from freshet.core.types import FlagArray
 
-OTHER, WORD, MARK, CUT, APOSTROPHE = range(5)
+OTHER, WORD, MARK, UNSPACED, APOSTROPHE = range(5)
 
 CODE_POINTS = 0x110000
 # Planes 4 to 13 are unassigned and the last two private; of plane 14 only selectors are marks.
 ASSIGNED = 0x40000
 SELECTORS = range(0xE0100, 0xE01F0)
 
-CUT_RANGES = (
+UNSPACED_RANGES = (
     (0x0E00, 0x0EFF),  # Thai and Lao
     (0x1780, 0x17FF),  # Khmer
     (0x2E80, 0x2FDF),  # Han radicals
@@ -36,27 +36,27 @@ _CUT_CATEGORIES = frozenset({"Lo", "Lm", "Mn", "Mc", "Nd", "Nl"})
 def character_class(char: str) -> int:
     """Say which part a character plays in a word, after folding.
 
-    >>> character_class("é") == WORD, character_class("京") == CUT
+    >>> character_class("é") == WORD, character_class("京") == UNSPACED
     (True, True)
     """
     if char == "'":
         return APOSTROPHE
     category = unicodedata.category(char)
     if category in _CUT_CATEGORIES and _is_cut(ord(char)):
-        return CUT
+        return UNSPACED
     return _class_of_category(category)
 
 
 @lru_cache(maxsize=1)
-def class_table() -> Flags:
+def class_table() -> FlagArray:
     """Return the class of every code point, made once when it is first needed."""
     table = np.zeros(CODE_POINTS, dtype=np.uint8)
     categories = list(map(unicodedata.category, map(chr, range(ASSIGNED))))
     classes = {category: _class_of_category(category) for category in set(categories)}
     table[:ASSIGNED] = np.fromiter(map(classes.__getitem__, categories), np.uint8, ASSIGNED)
-    for first, last in CUT_RANGES:
+    for first, last in UNSPACED_RANGES:
         can_cut = [category in _CUT_CATEGORIES for category in categories[first : last + 1]]
-        table[first : last + 1][can_cut] = CUT
+        table[first : last + 1][can_cut] = UNSPACED
     table[SELECTORS.start : SELECTORS.stop] = MARK
     table[ord("'")] = APOSTROPHE
     table.setflags(write=False)
@@ -65,7 +65,7 @@ def class_table() -> Flags:
 
 def _is_cut(code: int) -> bool:
     """Say whether a code point lies in a script that is written without spaces."""
-    return any(first <= code <= last for first, last in CUT_RANGES)
+    return any(first <= code <= last for first, last in UNSPACED_RANGES)
 
 
 def _class_of_category(category: str) -> int:

@@ -22,13 +22,13 @@ _ASCII = bytes(range(128))
 _GOOD_PER_BAD = 8
 
 
-def read(body: bytes, content_type: str = "") -> tuple[str, str]:
+def decode_text(body: bytes, content_type: str = "") -> tuple[str, str]:
     """Return the text and its charset; what does not decode becomes replacement characters.
 
     A byte order mark wins over the HTTP header, which wins over the document's own declaration; a
     declaration that the bytes contradict loses to UTF-8 or to detection.
 
-    >>> read(b"caf\\xe9", "text/html; charset=latin1")
+    >>> decode_text(b"caf\\xe9", "text/html; charset=latin1")
     ('café', 'cp1252')
     """
     for mark, name in _BOMS:

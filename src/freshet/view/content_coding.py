@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import brotli  # type: ignore[import-untyped]
 import zstandard
 
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 
-MOST_CODINGS = 5
+MAX_CODINGS = 5
 
 _STEP, _SMALL_STEP = 1 << 16, 64
 _GZIP, _ZLIB, _RAW = 31, 15, -15
@@ -23,25 +23,25 @@ _ZSTD_WINDOW = 1 << 23
 Steps = Callable[[bytes, int], Iterator[bytes]]
 
 
-class Undecodable(BadInput):
+class UndecodableContentError(BadInputError):
     """A body is not in the content coding that it declares."""
 
 
-class TooLarge(BadInput):
+class ContentTooLargeError(BadInputError):
     """A body is larger than the limit once its content codings are undone."""
 
 
-def decode(body: bytes, codings: str, limit: int) -> bytes:
+def decode_content(body: bytes, codings: str, limit: int) -> bytes:
     """Undo the codings of a Content-Encoding header, the last one first.
 
-    >>> decode(zlib.compress(b"rain"), "deflate", limit=100)
+    >>> decode_content(zlib.compress(b"rain"), "deflate", limit=100)
     b'rain'
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in _NONE]
-    if len(names) > MOST_CODINGS:
-        raise Undecodable(
+    if len(names) > MAX_CODINGS:
+        raise UndecodableContentError(
             f"Content-Encoding: {codings[:80]!r} stacks {len(names)} codings, more than"
-            f" {MOST_CODINGS}; keep the body as it is"
+            f" {MAX_CODINGS}; keep the body as it is"
         )
     for name in reversed(names):
         body = _undo(body, name, limit)
@@ -54,12 +54,14 @@ def _undo(body: bytes, name: str, limit: int) -> bytes:
     """Undo one coding; small steps are the second chance of a body damaged early."""
     steps = _STEPS.get(name)
     if steps is None:
-        raise Undecodable(f"Content-Encoding: {name[:40]!r} is unknown; keep the body as it is")
+        raise UndecodableContentError(
+            f"Content-Encoding: {name[:40]!r} is unknown; keep the body as it is"
+        )
     decoded = b"" if not body else _collect(steps(body, _STEP), limit)
     if body and not decoded:
         decoded = _collect(steps(body, _SMALL_STEP), limit)
     if body and not decoded and not _is_whole_but_empty(body, steps):
-        raise Undecodable(
+        raise UndecodableContentError(
             f"Content-Encoding: the {len(body)} bytes are not {name}; keep the body as it is"
         )
     return decoded
@@ -86,8 +88,10 @@ def _is_whole_but_empty(body: bytes, steps: Steps) -> bool:
         return False
 
 
-def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"the body decodes to more than {limit:,} bytes; raise the limit to keep it")
+def _too_large(limit: int) -> ContentTooLargeError:
+    return ContentTooLargeError(
+        f"the body decodes to more than {limit:,} bytes; raise the limit to keep it"
+    )
 
 
 def _inflate(body: bytes, step: int, window: int) -> Iterator[bytes]:

@@ -7,14 +7,14 @@ from email.utils import parsedate_to_datetime
 _PARTIAL = re.compile(r"(\d{4})(?:-?(\d{2}))?")
 
 
-def moment(written: str) -> datetime | None:
+def parse_date(written: str) -> datetime | None:
     """Read an ISO 8601, W3C or RFC 822 date; a date without a zone is taken as UTC.
 
-    >>> moment("2005-01-01").isoformat()
+    >>> parse_date("2005-01-01").isoformat()
     '2005-01-01T00:00:00+00:00'
-    >>> moment("Thu, 01 Jan 2004 19:48:21 +0200").isoformat()
+    >>> parse_date("Thu, 01 Jan 2004 19:48:21 +0200").isoformat()
     '2004-01-01T17:48:21+00:00'
-    >>> moment("yesterday") is None
+    >>> parse_date("yesterday") is None
     True
     """
     text = written.strip()

@@ -12,31 +12,31 @@ import numpy as np
 
 from freshet.core.types import DomRows
 from freshet.view.kernels.elements import (
-    BEGINS,
-    ENDS,
     FULL_PATH,
     INDEX,
-    NODE,
+    OWN_TEXT,
     PARENT,
-    SUBTREE,
+    SUBTREE_TEXT,
     TAG,
+    TEXT_END,
+    TEXT_START,
     TYPE_PATH,
-    hash_texts,
-    paths,
+    write_paths,
+    write_text_hashes,
 )  # fmt: skip
 from freshet.view.kernels.markup import END, START, Bytes, Ints
 
 
-def rows_of(markup: bytes, tokens: Ints, text: Bytes, elements: int) -> DomRows:
+def build_dom_rows(markup: bytes, tokens: Ints, text: Bytes, elements: int) -> DomRows:
     """Return the rows of a page whose tokens are nested and numbered, and whose text is written."""
     rows, hashes = np.empty((5, elements), np.int32), np.empty((4, elements), np.uint64)
-    firsts = paths(tokens, rows, hashes)
-    hash_texts(tokens, text, rows, hashes)
+    firsts = write_paths(tokens, rows, hashes)
+    write_text_hashes(tokens, text, rows, hashes)
     spans = tokens[firsts][:, (START, END)].tolist()
     names = tuple(markup[start:end].decode("utf-8", "replace").lower() for start, end in spans)
     return DomRows(
         names, rows[TAG], rows[PARENT], rows[INDEX], hashes[FULL_PATH], hashes[TYPE_PATH],
-        hashes[NODE], hashes[SUBTREE], rows[BEGINS], rows[ENDS],
+        hashes[OWN_TEXT], hashes[SUBTREE_TEXT], rows[TEXT_START], rows[TEXT_END],
     )  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def _line(rows: DomRows, row: int) -> list[int]:
     return line[::-1]
 
 
-def spelled(dom: DomRows) -> Iterator[tuple[str, str]]:
+def element_paths(dom: DomRows) -> Iterator[tuple[str, str]]:
     """Yield the full path and the type path of every row, all in one pass."""
     full, kinds = [""], [""]
     met: Counter[str] = Counter()

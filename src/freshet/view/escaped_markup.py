@@ -9,13 +9,13 @@ from html import escape
 
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from freshet.view.tags import BASE, FOREIGN, LINK, POINT, VOID, meanings
+from freshet.view.tags import BASE, FOREIGN, INTEGRATION_POINT, LINK, VOID, tag_meanings
 
-_MEANINGS = meanings()
+_MEANINGS = tag_meanings()
 _ROOT_ATTRIBUTES, _LINK_ATTRIBUTES = ("lang",), ("href", "rel")
 
 
-def spelled(tree: HTMLTree) -> bytes:
+def serialise_escaped(tree: HTMLTree) -> bytes:
     """Return the markup of a tree with every text escaped and the attributes that a view reads."""
     return "".join(_pieces(tree)).encode("utf-8", "replace")
 
@@ -35,7 +35,7 @@ def _pieces(tree: HTMLTree) -> Iterator[str]:
             meaning = _MEANINGS.get(node.tag, 0)
             foreign = bool(above and above[-1][1]) or bool(meaning & FOREIGN)
             if foreign or not meaning & VOID:
-                above.append((node, foreign and not meaning & POINT))
+                above.append((node, foreign and not meaning & INTEGRATION_POINT))
                 node = node.first_child
                 continue
         node = node.next

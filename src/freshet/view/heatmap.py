@@ -15,31 +15,31 @@ from math import isfinite
 import numpy as np
 from resiliparse.parse.html import HTMLTree
 
-from freshet.core.humanize import span
-from freshet.core.types import Floats, Kind, Snapshot
-from freshet.view.bounds import Limits
-from freshet.view.formats.html import Markup, base_of, markup_of
-from freshet.view.kernels.elements import number
+from freshet.core.humanize import duration_text
+from freshet.core.types import ContentKind, FloatArray, Snapshot
+from freshet.view.bounds import ViewLimits
+from freshet.view.formats.html import TokenisedMarkup, base_href, tokenise_tree
+from freshet.view.kernels.elements import number_elements
 from freshet.view.kernels.markup import (
     CLOSE,
     END,
+    END_TAG,
     HIDDEN,
     KIND,
-    LAST,
     OWNER,
     RAW_TEXT,
     ROW,
     START,
 )  # fmt: skip
-from freshet.view.parse import decoded
+from freshet.view.parse import decode_document
 from freshet.view.sniff import kind_of
-from freshet.view.tags import BLOCK, FOREIGN, SILENT, VOID, meanings
-from freshet.view.url import Base
+from freshet.view.tags import BLOCK, FOREIGN, SILENT, VOID, tag_meanings
+from freshet.view.url import LinkResolver
 
-STRONGEST = 0.6
+MAX_OPACITY = 0.6
 _COLOUR = "214,40,40"
-_DEFAULT = Limits()
-_MEANINGS = meanings()
+_DEFAULT = ViewLimits()
+_MEANINGS = tag_meanings()
 _KEPT_NAMES = (
     "a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd "
     "del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i ins kbd "
@@ -81,7 +81,7 @@ pre {{ white-space: pre-wrap; }}
   border-bottom: 1px solid var(--line); font-size: 14px; }}
 .freshet-scale {{ display: inline-block; width: 160px; height: 12px; margin: 0 8px;
   border: 1px solid var(--line); vertical-align: -1px;
-  background: linear-gradient(to right, rgba({_COLOUR},{STRONGEST}), rgba({_COLOUR},0)); }}
+  background: linear-gradient(to right, rgba({_COLOUR},{MAX_OPACITY}), rgba({_COLOUR},0)); }}
 .freshet-page {{ display: block; padding: 16px; overflow-wrap: anywhere; }}
 .freshet-block {{ display: block; }}
 .freshet-picture {{ border: 1px dashed var(--line); padding: 0 4px; font-style: italic; }}
@@ -90,22 +90,22 @@ pre {{ white-space: pre-wrap; }}
 
 
 @dataclass(frozen=True, slots=True)
-class _Sheet:
+class _HeatmapSource:
     """What a page is written from."""
 
-    markup: Markup
-    base: Base
+    markup: TokenisedMarkup
+    base: LinkResolver
     shades: list[float]
     titles: Sequence[str]
 
 
-def tint(
+def render_heatmap(
     snapshot: Snapshot,
-    shades: Floats,
+    shades: FloatArray,
     titles: Sequence[str] = (),
     *,
     caption: str = "",
-    limits: Limits = _DEFAULT,
+    limits: ViewLimits = _DEFAULT,
 ) -> str:
     """Return a page as one harmless HTML document, its elements tinted by a number per DOM row.
 
@@ -113,21 +113,21 @@ def tint(
     are what a pointer on a row tells. What is no HTML gives a document that says so.
     """
     kind = kind_of(snapshot.body, snapshot.media_type)
-    if kind != Kind.HTML:
+    if kind != ContentKind.HTML:
         return _statement(snapshot, f"This version is no web page ({_called(snapshot, kind)}).")
-    text, _, whole = decoded(snapshot, kind, limits)
-    markup = markup_of(HTMLTree.parse(text))
-    elements, _ = number(markup.tokens)
+    text, _, whole = decode_document(snapshot, kind, limits)
+    markup = tokenise_tree(HTMLTree.parse(text))
+    elements, _ = number_elements(markup.tokens)
     _require_rows(elements, shades, titles)
-    base = Base(snapshot.url, base_of(markup))
-    page = "".join(_written(_Sheet(markup, base, shades.tolist(), titles)))
+    base = LinkResolver(snapshot.url, base_href(markup))
+    page = "".join(_written(_HeatmapSource(markup, base, shades.tolist(), titles)))
     if not _TAG.sub("", page).strip():
         return _statement(snapshot, "This version of the page holds no text.")
     notes = [caption, "" if whole else "The page is cut short, for it is too large."]
     return _document(snapshot, _legend(shades) + _told(notes), page)
 
 
-def lifespan_titles(lifespans: Floats) -> list[str]:
+def lifespan_titles(lifespans: FloatArray) -> list[str]:
     """Return what to tell of rows whose content stays so long (seconds); nothing where it is NaN.
 
     >>> lifespan_titles(np.array([1036800.0, 0.0, np.nan]))
@@ -139,10 +139,10 @@ def lifespan_titles(lifespans: Floats) -> list[str]:
 def _title(seconds: float) -> str:
     if not isfinite(seconds):
         return ""
-    return f"stays {span(seconds / 86_400)}" if seconds > 0 else "changes at every look"
+    return f"stays {duration_text(seconds / 86_400)}" if seconds > 0 else "changes at every look"
 
 
-def _require_rows(elements: int, shades: Floats, titles: Sequence[str]) -> None:
+def _require_rows(elements: int, shades: FloatArray, titles: Sequence[str]) -> None:
     for name, given in (("shades", len(shades)), ("titles", len(titles) or elements)):
         if given != elements:
             raise ValueError(
@@ -150,7 +150,7 @@ def _require_rows(elements: int, shades: Floats, titles: Sequence[str]) -> None:
             )
 
 
-def _called(snapshot: Snapshot, kind: Kind) -> str:
+def _called(snapshot: Snapshot, kind: ContentKind) -> str:
     return snapshot.media_type or f"{kind} content"
 
 
@@ -166,7 +166,7 @@ def _document(snapshot: Snapshot, legend: str, page: str) -> str:
     return f'{head}{top}<div class="freshet-page">{page}</div>\n</body></html>\n'
 
 
-def _legend(shades: Floats) -> str:
+def _legend(shades: FloatArray) -> str:
     if not np.isfinite(shades).any():
         return "<br>Too little is known of this page to tint it."
     return (
@@ -179,10 +179,10 @@ def _told(notes: Sequence[str]) -> str:
     return "".join(f"<br>{escape(note)}" for note in notes if note)
 
 
-def _written(sheet: _Sheet) -> Iterator[str]:
+def _written(sheet: _HeatmapSource) -> Iterator[str]:
     """Yield the texts and tags of a page; of drawings and formulas only the text."""
     source, bare = sheet.markup.source, -1
-    columns = sheet.markup.tokens[:, (KIND, START, END, OWNER, LAST, ROW)].tolist()
+    columns = sheet.markup.tokens[:, (KIND, START, END, OWNER, END_TAG, ROW)].tolist()
     for at, (kind, start, end, owner, last, row) in enumerate(columns):
         if kind <= RAW_TEXT:
             yield "" if owner == HIDDEN else _text(source[start:end], kind == RAW_TEXT)
@@ -215,7 +215,7 @@ def _end_tag(name: str) -> str:
     return f"</{_name(name)}>" if _name(name) else ""
 
 
-def _start_tag(sheet: _Sheet, name: str, end: int, row: int) -> str:
+def _start_tag(sheet: _HeatmapSource, name: str, end: int, row: int) -> str:
     """Return the start tag of an element, with its tint and the harmless of its attributes."""
     given = dict(_attributes(sheet.markup.source, end))
     if name == "img":
@@ -246,17 +246,17 @@ def _harmless(given: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in fitting if _PLAIN_ATTRIBUTES[name].fullmatch(value)}
 
 
-def _reference(sheet: _Sheet, name: str, given: Mapping[str, str]) -> dict[str, str]:
+def _reference(sheet: _HeatmapSource, name: str, given: Mapping[str, str]) -> dict[str, str]:
     """Return where a link leads, if that is a web page."""
     resolved = sheet.base.resolve(given["href"]) if name == "a" and "href" in given else None
     return {"href": resolved[0], "rel": "noopener noreferrer nofollow"} if resolved else {}
 
 
-def _tinted(sheet: _Sheet, row: int) -> dict[str, str]:
+def _tinted(sheet: _HeatmapSource, row: int) -> dict[str, str]:
     """Return the tint of a row, the stronger the sooner its content is gone, and its title."""
     shade = sheet.shades[row]
     title = {"title": sheet.titles[row]} if sheet.titles and sheet.titles[row] else {}
     if not isfinite(shade):
         return title
-    strength = STRONGEST * (1 - min(max(shade, 0.0), 1.0))
+    strength = MAX_OPACITY * (1 - min(max(shade, 0.0), 1.0))
     return {"style": f"background:rgba({_COLOUR},{strength:.3f})"} | title

@@ -8,10 +8,10 @@ _LEAST, _MOST = 200, 4_000
 _PRIMARY = re.compile(r"\s*([a-zA-Z]{2,3})(?:[-_].*)?\s*")
 
 
-def language_of(declared: str, text: str) -> str:
+def detect_language(declared: str, text: str) -> str:
     """Return the primary language tag that is declared, else a guess; empty for too little text.
 
-    >>> language_of("en-GB", ""), language_of("", "too short"), language_of("C", "")
+    >>> detect_language("en-GB", ""), detect_language("", "too short"), detect_language("C", "")
     ('en', '', '')
     """
     known = _PRIMARY.fullmatch(declared)

@@ -2,20 +2,20 @@
 
 import re
 
-from freshet.core.types import Kind
+from freshet.core.types import ContentKind
 from freshet.view.formats import feeds, sitemap
 
 _HEAD_BYTES = 2_048
 _TYPES = {
-    "text/html": Kind.HTML,
-    "application/xhtml+xml": Kind.HTML,
-    "text/markdown": Kind.MARKDOWN,
-    "text/x-markdown": Kind.MARKDOWN,
-    "application/json": Kind.JSON,
-    "text/json": Kind.JSON,
-    "application/rss+xml": Kind.FEED,
-    "application/atom+xml": Kind.FEED,
-    "application/rdf+xml": Kind.FEED,
+    "text/html": ContentKind.HTML,
+    "application/xhtml+xml": ContentKind.HTML,
+    "text/markdown": ContentKind.MARKDOWN,
+    "text/x-markdown": ContentKind.MARKDOWN,
+    "application/json": ContentKind.JSON,
+    "text/json": ContentKind.JSON,
+    "application/rss+xml": ContentKind.FEED,
+    "application/atom+xml": ContentKind.FEED,
+    "application/rdf+xml": ContentKind.FEED,
 }
 _HTML_START = re.compile(
     rb"<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|meta"
@@ -30,19 +30,19 @@ _MAGIC = (
 _TEXT_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-def kind_of(body: bytes, media_type: str = "") -> Kind:
+def kind_of(body: bytes, media_type: str = "") -> ContentKind:
     """Return what a body is.
 
     A document that calls itself HTML but is a feed, a sitemap or an image is what it is.
 
     >>> kind_of(b"<!doctype html>"), kind_of(b"%PDF-1.7", "text/html")
-    (<Kind.HTML: 'html'>, <Kind.BINARY: 'binary'>)
+    (<ContentKind.HTML: 'html'>, <ContentKind.BINARY: 'binary'>)
     """
     head = body[:_HEAD_BYTES]
     if _DOCUMENT.match(head):
-        return Kind.HTML
+        return ContentKind.HTML
     if _is_binary(head, media_type):
-        return Kind.BINARY
+        return ContentKind.BINARY
     return _as_xml(head) or _TYPES.get(media_type) or _as_suffixed(media_type) or _guessed(head)
 
 
@@ -58,7 +58,7 @@ def _is_binary(head: bytes, media_type: str) -> bool:
     )
 
 
-def _as_xml(head: bytes) -> Kind | None:
+def _as_xml(head: bytes) -> ContentKind | None:
     """Return the kind of a feed or sitemap; any other XML has none of its own."""
     if b"<" not in head[:64]:
         return None
@@ -66,24 +66,24 @@ def _as_xml(head: bytes) -> Kind | None:
     if not text.startswith("<"):
         return None
     if sitemap.is_sitemap(text):
-        return Kind.SITEMAP
-    return Kind.FEED if feeds.is_feed(text) else None
+        return ContentKind.SITEMAP
+    return ContentKind.FEED if feeds.is_feed(text) else None
 
 
-def _as_suffixed(media_type: str) -> Kind | None:
+def _as_suffixed(media_type: str) -> ContentKind | None:
     if media_type.endswith("+json"):
-        return Kind.JSON
-    return Kind.HTML if media_type.endswith(("/xml", "+xml")) else None
+        return ContentKind.JSON
+    return ContentKind.HTML if media_type.endswith(("/xml", "+xml")) else None
 
 
-def _guessed(head: bytes) -> Kind:
+def _guessed(head: bytes) -> ContentKind:
     """Return the kind that the first characters suggest."""
     start = _start(head)
     if _HTML_START.match(start) or b"<html" in head.lower():
-        return Kind.HTML
+        return ContentKind.HTML
     if start.startswith((b"{", b"[")):
-        return Kind.JSON
-    return Kind.HTML if start.startswith(b"<") else Kind.TEXT
+        return ContentKind.JSON
+    return ContentKind.HTML if start.startswith(b"<") else ContentKind.TEXT
 
 
 def _start(head: bytes) -> bytes:

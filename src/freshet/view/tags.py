@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK, VOID, RAW, SILENT, LINK, BASE, TEMPLATE, FOREIGN, POINT, PLAIN, TITLE = (
+BLOCK, VOID, RAW, SILENT, LINK, BASE, TEMPLATE, FOREIGN, INTEGRATION_POINT, PLAIN, TITLE = (
     1 << bit for bit in range(11)
 )
 
@@ -15,20 +15,20 @@ _BLOCKS = (
     "hr html iframe legend li listing main menu nav ol optgroup option p plaintext pre "
     "search section select summary table tbody td textarea tfoot th thead title tr ul xmp"
 )
-VOIDS = (
+VOID_TAGS = (
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
     "track wbr"
 )
 _MEANINGS: Final = (
     (BLOCK, _BLOCKS),
-    (VOID, VOIDS),
+    (VOID, VOID_TAGS),
     (RAW, "iframe noembed noframes plaintext script style xmp"),
     (SILENT, "iframe noembed noframes script style template title"),
     (LINK, "a area"),
     (BASE, "base"),
     (TEMPLATE, "template"),
     (FOREIGN, "math svg"),
-    (POINT, "annotation-xml desc foreignobject mi mn mo ms mtext title"),
+    (INTEGRATION_POINT, "annotation-xml desc foreignobject mi mn mo ms mtext title"),
     (PLAIN, "plaintext"),
     (TITLE, "title"),
 )
@@ -45,7 +45,7 @@ def name_hash(name: str) -> int:
     return value
 
 
-def meanings() -> dict[str, int]:
+def tag_meanings() -> dict[str, int]:
     """Return the meaning of every name that has one, as a sum of bits."""
     found: dict[str, int] = {}
     for bit, names in _MEANINGS:
@@ -54,7 +54,7 @@ def meanings() -> dict[str, int]:
     return found
 
 
-def meaning_table(found: dict[str, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def name_table(found: dict[str, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return an open-addressing table from name hash to a number, for compiled code."""
     keys, values = np.zeros(SLOTS, np.uint64), np.zeros(SLOTS, np.int64)
     for name, value in found.items():

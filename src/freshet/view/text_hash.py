@@ -9,14 +9,14 @@ _MASK = (1 << 64) - 1
 _MIX = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 
 
-def mixed(value: int) -> int:
+def mix_bits(value: int) -> int:
     """Spread every bit of a 64-bit number over all of them (0 stays 0)."""
     for factor in _MIX:
         value = ((value ^ (value >> 33)) * factor) & _MASK
     return value ^ (value >> 33)
 
 
-WEIGHTS = np.array([mixed(BASE * number & _MASK) for number in range(1, 257)], np.uint64)
+WEIGHTS = np.array([mix_bits(BASE * number & _MASK) for number in range(1, 257)], np.uint64)
 
 
 def text_hash(text: str) -> int:
@@ -31,4 +31,4 @@ def text_hash(text: str) -> int:
     for byte in text.encode():
         total = (total + int(WEIGHTS[byte]) * power) & _MASK
         power = (power * BASE) & _MASK
-    return mixed(total)
+    return mix_bits(total)

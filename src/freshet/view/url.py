@@ -1,7 +1,7 @@
 """URLs: one canonical form, where a page lies, and what a link of a page points to.
 
 Every URL goes through ada-url, because two parsers that differ are a security hole. The fast path
-of ``Base.resolve`` takes only spellings that ada-url leaves as they are.
+of ``LinkResolver.resolve`` takes only spellings that ada-url leaves as they are.
 """
 
 import re
@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 from ada_url import URL, join_url
 from publicsuffixlist import PublicSuffixList
 
-from freshet.core.redaction import shown_url
+from freshet.core.redaction import redact_url
 from freshet.core.types import INTERNAL, SAME_HOST, SAME_SCHEME
 
 _WEB = ("http://", "https://")
@@ -51,7 +51,7 @@ Resolved = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageAddress:
     """Where a page lies: its host with any port, its registrable domain, and its directory."""
 
     host: str
@@ -59,29 +59,29 @@ class Place:
     directory: str
 
 
-class Base:
+class LinkResolver:
     """What the links of one page are resolved against.
 
-    ``page`` is the page's final URL; ``href`` is that of its ``<base>`` element. Links are compared
+    ``page_url`` is the page's final URL; ``href`` is that of its ``<base>`` element. Links are compared
     with the page, never with the base element.
     """
 
-    __slots__ = ("_page_origin", "_root", "_url", "page")
+    __slots__ = ("_page_origin", "_root", "_url", "page_url")
 
     def __init__(self, page: str, href: str = "") -> None:
-        self.page = canonical(page) or page
-        self._page_origin = _origin(self.page)
-        self._url = self.page
+        self.page_url = canonical_url(page) or page
+        self._page_origin = _origin(self.page_url)
+        self._url = self.page_url
         if href:
-            self._url = absolute(self.page, href) or self.page
+            self._url = absolute_url(self.page_url, href) or self.page_url
         self._root = _origin(self._url) + "/" if self._url.startswith(_WEB) else self._url
 
     def resolve(self, href: str) -> Resolved | None:
         """Return the canonical absolute web URL of a link, and how it relates to the page.
 
-        >>> Base("https://example.org/a/b").resolve("../c#d") == ("https://example.org/c", 7)
+        >>> LinkResolver("https://example.org/a/b").resolve("../c#d") == ("https://example.org/c", 7)
         True
-        >>> Base("https://example.org/").resolve("mailto:me@example.org") is None
+        >>> LinkResolver("https://example.org/").resolve("mailto:me@example.org") is None
         True
         """
         if len(href) > _LONGEST_CACHED:
@@ -91,16 +91,16 @@ class Base:
         return _resolve_again(self._root if from_root else self._url, self._page_origin, href)
 
 
-def canonical(url: str) -> str | None:
+def canonical_url(url: str) -> str | None:
     """Return the one spelling of a page's URL, or None if no page can have it.
 
     The fragment is dropped and the query kept. A user name and password are dropped too:
-    ``authorization_of`` reads them of what a person typed. Ids that are no web address, as
+    ``basic_authorization`` reads them of what a person typed. Ids that are no web address, as
     ``ota:A/B``, are kept with their scheme.
 
-    >>> canonical("HTTP://Example.ORG:80/a/../b?c#d")
+    >>> canonical_url("HTTP://Example.ORG:80/a/../b?c#d")
     'http://example.org/b?c'
-    >>> canonical("ota:Google Ads/Privacy Policy.md")
+    >>> canonical_url("ota:Google Ads/Privacy Policy.md")
     'ota:Google Ads/Privacy Policy.md'
     """
     try:
@@ -115,18 +115,18 @@ def canonical(url: str) -> str | None:
     return whole.partition("#")[0].rstrip(" ")
 
 
-def web_page(url: str) -> str:
+def canonical_web_url(url: str) -> str:
     """Return the canonical URL of a page that can be fetched; ValueError says why it is none.
 
-    >>> web_page(" HTTPS://Example.org ")
+    >>> canonical_web_url(" HTTPS://Example.org ")
     'https://example.org/'
-    >>> web_page("example.org:8080/news")
+    >>> canonical_web_url("example.org:8080/news")
     Traceback (most recent call last):
         ...
     ValueError: has no scheme; write https://example.org:8080/news
     """
     text = url.strip()
-    known = canonical(text)
+    known = canonical_url(text)
     if known is None or not known.startswith(_WEB):
         raise ValueError(_why_no_web_page(text))
     if fault := _host_fault(_host(known)):
@@ -157,7 +157,7 @@ def _why_no_web_page(text: str) -> str:
     """Say what keeps a text from being the URL of a page that can be fetched."""
     if not text:
         return "is empty; write a URL such as https://example.org/"
-    has_user_info = shown_url(text) != text
+    has_user_info = redact_url(text) != text
     scheme, colon, rest = text.partition(":")
     is_bare_host = _BARE_HOST.match(text) and scheme.lower() not in _NO_PAGE
     if is_bare_host and not has_user_info:
@@ -184,10 +184,10 @@ def without_credentials(url: str) -> str:
     return f"{scheme}//{authority.rpartition('@')[2]}{rest[len(authority) :]}"
 
 
-def authorization_of(url: str) -> str | None:
+def basic_authorization(url: str) -> str | None:
     """Return the Basic Authorization header of the user name and password in a web address.
 
-    >>> authorization_of("http://me:a%20b@example.org/"), authorization_of("http://example.org/")
+    >>> basic_authorization("http://me:a%20b@example.org/"), basic_authorization("http://example.org/")
     ('Basic bWU6YSBi', None)
     """
     try:
@@ -201,10 +201,10 @@ def authorization_of(url: str) -> str | None:
     return f"Basic {b64encode(named).decode()}"
 
 
-def absolute(base: str, href: str) -> str | None:
+def absolute_url(base: str, href: str) -> str | None:
     """Return the absolute URL of a link without its fragment, or None if it has none.
 
-    >>> absolute("https://example.org/a/", "b#c")
+    >>> absolute_url("https://example.org/a/", "b#c")
     'https://example.org/a/b'
     """
     try:
@@ -213,39 +213,39 @@ def absolute(base: str, href: str) -> str | None:
         return None
 
 
-def place(url: str) -> Place:
+def page_address(url: str) -> PageAddress:
     """Return where the page of a canonical URL lies.
 
-    >>> place("https://news.example.org:81/a/b?c")
-    Place(host='news.example.org:81', site='example.org', directory='news.example.org:81/a/')
-    >>> place("ota:Google Ads/Privacy Policy.md")
-    Place(host='Google Ads', site='Google Ads', directory='Google Ads/')
+    >>> page_address("https://news.example.org:81/a/b?c")
+    PageAddress(host='news.example.org:81', site='example.org', directory='news.example.org:81/a/')
+    >>> page_address("ota:Google Ads/Privacy Policy.md")
+    PageAddress(host='Google Ads', site='Google Ads', directory='Google Ads/')
     """
     host = _host(url)
     if not url.startswith(_WEB):
         path = url.partition(":")[2]
-        return Place(host, host, path.rpartition("/")[0] + "/")
+        return PageAddress(host, host, path.rpartition("/")[0] + "/")
     path = "/" + url.partition("?")[0].split("/", 3)[3]
-    return Place(host, site(host), host + path.rpartition("/")[0] + "/")
+    return PageAddress(host, site_of_host(host), host + path.rpartition("/")[0] + "/")
 
 
 @lru_cache(maxsize=1 << 14)
-def site(host: str) -> str:
+def site_of_host(host: str) -> str:
     """Return the registrable domain of a host, or the host itself where it has none.
 
-    >>> site("www.example.co.uk"), site("127.0.0.1:8000"), site("localhost")
+    >>> site_of_host("www.example.co.uk"), site_of_host("127.0.0.1:8000"), site_of_host("localhost")
     ('example.co.uk', '127.0.0.1', 'localhost')
     """
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     name = host.partition(":")[0].rstrip(".")
-    return registrable(name) or name
+    return registrable_domain(name) or name
 
 
-def registrable(name: str) -> str | None:
+def registrable_domain(name: str) -> str | None:
     """Return the part of a host name that someone can register, by the Public Suffix List.
 
-    >>> registrable("a.b.github.io"), registrable("com"), registrable("10.0.0.1")
+    >>> registrable_domain("a.b.github.io"), registrable_domain("com"), registrable_domain("10.0.0.1")
     ('b.github.io', None, None)
     """
     if name.rpartition(".")[2].isdecimal():
@@ -261,7 +261,7 @@ def _public_suffixes() -> PublicSuffixList:
 
 def _resolve(base: str, page_origin: str, href: str) -> Resolved | None:
     """Resolve a link and compare where it points with where the page lies."""
-    url = _plain(base, href) or absolute(base, href)
+    url = _plain(base, href) or absolute_url(base, href)
     if url is None or not url.startswith(_WEB):
         return None
     url = without_credentials(url)
@@ -300,7 +300,7 @@ def _facts(page_origin: str, link_origin: str) -> int:
     page_host, link_host = _host(page_origin), _host(link_origin)
     same_scheme = page_origin.partition(":")[0] == link_origin.partition(":")[0]
     return (
-        (INTERNAL if site(page_host) == site(link_host) else 0)
+        (INTERNAL if site_of_host(page_host) == site_of_host(link_host) else 0)
         | (SAME_HOST if page_host == link_host else 0)
         | (SAME_SCHEME if same_scheme else 0)
     )

@@ -12,45 +12,45 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Terms
-from freshet.view.case_folding import code_points, fold, folding
+from freshet.core.types import TermCounts
+from freshet.view.case_folding import code_points, fold_text, folding_table
 from freshet.view.character_classes import (
     APOSTROPHE,
-    CUT,
     MARK,
     OTHER,
+    UNSPACED,
     WORD,
     character_class,
     class_table,
 )
 from freshet.view.kernels import words as kernels
-from freshet.view.text_hash import mixed
+from freshet.view.text_hash import mix_bits
 
 _LOW_64 = 0xFFFF_FFFF_FFFF_FFFF
 
 
-def count(text: str) -> Terms:
+def count_words(text: str) -> TermCounts:
     """Count the words of a text.
 
-    >>> count("Rain, rain; go away").total
+    >>> count_words("Rain, rain; go away").total
     4
     """
     ids = kernels.word_ids(_folded_codes(text), class_table())
-    distinct, counts = kernels.tally(ids)
+    distinct, counts = kernels.count_ids(ids)
     if len(ids) and not len(distinct):
         distinct, tallied = np.unique(ids, return_counts=True)
-        return Terms(distinct, tallied.astype(np.uint32))
+        return TermCounts(distinct, tallied.astype(np.uint32))
     order = np.argsort(distinct)
-    return Terms(distinct[order], counts[order])
+    return TermCounts(distinct[order], counts[order])
 
 
-def words(text: str) -> Iterator[str]:
+def split_words(text: str) -> Iterator[str]:
     """Yield the words of a text in order: the plain form that the compiled one must equal.
 
-    >>> list(words("L'été 東京 isn't 'quoted'"))
+    >>> list(split_words("L'été 東京 isn't 'quoted'"))
     ["l'été", '東', '京', "isn't", 'quoted']
     """
-    folded = fold(text)
+    folded = fold_text(text)
     word, grows = "", False
     for place, char in enumerate(folded):
         kind = character_class(char)
@@ -59,14 +59,14 @@ def words(text: str) -> Iterator[str]:
             continue
         if word:
             yield word
-        word, grows = ("", False) if kind in (OTHER, APOSTROPHE) else (char, kind != CUT)
+        word, grows = ("", False) if kind in (OTHER, APOSTROPHE) else (char, kind != UNSPACED)
     if word:
         yield word
 
 
 def vocabulary(text: str) -> dict[int, str]:
     """Return the words of a text by their term id."""
-    return {term_id(word): word for word in words(text)}
+    return {term_id(word): word for word in split_words(text)}
 
 
 def term_id(word: str) -> int:
@@ -78,7 +78,7 @@ def term_id(word: str) -> int:
     value = kernels.SEED
     for byte in word.encode():
         value = (value ^ byte) * kernels.FNV_PRIME & _LOW_64
-    return mixed(value)
+    return mix_bits(value)
 
 
 def _continues(folded: str, place: int) -> bool:
@@ -94,8 +94,8 @@ def _folded_codes(text: str) -> NDArray[np.unsignedinteger]:
     """Return the code points of a folded text by the cheapest way that is exact."""
     if text.isascii():
         return np.frombuffer(text.lower().encode("ascii"), dtype=np.uint8)
-    codes, known = code_points(text), folding()
+    codes, known = code_points(text), folding_table()
     length = kernels.folded_length(codes, known.table, known.starts)
     if length < 0:
-        return code_points(fold(text))
-    return kernels.fold_each(codes, (known.table, known.starts, known.expansions), length)
+        return code_points(fold_text(text))
+    return kernels.fold_codes(codes, (known.table, known.starts, known.expansions), length)

@@ -6,30 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
 HOUR = 3600.0
 DAY = 86_400.0
 WEEK_HOURS = 168
 EPOCH_WEEKDAY = 3  # 1970-01-01 was a Thursday
 
-Chance = np.random.Generator
-Times = Callable[[Chance, "Span"], Floats]
+Rng = np.random.Generator
+ChangeProcess = Callable[[Rng, "TimeSpan"], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A stretch of time, in epoch seconds."""
 
     start: float
     end: float
 
-    def holds(self, times: Floats) -> Floats:
+    def times_within(self, times: FloatArray) -> FloatArray:
         """Return the times that lie within, in order and each once."""
         return np.unique(times[(times >= self.start) & (times < self.end)])
 
 
-def week_profile(night: float, weekend: float) -> Floats:
+def week_profile(night: float, weekend: float) -> FloatArray:
     """Return the weight of each hour of a week, from Monday, with mean 1: nights and weekends.
 
     >>> profile = week_profile(night=0.1, weekend=0.5)
@@ -42,34 +42,34 @@ def week_profile(night: float, weekend: float) -> Floats:
     return np.asarray(week / week.mean())
 
 
-def hour_of_week(epoch: Floats) -> NDArray[np.int64]:
+def hour_of_week(epoch: FloatArray) -> NDArray[np.int64]:
     """Return the hour since the last Monday, midnight UTC, of each time."""
     return ((epoch // HOUR).astype(np.int64) + 24 * EPOCH_WEEKDAY) % WEEK_HOURS
 
 
-def never(_rng: Chance, _span: Span) -> Floats:
+def no_changes(_rng: Rng, _span: TimeSpan) -> FloatArray:
     """Return no time at all."""
     return np.empty(0)
 
 
-def rhythmic(per_day: float, *, night: float = 1.0, weekend: float = 1.0) -> Times:
+def rhythmic_changes(per_day: float, *, night: float = 1.0, weekend: float = 1.0) -> ChangeProcess:
     """Make changes at random, ``per_day`` in the mean, fewer at night and on weekends."""
     profile = week_profile(night, weekend) * per_day / 24
 
-    def times(rng: Chance, span: Span) -> Floats:
+    def times(rng: Rng, span: TimeSpan) -> FloatArray:
         grid = np.arange(span.start, span.end + HOUR, HOUR)
         mass = np.concatenate([[0.0], np.cumsum(profile[hour_of_week(grid[:-1])])])
         spots = rng.uniform(0.0, mass[-1], rng.poisson(mass[-1]))
-        return span.holds(np.interp(spots, mass, grid))
+        return span.times_within(np.interp(spots, mass, grid))
 
     return times
 
 
-def bursts(per_day: float, *, branching: float, delay_hours: float) -> Times:
+def bursty_changes(per_day: float, *, branching: float, delay_hours: float) -> ChangeProcess:
     """Make changes that bring on others: each ``branching`` more, within hours (Hawkes, 1971)."""
-    first = rhythmic(per_day * (1 - branching), night=0.2)
+    first = rhythmic_changes(per_day * (1 - branching), night=0.2)
 
-    def times(rng: Chance, span: Span) -> Floats:
+    def times(rng: Rng, span: TimeSpan) -> FloatArray:
         generation = first(rng, span)
         every = [generation]
         while len(generation):
@@ -77,19 +77,21 @@ def bursts(per_day: float, *, branching: float, delay_hours: float) -> Times:
             generation = parents + rng.exponential(delay_hours * HOUR, len(parents))
             generation = generation[generation < span.end]
             every.append(generation)
-        return span.holds(np.concatenate(every))
+        return span.times_within(np.concatenate(every))
 
     return times
 
 
-def regular(every_days: float, *, hour: float, jitter_hours: float, missed: float = 0.0) -> Times:
+def regular_changes(
+    every_days: float, *, hour: float, jitter_hours: float, missed: float = 0.0
+) -> ChangeProcess:
     """Make changes every so many days at about one hour of the day, some of them left out."""
 
-    def times(rng: Chance, span: Span) -> Floats:
+    def times(rng: Rng, span: TimeSpan) -> FloatArray:
         phase = rng.integers(0, max(1, round(every_days)))
         first = (span.start // DAY - phase) * DAY + hour * HOUR
         due = np.arange(first, span.end, every_days * DAY)
         kept = due[rng.random(len(due)) >= missed]
-        return span.holds(kept + rng.normal(0.0, jitter_hours * HOUR, len(kept)))
+        return span.times_within(kept + rng.normal(0.0, jitter_hours * HOUR, len(kept)))
 
     return times

@@ -5,64 +5,64 @@ from dataclasses import dataclass
 from random import Random
 
 from freshet.core.clock import from_epoch
-from freshet.world.page_version import Block, Scene
-from freshet.world.vocabulary import phrase
+from freshet.world.page_version import PageBlock, PageVersion
+from freshet.world.vocabulary import make_phrase
 
 SUGGESTIONS = 12
 _SUGGESTED = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class NoiseSource:
     """Blocks that one visit brings, put at the start, in the middle or at the end of a page."""
 
-    place: float
-    blocks: Callable[[Random, Scene, float], list[Block]]
+    position: float
+    blocks: Callable[[Random, PageVersion, float], list[PageBlock]]
 
 
-def mixed_in(
-    names: tuple[str, ...], content: list[Block], scene: Scene, epoch: float, rng: Random
-) -> list[Block]:
+def insert_noise(
+    names: tuple[str, ...], content: list[PageBlock], scene: PageVersion, epoch: float, rng: Random
+) -> list[PageBlock]:
     """Return the blocks of a page with those that a visit brings."""
     blocks = list(content)
     for name in names:
-        noise = NOISES[name]
-        at = round(noise.place * len(blocks))
+        noise = NOISE_SOURCES[name]
+        at = round(noise.position * len(blocks))
         blocks[at:at] = noise.blocks(rng, scene, epoch)
     return blocks
 
 
-def token(rng: Random) -> str:
+def random_token(rng: Random) -> str:
     """Return what a form or script carries against forgery: in the markup, never in the text."""
     return f"{rng.getrandbits(96):024x}"
 
 
-def _stamp(rng: Random, _scene: Scene, epoch: float) -> list[Block]:
+def _stamp(rng: Random, _scene: PageVersion, epoch: float) -> list[PageBlock]:
     made = f"{from_epoch(epoch):%d %B %Y %H:%M:%S} UTC"
-    return [Block("paragraph", f"Page made on {made} in {rng.uniform(0.002, 0.4):.5f} seconds")]
+    return [PageBlock("paragraph", f"Page made on {made} in {rng.uniform(0.002, 0.4):.5f} seconds")]
 
 
-def _visitors(rng: Random, _scene: Scene, epoch: float) -> list[Block]:
+def _visitors(rng: Random, _scene: PageVersion, epoch: float) -> list[PageBlock]:
     online, number = rng.randint(3, 900), int(epoch % 1e7) + rng.randint(0, 500)
-    return [Block("paragraph", f"You are visitor number {number}; {online} users are online")]
+    return [PageBlock("paragraph", f"You are visitor number {number}; {online} users are online")]
 
 
-def _advert(rng: Random, scene: Scene, _epoch: float) -> list[Block]:
-    text = f"Advertisement: {phrase(rng, scene.topic, 6)}!"
-    return [Block("advert", text, f"/out?to={rng.getrandbits(32):08x}")]
+def _advert(rng: Random, scene: PageVersion, _epoch: float) -> list[PageBlock]:
+    text = f"Advertisement: {make_phrase(rng, scene.topic, 6)}!"
+    return [PageBlock("advert", text, f"/out?to={rng.getrandbits(32):08x}")]
 
 
-def _suggested(rng: Random, scene: Scene, _epoch: float) -> list[Block]:
+def _suggested(rng: Random, scene: PageVersion, _epoch: float) -> list[PageBlock]:
     chosen = rng.sample(range(SUGGESTIONS), 3)
-    titles = [phrase(scene.rng(_SUGGESTED, number), scene.topic, 4) for number in chosen]
+    titles = [make_phrase(scene.rng(_SUGGESTED, number), scene.topic, 4) for number in chosen]
     links = [f"/suggested/{number}" for number in chosen]
-    return [Block("item", title, link) for title, link in zip(titles, links, strict=True)]
+    return [PageBlock("item", title, link) for title, link in zip(titles, links, strict=True)]
 
 
-NOISES: Mapping[str, Noise] = {
-    "stamp": Noise(1.0, _stamp),
-    "visitors": Noise(1.0, _visitors),
-    "advert-above": Noise(0.0, _advert),
-    "advert-between": Noise(0.5, _advert),
-    "suggested": Noise(1.0, _suggested),
+NOISE_SOURCES: Mapping[str, NoiseSource] = {
+    "stamp": NoiseSource(1.0, _stamp),
+    "visitors": NoiseSource(1.0, _visitors),
+    "advert-above": NoiseSource(0.0, _advert),
+    "advert-between": NoiseSource(0.5, _advert),
+    "suggested": NoiseSource(1.0, _suggested),
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from freshet.world.page_version import NOWHERE, Block
+from freshet.world.page_version import OWN_HOST, PageBlock
 
 Tags = tuple[str, str]
 
@@ -20,17 +20,17 @@ td{border-bottom:1px solid var(--line);padding:.3rem .6rem}.post{margin:1rem 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PageFrame:
     """What stands around a page's blocks."""
 
     site: str
     title: str
-    menu: Sequence[Block]
+    menu: Sequence[PageBlock]
     token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class PageDesign:
     """The tags around each block of a role, around runs of them, and around the page."""
 
     blocks: Mapping[str, Tags]
@@ -39,7 +39,7 @@ class Design:
     page: str
 
 
-_PLAIN = Design(
+_PLAIN = PageDesign(
     blocks={
         "heading": ("<h2>", "</h2>\n"),
         "paragraph": ("<p>", "</p>\n"),
@@ -62,7 +62,7 @@ _PLAIN = Design(
 </body></html>
 """,
 )
-_BOXED = Design(
+_BOXED = PageDesign(
     blocks={
         "heading": ('<div class="box"><h3 class="head">', "</h3></div>\n"),
         "paragraph": ('<div class="text">', "</div>\n"),
@@ -90,7 +90,9 @@ _BOXED = Design(
 DESIGNS = (_PLAIN, _BOXED)
 
 
-def html(design: Design, frame: Frame, blocks: Sequence[Block], origins: Sequence[str]) -> str:
+def render_html(
+    design: PageDesign, frame: PageFrame, blocks: Sequence[PageBlock], origins: Sequence[str]
+) -> str:
     """Write a page in a design; links to other hosts begin with their origins."""
     main = "".join(
         _run(design, role, list(run), origins)
@@ -103,7 +105,7 @@ def html(design: Design, frame: Frame, blocks: Sequence[Block], origins: Sequenc
     )
 
 
-def _run(design: Design, role: str, run: list[Block], origins: Sequence[str]) -> str:
+def _run(design: PageDesign, role: str, run: list[PageBlock], origins: Sequence[str]) -> str:
     before, after = design.blocks[role]
     written = "".join(f"{before}{_linked(block, origins)}{after}" for block in run)
     if role == "row":
@@ -112,9 +114,9 @@ def _run(design: Design, role: str, run: list[Block], origins: Sequence[str]) ->
     return f"{opened}{written}{closed}"
 
 
-def _linked(block: Block, origins: Sequence[str]) -> str:
+def _linked(block: PageBlock, origins: Sequence[str]) -> str:
     if not block.href:
         return block.text
-    more = f" {block.more}" if block.more else ""
-    origin = "" if block.host == NOWHERE else origins[block.host]
+    more = f" {block.text_after}" if block.text_after else ""
+    origin = "" if block.host == OWN_HOST else origins[block.host]
     return f'<a href="{origin}{block.href}">{block.text}</a>{more}'

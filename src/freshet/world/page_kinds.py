@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from freshet.world.change_processes import Times, bursts, never, regular, rhythmic
+from freshet.world.change_processes import (
+    ChangeProcess,
+    bursty_changes,
+    no_changes,
+    regular_changes,
+    rhythmic_changes,
+)
 from freshet.world.content import (
-    Show,
+    ContentWriter,
     articles,
     chapters,
     goods,
@@ -18,64 +24,74 @@ from freshet.world.content import (
     thread,
 )
 
-Trouble = Literal["gone", "captcha", "down", "redesigned"]
-Medium = Literal["html", "feed", "script"]
+PageTrouble = Literal["gone", "captcha", "down", "redesigned"]
+PageMedium = Literal["html", "feed", "script"]
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class TroubleSpell:
     """A trouble that lasts from one share of the world's time to another."""
 
-    trouble: Trouble
+    trouble: PageTrouble
     begins: float
     ends: float
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PageKind:
     """What pages of a kind have in common.
 
     ``turnover`` is after how many changes nothing that can change is left of what a page showed:
-    its size, unless given. Events that its directory shares (``shared``) change a page with
-    probability ``joins`` each. A feed changes with the page that it follows, and tells its links.
+    its size, unless given. Events that its directory shares (``directory_changes``) change a page with
+    probability ``join_probability`` each. A feed changes with the page that it follows, and tells its links.
     """
 
-    times: Times
-    show: Show
+    own_changes: ChangeProcess
+    write_content: ContentWriter
     size: int
     turnover: int = 0
     noise: tuple[str, ...] = ()
-    token: bool = False
-    shared: Times = never
-    joins: float = 0.0
-    spells: tuple[Spell, ...] = ()
-    medium: Medium = "html"
+    has_token: bool = False
+    directory_changes: ChangeProcess = no_changes
+    join_probability: float = 0.0
+    spells: tuple[TroubleSpell, ...] = ()
+    medium: PageMedium = "html"
 
 
-_MONTHLY = rhythmic(1 / 30, night=0.05, weekend=0.2)
-_WEEKLY = regular(7, hour=17, jitter_hours=3, missed=0.1)
+_MONTHLY = rhythmic_changes(1 / 30, night=0.05, weekend=0.2)
+_WEEKLY = regular_changes(7, hour=17, jitter_hours=3, missed=0.1)
 
-KINDS: Mapping[str, Kind] = {
-    "news": Kind(rhythmic(10, night=0.05, weekend=0.4), stories, 14),
-    "section": Kind(rhythmic(2.5, night=0.05, weekend=0.5), stories, 10),
-    "feed": Kind(never, stories, 0, medium="feed"),
-    "blog": Kind(_WEEKLY, articles, 5),
-    "thread": Kind(bursts(1.5, branching=0.75, delay_hours=2), thread, 25, token=True),
-    "docs": Kind(_MONTHLY, chapters, 14, shared=rhythmic(1 / 12, weekend=0.1), joins=0.8),
-    "shop": Kind(rhythmic(1.2, night=0.1), goods, 30, turnover=90, token=True),
-    "table": Kind(
-        never,
+PAGE_KINDS: Mapping[str, PageKind] = {
+    "news": PageKind(rhythmic_changes(10, night=0.05, weekend=0.4), stories, 14),
+    "section": PageKind(rhythmic_changes(2.5, night=0.05, weekend=0.5), stories, 10),
+    "feed": PageKind(no_changes, stories, 0, medium="feed"),
+    "blog": PageKind(_WEEKLY, articles, 5),
+    "thread": PageKind(
+        bursty_changes(1.5, branching=0.75, delay_hours=2), thread, 25, has_token=True
+    ),
+    "docs": PageKind(
+        _MONTHLY,
+        chapters,
+        14,
+        directory_changes=rhythmic_changes(1 / 12, weekend=0.1),
+        join_probability=0.8,
+    ),
+    "shop": PageKind(rhythmic_changes(1.2, night=0.1), goods, 30, turnover=90, has_token=True),
+    "table": PageKind(
+        no_changes,
         table,
         18,
         turnover=3,
-        shared=regular(1, hour=22, jitter_hours=0.5, missed=0.25),
-        joins=0.95,
+        directory_changes=regular_changes(1, hour=22, jitter_hours=0.5, missed=0.25),
+        join_probability=0.95,
     ),
-    "status": Kind(never, chapters, 4, noise=("stamp",)),
-    "adverts": Kind(never, chapters, 8, noise=("advert-above", "advert-between")),
-    "redesigned": Kind(_WEEKLY, chapters, 12, spells=(Spell("redesigned", 0.45, 1.0),)),
-    "returning": Kind(rhythmic(0.25, night=0.2), chapters, 9, spells=(Spell("gone", 0.35, 0.5),)),
-    "guarded": Kind(_WEEKLY, articles, 4, spells=(Spell("captcha", 0.55, 0.68),)),
-    "static": Kind(never, chapters, 7),
-    "script": Kind(never, chapters, 1, medium="script"),
+    "status": PageKind(no_changes, chapters, 4, noise=("stamp",)),
+    "adverts": PageKind(no_changes, chapters, 8, noise=("advert-above", "advert-between")),
+    "redesigned": PageKind(_WEEKLY, chapters, 12, spells=(TroubleSpell("redesigned", 0.45, 1.0),)),
+    "returning": PageKind(
+        rhythmic_changes(0.25, night=0.2), chapters, 9, spells=(TroubleSpell("gone", 0.35, 0.5),)
+    ),
+    "guarded": PageKind(_WEEKLY, articles, 4, spells=(TroubleSpell("captcha", 0.55, 0.68),)),
+    "static": PageKind(no_changes, chapters, 7),
+    "script": PageKind(no_changes, chapters, 1, medium="script"),
 }

@@ -5,50 +5,50 @@ from datetime import datetime, timedelta
 from random import Random
 
 from freshet.core.clock import from_epoch
-from freshet.core.types import Floats
-from freshet.world.vocabulary import Topic
+from freshet.core.types import FloatArray
+from freshet.world.vocabulary import TopicWords
 
-NOWHERE = -1
+OWN_HOST = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PageBlock:
     """A piece of a page as its visitors read it: a heading, paragraph, item, post or row.
 
     ``href`` is where the text links to: a path on ``host``, the page's own where that is
-    ``NOWHERE``. ``more`` follows the link. A tab in the text of a row stands between its cells.
+    ``OWN_HOST``. ``text_after`` follows the link. A tab in the text of a row stands between its cells.
     """
 
     role: str
     text: str
     href: str = ""
-    more: str = ""
-    host: int = NOWHERE
+    text_after: str = ""
+    host: int = OWN_HOST
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PageVersion:
     """A page at a version; everything that it shows is drawn from its subject, a 64-bit key."""
 
-    subject: int
-    topic: Topic
+    page_key: int
+    topic: TopicWords
     path: str
     title: str
     version: int
-    times: Floats
+    change_times: FloatArray
     start: float
-    hosts: int = 1
+    host_count: int = 1
 
     def rng(self, part: int, of: int = 0) -> Random:
         """Return the chance by which one part of the page was made."""
-        return Random(self.subject | (part & 0xFFFFFFFF) << 64 | of << 96)
+        return Random(self.page_key | (part & 0xFFFFFFFF) << 64 | of << 96)
 
-    def when(self, change: int) -> datetime:
+    def change_time(self, change: int) -> datetime:
         """Return when a change came; those before the world's start are a day apart."""
         if change > 0:
-            return from_epoch(float(self.times[change - 1]))
+            return from_epoch(float(self.change_times[change - 1]))
         return from_epoch(self.start) - timedelta(days=1 - change)
 
-    def date(self, change: int) -> str:
+    def change_date(self, change: int) -> str:
         """Return when a change came, as a page would say it."""
-        return f"{self.when(change):%d %B %Y, %H:%M}"
+        return f"{self.change_time(change):%d %B %Y, %H:%M}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ChangePace:
     """A share of the pages, their changes a day (lognormal about a median) and mean Dice.
 
     Pages whose median is 0 never change.
@@ -17,17 +17,17 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PopulationGroup:
     """A share of the pages, and how much livelier and more alike they are than others."""
 
     name: str
     share: float
-    standing: float = 0.0
-    dice: float = 0.0
+    rank_shift: float = 0.0
+    dice_shift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kinship:
+class PageGrouping:
     """Mean sizes of what pages belong to, and how much of their standing each of it decides."""
 
     pages_per_directory: float = 8.0
@@ -39,7 +39,7 @@ class Kinship:
 
 
 @dataclass(frozen=True, slots=True)
-class Bursts:
+class ActivityBursts:
     """Lively times: a share of the changes comes in a share of the time, for days on end."""
 
     changes: float
@@ -48,7 +48,7 @@ class Bursts:
 
 
 @dataclass(frozen=True, slots=True)
-class Rhythm:
+class RestRhythm:
     """The share of hosts that rest, and what is left of their changes at night and on weekends."""
 
     hosts: float = 0.0
@@ -57,7 +57,7 @@ class Rhythm:
 
 
 @dataclass(frozen=True, slots=True)
-class Yield:
+class LinkYield:
     """How many new links changes bring.
 
     ``chance`` is the mean chance that a change brings any; pages differ in it, the more the lower
@@ -72,19 +72,19 @@ class Yield:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class PopulationParameters:
     """How a population changes; shares of one kind are taken in proportion.
 
-    ``shared`` is the chance that in a cycle a page's luck is that of its directory.
+    ``shared_chance`` is the chance that in a cycle a page's luck is that of its directory.
     """
 
-    paces: tuple[Pace, ...]
+    paces: tuple[ChangePace, ...]
     cycle_days: float = 1.0
-    shared: float = 0.0
-    rhythm: Rhythm = Rhythm()
-    bursts: Bursts | None = None
-    kinship: Kinship = Kinship()
-    domains: tuple[Group, ...] = (Group("any", 1.0),)
-    depths: tuple[Group, ...] = (Group("any", 1.0),)
-    internal: Yield | None = None
-    external: Yield | None = None
+    shared_chance: float = 0.0
+    rhythm: RestRhythm = RestRhythm()
+    bursts: ActivityBursts | None = None
+    grouping: PageGrouping = PageGrouping()
+    domains: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
+    depths: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
+    internal_links: LinkYield | None = None
+    external_links: LinkYield | None = None

@@ -12,17 +12,17 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import Truths
-from freshet.core.types import Floats, Ids
-from freshet.world.change_processes import Chance, week_profile
+from freshet.core.tables import BoolArray
+from freshet.core.types import FloatArray, HashArray
+from freshet.world.change_processes import Rng, week_profile
 from freshet.world.parameters import (
-    Bursts,
-    Group,
-    Kinship,
-    Pace,
-    Parameters,
-    Rhythm,
-    Yield,
+    ActivityBursts,
+    ChangePace,
+    LinkYield,
+    PageGrouping,
+    PopulationGroup,
+    PopulationParameters,
+    RestRhythm,
 )
 
 Groups = NDArray[np.int8]
@@ -34,30 +34,30 @@ DICE_BOUNDS = 0.02, 0.98
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
+class PagePopulation:
     """Pages as columns; ``changed`` has a row per page and a column per cycle.
 
-    ``rates`` are changes a day in the mean, ``dice`` is how alike a page's versions are before and
+    ``rates`` are changes a day in the mean, ``dice_shift`` is how alike a page's versions are before and
     after a change. Directories, hosts and sites are numbered; paces, domains and depths are
     indices into what the parameters name.
     """
 
-    changed: Truths
-    rates: Floats
-    dice: Floats
+    changed: BoolArray
+    rates: FloatArray
+    dice: FloatArray
     paces: Groups
     domains: Groups
     depths: Groups
-    directories: Ids
-    hosts: Ids
-    sites: Ids
+    directories: HashArray
+    hosts: HashArray
+    sites: HashArray
 
     def __len__(self) -> int:
         return len(self.rates)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kin:
+class _PageGroups:
     """For each page the numbers of its directory, host and site."""
 
     directories: Members
@@ -65,22 +65,24 @@ class _Kin:
     sites: Members
 
 
-def population(parameters: Parameters, pages: int, cycles: int, seed: int) -> Population:
+def draw_population(
+    parameters: PopulationParameters, pages: int, cycles: int, seed: int
+) -> PagePopulation:
     """Draw a population; the first cycle begins on a Monday at midnight."""
     if pages < 1 or cycles < 1:
         raise ValueError(f"{pages} pages and {cycles} cycles: a population has at least one each")
     rng = np.random.default_rng(seed)
-    kin = _related(rng, pages, parameters.kinship)
+    kin = _related(rng, pages, parameters.grouping)
     domains = _drawn(rng, parameters.domains, _count(kin.sites))[kin.sites]
     depths = _drawn(rng, parameters.depths, pages)
-    standing = _standing(rng, kin, parameters.kinship)
-    standing += np.array([group.standing for group in parameters.domains])[domains]
-    standing += np.array([group.standing for group in parameters.depths])[depths]
+    standing = _standing(rng, kin, parameters.grouping)
+    standing += np.array([group.rank_shift for group in parameters.domains])[domains]
+    standing += np.array([group.rank_shift for group in parameters.depths])[depths]
     paces, rates = _paced(rng, parameters.paces, standing)
     alike = np.array([pace.dice for pace in parameters.paces])[paces]
-    alike += np.array([group.dice for group in parameters.domains])[domains]
-    alike += np.array([group.dice for group in parameters.depths])[depths]
-    return Population(
+    alike += np.array([group.dice_shift for group in parameters.domains])[domains]
+    alike += np.array([group.dice_shift for group in parameters.depths])[depths]
+    return PagePopulation(
         changed=_changes(rng, rates, kin, cycles, parameters),
         rates=rates,
         dice=_around(rng, np.clip(alike, *DICE_BOUNDS), DICE_EVENNESS),
@@ -93,7 +95,7 @@ def population(parameters: Parameters, pages: int, cycles: int, seed: int) -> Po
     )
 
 
-def new_links(people: Population, links: Yield, seed: int) -> Counts:
+def draw_new_links(people: PagePopulation, links: LinkYield, seed: int) -> Counts:
     """Draw how many new links each page has in each cycle."""
     rng = np.random.default_rng(seed)
     pages = len(people)
@@ -108,15 +110,15 @@ def new_links(people: Population, links: Yield, seed: int) -> Counts:
     return counts
 
 
-def _related(rng: Chance, pages: int, kinship: Kinship) -> _Kin:
+def _related(rng: Rng, pages: int, kinship: PageGrouping) -> _PageGroups:
     """Cut pages into directories, directories into hosts and hosts into sites."""
     directories = _cut(rng, pages, kinship.pages_per_directory)
     hosts = _cut(rng, _count(directories), kinship.directories_per_host)
     sites = _cut(rng, _count(hosts), kinship.hosts_per_site)
-    return _Kin(directories, hosts[directories], sites[hosts][directories])
+    return _PageGroups(directories, hosts[directories], sites[hosts][directories])
 
 
-def _cut(rng: Chance, count: int, mean_size: float) -> Members:
+def _cut(rng: Rng, count: int, mean_size: float) -> Members:
     """Number the members of consecutive groups whose sizes are geometric."""
     begins = rng.random(count) < 1 / mean_size
     begins[0] = False
@@ -127,17 +129,17 @@ def _count(members: Members) -> int:
     return int(members[-1]) + 1
 
 
-def _drawn(rng: Chance, of: Sequence[Group] | Sequence[Pace], count: int) -> Groups:
+def _drawn(rng: Rng, of: Sequence[PopulationGroup] | Sequence[ChangePace], count: int) -> Groups:
     """Draw which of some things each page is, as near to their shares as the count allows."""
     bounds = np.cumsum([one.share for one in of])
     spots = (np.arange(count) + rng.random()) / count * bounds[-1]
     return rng.permutation(np.searchsorted(bounds[:-1], spots, side="right")).astype(np.int8)
 
 
-def _standing(rng: Chance, kin: _Kin, kinship: Kinship) -> Floats:
+def _standing(rng: Rng, kin: _PageGroups, kinship: PageGrouping) -> FloatArray:
     """Draw where pages stand among each other, with variance 1."""
     own = 1 - kinship.by_site - kinship.by_host - kinship.by_directory
-    standing: Floats = np.sqrt(own) * rng.standard_normal(len(kin.directories))
+    standing: FloatArray = np.sqrt(own) * rng.standard_normal(len(kin.directories))
     levels = (
         (kin.sites, kinship.by_site),
         (kin.hosts, kinship.by_host),
@@ -148,7 +150,9 @@ def _standing(rng: Chance, kin: _Kin, kinship: Kinship) -> Floats:
     return standing
 
 
-def _paced(rng: Chance, paces: Sequence[Pace], standing: Floats) -> tuple[Groups, Floats]:
+def _paced(
+    rng: Rng, paces: Sequence[ChangePace], standing: FloatArray
+) -> tuple[Groups, FloatArray]:
     """Give every page a pace and a rate of it, the higher the higher the page stands."""
     pages = len(standing)
     drawn = _drawn(rng, paces, pages)
@@ -161,12 +165,14 @@ def _paced(rng: Chance, paces: Sequence[Pace], standing: Floats) -> tuple[Groups
     return drawn[from_slowest][ranks], rates[from_slowest][ranks]
 
 
-def _around(rng: Chance, means: Floats, evenness: float) -> Floats:
+def _around(rng: Rng, means: FloatArray, evenness: float) -> FloatArray:
     """Draw shares around their means, the nearer the higher the evenness."""
     return rng.beta(means * evenness, (1 - means) * evenness)
 
 
-def _changes(rng: Chance, rates: Floats, kin: _Kin, cycles: int, parameters: Parameters) -> Truths:
+def _changes(
+    rng: Rng, rates: FloatArray, kin: _PageGroups, cycles: int, parameters: PopulationParameters
+) -> BoolArray:
     """Draw cycle by cycle which pages change, some of them by the luck of their directory."""
     changed = np.zeros((cycles, len(rates)), np.bool_)
     live = np.flatnonzero(rates)
@@ -177,14 +183,14 @@ def _changes(rng: Chance, rates: Floats, kin: _Kin, cycles: int, parameters: Par
     for row, weight, factor in zip(changed, weights, lively, strict=False):
         pace = expected * factor * np.where(resting, weight, 1.0)
         common = rng.random(_count(kin.directories))[directories]
-        together = rng.random(len(live)) < parameters.shared
+        together = rng.random(len(live)) < parameters.shared_chance
         row[live] = np.where(together, common, rng.random(len(live))) < -np.expm1(-pace)
     return changed.T
 
 
 def _liveliness(
-    rng: Chance, bursts: Bursts | None, pages: int, cycle_days: float
-) -> Iterator[Floats | float]:
+    rng: Rng, bursts: ActivityBursts | None, pages: int, cycle_days: float
+) -> Iterator[FloatArray | float]:
     """Yield for cycle after cycle how much livelier than in the mean each page is."""
     if bursts is None:
         yield from repeat(1.0)
@@ -198,7 +204,7 @@ def _liveliness(
         lively = rng.random(pages) < np.where(lively, 1 - leaving, entering)
 
 
-def _cycle_weights(rhythm: Rhythm, cycles: int, cycle_days: float) -> Floats:
+def _cycle_weights(rhythm: RestRhythm, cycles: int, cycle_days: float) -> FloatArray:
     """Return how lively hosts that rest are in each cycle, 1 in the mean of a week."""
     week = week_profile(rhythm.night, rhythm.weekend)
     weeks = int(np.ceil(cycles * cycle_days / 7))

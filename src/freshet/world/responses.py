@@ -6,9 +6,9 @@ from email.utils import formatdate
 from random import Random
 
 from freshet.world import documents
-from freshet.world.noise import token
-from freshet.world.page_kinds import Trouble
-from freshet.world.site_specs import WorldHost
+from freshet.world.noise import random_token
+from freshet.world.page_kinds import PageTrouble
+from freshet.world.site_specs import HostSpec
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -21,7 +21,7 @@ MEDIA_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class PageResponse:
     """What one visit is answered with; an error shows nothing of the version beneath it."""
 
     status: int
@@ -33,34 +33,36 @@ class Rendered:
     is_error: bool = False
 
 
-def refusal(troubles: Set[Trouble], version: int, rng: Random) -> Rendered | None:
+def error_response(troubles: Set[PageTrouble], version: int, rng: Random) -> PageResponse | None:
     """Return what is said instead of the page while one of these troubles lasts."""
     kind = ("Content-Type", MEDIA_TYPES["html"])
     if "down" in troubles:
         headers = (kind, ("Retry-After", str(RETRY_AFTER)))
-        body = documents.unavailable()
-        return Rendered(503, headers, body.encode(), version, is_error=True)
+        body = documents.render_unavailable()
+        return PageResponse(503, headers, body.encode(), version, is_error=True)
     if "gone" in troubles:
-        return Rendered(404, (kind,), documents.missing().encode(), version, is_error=True)
+        return PageResponse(
+            404, (kind,), documents.render_not_found().encode(), version, is_error=True
+        )
     if "captcha" in troubles:
-        body = documents.challenge(token(rng))
-        return Rendered(200, (kind,), body.encode(), version, is_error=True)
+        body = documents.render_captcha(random_token(rng))
+        return PageResponse(200, (kind,), body.encode(), version, is_error=True)
     return None
 
 
-def page(
+def page_response(
     body: str, medium: str, version: int, *, etag: str | None, last_modified: float | None
-) -> Rendered:
+) -> PageResponse:
     """Return a page with what its host says of its age."""
     headers = [("Content-Type", MEDIA_TYPES[medium])]
     if etag is not None:
         headers.append(("ETag", etag))
     if last_modified is not None:
         headers.append(("Last-Modified", formatdate(last_modified, usegmt=True)))
-    return Rendered(200, tuple(headers), body.encode(), version, etag, last_modified)
+    return PageResponse(200, tuple(headers), body.encode(), version, etag, last_modified)
 
 
-def last_modified(host: WorldHost, changed: float, epoch: float) -> float | None:
+def claimed_last_modified(host: HostSpec, changed: float, epoch: float) -> float | None:
     """Return when a host says that a page changed, in whole seconds."""
     claims = {"none": None, "honest": float(int(changed)), "lying": float(int(epoch))}
     return claims[host.last_modified]

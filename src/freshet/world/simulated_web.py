@@ -9,42 +9,45 @@ from random import Random
 
 from freshet.core.clock import to_epoch
 from freshet.world import documents, responses
-from freshet.world.change_processes import DAY, Span
-from freshet.world.noise import mixed_in, token
-from freshet.world.page_design import DESIGNS, Frame, html
-from freshet.world.page_version import Block, Scene
-from freshet.world.responses import Rendered
-from freshet.world.site_specs import Throttle, WorldHost, WorldPage, cast
-from freshet.world.timeline import Chronicle, Episode
-from freshet.world.vocabulary import Topic, phrase, topic, vocabulary
+from freshet.world.change_processes import DAY, TimeSpan
+from freshet.world.noise import insert_noise, random_token
+from freshet.world.page_design import DESIGNS, PageFrame, render_html
+from freshet.world.page_version import PageBlock, PageVersion
+from freshet.world.responses import PageResponse
+from freshet.world.site_specs import HostSpec, HostThrottle, PageSpec, make_site_specs
+from freshet.world.timeline import TroubleEpisode, WebTimeline
+from freshet.world.vocabulary import TopicWords, make_phrase, make_topic, make_vocabulary
 
-__all__ = ["Episode", "LivingWeb", "Rendered", "Throttle", "WorldHost", "WorldPage"]
+__all__ = ["HostSpec", "HostThrottle", "PageResponse", "PageSpec", "SimulatedWeb", "TroubleEpisode"]
 
-TAG_LAG = 3 * DAY
-MENU = 8
+ETAG_LAG = 3 * DAY
+MENU_SIZE = 8
 
 
-class LivingWeb(Chronicle):
+class SimulatedWeb(WebTimeline):
     """A web of ``copies`` casts of eight hosts, alive from ``start`` for so many days."""
 
     def __init__(self, seed: int, start: datetime, days: float, copies: int = 1) -> None:
         begins = to_epoch(start)
-        super().__init__(seed, Span(begins, begins + days * DAY), *cast(copies))
+        super().__init__(seed, TimeSpan(begins, begins + days * DAY), *make_site_specs(copies))
         self.origins = tuple(f"http://{host.name}" for host in self.hosts)
-        self._vocabulary = vocabulary(seed)
+        self._vocabulary = make_vocabulary(seed)
         self._menus = [
-            [_menu_item(self.pages[page]) for page in of_host[:MENU]] for of_host in self._of_host
+            [_menu_item(self.pages[page]) for page in of_host[:MENU_SIZE]]
+            for of_host in self._of_host
         ]
-        self._topics: dict[int, Topic] = {}
-        self._shown: dict[int, tuple[int, list[Block]]] = {}
+        self._topics: dict[int, TopicWords] = {}
+        self._shown: dict[int, tuple[int, list[PageBlock]]] = {}
 
     def text(self, page: int, epoch: float) -> str:
         """Return the words of a page without any noise, as its visitors should read them."""
         scene = self._scene(page, epoch)
-        lines = [f"{block.text} {block.more}".rstrip() for block in self._blocks(page, scene)]
+        lines = [f"{block.text} {block.text_after}".rstrip() for block in self._blocks(page, scene)]
         return "\n".join([scene.title, *lines])
 
-    def render(self, page: int, epoch: float, visit: int, origins: Sequence[str] = ()) -> Rendered:
+    def render(
+        self, page: int, epoch: float, visit: int, origins: Sequence[str] = ()
+    ) -> PageResponse:
         """Answer one visit; the noise is that of the visit's number.
 
         Links to other hosts begin with ``origins``, which are their own names unless given.
@@ -52,17 +55,19 @@ class LivingWeb(Chronicle):
         troubles = self.troubles_at(page, epoch)
         version = self.version_at(page, epoch)
         rng = Random(self._keys[page] | visit << 64)
-        refused = responses.refusal(troubles, version, rng)
+        refused = responses.error_response(troubles, version, rng)
         if refused is not None:
             return refused
         redesigned = "redesigned" in troubles
         host = self.hosts[self.pages[page].host]
-        return responses.page(
+        return responses.page_response(
             self._body(page, epoch, rng, origins or self.origins, redesigned=redesigned),
             self._kind(page).medium,
             version,
             etag=self._etag(page, epoch, redesigned=redesigned),
-            last_modified=responses.last_modified(host, self.changed_at(page, epoch), epoch),
+            last_modified=responses.claimed_last_modified(
+                host, self.last_change_time(page, epoch), epoch
+            ),
         )
 
     def robots(self, host: int, origins: Sequence[str] = ()) -> str:
@@ -70,7 +75,7 @@ class LivingWeb(Chronicle):
         asked = self.hosts[host]
         origin = (origins or self.origins)[host]
         place = "" if asked.sitemap == "none" else f"{origin}/sitemap.xml"
-        return documents.robots(asked.crawl_delay, place)
+        return documents.render_robots(asked.crawl_delay, place)
 
     def sitemap(self, host: int, epoch: float, origins: Sequence[str] = ()) -> str | None:
         """Return a host's sitemap at a moment; None where it has none."""
@@ -78,10 +83,10 @@ class LivingWeb(Chronicle):
         if claim == "none":
             return None
         origin = (origins or self.origins)[host]
-        return documents.sitemap(
+        return documents.render_sitemap(
             (
                 origin + self.pages[page].path,
-                epoch if claim == "lying" else self.changed_at(page, epoch),
+                epoch if claim == "lying" else self.last_change_time(page, epoch),
             )
             for page in self._of_host[host]
         )
@@ -91,15 +96,19 @@ class LivingWeb(Chronicle):
     ) -> str:
         asked, kind, scene = self.pages[page], self._kind(page), self._scene(page, epoch)
         host = self.hosts[asked.host]
-        secret = token(rng) if kind.token else ""
-        frame = Frame(host.title, scene.title, self._menus[asked.host], secret)
+        secret = random_token(rng) if kind.has_token else ""
+        frame = PageFrame(host.title, scene.title, self._menus[asked.host], secret)
         if kind.medium == "script":
-            return documents.shell(frame, f"{scene.subject:016x}")
+            return documents.render_script_page(frame, f"{scene.page_key:016x}")
         blocks = self._blocks(page, scene)
         if kind.medium == "feed":
-            return documents.rss(frame, blocks, origins[asked.host], self.changed_at(page, epoch))
-        blocks = mixed_in(asked.noise, blocks, scene, epoch, rng)
-        return html(DESIGNS[(host.design + redesigned) % len(DESIGNS)], frame, blocks, origins)
+            return documents.render_rss(
+                frame, blocks, origins[asked.host], self.last_change_time(page, epoch)
+            )
+        blocks = insert_noise(asked.noise, blocks, scene, epoch, rng)
+        return render_html(
+            DESIGNS[(host.design + redesigned) % len(DESIGNS)], frame, blocks, origins
+        )
 
     def _etag(self, page: int, epoch: float, *, redesigned: bool) -> str | None:
         """Return an entity tag, weak where the bytes differ at every visit."""
@@ -107,42 +116,42 @@ class LivingWeb(Chronicle):
         claim = self.hosts[asked.host].etags
         if claim == "none":
             return None
-        moment = epoch // TAG_LAG * TAG_LAG if claim == "lying" else epoch
-        strength = "W/" if asked.noise or self._kind(page).token else ""
+        moment = epoch // ETAG_LAG * ETAG_LAG if claim == "lying" else epoch
+        strength = "W/" if asked.noise or self._kind(page).has_token else ""
         tag = f"{self._keys[page] % 2**32:08x}-{self.version_at(page, moment)}-{int(redesigned)}"
         return f'{strength}"{tag}"'
 
-    def _blocks(self, page: int, scene: Scene) -> list[Block]:
+    def _blocks(self, page: int, scene: PageVersion) -> list[PageBlock]:
         """Return the blocks of a version; the last one asked for of each page is kept."""
         source = self._source(page)
         kept = self._shown.get(source)
         if kept is None or kept[0] != scene.version:
             kind = self._kind(source)
-            kept = self._shown[source] = scene.version, kind.show(scene, kind.size)
+            kept = self._shown[source] = scene.version, kind.write_content(scene, kind.size)
         return kept[1]
 
-    def _scene(self, page: int, epoch: float) -> Scene:
+    def _scene(self, page: int, epoch: float) -> PageVersion:
         source = self._source(page)
         shown, key, words = self.pages[source], self._keys[source], self._topic(source)
-        return Scene(
-            subject=key,
+        return PageVersion(
+            page_key=key,
             topic=words,
             path=shown.path,
-            title=phrase(Random(key), words, 3),
+            title=make_phrase(Random(key), words, 3),
             version=self.version_at(source, epoch),
-            times=self.change_times(source),
+            change_times=self.change_times(source),
             start=self.span.start,
-            hosts=len(self.hosts),
+            host_count=len(self.hosts),
         )
 
-    def _topic(self, page: int) -> Topic:
+    def _topic(self, page: int) -> TopicWords:
         """Return the words of a page's directory."""
         asked = self.pages[page]
         key = self._place_key(asked.host, f"{asked.directory}/*")
         if key not in self._topics:
-            self._topics[key] = topic(self._vocabulary, key)
+            self._topics[key] = make_topic(self._vocabulary, key)
         return self._topics[key]
 
 
-def _menu_item(page: WorldPage) -> Block:
-    return Block("item", page.path.strip("/") or "home", page.path)
+def _menu_item(page: PageSpec) -> PageBlock:
+    return PageBlock("item", page.path.strip("/") or "home", page.path)

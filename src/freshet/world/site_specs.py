@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from freshet.world.page_kinds import KINDS, Spell
+from freshet.world.page_kinds import PAGE_KINDS, TroubleSpell
 
-Claim = Literal["none", "honest", "lying"]
+ValidatorClaim = Literal["none", "honest", "lying"]
 
 
 @dataclass(frozen=True, slots=True)
-class Throttle:
+class HostThrottle:
     """A host's patience: more than ``requests`` within ``seconds`` are answered with 429."""
 
     requests: int
@@ -19,7 +19,7 @@ class Throttle:
 
 
 @dataclass(frozen=True, slots=True)
-class WorldHost:
+class HostSpec:
     """A host and its ways.
 
     Lying entity tags lag days behind the page, a lying Last-Modified says "now", a lying sitemap
@@ -30,15 +30,15 @@ class WorldHost:
     title: str
     design: int = 0
     crawl_delay: float = 0.0
-    throttle: Throttle | None = None
-    etags: Claim = "none"
-    last_modified: Claim = "none"
-    sitemap: Claim = "none"
-    spells: tuple[Spell, ...] = ()
+    throttle: HostThrottle | None = None
+    etags: ValidatorClaim = "none"
+    last_modified: ValidatorClaim = "none"
+    sitemap: ValidatorClaim = "none"
+    spells: tuple[TroubleSpell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class WorldPage:
+class PageSpec:
     """A page: its host's index, and the names of what makes noise on it (``noise.NOISES``).
 
     ``follows`` is the path of the page whose news a feed tells.
@@ -52,7 +52,7 @@ class WorldPage:
     follows: str = ""
 
     @property
-    def noisy(self) -> bool:
+    def is_noisy(self) -> bool:
         """Whether two visits at the same moment see different words."""
         return bool(self.noise)
 
@@ -62,10 +62,10 @@ class WorldPage:
         return self.path.rpartition("/")[0]
 
 
-def cast(copies: int) -> tuple[tuple[WorldHost, ...], tuple[WorldPage, ...]]:
+def make_site_specs(copies: int) -> tuple[tuple[HostSpec, ...], tuple[PageSpec, ...]]:
     """Return hosts and pages; each copy of the cast has hosts of its own names."""
-    hosts: list[WorldHost] = []
-    pages: list[WorldPage] = []
+    hosts: list[HostSpec] = []
+    pages: list[PageSpec] = []
     for copy in range(copies):
         for host, of_host in _HOSTS:
             name = f"{host.name}{copy + 1 if copy else ''}.example"
@@ -76,11 +76,11 @@ def cast(copies: int) -> tuple[tuple[WorldHost, ...], tuple[WorldPage, ...]]:
 
 def _page(
     path: str, kind: str, importance: float = 1.0, *noise: str, follows: str = ""
-) -> WorldPage:
-    return WorldPage(0, path, kind, importance, KINDS[kind].noise + noise, follows)
+) -> PageSpec:
+    return PageSpec(0, path, kind, importance, PAGE_KINDS[kind].noise + noise, follows)
 
 
-def _numbered(folder: str, kind: str, count: int) -> Iterator[WorldPage]:
+def _numbered(folder: str, kind: str, count: int) -> Iterator[PageSpec]:
     return (_page(f"{folder}{number}", kind) for number in range(1, count + 1))
 
 
@@ -124,30 +124,30 @@ _CLOUD = (
 )
 _HOSTS = (
     (
-        WorldHost("herald", "The Valley Herald", 0, last_modified="lying", sitemap="honest"),
+        HostSpec("herald", "The Valley Herald", 0, last_modified="lying", sitemap="honest"),
         _HERALD,
     ),
     (
-        WorldHost("journal", "Orchard Journal", 0, etags="honest", last_modified="honest"),
+        HostSpec("journal", "Orchard Journal", 0, etags="honest", last_modified="honest"),
         _JOURNAL,
     ),
-    (WorldHost("forum", "The Long Table", 1, crawl_delay=1800.0), _FORUM),
+    (HostSpec("forum", "The Long Table", 1, crawl_delay=1800.0), _FORUM),
     (
-        WorldHost("docs", "Lantern Manual", 0, etags="honest", sitemap="honest"),
+        HostSpec("docs", "Lantern Manual", 0, etags="honest", sitemap="honest"),
         _DOCS,
     ),
     (
-        WorldHost(
+        HostSpec(
             "shop",
             "Meadow Market",
             1,
-            throttle=Throttle(requests=3, seconds=7200.0, retry_after=1800.0),
+            throttle=HostThrottle(requests=3, seconds=7200.0, retry_after=1800.0),
             sitemap="lying",
-            spells=(Spell("down", 0.7, 0.74),),
+            spells=(TroubleSpell("down", 0.7, 0.74),),
         ),
         _SHOP,
     ),
-    (WorldHost("league", "Ferry League", 0, etags="lying", last_modified="honest"), _LEAGUE),
-    (WorldHost("town", "Harbour Town", 0, last_modified="honest"), _TOWN),
-    (WorldHost("cloud", "Signal Cloud", 1, etags="lying"), _CLOUD),
+    (HostSpec("league", "Ferry League", 0, etags="lying", last_modified="honest"), _LEAGUE),
+    (HostSpec("town", "Harbour Town", 0, last_modified="honest"), _TOWN),
+    (HostSpec("cloud", "Signal Cloud", 1, etags="lying"), _CLOUD),
 )

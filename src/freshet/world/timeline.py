@@ -8,29 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.tables import key_of
-from freshet.core.types import Floats
-from freshet.world.change_processes import DAY, Span
-from freshet.world.page_kinds import KINDS, Kind, Spell, Trouble
-from freshet.world.site_specs import WorldHost, WorldPage
+from freshet.core.tables import hash_name
+from freshet.core.types import FloatArray
+from freshet.world.change_processes import DAY, TimeSpan
+from freshet.world.page_kinds import PAGE_KINDS, PageKind, PageTrouble, TroubleSpell
+from freshet.world.site_specs import HostSpec, PageSpec
 
-OLDEST = 30 * DAY
+MAX_INITIAL_AGE = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class TroubleEpisode:
     """A trouble and when it lasts, in epoch seconds."""
 
-    trouble: Trouble
+    trouble: PageTrouble
     start: float
     end: float
 
 
-class Chronicle:
+class WebTimeline:
     """When each page changes, for pages that are known by their index."""
 
     def __init__(
-        self, seed: int, span: Span, hosts: tuple[WorldHost, ...], pages: tuple[WorldPage, ...]
+        self, seed: int, span: TimeSpan, hosts: tuple[HostSpec, ...], pages: tuple[PageSpec, ...]
     ) -> None:
         self.seed = seed
         self.span = span
@@ -41,13 +41,13 @@ class Chronicle:
         self._of_host: list[list[int]] = [[] for _ in hosts]
         for index, page in enumerate(pages):
             self._of_host[page.host].append(index)
-        self._times: dict[int, Floats] = {}
+        self._times: dict[int, FloatArray] = {}
 
-    def find(self, host: int, path: str) -> int | None:
+    def find_page(self, host: int, path: str) -> int | None:
         """Return the index of the page at a path, None where there is none."""
         return self._indices.get((host, path))
 
-    def change_times(self, page: int) -> Floats:
+    def change_times(self, page: int) -> FloatArray:
         """Return when the words of a page changed, noise apart, in epoch seconds."""
         source = self._source(page)
         if source not in self._times:
@@ -58,12 +58,12 @@ class Chronicle:
         """Return how often a page had changed by a moment."""
         return int(np.searchsorted(self.change_times(page), epoch, side="right"))
 
-    def changed_at(self, page: int, epoch: float) -> float:
+    def last_change_time(self, page: int, epoch: float) -> float:
         """Return when a page had last changed by a moment, be it before the world's start."""
         version = self.version_at(page, epoch)
         if version:
             return float(self.change_times(page)[version - 1])
-        return self.span.start - self._keys[page] % OLDEST
+        return self.span.start - self._keys[page] % MAX_INITIAL_AGE
 
     def knot_after(self, page: int, epoch: float) -> float | None:
         """Return when the last of what a page showed and could change is gone; None if never."""
@@ -71,45 +71,45 @@ class Chronicle:
         last = self.version_at(page, epoch) + (kind.turnover or kind.size) - 1
         return float(times[last]) if last < len(times) else None
 
-    def episodes(self, page: int) -> tuple[Episode, ...]:
+    def episodes(self, page: int) -> tuple[TroubleEpisode, ...]:
         """Return the troubles of a page and of its host."""
         spells = self._kind(page).spells + self.hosts[self.pages[page].host].spells
         return tuple(self._episode(spell) for spell in spells)
 
-    def troubles_at(self, page: int, epoch: float) -> frozenset[Trouble]:
+    def troubles_at(self, page: int, epoch: float) -> frozenset[PageTrouble]:
         """Return what ails a page at a moment."""
         return frozenset(e.trouble for e in self.episodes(page) if e.start <= epoch < e.end)
 
-    def _drawn(self, page: int) -> Floats:
+    def _drawn(self, page: int) -> FloatArray:
         """Draw a page's own changes and those that it shares with its directory."""
         asked, kind = self.pages[page], self._kind(page)
         rng = np.random.default_rng(self._keys[page])
         folder = np.random.default_rng(self._place_key(asked.host, f"{asked.directory}/*"))
-        shared = kind.shared(folder, self.span)
-        joined = shared[rng.random(len(shared)) < kind.joins]
-        times = self.span.holds(np.concatenate([kind.times(rng, self.span), joined]))
+        shared = kind.directory_changes(folder, self.span)
+        joined = shared[rng.random(len(shared)) < kind.join_probability]
+        times = self.span.times_within(np.concatenate([kind.own_changes(rng, self.span), joined]))
         for episode in self.episodes(page):
             if episode.trouble == "gone":
                 times = self._once_back(times, episode)
         return times
 
-    def _once_back(self, times: Floats, gone: Episode) -> Floats:
+    def _once_back(self, times: FloatArray, gone: TroubleEpisode) -> FloatArray:
         """Put all changes of a page that is away into the moment of its return."""
         away = (times >= gone.start) & (times < gone.end)
-        return self.span.holds(np.append(times[~away], gone.end))
+        return self.span.times_within(np.append(times[~away], gone.end))
 
-    def _episode(self, spell: Spell) -> Episode:
+    def _episode(self, spell: TroubleSpell) -> TroubleEpisode:
         length = self.span.end - self.span.start
         start, end = (self.span.start + share * length for share in (spell.begins, spell.ends))
-        return Episode(spell.trouble, start, end)
+        return TroubleEpisode(spell.trouble, start, end)
 
     def _source(self, page: int) -> int:
         """Return the page whose changes a feed tells, else the page itself."""
         asked = self.pages[page]
         return self._indices[asked.host, asked.follows] if asked.follows else page
 
-    def _kind(self, page: int) -> Kind:
-        return KINDS[self.pages[page].kind]
+    def _kind(self, page: int) -> PageKind:
+        return PAGE_KINDS[self.pages[page].kind]
 
     def _place_key(self, host: int, path: str) -> int:
-        return key_of(f"{self.seed}/{self.hosts[host].name}{path}")
+        return hash_name(f"{self.seed}/{self.hosts[host].name}{path}")

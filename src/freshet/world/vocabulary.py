@@ -60,7 +60,7 @@ _SENTENCES = (12, 8, 15, 10, 17)
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class WebVocabulary:
     """Plain words, and made-up ones that could be names."""
 
     plain: Words
@@ -68,35 +68,35 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicWords:
     """Words to draw from, each as many times as it is likely; prose has the common ones too."""
 
     terms: Words
     prose: Words
 
 
-def vocabulary(seed: int) -> Vocabulary:
+def make_vocabulary(seed: int) -> WebVocabulary:
     """Return the words of a world, the same for the same seed."""
     parts = (letters.split() for letters in (_ONSETS, _VOWELS, _CODAS, _ENDINGS))
     names = ["".join(syllables) for syllables in product(*parts)]
-    return Vocabulary(tuple(_PLAIN.split()), tuple(Random(seed).sample(names, NAMES)))
+    return WebVocabulary(tuple(_PLAIN.split()), tuple(Random(seed).sample(names, NAMES)))
 
 
-def topic(vocabulary: Vocabulary, key: int) -> Topic:
+def make_topic(vocabulary: WebVocabulary, key: int) -> TopicWords:
     """Return the words of a topic: some plain ones that come often, and many rare names."""
     rng = Random(key)
     own = rng.sample(vocabulary.plain, TOPIC_WORDS) * (2 * TOPIC_NAMES // TOPIC_WORDS)
     terms = tuple(own + rng.sample(vocabulary.names, TOPIC_NAMES))
     common = tuple(_COMMON.split()) * (TOPIC_NAMES // 20)
-    return Topic(terms, common + terms)
+    return TopicWords(terms, common + terms)
 
 
-def phrase(rng: Random, topic: Topic, count: int) -> str:
+def make_phrase(rng: Random, topic: TopicWords, count: int) -> str:
     """Return a few words with a capital, as in a headline."""
     return " ".join(rng.choices(topic.terms, k=count)).capitalize()
 
 
-def paragraph(rng: Random, topic: Topic, count: int) -> str:
+def make_paragraph(rng: Random, topic: TopicWords, count: int) -> str:
     """Return ``count`` words in sentences."""
     drawn, first = rng.choices(topic.prose, k=count), int(rng.random() * len(_SENTENCES))
     sentences: list[str] = []

@@ -17,15 +17,15 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from freshet.archive.catalog import schema, sqlite
-from freshet.archive.catalog.rows import Entry, NewPage, Spending
-from freshet.archive.catalog.sqlite import explained, open_catalog
+from freshet.archive.catalog.rows import DailySpending, NewPage, VisitEntry
+from freshet.archive.catalog.sqlite import open_catalog, translate_error
 from freshet.core.errors import (
-    Damaged,
-    Locked,
-    NoSpace,
-    NotFound,
+    DamagedError,
+    LockedError,
+    NoSpaceError,
+    NotFoundError,
     StorageError,
-    TooNew,
+    TooNewError,
 )
 from freshet.core.types import Outcome, PageKey, Visit
 
@@ -121,11 +121,11 @@ def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> Non
     with open_catalog(path) as catalog:
         (row,) = catalog.history(1)
         assert (row.visit.outcome, row.visit.why) == (Outcome.OK, "")
-        catalog.book("2026-11-01", 1)
-        catalog.ask([1], NOW)
-        assert catalog.asked() == [1]
-        assert catalog.courses() == {}
-        assert catalog.samples(1) == []
+        catalog.book_requests("2026-11-01", 1)
+        catalog.request_visits([1], NOW)
+        assert catalog.requested_pages() == [1]
+        assert catalog.burst_progress() == {}
+        assert catalog.burst_samples(1) == []
     with open_catalog(path) as catalog:
         assert catalog.counts().visits == 1
 
@@ -136,9 +136,9 @@ def test_what_was_spent_before_there_were_rounds_stays_spent(tmp_path: Path) -> 
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO spending VALUES ('2026-11-01', 7, 2)")
     with open_catalog(path) as catalog:
-        assert catalog.spending("2026-11-01") == Spending(7, 2, 0)
-        catalog.book("2026-11-01", 1, samples=1)
-        assert catalog.spending("2026-11-01") == Spending(8, 2, 1)
+        assert catalog.spending("2026-11-01") == DailySpending(7, 2, 0)
+        catalog.book_requests("2026-11-01", 1, burst_requests=1)
+        assert catalog.spending("2026-11-01") == DailySpending(8, 2, 1)
 
 
 def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
@@ -158,14 +158,16 @@ def test_a_catalog_that_was_never_filled_is_made_on_opening(tmp_path: Path) -> N
 
 
 def test_a_missing_catalog_is_not_made_unasked(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="check --repair"):
+    with pytest.raises(NotFoundError, match="check --repair"):
         open_catalog(tmp_path / "catalog.db")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_newer_catalog_is_refused(path: Path) -> None:
     set_version(path, "0099")
-    with pytest.raises(TooNew, match=r"version 99, this Freshet knows up to \d+; install a newer"):
+    with pytest.raises(
+        TooNewError, match=r"version 99, this Freshet knows up to \d+; install a newer"
+    ):
         open_catalog(path)
 
 
@@ -190,7 +192,7 @@ def test_every_acknowledged_write_is_synced(path: Path) -> None:
 
 
 def test_a_read_only_folder_is_named(read_only_folder: Path) -> None:
-    with pytest.raises(NoSpace, match=f"{read_only_folder}/catalog.db.*writable"):
+    with pytest.raises(NoSpaceError, match=f"{read_only_folder}/catalog.db.*writable"):
         open_catalog(read_only_folder / "catalog.db", create=True)
 
 
@@ -203,7 +205,7 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     path.write_bytes(b"once upon a time " * 100)
-    with pytest.raises(Damaged, match=r"catalog\.db: file is not a database"):
+    with pytest.raises(DamagedError, match=r"catalog\.db: file is not a database"):
         open_catalog(path)
 
 
@@ -214,7 +216,7 @@ def test_a_catalog_with_an_overwritten_table_is_damaged(path: Path) -> None:
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(b"\xff" * 4096)
-    with open_catalog(path) as catalog, pytest.raises(Damaged, match="freshet check"):
+    with open_catalog(path) as catalog, pytest.raises(DamagedError, match="freshet check"):
         catalog.counts()
 
 
@@ -225,7 +227,7 @@ def test_a_full_disk_is_named_and_nothing_is_half_written(
     monkeypatch.setattr(sqlite, "PRAGMAS", (*sqlite.PRAGMAS, full))
     many = [NewPage(PageKey(f"https://a.example/{n}"), "a", "a", "a/") for n in range(2000)]
     with open_catalog(path) as catalog:
-        with pytest.raises(NoSpace, match="free some disk space"):
+        with pytest.raises(NoSpaceError, match="free some disk space"):
             catalog.add_pages(many, NOW)
         assert catalog.counts().pages == 0
         assert catalog.add_pages(many[:1], NOW) == [1]
@@ -235,18 +237,18 @@ def test_a_long_held_lock_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0)
     with closing(sqlite3.connect(path, isolation_level=None)) as other, open_catalog(path) as ours:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Locked, match="another process"):
+        with pytest.raises(LockedError, match="another process"):
             ours.add_pages([HOME], NOW)
         assert ours.counts().pages == 0
 
 
 def test_a_visit_of_an_unknown_page_is_refused(path: Path) -> None:
-    with open_catalog(path) as catalog, pytest.raises(NotFound, match="FOREIGN KEY"):
-        catalog.append([Entry(Visit(b"u" * 16, 7, NOW, Outcome.OK))])
+    with open_catalog(path) as catalog, pytest.raises(NotFoundError, match="FOREIGN KEY"):
+        catalog.append_visits([VisitEntry(Visit(b"u" * 16, 7, NOW, Outcome.OK))])
 
 
 def test_an_error_without_a_code_is_still_explained(tmp_path: Path) -> None:
-    assert "freshet doctor" in str(explained(sqlite3.OperationalError("odd"), tmp_path))
+    assert "freshet doctor" in str(translate_error(sqlite3.OperationalError("odd"), tmp_path))
 
 
 WRITER = """
@@ -254,7 +256,7 @@ import sys
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from freshet.archive.catalog.rows import Entry
+from freshet.archive.catalog.rows import VisitEntry
 from freshet.archive.catalog.sqlite import open_catalog
 from freshet.core.types import Outcome, Visit
 now = datetime(2026, 11, 1, tzinfo=UTC)
@@ -262,7 +264,7 @@ with open_catalog(Path(sys.argv[1])) as catalog:
     print("ready", flush=True)
     for number in range(100):
         uid = b"other" + number.to_bytes(11, "big")
-        catalog.append([Entry(Visit(uid, 1, now, Outcome.OK))])
+        catalog.append_visits([VisitEntry(Visit(uid, 1, now, Outcome.OK))])
 """
 
 
@@ -275,7 +277,9 @@ def test_two_processes_write_at_the_same_time(path: Path) -> None:
             assert other.stdout is not None
             assert other.stdout.readline() == b"ready\n"
             ours = [
-                catalog.append([Entry(Visit(number.to_bytes(16, "big"), 1, NOW, Outcome.OK))])[0]
+                catalog.append_visits([
+                    VisitEntry(Visit(number.to_bytes(16, "big"), 1, NOW, Outcome.OK))
+                ])[0]
                 for number in range(100)
             ]
         assert other.returncode == 0

@@ -9,35 +9,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.exporters import cdxj
-from freshet.archive.spill import in_order
+from freshet.archive.spill import sort_lines
 from freshet.archive.warc.build import (
-    Original,
-    metadata,
-    request,
-    resource,
-    response,
-    revisit_identical,
-    revisit_not_modified,
+    RevisitOriginal,
+    build_identical_revisit,
+    build_metadata,
+    build_not_modified_revisit,
+    build_request,
+    build_resource,
+    build_response,
 )
-from freshet.archive.warc.digest import label, sha1
-from freshet.archive.warc.located_record import Located
-from freshet.archive.warc.record import Record
+from freshet.archive.warc.digest import format_digest, sha1
+from freshet.archive.warc.located_record import LocatedRecord
+from freshet.archive.warc.record import WarcRecord
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 URL = "https://a.org/"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
-ORIGINAL = Original("urn:uuid:1", URL, NOON, label(sha1(b"x")))
+ORIGINAL = RevisitOriginal("urn:uuid:1", URL, NOON, format_digest(sha1(b"x")))
 
 
-def located(record: Record, name: str = "a.warc.gz") -> Located:
-    return Located(record, Path(name), 333, 1043, len(record.block))
+def located(record: WarcRecord, name: str = "a.warc.gz") -> LocatedRecord:
+    return LocatedRecord(record, Path(name), 333, 1043, len(record.block))
 
 
-def page(url: str = URL, date: datetime = NOON) -> Record:
-    return response(url, date, HEAD + b"x")
+def page(url: str = URL, date: datetime = NOON) -> WarcRecord:
+    return build_response(url, date, HEAD + b"x")
 
 
-def written(path: Path, *records: Record) -> list[str]:
+def written(path: Path, *records: WarcRecord) -> list[str]:
     found = [located(record) for record in records]
     assert cdxj.write(path, found) == len(path.read_text().splitlines())
     return path.read_text().splitlines()
@@ -54,7 +54,7 @@ def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
         "url": "https://a.org/",
         "mime": "text/html",
         "status": "200",
-        "digest": label(sha1(b"x")),
+        "digest": format_digest(sha1(b"x")),
         "length": "1043",
         "offset": "333",
         "filename": "a.warc.gz",
@@ -87,31 +87,34 @@ def test_lines_are_in_order_of_key_then_time(tmp_path: Path) -> None:
 
 def test_requests_and_facts_have_no_line(tmp_path: Path) -> None:
     answer = page()
-    beside = [request(b"GET / HTTP/1.1\r\n\r\n", answer=answer), metadata({"a": "b"}, about=answer)]
+    beside = [
+        build_request(b"GET / HTTP/1.1\r\n\r\n", response=answer),
+        build_metadata({"a": "b"}, about=answer),
+    ]
     assert len(written(tmp_path / "index.cdxj", answer, *beside)) == 1
 
 
 def test_a_revisit_says_so_in_place_of_its_media_type(tmp_path: Path) -> None:
-    same = revisit_identical(URL, NOON, HEAD, ORIGINAL, sha1(b"x"))
-    unchanged = revisit_not_modified(URL, NOON, HEAD, ORIGINAL)
+    same = build_identical_revisit(URL, NOON, HEAD, ORIGINAL, sha1(b"x"))
+    unchanged = build_not_modified_revisit(URL, NOON, HEAD, ORIGINAL)
     for line in written(tmp_path / "index.cdxj", same, unchanged):
         assert fields(line)["mime"] == "warc/revisit"
         assert fields(line)["status"] == "200"
-        assert fields(line)["digest"] == label(sha1(b"x"))
+        assert fields(line)["digest"] == format_digest(sha1(b"x"))
 
 
 def test_a_resource_has_its_own_media_type_and_no_status(tmp_path: Path) -> None:
-    (line,) = written(tmp_path / "index.cdxj", resource(URL, NOON, b"x", "text/plain; a=b"))
+    (line,) = written(tmp_path / "index.cdxj", build_resource(URL, NOON, b"x", "text/plain; a=b"))
     assert fields(line)["mime"] == "text/plain"
     assert "status" not in fields(line)
 
 
 def test_a_file_that_is_being_written_has_the_name_it_will_have(tmp_path: Path) -> None:
     open_file = located(page(), "a.warc.gz.open")
-    (line,) = cdxj.lines([open_file])
+    (line,) = cdxj.index_lines([open_file])
     assert fields(line.decode())["filename"] == "a.warc.gz"
 
 
 @given(st.lists(st.binary()))
 def test_lines_are_sorted_by_their_bytes_and_none_is_lost(lines: list[bytes]) -> None:
-    assert list(in_order(lines)) == sorted(lines)
+    assert list(sort_lines(lines)) == sorted(lines)

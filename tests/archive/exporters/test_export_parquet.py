@@ -9,11 +9,11 @@ import pytest
 
 from freshet.archive.exporters import parquet
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.core.types import Change, Location, Outcome, Page, Visit
+from freshet.core.types import Change, Outcome, Page, RecordLocation, Visit
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PAGE = Page(1, "https://www.a.org:8443/b?c", "shop", "www.a.org:8443", "a.org", "", NOON)
-AT = Location("a.warc.gz", 333, 1043)
+AT = RecordLocation("a.warc.gz", 333, 1043)
 LOOK = Visit(bytes(16), 1, NOON, Outcome.OK, 200, 5, bytes(20), "text/html", AT)
 
 
@@ -64,7 +64,7 @@ def test_a_change_keeps_every_fact_and_what_is_not_known(tmp_path: Path) -> None
 def test_no_rows_give_a_table_with_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "visits.parquet"
     assert parquet.write_visits(path, []) == 0
-    assert pl.read_parquet(path).schema == parquet.VISITS
+    assert pl.read_parquet(path).schema == parquet.VISIT_SCHEMA
 
 
 def test_rows_stay_in_order_across_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

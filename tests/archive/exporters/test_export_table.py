@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.archive.exporters.table import check, write
+from freshet.archive.exporters.table import check_table_path, write
 from freshet.core.errors import UsageError
 
 COLUMNS = {"policy": ["age", "t * X, or so"], "cycle": [2, 3], "ndcg": [0.5, nan]}
@@ -32,4 +32,4 @@ def test_what_was_there_is_replaced(tmp_path: Path) -> None:
 def test_a_file_that_is_no_place_for_a_table_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(UsageError, match=name):
-        check(tmp_path / name)
+        check_table_path(tmp_path / name)

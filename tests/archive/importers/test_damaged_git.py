@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import git
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow
 from tests.archive.importers.test_import_git import Scraper
 
@@ -108,7 +108,7 @@ def test_a_bad_commit_leaves_all_newer_ones(
 def test_a_bad_newest_commit_is_refused(scraper: Scraper, change) -> None:
     fill(scraper)
     scraper.damage("HEAD", change)
-    with pytest.raises(BadInput, match="commit HEAD"):
+    with pytest.raises(BadInputError, match="commit HEAD"):
         git.read(scraper.path)
 
 

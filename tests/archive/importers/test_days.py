@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.archive.importers.day_table import read_days
-from freshet.core.errors import BadInput
+from freshet.archive.importers.day_table import read_day_table
+from freshet.core.errors import BadInputError
 
 
 def write(path: Path, **columns: list[object]) -> Path:
@@ -24,7 +24,7 @@ def test_pages_stand_in_order_of_part_and_url_whatever_the_order_of_rows(tmp_pat
         changed=[True, False, True, False],
     )
     for path in (tmp_path, file):
-        table = read_days(path)
+        table = read_day_table(path)
         assert list(zip(table.parts, table.urls, strict=True)) == [
             ("a", "x"), ("a", "y"), ("b", "x"),
         ]  # fmt: skip
@@ -41,11 +41,11 @@ def test_rows_that_lack_something_are_passed_over(tmp_path: Path) -> None:
         day=[date(2026, 1, 1), date(2026, 1, 1), date(2026, 1, 2)],
         changed=[1, 0, None],
     )
-    table = read_days(file)
+    table = read_day_table(file)
     assert (len(table), table.urls, table.changed.tolist()) == (1, ("x",), [True])
 
 
 def test_days_that_are_none_are_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "o.parquet", part=["a"], page=["x"], day=["soon"], changed=[True])
-    with pytest.raises(BadInput, match=r"o\.parquet"):
-        read_days(file)
+    with pytest.raises(BadInputError, match=r"o\.parquet"):
+        read_day_table(file)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import bing
-from freshet.archive.importers.base import Arrival
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Outcome
 
 URLS = {5: "http://a.org/", 6: "http://a.org/b", 9: "http://c.org/"}
@@ -79,7 +79,7 @@ def test_a_bad_history_is_named_and_reading_goes_on(tmp_path: Path, row: str, wh
     assert isinstance(bad, BadRow)
     assert bad.place == "urlid_offset_history.txt, line 1"
     assert why in bad.why
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
 
 
 def test_a_bad_line_of_the_other_files_is_named(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_bad_importance_is_named_and_its_page_has_none(tmp_path: Path, value: 
     (tmp_path / "urlid_imp.txt").write_text(f"5\t0.5\n6\t{value}\n9\t0.9\n")
     items = list(bing.read(tmp_path))
     assert [item.place for item in items if isinstance(item, BadRow)] == ["urlid_imp.txt, line 2"]
-    arrivals = [item for item in items if isinstance(item, Arrival)]
+    arrivals = [item for item in items if isinstance(item, Observation)]
     assert {item.importance for item in arrivals if item.url == URLS[6]} == {None}
     assert len(arrivals) == 6
 
@@ -109,7 +109,7 @@ def test_an_id_beyond_64_bits_is_named_when_the_files_are_indexed(tmp_path: Path
     write(tmp_path, order=[9, 5, 6])
     with (tmp_path / "url_urlid_hostid.txt").open("a") as file:
         file.write(f"http://d.org/\t{10**30}\t1\n")
-    assert len([item for item in bing.read(tmp_path) if isinstance(item, Arrival)]) == 6
+    assert len([item for item in bing.read(tmp_path) if isinstance(item, Observation)]) == 6
 
 
 def test_gzip_and_tsv_names_are_found(tmp_path: Path) -> None:
@@ -123,5 +123,5 @@ def test_gzip_and_tsv_names_are_found(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"there is no urlid_offset_history\.txt"):
+    with pytest.raises(BadInputError, match=r"there is no urlid_offset_history\.txt"):
         bing.read(tmp_path)

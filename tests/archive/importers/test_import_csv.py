@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import csv
-from freshet.archive.importers.base import Arrival
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 
 HEADER = "page,time,changed,new_links\n"
@@ -22,15 +22,15 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "prices.csv"
 
 
-def items(file: Path, text: str | bytes) -> list[Arrival | BadRow]:
+def items(file: Path, text: str | bytes) -> list[Observation | BadRow]:
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return list(csv.read(file))
 
 
-def arrivals(file: Path, text: str | bytes) -> list[Arrival]:
+def arrivals(file: Path, text: str | bytes) -> list[Observation]:
     found = items(file, text)
-    assert all(isinstance(item, Arrival) for item in found), found
-    return [item for item in found if isinstance(item, Arrival)]
+    assert all(isinstance(item, Observation) for item in found), found
+    return [item for item in found if isinstance(item, Observation)]
 
 
 def test_a_row_is_a_reported_visit_with_what_it_says_of_the_change(file: Path) -> None:
@@ -102,28 +102,28 @@ def test_digits_that_form_no_date_are_epoch_seconds(file: Path, seconds: int) ->
 )
 def test_a_bad_row_is_named_and_reading_goes_on(file: Path, row: str, why: str) -> None:
     before, bad, after = items(file, f"{HEADER}a,0,0,\n{row}\nb,0,1,\n")
-    assert isinstance(before, Arrival)
+    assert isinstance(before, Observation)
     assert bad == BadRow("prices.csv, line 3", why)
-    assert isinstance(after, Arrival)
+    assert isinstance(after, Observation)
 
 
 def test_a_row_that_is_not_utf_8_is_a_bad_row(file: Path) -> None:
     bad, good = items(file, HEADER.encode() + b"caf\xe9,0,0,\n" + "café,0,0,\n".encode())
     assert isinstance(bad, BadRow)
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
     assert good.url == "café"
 
 
 def test_a_quote_that_never_closes_is_a_bad_row(file: Path) -> None:
     good, bad = items(file, HEADER + 'a,0,0,\n"b,0,0,\n')
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
     assert isinstance(bad, BadRow)
 
 
 def test_a_field_over_the_limit_is_a_bad_row_and_reading_goes_on(file: Path) -> None:
     bad, good = items(file, f"{HEADER}{'a' * 200_000},0,0,\nb,0,0,\n")
     assert isinstance(bad, BadRow)
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
 
 
 def test_quoted_fields_may_hold_delimiters_and_line_ends(file: Path) -> None:
@@ -141,20 +141,22 @@ def test_a_cut_gzip_file_is_refused_after_its_good_rows(tmp_path: Path) -> None:
     rows = "".join(f"page{n},{n},1,\n" for n in range(20_000))
     file.write_bytes(gzip.compress((HEADER + rows).encode())[:-20_000])
     reader = iter(csv.read(file))
-    assert isinstance(next(reader), Arrival)
-    with pytest.raises(BadInput, match="cannot be read to its end"):
+    assert isinstance(next(reader), Observation)
+    with pytest.raises(BadInputError, match="cannot be read to its end"):
         list(reader)
 
 
 def test_a_header_without_a_needed_column_is_refused(file: Path) -> None:
-    with pytest.raises(BadInput, match="names no column changed; it must name page, time, changed"):
+    with pytest.raises(
+        BadInputError, match="names no column changed; it must name page, time, changed"
+    ):
         items(file, "page,time\na,0\n")
 
 
 def test_an_empty_file_and_a_missing_one_are_refused(file: Path) -> None:
-    with pytest.raises(BadInput, match="cannot be opened"):
+    with pytest.raises(BadInputError, match="cannot be opened"):
         csv.read(file)
-    with pytest.raises(BadInput, match="names no column page, time, changed"):
+    with pytest.raises(BadInputError, match="names no column page, time, changed"):
         items(file, "")
 
 
@@ -180,7 +182,7 @@ def test_no_bytes_after_the_header_break_the_reader(tmp_path_factory, rest: byte
     file = tmp_path_factory.mktemp("any") / "any.csv"
     file.write_bytes(HEADER.encode() + rest)
     for item in csv.read(file):
-        assert isinstance(item, Arrival | BadRow)
+        assert isinstance(item, Observation | BadRow)
 
 
 def test_a_stray_quote_costs_only_its_own_line(file: Path) -> None:
@@ -206,11 +208,11 @@ def test_a_header_with_odd_quotes_or_endless_names_is_read_or_refused(
     file: Path, name: str
 ) -> None:
     file.write_text(f"page,time,changed,{name}\na,0,1,x\n")
-    with suppress(BadInput):
+    with suppress(BadInputError):
         assert len(list(csv.read(file))) == 1
 
 
 def test_a_field_beyond_the_limit_is_a_bad_row(file: Path) -> None:
     bad, good = items(file, f"{HEADER}{'x' * 140_000},0,1,\na,0,1,\n")
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
     assert "field larger than field limit" in bad.why

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import git, git_process
-from freshet.archive.importers.base import Arrival
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Outcome
 
 ENVIRONMENT = {
@@ -62,9 +62,9 @@ def scraper(tmp_path: Path) -> Scraper:
     return Scraper(tmp_path / "terms")
 
 
-def arrivals(path: Path, **options: object) -> list[Arrival]:
+def arrivals(path: Path, **options: object) -> list[Observation]:
     found = list(git.read(path, **options))
-    assert all(isinstance(item, Arrival) for item in found), found
+    assert all(isinstance(item, Observation) for item in found), found
     return found
 
 
@@ -170,14 +170,14 @@ def test_a_file_that_becomes_a_link_is_gone(scraper: Scraper) -> None:
 def test_binary_and_large_files_are_bad_rows(
     scraper: Scraper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git, "LARGEST", 10)
+    monkeypatch.setattr(git, "MAX_FILE_BYTES", 10)
     scraper.commit(1, {"a.png": b"\x89PNG\0", "b.md": b"far too long", "c.md": b"short"})
     binary, large, good = git.read(scraper.path)
     assert isinstance(binary, BadRow)
     assert binary.why == "is a binary file"
     assert isinstance(large, BadRow)
     assert large.why == "has 12 bytes, more than the 10 taken"
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
 
 
 def test_a_missing_object_is_a_bad_row(scraper: Scraper) -> None:
@@ -203,7 +203,7 @@ def test_a_history_without_any_tree_is_refused(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
     scraper.damage("HEAD^{tree}", Path.unlink)
     reader = git.read(scraper.path)
-    with pytest.raises(BadInput, match="the history ends early"):
+    with pytest.raises(BadInputError, match="the history ends early"):
         list(reader)
 
 
@@ -226,15 +226,15 @@ def test_what_is_no_repository_is_refused(scraper: Scraper, tmp_path: Path) -> N
     inner.mkdir()
     (tmp_path / "plain").mkdir()
     for folder in (inner, tmp_path / "plain"):
-        with pytest.raises(BadInput, match="is not a git repository"):
+        with pytest.raises(BadInputError, match="is not a git repository"):
             git.read(folder)
-    with pytest.raises(BadInput, match="is not a folder"):
+    with pytest.raises(BadInputError, match="is not a folder"):
         git.read(tmp_path / "missing")
 
 
 @pytest.mark.parametrize("ref", ["HEAD", "elsewhere", "--all", "--output=x"])
 def test_a_commit_that_is_not_there_is_refused(scraper: Scraper, ref: str) -> None:
-    with pytest.raises(BadInput, match=f"has no commit {ref}"):
+    with pytest.raises(BadInputError, match=f"has no commit {ref}"):
         git.read(scraper.path, ref=ref)
 
 
@@ -242,7 +242,7 @@ def test_without_git_it_says_what_to_install(
     scraper: Scraper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(scraper.path))
-    with pytest.raises(BadInput, match="install git"):
+    with pytest.raises(BadInputError, match="install git"):
         git.read(scraper.path)
 
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from freshet.archive.importers import parquet
-from freshet.archive.importers.base import Arrival
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -95,7 +95,7 @@ def test_a_row_that_lacks_something_is_a_bad_row(tmp_path: Path) -> None:
         kind=["html"] * 3, commit=["1", "2", "3"],
     )  # fmt: skip
     good, *bad = parquet.read(path)
-    assert isinstance(good, Arrival)
+    assert isinstance(good, Observation)
     assert bad == [
         BadRow("versions_x.parquet, row 2", "page is missing"),
         BadRow("versions_x.parquet, row 3", "html is missing"),
@@ -110,10 +110,10 @@ def test_a_time_beyond_the_calendar_is_a_bad_row(tmp_path: Path, unit: str, valu
     times = pl.Series("time", [0, value, 1]).cast(pl.Datetime(unit))
     table.with_columns(times).write_parquet(tmp_path / "v.parquet")
     before, bad, after = parquet.read(tmp_path / "v.parquet")
-    assert isinstance(before, Arrival)
+    assert isinstance(before, Observation)
     assert isinstance(bad, BadRow)
     assert (bad.place, bad.why[:5]) == ("v.parquet, row 2", "time ")
-    assert isinstance(after, Arrival)
+    assert isinstance(after, Observation)
 
 
 def test_times_and_days_may_be_iso_strings(tmp_path: Path) -> None:
@@ -152,14 +152,14 @@ def test_an_observation_tells_of_the_change_at_the_end_of_its_day(tmp_path: Path
 
 
 def test_a_document_that_stayed_the_same_kept_its_structure_and_links() -> None:
-    assert parquet.told(False, False, 0, 0, 0) == Change(
+    assert parquet.reported_change(False, False, 0, 0, 0) == Change(
         False, bytes=False, text=False, structure=False, links=False,
         new_internal=0, new_external=0, never_seen=0,
     )  # fmt: skip
 
 
 def test_a_document_that_changed_leaves_structure_and_links_open() -> None:
-    change = parquet.told(False, True, 0, 0, 0)
+    change = parquet.reported_change(False, True, 0, 0, 0)
     assert (change.bytes, change.text) == (True, False)
     assert (change.structure, change.links) == (None, None)
 
@@ -195,17 +195,17 @@ def test_a_list_of_pages_is_skipped_with_a_note(tmp_path: Path) -> None:
 def test_other_tables_and_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(path)
-    with pytest.raises(BadInput, match="has neither the columns"):
+    with pytest.raises(BadInputError, match="has neither the columns"):
         parquet.read(path)
     path.write_bytes(b"PAR1 this is not a table")
-    with pytest.raises(BadInput, match="is not readable as Parquet"):
+    with pytest.raises(BadInputError, match="is not readable as Parquet"):
         parquet.read(path)
-    with pytest.raises(BadInput, match="is not readable as Parquet"):
+    with pytest.raises(BadInputError, match="is not readable as Parquet"):
         parquet.read(tmp_path / "missing.parquet")
 
 
 def test_a_folder_without_versions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"holds no versions_\*\.parquet"):
+    with pytest.raises(BadInputError, match=r"holds no versions_\*\.parquet"):
         parquet.read(tmp_path)
 
 
@@ -213,5 +213,5 @@ def test_damage_inside_a_file_is_refused_with_its_name(tmp_path: Path) -> None:
     path = versions(tmp_path / "versions_x.parquet", html=["x" * 5000])
     whole = path.read_bytes()
     path.write_bytes(whole[:4] + bytes(200) + whole[204:])
-    with pytest.raises(BadInput, match=r"versions_x\.parquet: is not readable as Parquet"):
+    with pytest.raises(BadInputError, match=r"versions_x\.parquet: is not readable as Parquet"):
         list(parquet.read(path))

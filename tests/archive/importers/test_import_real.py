@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from freshet.archive.importers import parquet, warc
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.core.types import BadRow
 
 DATA = Path(os.environ["FRESHET_DATA"])
@@ -23,7 +23,7 @@ def test_every_version_of_a_part_arrives_once() -> None:
 def test_a_folder_counts_all_versions() -> None:
     reader = parquet.read(DATA / "pages")
     assert reader.total == 121_801
-    assert all(isinstance(item, Arrival) for item in islice(reader, 2_000))
+    assert all(isinstance(item, Observation) for item in islice(reader, 2_000))
 
 
 def test_observations_tell_as_many_changes_as_the_file() -> None:
@@ -41,7 +41,7 @@ def test_captures_of_other_programs_arrive_with_their_companions() -> None:
     found = list(warc.read(DATA / "conformance" / "warc" / "resiliparse" / "warcfile.warc.gz"))
     assert len(found) == 16
     assert not any(isinstance(item, BadRow) for item in found)
-    assert sum(len(item.companions) for item in found) == 32
+    assert sum(len(item.companion_records) for item in found) == 32
 
 
 def test_arc_files_arrive_like_warc_files() -> None:

@@ -11,8 +11,8 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 import pytest
 
 from freshet.archive.importers import wacz
-from freshet.archive.importers.base import Arrival
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow
 from tests.archive.importers.samples import warc as warc_sample
 from tests.archive.importers.samples.wacz import sample, write
@@ -38,7 +38,7 @@ def test_the_captures_of_all_warc_files_arrive_in_one_source(tmp_path: Path) -> 
     path = write(tmp_path / "crawl.wacz", {NAME: CONTENT, "archive/b.warc.gz": OTHER})
     found = list(wacz.read(path))
     assert [(item.url, item.source) for item in found] == [("https://a.org/", "warc")] * 2
-    assert found[0].raw == CONTENT
+    assert found[0].raw_record == CONTENT
 
 
 def test_files_outside_the_archive_folder_are_left_alone(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_file_without_its_digest_is_a_bad_row_and_the_others_come_in(tmp_path:
     listed = {NAME: good, "archive/b.warc.gz": good}
     bad, taken = wacz.read(write(tmp_path / "crawl.wacz", files, listed=listed))
     assert bad == BadRow(NAME, "does not have the digest in datapackage.json; get the file again")
-    assert isinstance(taken, Arrival)
+    assert isinstance(taken, Observation)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_list_of_files_without_its_own_digest_is_refused(tmp_path: Path) -> No
     path = sample(tmp_path)
     with ZipFile(path, "a") as file:
         file.writestr("datapackage-digest.json", '{"path": "datapackage.json", "hash": "sha256:0"}')
-    with pytest.raises(BadInput, match=r"datapackage.json does not have the digest"):
+    with pytest.raises(BadInputError, match=r"datapackage.json does not have the digest"):
         wacz.read(path)
 
 
@@ -98,7 +98,7 @@ def test_a_list_of_files_without_its_own_digest_is_refused(tmp_path: Path) -> No
 def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
     info = ZipInfo("x")
     info.filename = name
-    with pytest.raises(BadInput, match="leads elsewhere"):
+    with pytest.raises(BadInputError, match="leads elsewhere"):
         wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
     assert [path.name for path in tmp_path.iterdir()] == ["a.wacz"]
 
@@ -108,14 +108,14 @@ def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
     whole = bytearray(path.read_bytes())
     whole[whole.index(b"PK\x01\x02") + 8] |= 0x1
     path.write_bytes(whole)
-    with pytest.raises(BadInput, match="is encrypted"):
+    with pytest.raises(BadInputError, match="is encrypted"):
         wacz.read(path)
 
 
 def test_a_link_is_refused(tmp_path: Path) -> None:
     info = ZipInfo(NAME)
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with pytest.raises(BadInput, match="is a link"):
+    with pytest.raises(BadInputError, match="is a link"):
         wacz.read(zipped(tmp_path / "a.wacz", (info, b"/etc/passwd")))
 
 
@@ -125,7 +125,7 @@ def test_an_entry_that_unpacks_to_very_much_is_refused(
     monkeypatch.setattr(wacz, "SMALL_BYTES", 1000)
     info = ZipInfo(NAME)
     info.compress_type = ZIP_DEFLATED
-    with pytest.raises(BadInput, match="unpacks from"):
+    with pytest.raises(BadInputError, match="unpacks from"):
         wacz.read(zipped(tmp_path / "a.wacz", (info, bytes(1_000_000))))
 
 
@@ -142,14 +142,14 @@ def test_an_entry_cannot_unpack_to_more_than_it_declares(tmp_path: Path) -> None
 def test_an_unknown_compression_is_refused(tmp_path: Path) -> None:
     info = ZipInfo(NAME)
     info.compress_type = ZIP_LZMA
-    with pytest.raises(BadInput, match="unknown way"):
+    with pytest.raises(BadInputError, match="unknown way"):
         wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
 
 
 def test_a_name_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
         path = zipped(tmp_path / "a.wacz", (ZipInfo(NAME), CONTENT), (ZipInfo(NAME), OTHER))
-    with pytest.raises(BadInput, match="is there twice"):
+    with pytest.raises(BadInputError, match="is there twice"):
         wacz.read(path)
 
 
@@ -159,14 +159,14 @@ def test_entries_that_overlap_are_refused(tmp_path: Path) -> None:
     second = whole.index(b"PK\x01\x02", whole.index(b"PK\x01\x02") + 4)
     whole[second + 42 : second + 46] = bytes(4)
     path.write_bytes(whole)
-    with pytest.raises(BadInput, match="overlap"):
+    with pytest.raises(BadInputError, match="overlap"):
         wacz.read(path)
 
 
 def test_a_name_that_is_not_utf_8_is_bad_input(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wacz", {NAME.replace("a.", "é."): CONTENT})
     path.write_bytes(path.read_bytes().replace("é.warc".encode(), b"\xff\xff.warc"))
-    with pytest.raises(BadInput, match="the name of an entry is not UTF-8"):
+    with pytest.raises(BadInputError, match="the name of an entry is not UTF-8"):
         wacz.read(path)
 
 
@@ -177,14 +177,14 @@ def test_an_offset_outside_the_file_is_bad_input(tmp_path: Path, record: bytes, 
     at = whole.rindex(record) + field
     whole[at : at + 4] = b"\xfe\xff\xff\xff"
     path.write_bytes(whole)
-    with pytest.raises(BadInput, match="get it again"):
+    with pytest.raises(BadInputError, match="get it again"):
         wacz.read(path)
 
 
 def test_a_file_with_a_very_long_name_comes_in(tmp_path: Path) -> None:
     name = f"archive/{'n' * 300}.warc.gz"
     (taken,) = wacz.read(write(tmp_path / "a.wacz", {name: CONTENT}))
-    assert isinstance(taken, Arrival)
+    assert isinstance(taken, Observation)
     assert taken.place == f"{name}, offset 0"
 
 
@@ -192,7 +192,7 @@ def test_a_list_of_entries_too_long_for_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wacz, "DIRECTORY_BYTES", 10)
-    with pytest.raises(BadInput, match="list of files is too long"):
+    with pytest.raises(BadInputError, match="list of files is too long"):
         wacz.read(sample(tmp_path))
 
 
@@ -207,7 +207,7 @@ def test_a_large_zip_says_elsewhere_how_long_its_list_is(
     path.write_bytes(whole)
     assert len(list(wacz.read(path))) == 1
     monkeypatch.setattr(wacz, "DIRECTORY_BYTES", 10)
-    with pytest.raises(BadInput, match="list of files is too long"):
+    with pytest.raises(BadInputError, match="list of files is too long"):
         wacz.read(path)
 
 
@@ -217,20 +217,20 @@ def test_a_package_that_says_nothing_is_refused(tmp_path: Path, content: bytes) 
     with ZipFile(path, "w") as file:
         file.writestr(NAME, CONTENT)
         file.writestr("datapackage.json", content)
-    with pytest.raises(BadInput, match=r"datapackage\.json"):
+    with pytest.raises(BadInputError, match=r"datapackage\.json"):
         wacz.read(path)
 
 
 def test_what_is_no_wacz_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     path.write_bytes(b"no zip")
-    with pytest.raises(BadInput, match="is no zip file"):
+    with pytest.raises(BadInputError, match="is no zip file"):
         wacz.read(path)
     buffer = io.BytesIO()
     with ZipFile(buffer, "w") as file:
         file.writestr(NAME, CONTENT)
     path.write_bytes(buffer.getvalue())
-    with pytest.raises(BadInput, match=r"datapackage\.json is missing"):
+    with pytest.raises(BadInputError, match=r"datapackage\.json is missing"):
         wacz.read(path)
-    with pytest.raises(BadInput, match="there is no WARC file"):
+    with pytest.raises(BadInputError, match="there is no WARC file"):
         wacz.read(write(path, {"pages/pages.jsonl": b"{}"}))

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from freshet.archive.importers import parquet, parquet_pages
-from freshet.archive.importers.base import Arrival
+from freshet.archive.importers.base import Observation
 from freshet.archive.importers.parquet_pages import row_slices
-from freshet.archive.importers.thrift import CompactReader
-from freshet.core.errors import BadInput
+from freshet.archive.importers.thrift import ThriftReader
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow
 
 COLUMNS = ("source", "page", "time", "html", "kind", "commit")
@@ -27,7 +27,7 @@ def versions(path: Path, bodies: list[bytes], **options) -> Path:
 
 def test_slices_cover_every_row_once_and_in_order(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"%d" % n for n in range(1000)], row_group_size=300)
-    found = list(row_slices(path, COLUMNS, most_rows=128))
+    found = list(row_slices(path, COLUMNS, max_rows=128))
     assert [piece.start for piece in found] == [0, 128, 256, 300, 428, 556, 600, 728, 856, 900]
     assert sum(piece.rows for piece in found) == 1000
 
@@ -38,7 +38,7 @@ def test_a_slice_ends_where_its_pages_would_unpack_to_too_much(
     bodies = [b"%05d" % n * 2_000 for n in range(1_000)]
     path = versions(tmp_path / "v.parquet", bodies, data_page_size=100_000)
     monkeypatch.setattr(parquet_pages, "SLICE_BYTES", 1_000_000)
-    found = list(row_slices(path, COLUMNS, most_rows=100_000))
+    found = list(row_slices(path, COLUMNS, max_rows=100_000))
     assert len(found) > 5
     assert max(piece.rows for piece in found) <= 101
     assert [item.snapshot.body for item in parquet.read(path)] == bodies
@@ -49,7 +49,7 @@ def test_a_page_that_would_unpack_to_too_much_is_not_unpacked(
 ) -> None:
     path = versions(tmp_path / "v.parquet", [bytes(20_000_000)], compression="zstd")
     assert path.stat().st_size < 5_000
-    monkeypatch.setattr(parquet_pages, "LARGEST_PAGE", 10_000_000)
+    monkeypatch.setattr(parquet_pages, "MAX_PAGE_BYTES", 10_000_000)
     (bad,) = parquet.read(path)
     assert isinstance(bad, BadRow)
     assert bad.place == "v.parquet, row 1"
@@ -59,8 +59,8 @@ def test_a_page_that_would_unpack_to_too_much_is_not_unpacked(
 def test_rows_beside_a_value_that_is_too_large_are_taken(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one", bytes(64_000_001), b"<p>two"])
     one, bad, two = parquet.read(path)
-    assert isinstance(one, Arrival)
-    assert isinstance(two, Arrival)
+    assert isinstance(one, Observation)
+    assert isinstance(two, Observation)
     assert bad.why == "html has 64,000,001 bytes, more than the 64,000,000 taken"
 
 
@@ -69,23 +69,23 @@ def test_a_column_that_claims_to_begin_nowhere_is_bad_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: bytes
 ) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one"])
-    offset = CompactReader(b"\x16" + place + b"\x00").struct()[1]
+    offset = ThriftReader(b"\x16" + place + b"\x00").read_struct()[1]
     facts = {3: [b"page"], 7: 10, 9: offset}
     footer = {4: [{1: [{3: facts}], 3: 1}]}
     monkeypatch.setattr(parquet_pages, "_footer", lambda *_: footer)
-    table = parquet.Table(path, [pl.col("page")], 1, parquet.version)
-    with pytest.raises(BadInput, match="is not readable as Parquet"):
-        list(parquet.slices(table))
+    table = parquet.ParquetTable(path, [pl.col("page")], 1, parquet.parse_version)
+    with pytest.raises(BadInputError, match="is not readable as Parquet"):
+        list(parquet.plan_slices(table))
 
 
 def test_a_file_that_claims_more_rows_than_its_pages_hold_is_bad_input(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one"] * 4)
-    table = parquet.Table(path, [pl.col("page")], 4, parquet.version)
-    assert len(list(parquet.slices(table))) == 1
+    table = parquet.ParquetTable(path, [pl.col("page")], 4, parquet.parse_version)
+    assert len(list(parquet.plan_slices(table))) == 1
     content = path.read_bytes()
     page_header = content.index(b"\x15\x08", 4)
     path.write_bytes(content[:page_header] + b"\x15\x06" + content[page_header + 2 :])
-    with pytest.raises(BadInput, match="is not readable as Parquet"):
+    with pytest.raises(BadInputError, match="is not readable as Parquet"):
         list(parquet.read(path))
 
 
@@ -101,4 +101,4 @@ def test_a_file_that_claims_more_rows_than_its_pages_hold_is_bad_input(tmp_path:
 )
 def test_bytes_that_are_no_struct_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"cut short|nested|more than"):
-        CompactReader(data).struct()
+        ThriftReader(data).read_struct()

@@ -4,11 +4,11 @@ import gzip
 from datetime import UTC, datetime
 from pathlib import Path
 
-from freshet.archive.warc.build import resource, response
-from freshet.archive.warc.check import check
-from freshet.archive.warc.digest import agrees
-from freshet.archive.warc.located_record import Fault
-from freshet.archive.warc.record import Record, encode
+from freshet.archive.warc.build import build_resource, build_response
+from freshet.archive.warc.check import check_file
+from freshet.archive.warc.digest import matches_digest
+from freshet.archive.warc.located_record import ArchiveFault
+from freshet.archive.warc.record import WarcRecord, encode_record
 from tests.archive.warc.warc_samples import HTTP, NOW, URL, small_file, visit
 
 SHA1_OF_NOTHING = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
@@ -16,17 +16,17 @@ SHA1_OF_NOTHING = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 
 def reasons(path: Path, content: bytes) -> list[str]:
     path.write_bytes(content)
-    return [fault.what for fault in check(path)]
+    return [fault.problem for fault in check_file(path)]
 
 
 def with_digest(name: str, value: str, block: bytes = HTTP) -> bytes:
     date = datetime(2020, 1, 1, tzinfo=UTC)
     headers = (("Content-Type", "application/http; msgtype=response"), (name, value))
-    return encode(Record("response", "urn:uuid:1", date, URL, headers, block))
+    return encode_record(WarcRecord("response", "urn:uuid:1", date, URL, headers, block))
 
 
 def test_a_file_of_ours_has_no_faults(tmp_path: Path) -> None:
-    content = b"".join(encode(record) for record in visit())
+    content = b"".join(encode_record(record) for record in visit())
     assert reasons(tmp_path / "a.warc.gz", content) == []
 
 
@@ -48,19 +48,19 @@ def test_a_payload_digest_may_leave_out_the_chunked_coding(tmp_path: Path) -> No
 
 
 def test_digests_in_other_spellings_are_understood() -> None:
-    assert agrees("SHA-1:da39a3ee5e6b4b0d3255bfef95601890afd80709", b"")
-    assert agrees("md5:d41d8cd98f00b204e9800998ecf8427e", b"")
-    assert agrees("blake3:whatever", b"")
-    assert not agrees("sha1:!", b"")
+    assert matches_digest("SHA-1:da39a3ee5e6b4b0d3255bfef95601890afd80709", b"")
+    assert matches_digest("md5:d41d8cd98f00b204e9800998ecf8427e", b"")
+    assert matches_digest("blake3:whatever", b"")
+    assert not matches_digest("sha1:!", b"")
 
 
 def test_an_id_used_twice_is_a_fault_within_and_across_files(tmp_path: Path) -> None:
-    member = encode(response(URL, NOW, HTTP))
+    member = encode_record(build_response(URL, NOW, HTTP))
     path = tmp_path / "a.warc.gz"
     assert reasons(path, member + member) == ["record id is used twice"]
     path.write_bytes(member)
     seen: set[bytes] = set()
-    assert [list(check(path, seen=seen)) == [] for _ in range(2)] == [True, False]
+    assert [list(check_file(path, seen_uids=seen)) == [] for _ in range(2)] == [True, False]
 
 
 def test_a_length_that_is_off_by_a_line_end_is_a_fault(tmp_path: Path) -> None:
@@ -84,14 +84,14 @@ def test_trailing_garbage_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_large_block_is_checked_without_being_kept(tmp_path: Path) -> None:
-    record = resource(URL, NOW, bytes(70_000_000), "application/octet-stream")
+    record = build_resource(URL, NOW, bytes(70_000_000), "application/octet-stream")
     bad = (*record.headers[:-1], ("WARC-Block-Digest", SHA1_OF_NOTHING))
     path = tmp_path / "a.warc.gz"
-    assert reasons(path, encode(record)) == []
-    other = Record("resource", "urn:uuid:2", NOW, URL, bad, record.block)
-    assert reasons(path, encode(other)) == ["block does not have its WARC-Block-Digest"]
+    assert reasons(path, encode_record(record)) == []
+    other = WarcRecord("resource", "urn:uuid:2", NOW, URL, bad, record.block)
+    assert reasons(path, encode_record(other)) == ["block does not have its WARC-Block-Digest"]
 
 
 def test_a_fault_names_file_offset_reason_and_record() -> None:
-    fault = Fault("news.warc.gz", 812, "record is cut short", "urn:uuid:1")
+    fault = ArchiveFault("news.warc.gz", 812, "record is cut short", "urn:uuid:1")
     assert str(fault) == "news.warc.gz, offset 812: record is cut short (urn:uuid:1)"

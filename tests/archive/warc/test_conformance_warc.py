@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from freshet.archive.warc.check import check
-from freshet.archive.warc.located_record import Located
-from freshet.archive.warc.read import records
+from freshet.archive.warc.check import check_file
+from freshet.archive.warc.located_record import LocatedRecord
+from freshet.archive.warc.read import read_records
 
 FOLDER = Path(os.environ.get("FRESHET_DATA", "")) / "conformance" / "warc"
 CASES: list[dict[str, Any]] = (
@@ -22,7 +22,7 @@ if CASES:
 
     @pytest.mark.parametrize("case", CASES, ids=[case["file"] for case in CASES])
     def test_check_flags_a_file_exactly_when_it_is_broken(case: dict[str, Any]) -> None:
-        faults = list(check(FOLDER / case["file"]))
+        faults = list(check_file(FOLDER / case["file"]))
         assert bool(faults) == case["must_be_flagged"], faults
 
     @pytest.mark.parametrize(
@@ -31,5 +31,7 @@ if CASES:
         ids=lambda case: case["file"],
     )
     def test_every_record_of_a_sound_file_is_read(case: dict[str, Any]) -> None:
-        found = [item for item in records(FOLDER / case["file"]) if isinstance(item, Located)]
+        found = [
+            item for item in read_records(FOLDER / case["file"]) if isinstance(item, LocatedRecord)
+        ]
         assert len(found) == case["warcio_records"]

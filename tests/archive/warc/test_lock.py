@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
-from freshet.archive.warc.writer import Writer
-from freshet.core.errors import Locked, NoSpace
+from freshet.archive.warc.writer import WarcWriter
+from freshet.core.errors import LockedError, NoSpaceError
 from tests.archive.warc.warc_samples import CLOCK, ORIGIN
 
 
@@ -15,14 +15,16 @@ def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     second = ArchiveLock(tmp_path)
     with (
         ArchiveLock(tmp_path, command="freshet run", clock=CLOCK),
-        pytest.raises(Locked, match=rf"'freshet run' \(process {os.getpid()}, since 2026-11-15"),
+        pytest.raises(
+            LockedError, match=rf"'freshet run' \(process {os.getpid()}, since 2026-11-15"
+        ),
     ):
-        second.take()
+        second.acquire()
     assert not second.is_held
 
 
 def test_a_released_lock_can_be_taken(tmp_path: Path) -> None:
-    first = ArchiveLock(tmp_path).take()
+    first = ArchiveLock(tmp_path).acquire()
     first.release()
     with ArchiveLock(tmp_path) as second:
         assert second.is_held
@@ -30,13 +32,13 @@ def test_a_released_lock_can_be_taken(tmp_path: Path) -> None:
 
 def test_taking_a_lock_twice_changes_nothing(tmp_path: Path) -> None:
     with ArchiveLock(tmp_path) as lock:
-        assert lock.take() is lock
+        assert lock.acquire() is lock
 
 
 def test_a_dead_holders_lock_is_taken(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
-        ArchiveLock(tmp_path, command="freshet import").take()
+        ArchiveLock(tmp_path, command="freshet import").acquire()
         os._exit(0)
     os.waitpid(child, 0)
     assert "freshet import" in (tmp_path / LOCK_NAME).read_text()
@@ -45,21 +47,21 @@ def test_a_dead_holders_lock_is_taken(tmp_path: Path) -> None:
 
 
 def test_two_writers_never_share_a_folder(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN), pytest.raises(Locked, match="wait until it ends"):
-        Writer(tmp_path, ORIGIN)
+    with WarcWriter(tmp_path, ORIGIN), pytest.raises(LockedError, match="wait until it ends"):
+        WarcWriter(tmp_path, ORIGIN)
 
 
 def test_a_holder_who_left_no_name_is_another_process(tmp_path: Path) -> None:
     with ArchiveLock(tmp_path):
         (tmp_path / LOCK_NAME).write_text("")
-        with pytest.raises(Locked, match="another process"):
-            ArchiveLock(tmp_path).take()
+        with pytest.raises(LockedError, match="another process"):
+            ArchiveLock(tmp_path).acquire()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(NoSpace, match="file/archive cannot be written"):
-        ArchiveLock(tmp_path / "file" / "archive").take()
+    with pytest.raises(NoSpaceError, match="file/archive cannot be written"):
+        ArchiveLock(tmp_path / "file" / "archive").acquire()
 
 
 def test_asking_who_holds_a_lock_creates_nothing(tmp_path: Path) -> None:

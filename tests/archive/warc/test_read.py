@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.archive.warc.build import resource, response
-from freshet.archive.warc.gzip_member import HEADER
-from freshet.archive.warc.http_message import Payload, payload
-from freshet.archive.warc.located_record import Fault, Located
-from freshet.archive.warc.read import read_record, records
-from freshet.archive.warc.record import Record, encode, parse_date
-from freshet.archive.warc.scan import plain_records
-from freshet.archive.warc.writer import Writer
-from freshet.core.errors import BadInput, Damaged, NotFound
+from freshet.archive.warc.build import build_resource, build_response
+from freshet.archive.warc.gzip_member import GZIP_HEADER
+from freshet.archive.warc.http_message import HttpPayload, parse_payload
+from freshet.archive.warc.located_record import ArchiveFault, LocatedRecord
+from freshet.archive.warc.read import read_record, read_records
+from freshet.archive.warc.record import WarcRecord, encode_record, parse_date
+from freshet.archive.warc.scan import scan_plain_records
+from freshet.archive.warc.writer import WarcWriter
+from freshet.core.errors import BadInputError, DamagedError, NotFoundError
 from tests.archive.warc.warc_samples import CLOCK, HTTP, NOW, ORIGIN, URL, small_file, visit
 
 PLAIN = (
@@ -36,12 +36,12 @@ def plain(number: int, block: bytes, length: int | None = None) -> bytes:
     return PLAIN % (identity, len(block) if length is None else length, block)
 
 
-def found(path: Path) -> list[Located]:
-    return [item for item in records(path) if isinstance(item, Located)]
+def found(path: Path) -> list[LocatedRecord]:
+    return [item for item in read_records(path) if isinstance(item, LocatedRecord)]
 
 
-def faults(path: Path) -> list[Fault]:
-    return [item for item in records(path) if isinstance(item, Fault)]
+def faults(path: Path) -> list[ArchiveFault]:
+    return [item for item in read_records(path) if isinstance(item, ArchiveFault)]
 
 
 printable = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), min_size=1)
@@ -61,15 +61,15 @@ def test_what_is_written_is_read_back(
     date: datetime,
 ) -> None:
     path = tmp_path_factory.mktemp("archive") / "a.warc.gz"
-    kept = Record("resource", "urn:uuid:0", date, target, tuple(headers), block)
-    path.write_bytes(encode(kept))
+    kept = WarcRecord("resource", "urn:uuid:0", date, target, tuple(headers), block)
+    path.write_bytes(encode_record(kept))
     [located] = found(path)
     assert located.record == kept
-    assert encode(located.record) == path.read_bytes()
+    assert encode_record(located.record) == path.read_bytes()
 
 
 def test_a_record_is_read_at_its_place(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
         places = writer.append(visit())
     kinds = [read_record(tmp_path / p.file, p.offset, p.length).type for p in places]
     assert kinds == ["response", "request", "metadata"]
@@ -78,27 +78,27 @@ def test_a_record_is_read_at_its_place(tmp_path: Path) -> None:
 
 def test_a_wrong_place_is_damage_and_says_what_to_do(tmp_path: Path) -> None:
     path = small_file(tmp_path)
-    with pytest.raises(Damaged, match=r"offset 3: .*; run 'freshet check --repair'"):
+    with pytest.raises(DamagedError, match=r"offset 3: .*; run 'freshet check --repair'"):
         read_record(path, 3)
-    with pytest.raises(Damaged, match="record is cut short"):
+    with pytest.raises(DamagedError, match="record is cut short"):
         read_record(path, 0, 50)
-    with pytest.raises(Damaged, match="bytes long, not"):
+    with pytest.raises(DamagedError, match="bytes long, not"):
         read_record(path, 0, path.stat().st_size)
-    with pytest.raises(Damaged, match="no record is there"):
+    with pytest.raises(DamagedError, match="no record is there"):
         read_record(path, path.stat().st_size)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"gone\.warc\.gz is not there"):
+    with pytest.raises(NotFoundError, match=r"gone\.warc\.gz is not there"):
         read_record(tmp_path / "gone.warc.gz", 0)
-    with pytest.raises(BadInput, match="cannot be read"):
-        list(records(tmp_path))
+    with pytest.raises(BadInputError, match="cannot be read"):
+        list(read_records(tmp_path))
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(b"")
-    assert list(records(path)) == []
+    assert list(read_records(path)) == []
 
 
 def test_plain_records_are_read_with_their_places(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_plain_records_are_read_with_their_places(tmp_path: Path) -> None:
     first, second = found(path)
     assert (first.record.block, second.record.block) == (b"one", b"two")
     assert second.offset == first.length
-    assert not first.copyable
+    assert not first.is_copyable
     assert read_record(path, second.offset, second.length) == second.record
 
 
@@ -124,7 +124,7 @@ def test_a_wrong_length_in_a_plain_file_costs_one_record(tmp_path: Path, length:
 def test_many_records_in_one_member_are_read_but_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(gzip.compress(plain(1, b"one") + plain(2, b"two")))
-    assert [(item.record.block, item.copyable) for item in found(path)] == [
+    assert [(item.record.block, item.is_copyable) for item in found(path)] == [
         (b"one", False),
         (b"two", False),
     ]
@@ -137,7 +137,7 @@ def test_arc_records_become_warc_records_with_stable_ids(tmp_path: Path) -> None
     path.write_bytes(ARC_OPENING + entry)
     [opening, page] = found(path)
     assert (opening.record.type, page.record.type) == ("warcinfo", "response")
-    assert payload(page.record).body == b"<p>hi</p>"
+    assert parse_payload(page.record).body == b"<p>hi</p>"
     assert page.record.date == datetime(2014, 2, 16, 5, 2, 21, tzinfo=UTC)
     assert [item.record.id for item in found(path)] == [opening.record.id, page.record.id]
 
@@ -154,7 +154,9 @@ def test_good_records_around_a_bad_one_are_kept(tmp_path: Path) -> None:
 
 def test_garbage_between_members_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
-    one, two = (encode(resource(URL, NOW, body, "text/plain")) for body in (b"one", b"two"))
+    one, two = (
+        encode_record(build_resource(URL, NOW, body, "text/plain")) for body in (b"one", b"two")
+    )
     path.write_bytes(one + b"\x1f\x8b\x08garbage" + two + b"end")
     assert [item.record.block for item in found(path)] == [b"one", b"two"]
     assert [fault.offset for fault in faults(path)] == [len(one), path.stat().st_size - 3]
@@ -164,7 +166,7 @@ def test_a_record_without_a_mandatory_field_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     for name in (b"WARC-Type", b"WARC-Record-ID", b"WARC-Date", b"Content-Length"):
         path.write_bytes(plain(1, b"one").replace(name, b"X-Other") + plain(2, b"two"))
-        assert name.decode() in faults(path)[0].what
+        assert name.decode() in faults(path)[0].problem
         assert [item.record.block for item in found(path)] == [b"two"]
 
 
@@ -173,12 +175,12 @@ def test_an_absurd_length_or_a_bomb_takes_no_memory(tmp_path: Path) -> None:
     bomb = gzip.compress(plain(1, bytes(50_000_000)), compresslevel=1)
     path.write_bytes(gzip.compress(plain(2, b"two", 10**17)) + bomb)
     tracemalloc.start()
-    lying, large = records(path, keep=1000)
+    lying, large = read_records(path, keep_bytes=1000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert isinstance(lying, Fault)
-    assert isinstance(large, Located)
-    assert (large.size, large.is_partial, len(large.record.block)) == (50_000_000, True, 1000)
+    assert isinstance(lying, ArchiveFault)
+    assert isinstance(large, LocatedRecord)
+    assert (large.block_size, large.is_partial, len(large.record.block)) == (50_000_000, True, 1000)
     assert peak < 10_000_000
 
 
@@ -187,7 +189,7 @@ def test_unix_line_ends_and_brackets_are_tolerated(tmp_path: Path) -> None:
     head = "WARC/0.18\nWARC-Type: resource\nWARC-Record-ID: <x>\nWARC-Date: 2008-10-294T05:21:46Z\n"
     path.write_bytes(f"{head}WARC-Target-URI: <{URL}>\nContent-Length: 4\n\na\r\n\r\n\n".encode())
     [item] = found(path)
-    assert (item.record.target, item.record.id) == (URL, "x")
+    assert (item.record.target_uri, item.record.id) == (URL, "x")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2020-13-01", "9999-99", "9999-12-999"])
@@ -195,18 +197,18 @@ def test_what_is_no_date_is_none(text: str) -> None:
     assert parse_date(text) is None
 
 
-def http(block: bytes) -> Payload:
-    return payload(response(URL, NOW, block))
+def http(block: bytes) -> HttpPayload:
+    return parse_payload(build_response(URL, NOW, block))
 
 
 def test_a_payload_has_status_headers_and_body() -> None:
-    assert http(HTTP) == Payload(200, (("Content-Type", "text/html"),), b"<p>hello</p>")
+    assert http(HTTP) == HttpPayload(200, (("Content-Type", "text/html"),), b"<p>hello</p>")
 
 
 def test_a_content_coding_is_left_alone() -> None:
     packed = gzip.compress(b"<p>")
     block = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed
-    assert http(block) == Payload(200, (("Content-Encoding", "gzip"),), packed)
+    assert http(block) == HttpPayload(200, (("Content-Encoding", "gzip"),), packed)
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -234,20 +236,20 @@ def test_chunks_are_joined_where_there_are_chunks(block: bytes, body: bytes) -> 
 @pytest.mark.parametrize(
     ("block", "expected"),
     [
-        (b"HTTP/1.0 404\n\nx", Payload(404, (), b"x")),
-        (b"HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nodd\r\n\r\nx", Payload(200, (("A", "1 2"),), b"x")),
-        (b"HTTP/1.1 200 OK\r\nA: \xe9\r\n\r\n", Payload(200, (("A", "é"),), b"")),
-        (b"HTTP/1.1 200 OK\r\nA: b", Payload(200, (("A", "b"),), b"")),
-        (b"HTTP/1.1 OK\r\n\r\nx", Payload(None, (), b"x")),
+        (b"HTTP/1.0 404\n\nx", HttpPayload(404, (), b"x")),
+        (b"HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nodd\r\n\r\nx", HttpPayload(200, (("A", "1 2"),), b"x")),
+        (b"HTTP/1.1 200 OK\r\nA: \xe9\r\n\r\n", HttpPayload(200, (("A", "é"),), b"")),
+        (b"HTTP/1.1 200 OK\r\nA: b", HttpPayload(200, (("A", "b"),), b"")),
+        (b"HTTP/1.1 OK\r\n\r\nx", HttpPayload(None, (), b"x")),
     ],
 )
-def test_odd_servers_are_understood(block: bytes, expected: Payload) -> None:
+def test_odd_servers_are_understood(block: bytes, expected: HttpPayload) -> None:
     assert http(block) == expected
 
 
 def test_a_resource_is_its_own_payload() -> None:
-    kept = resource(URL, NOW, b"text", "text/plain")
-    assert payload(kept) == Payload(None, (("Content-Type", "text/plain"),), b"text")
+    kept = build_resource(URL, NOW, b"text", "text/plain")
+    assert parse_payload(kept) == HttpPayload(None, (("Content-Type", "text/plain"),), b"text")
 
 
 class CountingFile(io.BytesIO):
@@ -266,8 +268,8 @@ class CountingFile(io.BytesIO):
 )
 def test_a_file_full_of_record_starts_is_read_in_linear_time(line: bytes) -> None:
     file = CountingFile(line * (200_000 // len(line)))
-    faults = list(plain_records(Path("a.warc"), file, 0, 1_000))
-    assert all(isinstance(fault, Fault) for fault in faults)
+    faults = list(scan_plain_records(Path("a.warc"), file, 0, 1_000))
+    assert all(isinstance(fault, ArchiveFault) for fault in faults)
     assert file.bytes_read < 100_000_000
 
 
@@ -275,10 +277,10 @@ def test_damaged_members_that_overlap_without_end_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("freshet.archive.warc.scan._EFFORT_BYTES", 0)
-    start = HEADER + b"\x00\xff\xff\x00\x00" + b"WARC/1.0\r\nContent-Length: 100000\r\n\r\n"
+    start = GZIP_HEADER + b"\x00\xff\xff\x00\x00" + b"WARC/1.0\r\nContent-Length: 100000\r\n\r\n"
     path = tmp_path / "a.warc.gz"
     path.write_bytes(start * 8_000)
-    *_, last = records(path)
+    *_, last = read_records(path)
     assert "the rest of the file is not read" in str(last)
 
 
@@ -289,5 +291,5 @@ def test_a_line_of_an_arc_without_end_is_a_fault_and_not_held_in_memory(tmp_path
     faults_found = faults(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "a line of it has more than 1,048,576 bytes" in faults_found[-1].what
+    assert "a line of it has more than 1,048,576 bytes" in faults_found[-1].problem
     assert peak < 70_000_000

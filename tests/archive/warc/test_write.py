@@ -8,20 +8,20 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
 from freshet.archive.warc.build import (
-    Original,
-    resource,
-    response,
-    revisit_identical,
-    revisit_not_modified,
+    RevisitOriginal,
+    build_identical_revisit,
+    build_not_modified_revisit,
+    build_resource,
+    build_response,
 )
-from freshet.archive.warc.check import check
+from freshet.archive.warc.check import check_file
 from freshet.archive.warc.digest import sha1
-from freshet.archive.warc.gzip_member import HEADER
+from freshet.archive.warc.gzip_member import GZIP_HEADER
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.read import read_record, records
-from freshet.archive.warc.record import encode
-from freshet.archive.warc.writer import WriteAt, Writer
-from freshet.core.errors import BadInput, NoSpace, StorageError
+from freshet.archive.warc.read import read_record, read_records
+from freshet.archive.warc.record import encode_record
+from freshet.archive.warc.writer import WarcWriter, WriteAt
+from freshet.core.errors import BadInputError, NoSpaceError, StorageError
 from tests.archive.warc.warc_samples import (
     CLOCK,
     HTTP,
@@ -37,13 +37,13 @@ HEAD = b"HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"
 
 
 def all_kinds(folder: Path) -> Path:
-    original = Original("urn:uuid:00000000-0000-0000-0000-000000000001", URL, NOW)
-    with Writer(folder, ORIGIN, clock=CLOCK) as writer:
+    original = RevisitOriginal("urn:uuid:00000000-0000-0000-0000-000000000001", URL, NOW)
+    with WarcWriter(folder, ORIGIN, clock=CLOCK) as writer:
         places = writer.append([
             *visit(),
-            resource(URL, NOW, b"text", "text/plain"),
-            revisit_identical(URL, NOW, HEAD, original, sha1(b"<p>hello</p>")),
-            revisit_not_modified(URL, NOW, HEAD, original),
+            build_resource(URL, NOW, b"text", "text/plain"),
+            build_identical_revisit(URL, NOW, HEAD, original, sha1(b"<p>hello</p>")),
+            build_not_modified_revisit(URL, NOW, HEAD, original),
         ])  # fmt: skip
     return folder / places[0].file
 
@@ -64,13 +64,13 @@ def test_fastwarc_reads_every_kind_and_finds_the_digests_right(tmp_path: Path) -
     path = all_kinds(tmp_path)
     found = list(FastwarcIterator(str(path), verify_digests=True))
     assert len(found) == 7
-    places = [place.offset for place in records(path)]
+    places = [place.offset for place in read_records(path)]
     assert [record.stream_pos for record in found] == places
 
 
 def test_a_record_is_one_gzip_member_without_a_time() -> None:
-    member = encode(response(URL, NOW, HTTP))
-    assert member.startswith(HEADER)
+    member = encode_record(build_response(URL, NOW, HTTP))
+    assert member.startswith(GZIP_HEADER)
 
 
 def test_the_file_opens_with_who_wrote_it(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_request_and_metadata_point_to_the_response() -> None:
 
 
 def test_a_revisit_names_its_original() -> None:
-    original = Original("urn:uuid:00000000-0000-0000-0000-000000000001", URL, NOW)
-    again = revisit_identical(URL, NOW, HEAD, original, sha1(b""))
-    assert again.field("WARC-Refers-To") == f"<{original.id}>"
+    original = RevisitOriginal("urn:uuid:00000000-0000-0000-0000-000000000001", URL, NOW)
+    again = build_identical_revisit(URL, NOW, HEAD, original, sha1(b""))
+    assert again.field("WARC-Refers-To") == f"<{original.record_id}>"
     assert again.field("WARC-Refers-To-Target-URI") == URL
     assert again.field("WARC-Refers-To-Date") == "2026-11-15T08:30:00.123456Z"
     assert again.field("WARC-Profile").endswith("identical-payload-digest")
@@ -99,8 +99,8 @@ def test_a_revisit_names_its_original() -> None:
 
 
 def test_a_file_is_open_until_the_writer_closes(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, ORIGIN, clock=CLOCK)
-    [place] = writer.append([response(URL, NOW, HTTP)])
+    writer = WarcWriter(tmp_path, ORIGIN, clock=CLOCK)
+    [place] = writer.append([build_response(URL, NOW, HTTP)])
     writer.sync()
     assert (tmp_path / f"{place.file}.open").exists()
     assert read_record(tmp_path / place.file, place.offset, place.length).block == HTTP
@@ -109,14 +109,16 @@ def test_a_file_is_open_until_the_writer_closes(tmp_path: Path) -> None:
 
 
 def test_a_full_file_is_followed_by_another(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN, clock=CLOCK, max_bytes=600) as writer:
-        places = [place for _ in range(4) for place in writer.append([response(URL, NOW, HTTP)])]
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, max_bytes=600) as writer:
+        places = [
+            place for _ in range(4) for place in writer.append([build_response(URL, NOW, HTTP)])
+        ]
     assert len({place.file for place in places}) > 1
-    assert all(read_record(tmp_path / p.file, p.offset, p.length).target == URL for p in places)
+    assert all(read_record(tmp_path / p.file, p.offset, p.length).target_uri == URL for p in places)
 
 
 def test_a_writer_that_wrote_nothing_leaves_no_file(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
         assert writer.append([]) == []
         writer.sync()
     assert not list(tmp_path.glob("*.warc.gz*"))
@@ -128,9 +130,9 @@ def test_names_are_unique_even_when_the_clock_stands_still(tmp_path: Path) -> No
 
 def test_a_foreign_member_is_copied_byte_for_byte(tmp_path: Path) -> None:
     path = small_file(tmp_path / "foreign", (b"one", b"two" * 1000))
-    *_, last = records(path)
+    *_, last = read_records(path)
     raw = path.read_bytes()[last.offset :]
-    with Writer(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
+    with WarcWriter(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
         [by_bytes] = writer.append([raw])
         by_range = writer.copy_range(path, last.offset, last.length)
     copied = (tmp_path / "ours" / by_bytes.file).read_bytes()
@@ -140,12 +142,12 @@ def test_a_foreign_member_is_copied_byte_for_byte(tmp_path: Path) -> None:
 
 def test_a_range_beyond_the_file_appends_nothing(tmp_path: Path) -> None:
     path = small_file(tmp_path / "foreign")
-    with Writer(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
-        [place] = writer.append([response(URL, NOW, HTTP)])
-        with pytest.raises(BadInput, match="ends 1000 bytes before"):
+    with WarcWriter(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
+        [place] = writer.append([build_response(URL, NOW, HTTP)])
+        with pytest.raises(BadInputError, match="ends 1000 bytes before"):
             writer.copy_range(path, 0, path.stat().st_size + 1000)
-        writer.append([response(URL, NOW, HTTP)])
-    assert list(check(tmp_path / "ours" / place.file)) == []
+        writer.append([build_response(URL, NOW, HTTP)])
+    assert list(check_file(tmp_path / "ours" / place.file)) == []
 
 
 def failing(after: int, error: int) -> WriteAt:
@@ -163,27 +165,29 @@ def failing(after: int, error: int) -> WriteAt:
     return write
 
 
-@pytest.mark.parametrize(("error", "kind"), [(errno.ENOSPC, NoSpace), (errno.EIO, StorageError)])
+@pytest.mark.parametrize(
+    ("error", "kind"), [(errno.ENOSPC, NoSpaceError), (errno.EIO, StorageError)]
+)
 def test_a_failed_write_leaves_whole_records_and_the_writer_goes_on(
     tmp_path: Path, error: int, kind: type[StorageError]
 ) -> None:
-    writer = Writer(tmp_path, ORIGIN, clock=CLOCK, write=failing(3, error))
-    [first] = writer.append([response(URL, NOW, HTTP)])
+    writer = WarcWriter(tmp_path, ORIGIN, clock=CLOCK, write_at=failing(3, error))
+    [first] = writer.append([build_response(URL, NOW, HTTP)])
     with pytest.raises(kind, match=r"\.warc\.gz\.open"):
         writer.append(visit())
     assert (tmp_path / f"{first.file}.open").stat().st_size == first.offset + first.length
-    [second] = writer.append([response(URL, NOW, HTTP)])
+    [second] = writer.append([build_response(URL, NOW, HTTP)])
     writer.close()
     assert second.offset == first.offset + first.length
-    assert list(check(tmp_path / first.file)) == []
+    assert list(check_file(tmp_path / first.file)) == []
 
 
 def test_a_disk_that_is_full_from_the_start_leaves_no_file(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN, clock=CLOCK, write=failing(0, errno.ENOSPC)) as writer:
-        with pytest.raises(NoSpace, match="free space"):
-            writer.append([response(URL, NOW, HTTP)])
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, write_at=failing(0, errno.ENOSPC)) as writer:
+        with pytest.raises(NoSpaceError, match="free space"):
+            writer.append([build_response(URL, NOW, HTTP)])
         assert not list(tmp_path.glob("*.warc.gz*"))
-        writer.append([response(URL, NOW, HTTP)])
+        writer.append([build_response(URL, NOW, HTTP)])
     assert len(list(tmp_path.glob("*.warc.gz"))) == 1
 
 
@@ -191,30 +195,32 @@ def test_short_writes_are_finished(tmp_path: Path) -> None:
     def drip(file: int, data: bytes | memoryview, offset: int) -> int:
         return os.pwrite(file, data[:7], offset)
 
-    with Writer(tmp_path, ORIGIN, clock=CLOCK, write=drip) as writer:
-        [place] = writer.append([response(URL, NOW, HTTP)])
-    assert list(check(tmp_path / place.file)) == []
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, write_at=drip) as writer:
+        [place] = writer.append([build_response(URL, NOW, HTTP)])
+    assert list(check_file(tmp_path / place.file)) == []
 
 
 def test_a_writer_accepts_only_a_lock_held_on_its_folder(tmp_path: Path) -> None:
-    with ArchiveLock(tmp_path) as lock, Writer(tmp_path, ORIGIN, lock=lock) as writer:
-        writer.append([response(URL, NOW, HTTP)])
+    with ArchiveLock(tmp_path) as lock, WarcWriter(tmp_path, ORIGIN, lock=lock) as writer:
+        writer.append([build_response(URL, NOW, HTTP)])
     with pytest.raises(StorageError, match="not held"):
-        Writer(tmp_path, ORIGIN, lock=lock)
+        WarcWriter(tmp_path, ORIGIN, lock=lock)
 
 
 def test_a_header_value_cannot_smuggle_in_another_header(tmp_path: Path) -> None:
-    sly = response(URL, NOW, HTTP, headers=(("WARC-IP-Address", "::1\r\nWARC-Type: warcinfo"),))
-    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
+    sly = build_response(
+        URL, NOW, HTTP, headers=(("WARC-IP-Address", "::1\r\nWARC-Type: warcinfo"),)
+    )
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
         [place] = writer.append([sly])
     assert read_record(tmp_path / place.file, place.offset).type == "response"
 
 
 def test_the_next_file_has_the_name_that_was_told_before_it_was_begun(tmp_path: Path) -> None:
-    with Writer(tmp_path, ORIGIN, clock=CLOCK) as writer:
-        name = writer.next_name()
-        assert writer.next_name() == name
+    with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
+        name = writer.next_file_name()
+        assert writer.next_file_name() == name
         assert not list(tmp_path.glob("*.warc.gz*"))
-        [place] = writer.append([response(URL, NOW, HTTP)])
+        [place] = writer.append([build_response(URL, NOW, HTTP)])
         assert place.file == name
-        assert writer.next_name() != name
+        assert writer.next_file_name() != name

@@ -4,9 +4,15 @@ import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
-from freshet.archive.warc.build import Origin, metadata, request, resource, response
-from freshet.archive.warc.record import Record
-from freshet.archive.warc.writer import Writer
+from freshet.archive.warc.build import (
+    ArchiveOrigin,
+    build_metadata,
+    build_request,
+    build_resource,
+    build_response,
+)
+from freshet.archive.warc.record import WarcRecord
+from freshet.archive.warc.writer import WarcWriter
 from freshet.core.clock import FixedClock
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
@@ -16,21 +22,21 @@ __all__ = ["CLOCK", "HTTP", "NOW", "ORIGIN", "URL", "FastwarcIterator", "small_f
 
 NOW = datetime(2026, 11, 15, 8, 30, 0, 123456, tzinfo=UTC)
 CLOCK = FixedClock(NOW)
-ORIGIN = Origin("freshet/0.1", source="news", contact="a@example.org")
+ORIGIN = ArchiveOrigin("freshet/0.1", source="news", contact="a@example.org")
 URL = "https://example.org/"
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
 
 
-def visit(body: bytes = b"<p>hello</p>") -> list[Record]:
+def visit(body: bytes = b"<p>hello</p>") -> list[WarcRecord]:
     """Return the three records of one visit."""
-    answer = response(URL, NOW, HTTP.replace(b"<p>hello</p>", body))
-    asked = request(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", answer=answer)
-    return [answer, asked, metadata({"fetchTimeMs": "12"}, about=answer)]
+    answer = build_response(URL, NOW, HTTP.replace(b"<p>hello</p>", body))
+    asked = build_request(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", response=answer)
+    return [answer, asked, build_metadata({"fetchTimeMs": "12"}, about=answer)]
 
 
 def small_file(folder: Path, bodies: tuple[bytes, ...] = (b"one", b"two")) -> Path:
     """Write a file of a warcinfo record and a resource per body."""
-    with Writer(folder, ORIGIN, clock=CLOCK) as writer:
+    with WarcWriter(folder, ORIGIN, clock=CLOCK) as writer:
         for body in bodies:
-            [place] = writer.append([resource(URL, NOW, body, "text/plain")])
+            [place] = writer.append([build_resource(URL, NOW, body, "text/plain")])
     return folder / place.file

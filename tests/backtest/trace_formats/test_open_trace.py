@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from freshet.backtest.trace_formats import FORMS, guess, open_trace
-from freshet.backtest.trace_formats.readers import Told
-from freshet.backtest.trace_formats.saved_trace import save
-from freshet.core.errors import BadInput, FreshetError, NotFound, UsageError
-from freshet.core.tables import keys_of
+from freshet.backtest.trace_formats import FORMATS, guess_format, open_trace
+from freshet.backtest.trace_formats.readers import ReadListener
+from freshet.backtest.trace_formats.saved_trace import save_trace
+from freshet.core.errors import BadInputError, FreshetError, NotFoundError, UsageError
+from freshet.core.tables import hash_names
 from tests.backtest.traces import drawn, lines_of
 from tests.record.record_samples import arrive, html, make, record
 
@@ -70,8 +70,8 @@ def write_bing(folder: Path) -> Path:
 def test_a_table_of_observations_is_a_trace_by_days(tmp_path: Path) -> None:
     trace = open_trace(write_csv(tmp_path / "shop.csv", "x.x..", "..x.x"), impute=False)
     assert (trace.name, lines_of(trace)) == ("shop", ["x.x..", "..x.x"])
-    assert trace.pages.hosts.tolist() == keys_of(["example.org"] * 2).tolist()
-    assert trace.pages.sites.tolist() == keys_of(["example.org"] * 2).tolist()
+    assert trace.pages.hosts.tolist() == hash_names(["example.org"] * 2).tolist()
+    assert trace.pages.sites.tolist() == hash_names(["example.org"] * 2).tolist()
     assert trace.new_links is None
 
 
@@ -104,7 +104,7 @@ def test_bad_rows_are_told_and_do_not_hinder_the_rest(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "a.csv", "x.x.", ".x.x")
     file.write_text(file.read_text() + "https://example.org/0,yesterday,1\n")
     notes: list[str] = []
-    trace = open_trace(file, told=Told(note=notes.append))
+    trace = open_trace(file, listener=ReadListener(note=notes.append))
     assert lines_of(trace) == ["x.x.", ".x.x"]
     assert len(notes) == 1
     assert "1 could not be read, the first being a.csv, line 10" in notes[0]
@@ -124,7 +124,7 @@ def test_daily_observations_are_a_named_trace_and_not_imputed(tmp_path: Path) ->
     folder = write_days(tmp_path, "xxxxx?xxxx", "...x...x..")
     trace = open_trace(folder, name="snap")
     assert (trace.name, lines_of(trace)) == ("snap", ["xxxxx?xxxx", "...x...x.."])
-    assert trace.pages.sites.tolist() == keys_of(["some_snap"] * 2).tolist()
+    assert trace.pages.sites.tolist() == hash_names(["some_snap"] * 2).tolist()
     assert open_trace(folder).name == "mixed"
     assert open_trace(folder / "observations.parquet").digest == trace.digest
     assert lines_of(open_trace(folder, impute=True))[0] == "xxxxxXxxxx"
@@ -166,15 +166,15 @@ def test_a_collection_may_be_opened_by_source(tmp_path: Path) -> None:
     trace = open_trace(tmp_path / "kept", name="new")
     assert (trace.name, lines_of(trace)) == ("new", ["xxx", "xxx"])
     said = "no page is known on 80% of the 93 days from 2024-01-02 to 2024-04-03, the best one on"
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInputError, match=said):
         open_trace(tmp_path / "kept")
-    with pytest.raises(NotFound, match="no page has source 'newest'"):
+    with pytest.raises(NotFoundError, match="no page has source 'newest'"):
         open_trace(tmp_path / "kept", name="newest")
 
 
 def test_a_saved_trace_opens_as_it_was(tmp_path: Path) -> None:
     trace = drawn("x.x?", "..xx")
-    save(trace, tmp_path / "kept")
+    save_trace(trace, tmp_path / "kept")
     opened = open_trace(tmp_path / "kept")
     assert (opened.name, opened.digest) == ("drawn", trace.digest)
 
@@ -188,17 +188,19 @@ def test_without_a_place_the_pages_are_generated() -> None:
 
 
 def test_every_form_is_told_from_what_is_there(tmp_path: Path) -> None:
-    save(drawn("x.x", "..x"), tmp_path / "trace")
+    save_trace(drawn("x.x", "..x"), tmp_path / "trace")
     write_bing(tmp_path / "bing")
     (tmp_path / "parquet").mkdir()
     write_days(tmp_path / "parquet", "x.x", "..x")
     make(tmp_path / "catalog").close()
     (tmp_path / "git" / ".git").mkdir(parents=True)
-    assert [form for form in FORMS if form != "csv" and guess(tmp_path / form) != form] == []
-    assert guess(tmp_path / "parquet" / "observations.parquet") == "parquet"
+    assert [
+        form for form in FORMATS if form != "csv" and guess_format(tmp_path / form) != form
+    ] == []
+    assert guess_format(tmp_path / "parquet" / "observations.parquet") == "parquet"
     for name in ("a.csv", "a.tsv", "a.txt", "a.csv.gz"):
         (tmp_path / name).touch()
-        assert guess(tmp_path / name) == "csv"
+        assert guess_format(tmp_path / name) == "csv"
 
 
 @pytest.mark.parametrize(
@@ -207,14 +209,14 @@ def test_every_form_is_told_from_what_is_there(tmp_path: Path) -> None:
 def test_a_trace_on_which_all_policies_are_equal_is_refused(
     tmp_path: Path, lines: tuple[str, ...]
 ) -> None:
-    save(drawn(*lines), tmp_path / "kept")
+    save_trace(drawn(*lines), tmp_path / "kept")
     said = {
         "x.x..": "has one page",
         "?????": "has only unknown cells",
         "x.": "has 2 cycles, and the first 2 only warm up",
         "xx...": "has no change after the first 2 cycles",
     }
-    with pytest.raises(BadInput, match=said[lines[0]]):
+    with pytest.raises(BadInputError, match=said[lines[0]]):
         open_trace(tmp_path / "kept")
 
 
@@ -226,14 +228,14 @@ def test_files_that_tell_nothing_are_refused(tmp_path: Path) -> None:
         ("page,time,changed\na,0001-01-01,0\nb,2026-01-01,1\n", "days apart"),
     ]:
         file.write_text(text)
-        with pytest.raises(BadInput, match=said):
+        with pytest.raises(BadInputError, match=said):
             open_trace(file)
 
 
 def test_a_share_of_known_days_may_be_asked_for(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "a.csv", "x??.x", "x.???", "??..?")
     said = r"on 80% of the 5 days from 2026-01-01 to 2026-01-05, the best one on 60\.0%"
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInputError, match=said):
         open_trace(file)
     trace = open_trace(file, least_known=0.4, impute=False)
     assert lines_of(trace) == ["x??.x", "x.???", "??..?"]
@@ -260,7 +262,7 @@ def test_a_form_needs_something_to_read() -> None:
         open_trace(None, form="csv")
 
 
-@pytest.mark.parametrize("form", [*FORMS, ""])
+@pytest.mark.parametrize("form", [*FORMATS, ""])
 def test_what_is_not_there_or_holds_nothing_is_refused_in_every_form(
     tmp_path: Path, form: str
 ) -> None:

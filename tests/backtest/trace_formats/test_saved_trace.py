@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats.saved_trace import open_saved, save
-from freshet.core.errors import BadInput, NoSpace, UsageError
+from freshet.backtest.trace_formats.saved_trace import open_saved_trace, save_trace
+from freshet.core.errors import BadInputError, NoSpaceError, UsageError
 from tests.backtest.traces import by_chance, drawn, in_groups, lines_of
 
 
@@ -59,11 +59,11 @@ def zip_up(path: Path) -> None:
 
 
 def test_what_is_saved_is_what_is_opened(trace: Trace, tmp_path: Path) -> None:
-    save(trace, tmp_path / "kept")
-    opened = open_saved(tmp_path / "kept")
+    save_trace(trace, tmp_path / "kept")
+    opened = open_saved_trace(tmp_path / "kept")
     assert (opened.name, opened.cycles, len(opened.pages)) == ("groups", 9, 13)
     assert lines_of(opened) == lines_of(trace)
-    for column in ("ids", "hosts", "sites", "directories", "importance", "since"):
+    for column in ("ids", "hosts", "sites", "directories", "importance", "known_since"):
         assert np.array_equal(getattr(opened.pages, column), getattr(trace.pages, column))
     assert np.array_equal(opened.new_links, trace.new_links)
     assert opened.digest == trace.digest
@@ -71,13 +71,13 @@ def test_what_is_saved_is_what_is_opened(trace: Trace, tmp_path: Path) -> None:
 
 
 def test_a_trace_without_links_has_none_when_opened(tmp_path: Path) -> None:
-    save(drawn("x.?", "..x"), tmp_path / "kept")
-    assert open_saved(tmp_path / "kept").new_links is None
+    save_trace(drawn("x.?", "..x"), tmp_path / "kept")
+    assert open_saved_trace(tmp_path / "kept").new_links is None
 
 
 def test_columns_are_mapped_and_cannot_be_written(trace: Trace, tmp_path: Path) -> None:
-    save(trace, tmp_path / "kept")
-    bits = open_saved(tmp_path / "kept").changed_bits
+    save_trace(trace, tmp_path / "kept")
+    bits = open_saved_trace(tmp_path / "kept").changed_bits
     assert isinstance(bits.base, np.memmap)
     assert not bits.flags.writeable
 
@@ -86,7 +86,7 @@ def test_a_folder_that_is_there_is_left_alone(trace: Trace, tmp_path: Path) -> N
     (tmp_path / "mine").write_text("dear")
     for taken in (tmp_path, tmp_path / "mine"):
         with pytest.raises(UsageError, match="is there already"):
-            save(trace, taken)
+            save_trace(trace, taken)
     assert (tmp_path / "mine").read_text() == "dear"
 
 
@@ -97,14 +97,14 @@ def test_a_folder_appears_only_when_it_is_whole(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(NoSpace, match="No space left"):
-        save(trace, tmp_path / "kept")
+    with pytest.raises(NoSpaceError, match="No space left"):
+        save_trace(trace, tmp_path / "kept")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -> None:
-    with pytest.raises(NoSpace, match="cannot be written"):
-        save(trace, tmp_path / "missing" / "kept")
+    with pytest.raises(NoSpaceError, match="cannot be written"):
+        save_trace(trace, tmp_path / "missing" / "kept")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -
 def test_a_damaged_or_foreign_folder_is_refused(
     trace: Trace, tmp_path: Path, damage: Callable[[Path], object], said: str
 ) -> None:
-    save(trace, tmp_path / "kept")
+    save_trace(trace, tmp_path / "kept")
     damage(tmp_path / "kept")
-    with pytest.raises(BadInput, match=said) as refused:
-        open_saved(tmp_path / "kept")
+    with pytest.raises(BadInputError, match=said) as refused:
+        open_saved_trace(tmp_path / "kept")
     assert str(tmp_path / "kept") in str(refused.value)

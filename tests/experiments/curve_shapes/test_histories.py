@@ -4,22 +4,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.curve_shapes.histories import HOUR, WEEK, History, Looks, Ways, history
+from experiments.curve_shapes.histories import (
+    HOUR,
+    WEEK,
+    GeneratedHistory,
+    LookSchedule,
+    PageRecipe,
+    generate_history,
+)
 
-LIST = Ways(standing=50, turnover=12, words=8, per_day=12.0)
+LIST = PageRecipe(standing=50, turnover=12, words=8, per_day=12.0)
 
 
-def drawn(ways: Ways, seed: int = 1, looks: Looks | None = None) -> History:
-    return history(ways, np.random.default_rng(seed), looks)
+def drawn(ways: PageRecipe, seed: int = 1, looks: LookSchedule | None = None) -> GeneratedHistory:
+    return generate_history(ways, np.random.default_rng(seed), looks)
 
 
-def words_at(page: History, look: int) -> set[int]:
-    return set(page.series.terms[page.series.shown[look]].ids.tolist())
+def words_at(page: GeneratedHistory, look: int) -> set[int]:
+    return set(page.series.terms[page.series.version_indices[look]].hashes.tolist())
 
 
 def test_the_same_chance_gives_the_same_history() -> None:
     one, two, other = drawn(LIST), drawn(LIST), drawn(LIST, seed=2)
-    np.testing.assert_array_equal(one.series.shown, two.series.shown)
+    np.testing.assert_array_equal(one.series.version_indices, two.series.version_indices)
     np.testing.assert_array_equal(one.pieces, two.pieces)
     assert not np.array_equal(one.pieces, other.pieces)
 
@@ -33,7 +40,7 @@ def test_looks_are_hourly_for_five_weeks_unless_said_otherwise() -> None:
 def test_a_version_has_the_standing_words_and_the_latest_pieces() -> None:
     page = drawn(LIST)
     for look in (0, 100, 839):
-        seen = page.changes[page.series.shown[look]]
+        seen = page.changes[page.series.version_indices[look]]
         happened = np.searchsorted(page.truth.changes, page.series.times[look], side="right")
         assert seen == happened
         pieces = page.pieces[seen : seen + LIST.turnover].ravel()
@@ -42,7 +49,7 @@ def test_a_version_has_the_standing_words_and_the_latest_pieces() -> None:
 
 def test_a_version_is_there_once_however_often_it_is_seen() -> None:
     page = drawn(replace(LIST, per_day=2.0))
-    assert len(page.series.terms) == len(np.unique(page.series.shown))
+    assert len(page.series.terms) == len(np.unique(page.series.version_indices))
     assert len(page.series.terms) <= len(page.truth.changes) + 1
 
 
@@ -84,10 +91,10 @@ def test_a_page_that_never_changes_has_one_version() -> None:
 
 
 def test_a_rotating_block_has_a_few_texts_that_come_again() -> None:
-    page = drawn(Ways(turnover=0, rotating=9))
+    page = drawn(PageRecipe(turnover=0, rotating=9))
     assert len(page.series.terms) == 6
     assert page.truth.shape == "flat"
-    assert (np.diff(page.series.shown) != 0).mean() > 0.7
+    assert (np.diff(page.series.version_indices) != 0).mean() > 0.7
 
 
 def test_regular_changes_come_after_always_the_same_time() -> None:
@@ -110,7 +117,7 @@ def test_changes_rest_at_night_and_on_weekends() -> None:
 
 
 def test_looks_can_be_late_missed_and_away() -> None:
-    looks = Looks(jitter=0.5, missed=0.2, gaps=1, gap_hours=100.0)
+    looks = LookSchedule(jitter=0.5, missed=0.2, gaps=1, gap_hours=100.0)
     times = drawn(LIST, looks=looks).series.times
     assert len(times) < 840 * 0.8
     assert (np.diff(times) > 0).all()
@@ -119,6 +126,6 @@ def test_looks_can_be_late_missed_and_away() -> None:
 
 
 def test_a_short_time_of_looking_is_enough() -> None:
-    page = drawn(LIST, looks=Looks(days=2.0))
+    page = drawn(LIST, looks=LookSchedule(days=2.0))
     assert len(page.series) == 48
     assert page.truth.span.end - page.truth.span.start < WEEK

@@ -5,27 +5,32 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.curve_shapes.histories import History, Ways
-from experiments.curve_shapes.mixture import WEB_CURVES, Mixture, drawn_ways, histories
+from experiments.curve_shapes.histories import GeneratedHistory, PageRecipe
+from experiments.curve_shapes.mixture import (
+    WEB_CURVES,
+    PageMixture,
+    draw_recipe,
+    generate_histories,
+)
 
-from freshet.measure.dynamics.curve.change_curve import Curve, change_curve
+from freshet.measure.dynamics.curve.change_curve import ChangeCurve, change_curve
 
-Drawn = list[tuple[History, Curve]]
+Drawn = list[tuple[GeneratedHistory, ChangeCurve]]
 
 
 @pytest.fixture(scope="module")
 def knotted() -> Drawn:
     only = replace(WEB_CURVES, flat=0.0, sloped=0.0)
-    pages = list(histories(only, 60, seed=5))
+    pages = list(generate_histories(only, 60, seed=5))
     rng = np.random.default_rng(6)
     return [(page, change_curve(page.series, rng=rng)) for page in pages]
 
 
-def ways(count: int, mixture: Mixture = WEB_CURVES) -> list[Ways]:
-    return [drawn_ways(mixture, np.random.default_rng([9, n])) for n in range(count)]
+def ways(count: int, mixture: PageMixture = WEB_CURVES) -> list[PageRecipe]:
+    return [draw_recipe(mixture, np.random.default_rng([9, n])) for n in range(count)]
 
 
-def shape_of(page: Ways) -> str:
+def shape_of(page: PageRecipe) -> str:
     """Return the shape that a page is meant to have: all is replaced in time, too late or never."""
     if not page.turnover:
         return "flat"
@@ -53,14 +58,14 @@ def test_pages_stay_as_alike_as_the_published_ones(knotted: Drawn) -> None:
 
 
 def test_pages_have_the_shape_that_they_were_meant_to_have() -> None:
-    for number, page in enumerate(histories(WEB_CURVES, 25, seed=3)):
-        meant = drawn_ways(WEB_CURVES, np.random.default_rng([3, number]))
+    for number, page in enumerate(generate_histories(WEB_CURVES, 25, seed=3)):
+        meant = draw_recipe(WEB_CURVES, np.random.default_rng([3, number]))
         assert page.truth.shape == shape_of(meant)
 
 
 def test_a_page_does_not_depend_on_how_many_there_are() -> None:
-    few, many = (list(histories(WEB_CURVES, count, seed=4)) for count in (2, 4))
-    np.testing.assert_array_equal(few[1].series.shown, many[1].series.shown)
+    few, many = (list(generate_histories(WEB_CURVES, count, seed=4)) for count in (2, 4))
+    np.testing.assert_array_equal(few[1].series.version_indices, many[1].series.version_indices)
 
 
 def test_nine_of_ten_planted_knots_are_found_within_a_tenth(knotted: Drawn) -> None:

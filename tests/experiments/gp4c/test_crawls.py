@@ -2,20 +2,26 @@
 
 import numpy as np
 import pytest
-from experiments.gp4c.crawls import Curve, Entry, columns, crawl_all, crawled_of
-from experiments.gp4c.data import Source
+from experiments.gp4c.crawls import (
+    CrawlEntry,
+    FoldCurve,
+    crawl_all,
+    crawls_from_columns,
+    entry_columns,
+)
+from experiments.gp4c.data import TraceSource
 
-SOURCE = Source("world", pages=2_000, cycles=20)
-AGE, T = Entry("age", "age"), Entry("t", "t", is_formula=True)
-LESS = Entry("t", "t", is_formula=True, budget=0.01)
+SOURCE = TraceSource("world", pages=2_000, cycles=20)
+AGE, T = CrawlEntry("age", "age"), CrawlEntry("t", "t", is_formula=True)
+LESS = CrawlEntry("t", "t", is_formula=True, budget=0.01)
 
 
 @pytest.fixture(scope="module")
-def curves() -> dict[tuple[str, float], Curve]:
-    return dict(crawled_of(crawl_all(columns(SOURCE, 0, [AGE, T, LESS]))).curves)
+def curves() -> dict[tuple[str, float], FoldCurve]:
+    return dict(crawls_from_columns(crawl_all(entry_columns(SOURCE, 0, [AGE, T, LESS]))).curves)
 
 
-def test_a_rule_and_its_formula_find_the_same(curves: dict[tuple[str, float], Curve]) -> None:
+def test_a_rule_and_its_formula_find_the_same(curves: dict[tuple[str, float], FoldCurve]) -> None:
     rule, formula = curves["age", 0.05], curves["t", 0.05]
     assert np.array_equal(rule.changerate, formula.changerate)
     assert np.array_equal(rule.freshness, formula.freshness)
@@ -23,10 +29,12 @@ def test_a_rule_and_its_formula_find_the_same(curves: dict[tuple[str, float], Cu
 
 
 def test_every_cycle_after_the_warm_up_is_measured(
-    curves: dict[tuple[str, float], Curve],
+    curves: dict[tuple[str, float], FoldCurve],
 ) -> None:
     assert {len(each.changerate) for each in curves.values()} == {18}
 
 
-def test_with_fewer_visits_copies_are_less_fresh(curves: dict[tuple[str, float], Curve]) -> None:
+def test_with_fewer_visits_copies_are_less_fresh(
+    curves: dict[tuple[str, float], FoldCurve],
+) -> None:
     assert curves["t", 0.01].freshness.mean() < curves["t", 0.05].freshness.mean()

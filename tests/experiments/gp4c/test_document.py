@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from experiments.gp4c import expected_figures
-from experiments.gp4c.document import NONE, TABLES, filled, markdown
-from experiments.gp4c.evaluation import Mean
-from experiments.gp4c.expected_figures import Expected, Traced
+from experiments.gp4c.document import NO_VALUE, TABLES, fill_tables, markdown
+from experiments.gp4c.evaluation import MeanRow
+from experiments.gp4c.expected_figures import ExpectedFigures, TraceRecord
 
 DOCUMENT = Path(__file__).parents[3] / "docs/results/gp4c.md"
 
@@ -18,7 +18,7 @@ def text() -> str:
 
 
 def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
-    assert filled(text, expected_figures.read()) == text
+    assert fill_tables(text, expected_figures.read_figures()) == text
 
 
 def test_every_table_stands_in_the_document(text: str) -> None:
@@ -26,37 +26,38 @@ def test_every_table_stands_in_the_document(text: str) -> None:
 
 
 def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
-    held = expected_figures.read()
+    held = expected_figures.read_figures()
     rows = [
         replace(row, ours=0.987, margin=None)
-        if isinstance(row, Mean) and (row.trace, row.method, row.metric) == ("world", "cg", "ndcg")
+        if isinstance(row, MeanRow)
+        and (row.trace, row.method, row.metric) == ("world", "cg", "ndcg")
         else row
         for row in held.rows
     ]
-    after = filled(text, Expected(held.traces, rows)).splitlines()
+    after = fill_tables(text, ExpectedFigures(held.traces, rows)).splitlines()
     different = [line for line, old in zip(after, text.splitlines(), strict=True) if line != old]
     assert len(different) == 1
     assert different[0].startswith("| `cg` | .689 ± .004 | .987 |")
 
 
 def test_what_is_kept_is_written_as_it_was_read() -> None:
-    held = expected_figures.read()
-    assert expected_figures.written(held.traces, held.rows) == expected_figures.EXPECTED.read_text(
+    held = expected_figures.read_figures()
+    assert expected_figures.to_json(held.traces, held.rows) == expected_figures.EXPECTED.read_text(
         "utf-8"
     )
 
 
 def test_the_document_says_how_much_each_kind_of_search_was() -> None:
-    traced = Traced("snap", 412, "0123", "two seeds", "one seed")
-    assert markdown("traces", Expected([traced, replace(traced, extended="")], []))[2:] == [
+    traced = TraceRecord("snap", 412, "0123", "two seeds", "one seed")
+    assert markdown("traces", ExpectedFigures([traced, replace(traced, extended="")], []))[2:] == [
         "| snap | 412 | two seeds | one seed | `0123` |",
-        f"| snap | 412 | two seeds | {NONE} | `0123` |",
+        f"| snap | 412 | two seeds | {NO_VALUE} | `0123` |",
     ]
 
 
 def test_only_traces_that_were_crawled_have_a_column() -> None:
-    rows = [row for row in expected_figures.read().rows if row.trace == "snap"]
-    assert markdown("ndcg", Expected([], list(rows)))[0] == "| NDCG | paper | snap |"
+    rows = [row for row in expected_figures.read_figures().rows if row.trace == "snap"]
+    assert markdown("ndcg", ExpectedFigures([], list(rows)))[0] == "| NDCG | paper | snap |"
 
 
 def test_every_pictured_figure_is_there(text: str) -> None:

@@ -2,127 +2,135 @@
 
 import numpy as np
 import pytest
-from experiments.gp4c.crawls import Curve
+from experiments.gp4c.crawls import FoldCurve
 from experiments.gp4c.evaluation import (
-    Choice,
-    Duel,
-    Gap,
-    Mean,
-    Name,
-    Point,
-    Row,
+    ChosenFormulaRow,
+    DifferenceRow,
+    FigurePoint,
+    MeanRow,
+    ResultRow,
+    TerminalRow,
+    WinLossRow,
+    crawl_name,
+    result_rows,
     rivals,
-    rows,
-    told_as,
 )
-from experiments.gp4c.experiment import Found
-from experiments.gp4c.paper_figures import DUELS, MEANS
+from experiments.gp4c.experiment import TraceResults
+from experiments.gp4c.paper_figures import PAPER_MEANS, PAPER_WINS
 
 
 @pytest.fixture(scope="module")
-def table(found: Found) -> list[Row]:
-    return rows([found])
+def table(found: TraceResults) -> list[ResultRow]:
+    return result_rows([found])
 
 
-def of_table(table: list[Row], name: str) -> list[Row]:
+def of_table(table: list[ResultRow], name: str) -> list[ResultRow]:
     return [row for row in table if row.table == name]
 
 
-def test_every_published_figure_has_one_of_ours_beside_it(table: list[Row]) -> None:
-    means = {(row.method, row.metric) for row in of_table(table, "t2") if isinstance(row, Mean)}
+def test_every_published_figure_has_one_of_ours_beside_it(table: list[ResultRow]) -> None:
+    means = {(row.method, row.metric) for row in of_table(table, "t2") if isinstance(row, MeanRow)}
     duels = {
         (row.method, row.against, row.metric)
         for row in of_table(table, "t3")
-        if isinstance(row, Duel)
+        if isinstance(row, WinLossRow)
     }
     by_cycle = {("gp-all-cycle", rival) for rival in rivals("gp-all-cycle")}
-    assert set(MEANS) <= means
-    assert set(DUELS) == {duel for duel in duels if duel[:2] not in by_cycle}
+    assert set(PAPER_MEANS) <= means
+    assert set(PAPER_WINS) == {duel for duel in duels if duel[:2] not in by_cycle}
     assert by_cycle <= {duel[:2] for duel in duels}
 
 
 @pytest.mark.parametrize("rule", ["nad", "sad", "aad", "gad", "gp-all"])
-def test_the_paper_stands_beside_a_method_by_either_clock(table: list[Row], rule: str) -> None:
+def test_the_paper_stands_beside_a_method_by_either_clock(
+    table: list[ResultRow], rule: str
+) -> None:
     papers = {
-        row.method: row.paper for row in table if isinstance(row, Mean) and row.metric == "ndcg"
+        row.method: row.paper for row in table if isinstance(row, MeanRow) and row.metric == "ndcg"
     }
-    assert papers[rule] == papers[f"{rule}-cycle"] == MEANS[rule, "ndcg"][0]
+    assert papers[rule] == papers[f"{rule}-cycle"] == PAPER_MEANS[rule, "ndcg"][0]
 
 
-def test_what_is_learnt_by_cycle_is_held_against_rules_by_cycle(table: list[Row]) -> None:
-    against = {row.against for row in table if isinstance(row, Duel | Gap) and _by_cycle(row)}
+def test_what_is_learnt_by_cycle_is_held_against_rules_by_cycle(table: list[ResultRow]) -> None:
+    against = {
+        row.against
+        for row in table
+        if isinstance(row, WinLossRow | DifferenceRow) and _by_cycle(row)
+    }
     assert against == {"nad-cycle", "aad-cycle", "gad-cycle", "cg", "gp-all", "gp-basic"}
 
 
-def _by_cycle(row: Duel | Gap) -> bool:
+def _by_cycle(row: WinLossRow | DifferenceRow) -> bool:
     return row.method == "gp-all-cycle"
 
 
-def test_the_clocks_are_compared_fold_by_fold(table: list[Row]) -> None:
-    means = {(row.method, row.metric): row.ours for row in table if isinstance(row, Mean)}
-    rows = [row for row in of_table(table, "clocks") if isinstance(row, Gap)]
+def test_the_clocks_are_compared_fold_by_fold(table: list[ResultRow]) -> None:
+    means = {(row.method, row.metric): row.ours for row in table if isinstance(row, MeanRow)}
+    rows = [row for row in of_table(table, "clocks") if isinstance(row, DifferenceRow)]
     assert {row.against for row in rows} == {"nad", "sad", "aad", "gad", "gp-all"}
     for row in rows:
         ours, theirs = means[row.method, row.metric], means[row.against, row.metric]
         assert row.ours == pytest.approx(ours - theirs)
 
 
-def test_a_mean_is_that_of_its_folds(table: list[Row], found: Found) -> None:
-    row = next(r for r in table if isinstance(r, Mean) and (r.method, r.metric) == ("nad", "ndcg"))
-    folds = [_ndcg(each.curves["nad", 0.05]) for each in found.crawled]
+def test_a_mean_is_that_of_its_folds(table: list[ResultRow], found: TraceResults) -> None:
+    row = next(
+        r for r in table if isinstance(r, MeanRow) and (r.method, r.metric) == ("nad", "ndcg")
+    )
+    folds = [_ndcg(each.curves["nad", 0.05]) for each in found.fold_crawls]
     assert row.ours == pytest.approx(sum(folds) / len(folds))
     assert row.margin is not None
     assert row.margin > 0
     assert row.paper == 0.7288
 
 
-def _ndcg(curve: Curve) -> float:
+def _ndcg(curve: FoldCurve) -> float:
     return float(np.nanmean(curve.ndcg))
 
 
 def test_what_is_learnt_is_told_by_the_formula_for_the_measure() -> None:
-    assert told_as("gp-basic", "changerate") == "gp-basic changerate best"
+    assert crawl_name("gp-basic", "changerate") == "gp-basic changerate best"
 
 
-def test_every_cycle_is_won_lost_or_tied(table: list[Row]) -> None:
+def test_every_cycle_is_won_lost_or_tied(table: list[ResultRow]) -> None:
     for row in of_table(table, "t3"):
-        assert isinstance(row, Duel)
+        assert isinstance(row, WinLossRow)
         assert row.won + row.lost + row.tied == 28
 
 
-def test_a_gap_is_the_difference_of_two_means(table: list[Row]) -> None:
-    means = {(row.method, row.metric): row.ours for row in table if isinstance(row, Mean)}
-    gaps = [row for row in of_table(table, "gaps") if isinstance(row, Gap)]
+def test_a_gap_is_the_difference_of_two_means(table: list[ResultRow]) -> None:
+    means = {(row.method, row.metric): row.ours for row in table if isinstance(row, MeanRow)}
+    gaps = [row for row in of_table(table, "gaps") if isinstance(row, DifferenceRow)]
     assert ("gp-all", "gp-basic") in {(row.method, row.against) for row in gaps}
     for row in gaps:
         ours, theirs = means[row.method, row.metric], means[row.against, row.metric]
         assert row.ours == pytest.approx(ours - theirs)
 
 
-def test_nobody_wins_against_the_clairvoyant(table: list[Row]) -> None:
+def test_nobody_wins_against_the_clairvoyant(table: list[ResultRow]) -> None:
     means = {
-        row.method: row.ours for row in table if isinstance(row, Mean) and row.metric == "ndcg"
+        row.method: row.ours for row in table if isinstance(row, MeanRow) and row.metric == "ndcg"
     }
     assert max(means, key=lambda name: means[name]).startswith("oracle")
 
 
-def test_figures_have_a_point_for_every_cycle_and_budget(table: list[Row]) -> None:
+def test_figures_have_a_point_for_every_cycle_and_budget(table: list[ResultRow]) -> None:
     assert len(of_table(table, "fig3")) == 2 * 3 * 28
     assert len(of_table(table, "fig4")) == 2 * 6 * 28
-    budgets = [row.at for row in of_table(table, "fig5") if isinstance(row, Point)]
+    budgets = [row.at for row in of_table(table, "fig5") if isinstance(row, FigurePoint)]
     assert len(budgets) == 2 * 2 * 5
     assert min(budgets) == 0.01
 
 
-def test_formulas_are_told_for_every_fold_and_kind(table: list[Row]) -> None:
-    chosen = [row for row in of_table(table, "formulas") if isinstance(row, Choice)]
-    short = [row for row in of_table(table, "simple") if isinstance(row, Choice)]
+def test_formulas_are_told_for_every_fold_and_kind(table: list[ResultRow]) -> None:
+    chosen = [row for row in of_table(table, "formulas") if isinstance(row, ChosenFormulaRow)]
+    short = [row for row in of_table(table, "simple") if isinstance(row, ChosenFormulaRow)]
     assert len(chosen) == len(short) == 6 * 3
     assert all(one.length <= other.length for one, other in zip(short, chosen, strict=True))
 
 
-def test_a_name_that_no_chosen_formula_has_is_worth_nothing_known(table: list[Row]) -> None:
-    names = [row for row in of_table(table, "names") if isinstance(row, Name)]
+def test_a_name_that_no_chosen_formula_has_is_worth_nothing_known(table: list[ResultRow]) -> None:
+    names = [row for row in of_table(table, "names") if isinstance(row, TerminalRow)]
     assert names
     for row in names:
         assert (row.lost is None) == (row.chosen == 0)

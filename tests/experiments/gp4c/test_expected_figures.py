@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from experiments.gp4c import expected_figures
-from experiments.gp4c.data import Source
-from experiments.gp4c.evaluation import Mean
-from experiments.gp4c.experiment import Found
-from experiments.gp4c.searches import Kind
+from experiments.gp4c.data import TraceSource
+from experiments.gp4c.evaluation import MeanRow
+from experiments.gp4c.experiment import TraceResults
+from experiments.gp4c.searches import SearchKind
 
-WORLD = Mean("t2", "world", "cg", "ndcg", 0.6888, 0.0037, 0.703, 0.014)
+WORLD = MeanRow("t2", "world", "cg", "ndcg", 0.6888, 0.0037, 0.703, 0.014)
 SNAP = replace(WORLD, trace="snap")
 
 
@@ -21,23 +21,29 @@ def expected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return file
 
 
-def test_each_trace_says_how_much_was_searched(found: Found) -> None:
-    extended = Kind("extended", "ndcg")
-    real = replace(found, source=Source("snap"), kept={**found.kept, extended: ()})
-    expected_figures.keep([found, real], [WORLD, SNAP])
-    world, snap = expected_figures.read().traces
+def test_each_trace_says_how_much_was_searched(found: TraceResults) -> None:
+    extended = SearchKind("extended", "ndcg")
+    real = replace(found, source=TraceSource("snap"), formulas={**found.formulas, extended: ()})
+    expected_figures.save_figures([found, real], [WORLD, SNAP])
+    world, snap = expected_figures.read_figures().traces
     assert world.searched == snap.searched == "2 generations of 16 formulas, 1 seed, 3 folds"
     assert world.extended == ""
     assert snap.extended == "2 generations of 8 formulas, 1 seed, 3 folds"
 
 
-def test_figures_of_other_traces_stay(found: Found) -> None:
-    expected_figures.keep([found, replace(found, source=Source("snap"))], [WORLD, SNAP])
-    expected_figures.keep([found], [replace(WORLD, ours=0.9)])
-    assert expected_figures.read().rows == [replace(WORLD, ours=0.9), SNAP]
+def test_figures_of_other_traces_stay(found: TraceResults) -> None:
+    expected_figures.save_figures(
+        [found, replace(found, source=TraceSource("snap"))], [WORLD, SNAP]
+    )
+    expected_figures.save_figures([found], [replace(WORLD, ours=0.9)])
+    assert expected_figures.read_figures().rows == [replace(WORLD, ours=0.9), SNAP]
 
 
-def test_only_figures_that_a_test_can_hold_have_a_floor(found: Found, expected: Path) -> None:
-    expected_figures.keep([found, replace(found, source=Source("snap"))], [WORLD, SNAP])
+def test_only_figures_that_a_test_can_hold_have_a_floor(
+    found: TraceResults, expected: Path
+) -> None:
+    expected_figures.save_figures(
+        [found, replace(found, source=TraceSource("snap"))], [WORLD, SNAP]
+    )
     lines = [line for line in expected.read_text("utf-8").splitlines() if '"t2"' in line]
     assert ["floor" in line for line in lines] == [False, True]

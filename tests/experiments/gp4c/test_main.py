@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from experiments.gp4c import __main__ as command
-from experiments.gp4c.data import Source
+from experiments.gp4c.data import TraceSource
 from experiments.gp4c.expected_figures import EXPECTED
 
 SMALL = ("--pages=800", "--population=6", "--generations=2", "--seeds=1", "--folds=2")
@@ -45,8 +45,8 @@ def test_without_data_the_tables_say_so_and_nothing_is_kept(
 
 
 def test_the_paper_searches_more() -> None:
-    options = command.parser_of().parse_args(["--full", "--seeds", "2"])
-    size = command.size_of(Source("world"), options)
+    options = command.make_parser().parse_args(["--full", "--seeds", "2"])
+    size = command.size_of(TraceSource("world"), options)
     assert (size.population, size.generations, size.seeds) == (300, 50, 2)
 
 
@@ -104,7 +104,7 @@ def test_a_folder_without_pages_is_told_in_a_line(
 def test_less_than_the_usual_search_or_another_world_is_small(
     words: tuple[str, ...], small: set[str]
 ) -> None:
-    options = command.parser_of().parse_args(list(words))
-    world = Source("world", pages=options.pages, seed=options.seed)
-    held = {each.name for each in (world, Source("snap")) if command.is_small(each, options)}
+    options = command.make_parser().parse_args(list(words))
+    world = TraceSource("world", pages=options.pages, seed=options.seed)
+    held = {each.name for each in (world, TraceSource("snap")) if command.is_small(each, options)}
     assert held == small

@@ -3,44 +3,57 @@
 from dataclasses import replace
 
 import numpy as np
-from experiments.gp4c.data import Source, opened
-from experiments.gp4c.searches import Case, Kind, Size, case_of, cases, judged, search
+from experiments.gp4c.data import TraceSource, open_source
+from experiments.gp4c.searches import (
+    SearchCase,
+    SearchKind,
+    SearchSize,
+    case_from_columns,
+    cases,
+    formulas_from_columns,
+    search,
+)
 
 from freshet.learning.evolve.evolution import evolve
-from freshet.learning.evolve.model_selection import chosen
-from freshet.schedule.ranked import NAMES
+from freshet.learning.evolve.model_selection import select_formula
+from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 
-SOURCE = Source("world", pages=1_000, cycles=20, seed=3)
-CASE = Case(SOURCE, "any", 1, 2, Kind("basic", "changerate", "cycle"), 8, 2)
+SOURCE = TraceSource("world", pages=1_000, cycles=20, seed=3)
+CASE = SearchCase(SOURCE, "any", 1, 2, SearchKind("basic", "changerate", "cycle"), 8, 2)
 
 
 def test_a_case_is_the_same_after_an_engine_carried_it() -> None:
-    assert case_of(CASE.columns()) == CASE
+    assert case_from_columns(CASE.columns()) == CASE
 
 
 def test_another_seed_is_another_batch() -> None:
-    one, other = list(cases(SOURCE, Kind(), Size(8, 2, 2, 1)))
+    one, other = list(cases(SOURCE, SearchKind(), SearchSize(8, 2, 2, 1)))
     assert one.columns()["seed"] != other.columns()["seed"]
     assert one.columns()["source_seed"] == other.columns()["source_seed"]
 
 
 def test_a_size_has_a_search_for_every_fold_and_seed() -> None:
-    held = [(case.fold, case.seed) for case in cases(SOURCE, Kind(), Size(8, 2, 2, 3))]
+    held = [(case.fold, case.seed) for case in cases(SOURCE, SearchKind(), SearchSize(8, 2, 2, 3))]
     assert held == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
 
 
 def test_a_search_keeps_formulas_of_its_names_the_best_first() -> None:
-    formulas = judged(search(CASE.columns()), NAMES["basic"])
+    formulas = formulas_from_columns(search(CASE.columns()), VARIABLES_BY_TERMINAL_SET["basic"])
     assert formulas
-    assert all(each.formula.names <= set(NAMES["basic"]) for each in formulas)
+    assert all(
+        each.formula.variables <= set(VARIABLES_BY_TERMINAL_SET["basic"]) for each in formulas
+    )
     training = [each.training for each in formulas]
     assert training == sorted(training, reverse=True)
 
 
 def test_a_search_is_one_of_those_that_freshet_evolve_makes() -> None:
     task = replace(CASE.task, seeds=2, folds=2)
-    among = evolve(opened(CASE.source), task).searches
-    best = chosen(judged(search(CASE.columns()), NAMES["basic"]), task.selection)
+    among = evolve(open_source(CASE.source), task).searches
+    best = select_formula(
+        formulas_from_columns(search(CASE.columns()), VARIABLES_BY_TERMINAL_SET["basic"]),
+        task.selection,
+    )
     found = next(each for each in among if (each.fold, each.seed) == (CASE.fold + 1, CASE.seed))
     assert (found.formula, found.training) == (best.formula, best.training)
     assert found.validation == best.validation

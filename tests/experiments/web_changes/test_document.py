@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiments.web_changes.document import TABLES, filled, kept_rows
+from experiments.web_changes.document import TABLES, expected_rows, fill_tables
 
 DOCUMENT = Path(__file__).parents[3] / "docs/results/web_changes.md"
 
@@ -15,7 +15,7 @@ def text() -> str:
 
 
 def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
-    assert filled(text, kept_rows()) == text
+    assert fill_tables(text, expected_rows()) == text
 
 
 def test_every_table_stands_in_the_document(text: str) -> None:
@@ -25,13 +25,13 @@ def test_every_table_stands_in_the_document(text: str) -> None:
 def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
     rows = [
         replace(row, world=0.5) if (row.table, row.metric) == ("t1_all", "never_changed") else row
-        for row in kept_rows()
+        for row in expected_rows()
     ]
-    before, after = text.splitlines(), filled(text, rows).splitlines()
+    before, after = text.splitlines(), fill_tables(text, rows).splitlines()
     different = [line for line, other in zip(after, before, strict=True) if line != other]
     assert len(different) == 1
     assert different[0].startswith("| never changed | 34.0 % | 50.0 % |")
 
 
 def test_a_document_without_tables_stays_as_it_is() -> None:
-    assert filled("words", kept_rows()) == "words"
+    assert fill_tables("words", expected_rows()) == "words"

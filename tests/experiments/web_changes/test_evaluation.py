@@ -6,21 +6,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments.web_changes.evaluation import (
-    Found,
+    FigureValue,
     as_json,
     as_text,
     digest,
-    kept,
-    of_changed,
-    published,
-    rows,
+    expected_json,
+    figure_rows,
+    format_value,
+    only_changed,
+    paper_figures,
     site_means,
-    sub_hour,
-    written,
+    sub_hour_figures,
 )
 
-from freshet.measure.statistics.burst_table import Interval
-from freshet.measure.statistics.page_summary import PageFigures, figures_of, joined
+from freshet.measure.statistics.burst_table import BurstInterval
+from freshet.measure.statistics.page_summary import (
+    PageFigures,
+    concatenate_figures,
+    figures_from_columns,
+)
 
 KEY = ("t4", "1 week", "mean")
 
@@ -30,36 +34,40 @@ def figures(**columns: list[object]) -> PageFigures:
     count = len(next(iter(columns.values())))
     unknown = {name: np.full(count, np.nan) for name in PageFigures.__dataclass_fields__}
     unknown |= {"shape": np.full(count, ""), "survival": np.full((count, 6), np.nan)}
-    return figures_of(unknown | {name: np.array(held) for name, held in columns.items()})
+    return figures_from_columns(unknown | {name: np.array(held) for name, held in columns.items()})
 
 
 def test_rows_hold_all_three_and_the_number_of_real_pages() -> None:
-    (row,) = rows({KEY: 0.917}, {KEY: Found(0.92, 500)}, {KEY: Found(0.98, 40)})
+    (row,) = figure_rows({KEY: 0.917}, {KEY: FigureValue(0.92, 500)}, {KEY: FigureValue(0.98, 40)})
     assert (row.paper, row.world, row.real, row.n, row.n_world) == (0.917, 0.92, 0.98, 40, 500)
 
 
 def test_a_figure_that_is_not_there_is_none() -> None:
-    (row,) = rows({KEY: 0.917}, {KEY: Found(0.92, 500)}, {})
+    (row,) = figure_rows({KEY: 0.917}, {KEY: FigureValue(0.92, 500)}, {})
     assert (row.real, row.n) == (None, 500)
 
 
 def test_the_document_has_the_keys_of_the_issue() -> None:
-    told = json.loads(as_json("data", rows({KEY: 0.917}, {}, {})))
+    told = json.loads(as_json("data", figure_rows({KEY: 0.917}, {}, {})))
     assert told.keys() == {"name", "data", "rows"}
     assert {"table", "group", "metric", "paper", "world", "real", "n"} <= told["rows"][0].keys()
 
 
 def test_a_table_to_read_has_a_line_for_each_row() -> None:
-    assert len(as_text(rows(published(), {}, {})).splitlines()) == len(published()) + 1
+    assert (
+        len(as_text(figure_rows(paper_figures(), {}, {})).splitlines()) == len(paper_figures()) + 1
+    )
 
 
 def test_all_published_tables_are_there() -> None:
-    assert {"t1_all", "t1_tld", "t1_depth", "t2", "curves", "t4"} <= {key[0] for key in published()}
+    assert {"t1_all", "t1_tld", "t1_depth", "t2", "curves", "t4"} <= {
+        key[0] for key in paper_figures()
+    }
 
 
 def test_only_pages_that_changed_have_a_shape_and_words_that_stay() -> None:
     held = figures(changes=[3.0, 0.0, 3.0], shape=["knotted", "flat", "sloped"], stay=[0.5] * 3)
-    found = of_changed(held)
+    found = only_changed(held)
     assert found.shape.tolist() == ["knotted", "", "sloped"]
     assert np.isfinite(found.stay).tolist() == [True, False, True]
 
@@ -72,7 +80,7 @@ def test_large_sites_have_one_voice() -> None:
 
 def test_shares_of_rounds_are_of_all_pages() -> None:
     some = figures(changes=[100.0, 90.0, 1.0, 0.0], compared=[100.0] * 4)
-    found = sub_hour([Interval(2, 2, 1.0, 0.5, 0.9, 0.95)], some)
+    found = sub_hour_figures([BurstInterval(2, 2, 1.0, 0.5, 0.9, 0.95)], some)
     assert found["t2", "2 minutes", "any"].value == pytest.approx(0.5)
     assert found["t2", "2 minutes", "all"].value == pytest.approx(0.25)
     assert found["t2", "60 minutes", "any"].value == pytest.approx(0.75)
@@ -87,8 +95,10 @@ def test_the_digest_tells_other_data(tmp_path: Path) -> None:
 
 
 def test_a_table_is_kept_with_tolerances_and_read_again() -> None:
-    table = rows({KEY: 0.917}, {KEY: Found(0.9234567, 500)}, {KEY: Found("words", 1)})
-    held = json.loads(kept(table, seed=1, pages=500, data="abc"))
+    table = figure_rows(
+        {KEY: 0.917}, {KEY: FigureValue(0.9234567, 500)}, {KEY: FigureValue("words", 1)}
+    )
+    held = json.loads(expected_json(table, seed=1, pages=500, data="abc"))
     (row,) = held["rows"]
     assert (row["paper"], row["world"], row["real"]) == (0.917, 0.923457, "words")
     assert row["tolerance"] == pytest.approx(0.0277, abs=1e-4)
@@ -97,8 +107,13 @@ def test_a_table_is_kept_with_tolerances_and_read_again() -> None:
 
 
 def test_figures_are_written_in_few_characters() -> None:
-    assert [written(value) for value in (None, 0.5, 1.234, 145.4)] == ["-", ".500", "1.23", "145"]
+    assert [format_value(value) for value in (None, 0.5, 1.234, 145.4)] == [
+        "-",
+        ".500",
+        "1.23",
+        "145",
+    ]
 
 
 def test_no_figures_are_no_pages() -> None:
-    assert len(joined([])) == 0
+    assert len(concatenate_figures([])) == 0

@@ -6,14 +6,19 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from experiments.web_changes.charts import draw_all
-from experiments.web_changes.data import batches, watched
-from experiments.web_changes.evaluation import published, rows
-from experiments.web_changes.experiment import Measured, gathered, measure_real
-from experiments.web_changes.page_reports import Portrait, half_hourly, portrait_tables, portraits
+from experiments.web_changes.charts import draw_charts
+from experiments.web_changes.data import read_pages, window_batches
+from experiments.web_changes.evaluation import figure_rows, paper_figures
+from experiments.web_changes.experiment import MeasuredPages, gather_results, measure_real_batch
+from experiments.web_changes.page_reports import (
+    PageReport,
+    half_hourly_figures,
+    report_pages,
+    report_tables,
+)
 
-from freshet.measure.dynamics.terms.divergence import language_of, merge
-from freshet.view.words import count
+from freshet.measure.dynamics.terms.divergence import language_of_version, merge_languages
+from freshet.view.words import count_words
 
 PART, PAGE = "bbc_front", "https://www.bbc.com/"
 VERSIONS, STORIES = 400, 20
@@ -42,32 +47,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def measured(folder: Path) -> Measured:
-    return gathered(measure_real(batch.columns()) for batch in batches(folder, 1))
+def measured(folder: Path) -> MeasuredPages:
+    return gather_results(
+        measure_real_batch(batch.columns()) for batch in window_batches(folder, 1)
+    )
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path, measured: Measured) -> list[Portrait]:
-    others = language_of(count("and weather about other pages " * 500))
-    return portraits(folder, 1, merge(measured.language, others))
+def found(folder: Path, measured: MeasuredPages) -> list[PageReport]:
+    others = language_of_version(count_words("and weather about other pages " * 500))
+    return report_pages(folder, 1, merge_languages(measured.language, others))
 
 
-def test_a_front_page_has_the_knot_that_its_stories_give_it(found: list[Portrait]) -> None:
-    figures = portrait_tables(found)
+def test_a_front_page_has_the_knot_that_its_stories_give_it(found: list[PageReport]) -> None:
+    figures = report_tables(found)
     assert figures["fig4", PAGE, "shape"].value == "knotted"
     assert figures["fig4", PAGE, "knot_hours"].value == pytest.approx(STORIES / 2, rel=0.1)
 
 
-def test_the_words_that_stay_are_those_of_every_version(found: list[Portrait]) -> None:
+def test_the_words_that_stay_are_those_of_every_version(found: list[PageReport]) -> None:
     (one,) = found
-    assert set(one.study.spelt(np.flatnonzero(one.study.terms.staying_power > 0.8))) == {
+    assert set(one.study.spell_words(np.flatnonzero(one.study.terms.staying_power > 0.8))) == {
         "news", "and", "weather", "about",
     }  # fmt: skip
     assert "story0" in one.passing
 
 
-def test_versions_half_an_hour_apart_tell_dice_and_no_shares(found: list[Portrait]) -> None:
-    figures = half_hourly(found)
+def test_versions_half_an_hour_apart_tell_dice_and_no_shares(found: list[PageReport]) -> None:
+    figures = half_hourly_figures(found)
     assert figures.keys() == {
         ("t2", "32 minutes", "dice_mean"),
         ("t2", "32 minutes", "dice_median"),
@@ -76,14 +83,14 @@ def test_versions_half_an_hour_apart_tell_dice_and_no_shares(found: list[Portrai
     assert figures["t2", "32 minutes", "dice_mean"].value == pytest.approx((words - 2) / words)
 
 
-def test_hourly_pages_are_shown_apart(measured: Measured) -> None:
+def test_hourly_pages_are_shown_apart(measured: MeasuredPages) -> None:
     assert (len(measured), len(measured.daily)) == (1, 0)
 
 
 def test_pictures_of_pages_are_small_files(
-    folder: Path, measured: Measured, found: list[Portrait], tmp_path: Path
+    folder: Path, measured: MeasuredPages, found: list[PageReport], tmp_path: Path
 ) -> None:
-    files = draw_all(tmp_path, rows(published(), {}, {}), {"real": measured}, found)
+    files = draw_charts(tmp_path, figure_rows(paper_figures(), {}, {}), {"real": measured}, found)
     assert {file.stem for file in files} == {
         "changes-real", "intervals-real", "similarities-real", "survival",
         "curve-bbc-front", "words-bbc-front",
@@ -92,6 +99,6 @@ def test_pictures_of_pages_are_small_files(
 
 
 def test_reading_a_batch_twice_gives_the_same_page(folder: Path) -> None:
-    (batch,) = batches(folder, 1)
-    (one,), (two,) = watched(batch), watched(batch)
-    assert np.array_equal(one.texts.shown, two.texts.shown)
+    (batch,) = window_batches(folder, 1)
+    (one,), (two,) = read_pages(batch), read_pages(batch)
+    assert np.array_equal(one.texts.version_indices, two.texts.version_indices)

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from experiments.web_changes.data import batches
-from experiments.web_changes.evaluation import EXPECTED, by_part, digest
-from experiments.web_changes.experiment import gathered, measure_real
+from experiments.web_changes.data import window_batches
+from experiments.web_changes.evaluation import EXPECTED, digest, figures_by_part
+from experiments.web_changes.experiment import gather_results, measure_real_batch
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "pages"
 PART = "ota_france_snap"
@@ -20,8 +20,10 @@ def test_the_data_is_that_of_the_published_run() -> None:
 
 
 def test_a_part_gives_the_figures_that_were_kept() -> None:
-    wanted = [batch for batch in batches(DATA, HELD["seed"]) if batch.windows[0].part == PART]
-    found = by_part(gathered(measure_real(batch.columns()) for batch in wanted))
+    wanted = [
+        batch for batch in window_batches(DATA, HELD["seed"]) if batch.windows[0].part == PART
+    ]
+    found = figures_by_part(gather_results(measure_real_batch(batch.columns()) for batch in wanted))
     assert ROWS
     for row in ROWS:
         value = found[row["table"], row["group"], row["metric"]].value

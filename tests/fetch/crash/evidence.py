@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from freshet.collection.collection import Collection
-from freshet.core.budget import day_of
-from freshet.core.clock import PacedClock
+from freshet.core.budget import utc_day
+from freshet.core.clock import ScaledClock
 from freshet.core.types import Outcome, Visit
 from tests.fetch.crash.archive import ANSWERS, Kept, read_by_fastwarc, read_by_warcio
 from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, Web, route, sent_to
@@ -43,7 +43,7 @@ def acknowledged(collection: Collection, days: Iterable[str]) -> Acknowledged:
         {visit.uid.hex(): visit for visit in rows},
         frozenset(urls[lease.page] for lease in collection.catalog.leases()),
         {day: spending.requests for day, spending in spent.items()},
-        {day: spending.apart for day, spending in spent.items()},
+        {day: spending.other_requests for day, spending in spent.items()},
     )
 
 
@@ -77,7 +77,7 @@ class Circumstances:
     """
 
     web: Web
-    clock: PacedClock
+    clock: ScaledClock
     origin: float
     budget: int
     delay: float
@@ -88,7 +88,7 @@ class Circumstances:
     def day(self, entry: Entry) -> str:
         """Return the crawl's day on which a request arrived."""
         passed = timedelta(seconds=(entry.began - self.origin) * self.clock.speed)
-        return day_of(self.clock.start + passed)
+        return utc_day(self.clock.start + passed)
 
     def life(self, entry: Entry) -> int:
         """Return the number of the life that made a request."""

@@ -16,13 +16,13 @@ from signal import SIGKILL, Signals
 from scrapy import Request
 from scrapy.utils.misc import walk_modules_iter
 
-from freshet.core.clock import Clock, stopwatch
+from freshet.core.clock import Clock, monotonic_seconds
 from freshet.fetch import redirect_middleware, scheduler  # noqa: F401
 from freshet.fetch.politeness import robots  # noqa: F401
-from freshet.fetch.politeness.host_schedule import HostClocks
-from freshet.fetch.recording_loop import FOR_EVER, Limits, Tidings
-from freshet.fetch.run_crawl import crawl
-from freshet.fetch.runtime import Parts
+from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlEvent, CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
+from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.crash.points import POINTS, lay
 from tests.record.record_samples import arrive, html, make, record
 
@@ -51,7 +51,7 @@ class Crawling:
     folder: Path
     clock: Clock
     budget: str
-    limits: Limits = FOR_EVER
+    limits: CrawlLimits = NO_LIMITS
 
     @property
     def diary(self) -> Path:
@@ -95,7 +95,7 @@ def warm_up(folder: Path) -> None:
 
 def live(crawling: Crawling, death: Death, prepare: Callable[[], None] = lambda: None) -> Life:
     """Crawl in a child process, end it as told, and return how it did end."""
-    began = stopwatch()
+    began = monotonic_seconds()
     awake, alarm = os.pipe()
     child = os.fork()
     if child == 0:
@@ -140,12 +140,12 @@ def _be_born(crawling: Crawling, alarm: int) -> Callable[[str], None]:
 def _crawl(crawling: Crawling, write: Callable[[str], None]) -> None:
     """Crawl, noting what is told, and leave this process."""
 
-    def note(tidings: Tidings) -> None:
-        for visit, _ in tidings.learnt:
+    def note(tidings: CrawlEvent) -> None:
+        for visit, _ in tidings.visits:
             write(f"told {visit.uid.hex()}")
 
     try:
-        crawl(
+        run_crawl(
             crawling.folder, budget=crawling.budget, clock=crawling.clock, limits=crawling.limits,
             listeners=[note],
         )  # fmt: skip
@@ -157,15 +157,15 @@ def _crawl(crawling: Crawling, write: Callable[[str], None]) -> None:
 
 def _note_releases(write: Callable[[str], None], alarm: int) -> None:
     """Note each request that is let go, with the very time that its host's clock was set by."""
-    start, release = HostClocks.start, Parts._release
+    start, release = HostSchedule.start_delay, CrawlRuntime._release
     is_gone = False
 
-    def noted_release(parts: Parts, request: Request) -> bool:
+    def noted_release(parts: CrawlRuntime, request: Request) -> bool:
         nonlocal is_gone
         is_gone = release(parts, request)
         return is_gone
 
-    def noted_start(hosts: HostClocks, host: str, now: float) -> None:
+    def noted_start(hosts: HostSchedule, host: str, now: float) -> None:
         nonlocal is_gone
         if is_gone:
             is_gone = False
@@ -173,5 +173,5 @@ def _note_releases(write: Callable[[str], None], alarm: int) -> None:
             os.write(alarm, b"!")
         start(hosts, host, now)
 
-    HostClocks.start = noted_start  # type: ignore[method-assign]
-    Parts._release = noted_release  # type: ignore[method-assign]
+    HostSchedule.start_delay = noted_start  # type: ignore[method-assign]
+    CrawlRuntime._release = noted_release  # type: ignore[method-assign]

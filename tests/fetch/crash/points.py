@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy.engine.default import DefaultDialect
 
-from freshet.archive.warc.writer import Writer
+from freshet.archive.warc.writer import WarcWriter
 
 COUNTED = ("fsync", "ftruncate", "rename", "unlink")
 SQLITE_ERRORS = {
@@ -65,7 +65,7 @@ def lay() -> None:
         setattr(os, name, _counted(getattr(os, name)))
     os.pwrite = _half(os.pwrite)
     # The writer has taken the system's function when it was loaded.
-    Writer.__init__.__kwdefaults__["write"] = os.pwrite
+    WarcWriter.__init__.__kwdefaults__["write"] = os.pwrite
     DefaultDialect.do_commit = _committing(DefaultDialect.do_commit)  # type: ignore[method-assign]
 
 

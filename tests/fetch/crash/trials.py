@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from freshet.collection.collection import Collection
-from freshet.core.budget import day_of
-from freshet.core.clock import PacedClock, stopwatch
+from freshet.core.budget import utc_day
+from freshet.core.clock import ScaledClock, monotonic_seconds
 from freshet.core.types import Visit
-from freshet.crawl.session import Crawl
-from freshet.fetch.recording_loop import FOR_EVER, Limits
+from freshet.crawl.session import CrawlSession
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
 from tests.fetch.crash.evidence import Circumstances, Diary, Evidence, acknowledged, kept_in
 from tests.fetch.crash.lives import Crawling, Death, Life, live
 from tests.fetch.crash.web import served
@@ -69,7 +69,7 @@ class Trial:
         shutil.copytree(self.crawling.folder, copy)
         with Collection.open(copy, clock=self.crawling.clock) as collection:
             with collection.recording() as recorder:
-                Crawl(collection, recorder).begin()
+                CrawlSession(collection, recorder).start()
             after = acknowledged(collection, self._days())
             faults = [str(problem) for problem in collection.check().problems]
         kept, differences = kept_in(copy / "archive")
@@ -92,10 +92,10 @@ class Trial:
     def _days(self) -> list[str]:
         """Return every day that the crawl's clock may have seen."""
         now = self.crawling.clock.now()
-        return [day_of(START + timedelta(days=n)) for n in range(-2, (now - START).days + 3)]
+        return [utc_day(START + timedelta(days=n)) for n in range(-2, (now - START).days + 3)]
 
 
-class JumpingClock(PacedClock):
+class JumpingClock(ScaledClock):
     """A quick clock that can be set forward and back."""
 
     offset = timedelta(0)
@@ -106,7 +106,7 @@ class JumpingClock(PacedClock):
 
 
 @contextmanager
-def trial(folder: Path, ways: Ways = USUAL, limits: Limits = FOR_EVER) -> Iterator[Trial]:
+def trial(folder: Path, ways: Ways = USUAL, limits: CrawlLimits = NO_LIMITS) -> Iterator[Trial]:
     """Make a collection of the web's pages, to be crawled within a budget by a quick clock.
 
     Its folder stays only where there were faults.
@@ -117,7 +117,7 @@ def trial(folder: Path, ways: Ways = USUAL, limits: Limits = FOR_EVER) -> Iterat
         made = make_collection(folder / "collection", web.pages, web.allow, polite)
         settings = made / "freshet.toml"
         settings.write_text(f'policy = "age"\n{settings.read_text()}')
-        origin, clock = stopwatch(), JumpingClock(START, ways.speed)
+        origin, clock = monotonic_seconds(), JumpingClock(START, ways.speed)
         crawling = Crawling(made, clock, f"{ways.budget}/day", limits)
         crawling.diary.touch()
         around = Circumstances(web, clock, origin, ways.budget, ways.delay, ways.is_steady)

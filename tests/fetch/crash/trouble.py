@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from freshet.collection.collection import Collection
-from freshet.core.clock import FixedClock, stopwatch
-from freshet.crawl.session import Crawl
+from freshet.core.clock import FixedClock, monotonic_seconds
+from freshet.crawl.session import CrawlSession
 from freshet.fetch import recording_loop
-from freshet.fetch.recording_loop import Desk, Limits
+from freshet.fetch.recording_loop import CrawlLimits, RecordingLoop
 from tests.fetch.crash.lives import FAILED, Death, warm_up
 from tests.fetch.crash.points import POINTS
 from tests.fetch.crash.trials import START, Trial, Ways, trial
@@ -42,14 +42,14 @@ def trapped(first: int, last: int, error: int) -> Callable[[], None]:
     """Return what makes some writes of a crawl fail, counted from when it begins to draw."""
 
     def prepare() -> None:
-        plain = Desk.begin
-        recording_loop.TRY_AGAIN_SECONDS = SOON
+        plain = RecordingLoop.start
+        recording_loop.RETRY_SECONDS = SOON
 
-        def begin(of: Desk) -> None:
+        def begin(of: RecordingLoop) -> None:
             POINTS.set(first, last, error)
             plain(of)
 
-        Desk.begin = begin  # type: ignore[method-assign]
+        RecordingLoop.start = begin  # type: ignore[method-assign]
 
     return prepare
 
@@ -57,7 +57,7 @@ def trapped(first: int, last: int, error: int) -> Callable[[], None]:
 def full_disk(folder: Path, step: int) -> Iterator[str]:
     """While there is no space a crawl waits, and then records what it had fetched."""
     for first in range(1, WRITES, step):
-        with trial(folder / str(first), AMPLE, Limits(visits=VISITS)) as ordeal:
+        with trial(folder / str(first), AMPLE, CrawlLimits(visits=VISITS)) as ordeal:
             end = ordeal.live(Death(seconds=LONG), trapped(first, first + SPAN, errno.ENOSPC))
             ordeal.examine("waited")
             where = f"full from write {first}"
@@ -71,7 +71,7 @@ def full_disk(folder: Path, step: int) -> Iterator[str]:
 def ending(folder: Path, step: int) -> Iterator[str]:
     """Asked to end while the disk is full a crawl ends and says why; the next one goes on."""
     for first in range(step, WRITES, 2 * step):
-        with trial(folder / str(first), AMPLE, Limits(visits=VISITS)) as ordeal:
+        with trial(folder / str(first), AMPLE, CrawlLimits(visits=VISITS)) as ordeal:
             end = ordeal.live(
                 Death(seconds=SHORT, by=SIGTERM), trapped(first, FOR_EVER, errno.ENOSPC)
             )
@@ -87,7 +87,7 @@ def ending(folder: Path, step: int) -> Iterator[str]:
 def failing_disk(folder: Path, step: int) -> Iterator[str]:
     """A write that fails ends a crawl with a clear error, and the next one goes on."""
     for at in range(1, WRITES, step):
-        with trial(folder / str(at), AMPLE, Limits(visits=VISITS)) as ordeal:
+        with trial(folder / str(at), AMPLE, CrawlLimits(visits=VISITS)) as ordeal:
             first = ordeal.live(Death(seconds=LONG), trapped(at, at, errno.EIO))
             if first.code != FAILED or CLEAR not in ordeal.said():
                 yield f"write {at} failed: it ended with {first.code} and said {ordeal.said()}"
@@ -103,19 +103,19 @@ def jumping(ordeal: Trial, days: tuple[int, ...]) -> Callable[[], None]:
     """Return what sets a crawl's clock some days on or back, after every so many visits."""
 
     def prepare() -> None:
-        plain, left, kept = Crawl.take, list(days), 0
+        plain, left, kept = CrawlSession.record_results, list(days), 0
 
-        def take(crawl: Crawl, *given: Any) -> Any:
+        def take(crawl: CrawlSession, *given: Any) -> Any:
             nonlocal kept
             learnt = plain(crawl, *given)
             kept += len(learnt)
             if left and kept >= PHASE * (1 + len(days) - len(left)):
                 ordeal.around.clock.offset += timedelta(days=left.pop(0))
                 with jumps_of(ordeal).open("a") as file:
-                    file.write(f"{stopwatch()!r}\n")
+                    file.write(f"{monotonic_seconds()!r}\n")
             return learnt
 
-        Crawl.take = take  # type: ignore[method-assign]
+        CrawlSession.record_results = take  # type: ignore[method-assign]
 
     return prepare
 
@@ -128,7 +128,7 @@ def jumps_of(ordeal: Trial) -> Path:
 def clock(folder: Path, _: int) -> Iterator[str]:
     """When the clock is set a day on or back, no host is shut out and no budget exceeded."""
     for days in ((1, -1), (-1, 1)):
-        ends = Limits(visits=PHASE * (1 + len(days)))
+        ends = CrawlLimits(visits=PHASE * (1 + len(days)))
         with trial(folder / str(days[0]), SLOW, ends) as ordeal:
             end = ordeal.live(Death(seconds=LONG), jumping(ordeal, days))
             ordeal.examine("the clock jumped")

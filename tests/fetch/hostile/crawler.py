@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-from freshet.fetch.recording_loop import Limits
-from freshet.fetch.run_crawl import crawl
+from freshet.fetch.recording_loop import CrawlLimits
+from freshet.fetch.run_crawl import run_crawl
 
 AMPLE = "20000000/day"
 STATUS = Path("/proc/self/status")
@@ -19,5 +19,5 @@ def peak_megabytes() -> float:
 
 
 if __name__ == "__main__":
-    crawl(Path(sys.argv[1]), budget=AMPLE, limits=Limits(seconds=float(sys.argv[2])))
+    run_crawl(Path(sys.argv[1]), budget=AMPLE, limits=CrawlLimits(seconds=float(sys.argv[2])))
     sys.stdout.write(json.dumps({"peak_megabytes": peak_megabytes()}) + "\n")

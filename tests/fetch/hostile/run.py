@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import freshet
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 from freshet.core.types import Outcome
 from freshet.record.store import CollectionStore
 from tests.fetch.crawls import make_collection
@@ -89,9 +89,9 @@ def crawl_over(
         path = folder / "collection"
         urls = [url for of_host in pages.values() for url in of_host]
         make_collection(path, urls, (*calm.allow, *wild.allow), **(bounds or Bounds()).tables())
-        began = stopwatch()
+        began = monotonic_seconds()
         output, peak = _crawl(path, seconds)
-        wall = stopwatch() - began
+        wall = monotonic_seconds() - began
     entries = sorted((*calm.entries(), *wild.log.entries()), key=lambda entry: entry.began)
     with freshet.open(path) as collection:
         visits = {name: _told(collection, urls) for name, urls in pages.items()}

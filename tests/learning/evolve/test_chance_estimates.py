@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.formula.expression import Formula
-from freshet.formula.variables import ALL, WEIGHTED
-from freshet.learning.evolve.chance_estimates import written_out
-from freshet.learning.evolve.genetic_operators import Language, grown
+from freshet.formula.variables import PAPER_VARIABLES, WEIGHTED_ESTIMATES
+from freshet.learning.evolve.chance_estimates import expand_chances
+from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
 
 PAGES = 30
 
@@ -18,10 +18,16 @@ PAGES = 30
 @given(st.integers(0, 10**6))
 def test_what_is_written_out_has_the_values_of_the_chances(seed: int) -> None:
     formula = Formula(
-        tuple(grown(Random(seed), Language(ALL, functions=("+", "*")), 4, is_full=True))
+        tuple(
+            random_tree(
+                Random(seed), PrimitiveSet(PAPER_VARIABLES, functions=("+", "*")), 4, is_full=True
+            )
+        )
     )
     rng = np.random.default_rng(seed)
-    known = {name: rng.choice([0.0, 0.25, 1.0, 3.0], PAGES) for name in ALL}
-    chances = {name: -np.expm1(-known[name] * known["t"]) for name in WEIGHTED}
-    expected = formula.values({**known, **chances}, PAGES)
-    assert written_out(formula).values(known, PAGES) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    known = {name: rng.choice([0.0, 0.25, 1.0, 3.0], PAGES) for name in PAPER_VARIABLES}
+    chances = {name: -np.expm1(-known[name] * known["t"]) for name in WEIGHTED_ESTIMATES}
+    expected = formula.evaluate({**known, **chances}, PAGES)
+    assert expand_chances(formula).evaluate(known, PAGES) == pytest.approx(
+        expected, rel=1e-9, abs=1e-9
+    )

@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
-from freshet.core.errors import BadInput, Interrupted, Locked, NotFound, UsageError
-from freshet.learning.evolve.evolution import Files, Step, evolve
-from freshet.schedule.model_file import Model
+from freshet.core.errors import (
+    BadInputError,
+    LockedError,
+    NotFoundError,
+    StopRequestedError,
+    UsageError,
+)
+from freshet.learning.evolve.evolution import EvolutionFiles, EvolutionProgress, evolve
+from freshet.schedule.model_file import FormulaModel
 from tests.backtest.traces import by_chance, in_groups
 from tests.learning.evolve.evolve_samples import (
     TASK,
@@ -28,30 +34,30 @@ def test_an_evolution_that_was_stopped_goes_on_as_if_it_never_was(
     tmp_path: Path, after: int
 ) -> None:
     stopped(tmp_path, after=after)
-    steps: list[Step] = []
+    steps: list[EvolutionProgress] = []
     resumed = evolve(TRACE, TASK, files=files(tmp_path, resume=True), watch=steps.append)
     assert resumed == whole()
-    assert [step.done for step in steps] == list(range(after + 1, 10))
+    assert [step.steps_done for step in steps] == list(range(after + 1, 10))
 
 
 def test_a_search_may_be_stopped_again_and_again(tmp_path: Path) -> None:
     stopped(tmp_path, after=2)
-    with pytest.raises(Interrupted):
+    with pytest.raises(StopRequestedError):
         evolve(TRACE, TASK, files=files(tmp_path, resume=True), watch=stopping_after(6))
     assert evolve(TRACE, TASK, files=files(tmp_path, resume=True)) == whole()
 
 
 def test_a_stop_after_the_last_test_loses_nothing(tmp_path: Path) -> None:
     stopped(tmp_path, after=9)
-    steps: list[Step] = []
+    steps: list[EvolutionProgress] = []
     assert evolve(TRACE, TASK, files=files(tmp_path, resume=True), watch=steps.append) == whole()
     assert [step.is_test for step in steps] == [True]
 
 
 def test_two_evolutions_do_not_share_a_checkpoint(tmp_path: Path) -> None:
-    def second(step: Step) -> None:
+    def second(step: EvolutionProgress) -> None:
         for resume in (False, True):
-            with pytest.raises(Locked, match="another evolution is keeping its work here"):
+            with pytest.raises(LockedError, match="another evolution is keeping its work here"):
                 evolve(TRACE, TASK, files=files(tmp_path, resume=resume))
 
     assert evolve(TRACE, TASK, files=files(tmp_path), watch=second) == whole()
@@ -72,14 +78,14 @@ def test_a_checkpoint_of_other_options_is_refused(
     tmp_path: Path, other: dict[str, Any], said: str
 ) -> None:
     stopped(tmp_path, after=2)
-    with pytest.raises(BadInput, match="other options") as refused:
+    with pytest.raises(BadInputError, match="other options") as refused:
         evolve(TRACE, replace(TASK, **other), files=files(tmp_path, resume=True))
     assert said in str(refused.value)
 
 
 def test_a_checkpoint_of_another_device_is_refused(tmp_path: Path) -> None:
     stopped(tmp_path, after=2)
-    with pytest.raises(BadInput, match="other options: --device cpu, not --device arrays"):
+    with pytest.raises(BadInputError, match="other options: --device cpu, not --device arrays"):
         evolve(TRACE, TASK, files=files(tmp_path, resume=True), device="arrays")
 
 
@@ -89,7 +95,7 @@ def test_the_same_trace_by_another_name_goes_on(tmp_path: Path) -> None:
     resumed = evolve(renamed, TASK, files=files(tmp_path, resume=True))
     assert resumed == replace(whole(), model=replace(whole().model, trace="renamed"))
     stopped(tmp_path, after=2)
-    with pytest.raises(BadInput, match="other options: --seeds 2, not --seeds 3;"):
+    with pytest.raises(BadInputError, match="other options: --seeds 2, not --seeds 3;"):
         evolve(renamed, replace(TASK, seeds=3), files=files(tmp_path, resume=True))
 
 
@@ -97,7 +103,7 @@ def test_a_checkpoint_of_another_trace_is_refused(tmp_path: Path) -> None:
     stopped(tmp_path, after=2)
     another = in_groups(by_chance(120, 20, seed=4))
     said = "another trace .groups: 120 pages, 20 cycles, not groups: 120 pages, 20 cycles as given"
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInputError, match=said):
         evolve(another, TASK, files=files(tmp_path, resume=True))
 
 
@@ -159,19 +165,19 @@ def test_a_damaged_checkpoint_is_refused(
 ) -> None:
     path = stopped(tmp_path, after=6)
     path.write_text(damage(json.loads(path.read_text("utf-8"))), "utf-8")
-    with pytest.raises(BadInput, match=r"model\.checkpoint: the checkpoint is damaged"):
+    with pytest.raises(BadInputError, match=r"model\.checkpoint: the checkpoint is damaged"):
         evolve(TRACE, TASK, files=files(tmp_path, resume=True))
 
 
 @pytest.mark.parametrize("content", ["[]", '{"format": "else"}', "null"])
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: str) -> None:
-    files(tmp_path).checkpoint.write_text(content, "utf-8")
-    with pytest.raises(BadInput, match="is no checkpoint"):
+    files(tmp_path).checkpoint_path.write_text(content, "utf-8")
+    with pytest.raises(BadInputError, match="is no checkpoint"):
         evolve(TRACE, TASK, files=files(tmp_path, resume=True))
 
 
 def test_there_must_be_a_checkpoint_to_go_on_with(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="begin without --resume"):
+    with pytest.raises(NotFoundError, match="begin without --resume"):
         evolve(TRACE, TASK, files=files(tmp_path, resume=True))
 
 
@@ -179,21 +185,21 @@ def test_unfinished_work_is_not_overwritten(tmp_path: Path) -> None:
     kept = stopped(tmp_path, after=2).read_bytes()
     with pytest.raises(UsageError, match="go on with --resume, or delete it"):
         evolve(TRACE, TASK, files=files(tmp_path))
-    assert files(tmp_path).checkpoint.read_bytes() == kept
+    assert files(tmp_path).checkpoint_path.read_bytes() == kept
 
 
 @pytest.mark.parametrize("content", ['{"name": "package"}', "", "[]"])
 def test_what_is_no_model_is_not_overwritten(tmp_path: Path, content: str) -> None:
-    files(tmp_path).model.write_text(content, "utf-8")
+    files(tmp_path).model_path.write_text(content, "utf-8")
     with pytest.raises(UsageError, match="is there already and is no model; give another --out"):
         evolve(TRACE, TASK, files=files(tmp_path))
-    assert files(tmp_path).model.read_text("utf-8") == content
+    assert files(tmp_path).model_path.read_text("utf-8") == content
 
 
 def test_a_model_is_replaced_by_the_next_one(tmp_path: Path) -> None:
-    files(tmp_path).model.write_text('{"format": "freshet-model", "version": 1}', "utf-8")
+    files(tmp_path).model_path.write_text('{"format": "freshet-model", "version": 1}', "utf-8")
     evolve(TRACE, TASK, files=files(tmp_path))
-    assert Model.read(files(tmp_path).model) == whole().model
+    assert FormulaModel.read(files(tmp_path).model_path) == whole().model
 
 
 @pytest.mark.parametrize("spelling", ["model.json", "../{folder}/model.json", "linked.json"])
@@ -201,5 +207,5 @@ def test_the_checkpoint_cannot_be_the_model_itself(tmp_path: Path, spelling: str
     (tmp_path / "linked.json").symlink_to(tmp_path / "model.json")
     checkpoint = tmp_path / spelling.format(folder=tmp_path.name)
     with pytest.raises(UsageError, match="cannot be the same file; give another --checkpoint"):
-        evolve(TRACE, TASK, files=Files(tmp_path / "model.json", checkpoint))
+        evolve(TRACE, TASK, files=EvolutionFiles(tmp_path / "model.json", checkpoint))
     assert not (tmp_path / "model.json").exists()

@@ -8,42 +8,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.errors import UsageError
-from freshet.formula.expression import DEEPEST_TEXT, Formula, parse
-from freshet.formula.program import program
-from freshet.formula.variables import ALL
+from freshet.formula.expression import MAX_NESTING, Formula, parse_formula
+from freshet.formula.program import compile_formula
+from freshet.formula.variables import PAPER_VARIABLES
 from freshet.learning.evolve.genetic_operators import (
-    DEEPEST,
-    Language,
-    crossed,
-    first_population,
-    grown,
-    replaced,
-    swapped,
+    MAX_DEPTH,
+    PrimitiveSet,
+    cross_over,
+    initial_population,
+    random_tree,
+    replace_subtree,
+    swap_subtrees,
 )
-from freshet.learning.evolve.simplify import simplified
+from freshet.learning.evolve.simplify import simplify
 
-LANGUAGE = Language(ALL)
+LANGUAGE = PrimitiveSet(PAPER_VARIABLES)
 PAGES = 40
 
 
 def random_formula(seed: int, depth: int = 6) -> Formula:
-    return Formula(tuple(grown(Random(seed), LANGUAGE, depth, is_full=seed % 2 == 0)))
+    return Formula(tuple(random_tree(Random(seed), LANGUAGE, depth, is_full=seed % 2 == 0)))
 
 
 def known(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {name: rng.choice([0.0, 0.25, 1.0, 3.0, 57.0], PAGES) for name in ALL}
+    return {name: rng.choice([0.0, 0.25, 1.0, 3.0, 57.0], PAGES) for name in PAPER_VARIABLES}
 
 
 @given(st.integers(0, 10**6))
 def test_a_formula_reads_back_from_its_text(seed: int) -> None:
     formula = random_formula(seed)
-    assert parse(str(formula), ALL) == formula
+    assert parse_formula(str(formula), PAPER_VARIABLES) == formula
 
 
 @given(st.integers(0, 10**6))
 def test_every_value_is_finite(seed: int) -> None:
-    values = random_formula(seed, 9).values(known(seed), PAGES)
+    values = random_formula(seed, 9).evaluate(known(seed), PAGES)
     assert np.all(np.isfinite(values))
     assert np.all(np.abs(values) <= 1e30)
 
@@ -51,24 +51,28 @@ def test_every_value_is_finite(seed: int) -> None:
 @given(st.integers(0, 10**6))
 def test_a_simplified_formula_has_the_same_values(seed: int) -> None:
     formula = random_formula(seed, 7)
-    shorter = simplified(formula)
+    shorter = simplify(formula)
     assert len(shorter) <= len(formula)
     told = known(seed)
-    before, after = (program(each).values(told, PAGES) for each in (formula, shorter))
+    before, after = (compile_formula(each).evaluate(told, PAGES) for each in (formula, shorter))
     np.testing.assert_array_equal(before, after)
 
 
 @given(st.integers(0, 10**6))
 def test_children_are_whole_and_not_too_deep(seed: int) -> None:
     rng, one, other = Random(seed), random_formula(seed, 9), random_formula(seed + 1, 9)
-    for child in (crossed(rng, one, other), replaced(rng, one, LANGUAGE), swapped(rng, one)):
-        assert child.depth <= DEEPEST
-        assert parse(str(child), ALL) == child
+    for child in (
+        cross_over(rng, one, other),
+        replace_subtree(rng, one, LANGUAGE),
+        swap_subtrees(rng, one),
+    ):
+        assert child.depth <= MAX_DEPTH
+        assert parse_formula(str(child), PAPER_VARIABLES) == child
 
 
 def test_the_first_formulas_are_of_every_depth_and_the_same_for_a_seed() -> None:
-    made = first_population(Random(4), LANGUAGE, 50)
-    assert made == first_population(Random(4), LANGUAGE, 50)
+    made = initial_population(Random(4), LANGUAGE, 50)
+    assert made == initial_population(Random(4), LANGUAGE, 50)
     assert {formula.depth for formula in made[::2]} == {2, 3, 4, 5, 6}
     assert len({formula.depth for formula in made[1::2]}) > 1
 
@@ -94,15 +98,15 @@ def test_the_first_formulas_are_of_every_depth_and_the_same_for_a_seed() -> None
 )
 def test_what_is_no_formula_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(UsageError, match="formula") as refused:
-        parse(text, ALL)
+        parse_formula(text, PAPER_VARIABLES)
     assert said in str(refused.value)
 
 
 def test_brackets_may_be_deep_but_not_endless() -> None:
-    text = "(" * (DEEPEST_TEXT - 1) + "t" + ")" * (DEEPEST_TEXT - 1)
-    assert parse(text, ALL) == Formula(("t",))
+    text = "(" * (MAX_NESTING - 1) + "t" + ")" * (MAX_NESTING - 1)
+    assert parse_formula(text, PAPER_VARIABLES) == Formula(("t",))
 
 
 def test_digits_of_other_scripts_are_no_numbers() -> None:
     with pytest.raises(UsageError, match="cannot read"):
-        parse("t * \u0663", ALL)
+        parse_formula("t * \u0663", PAPER_VARIABLES)

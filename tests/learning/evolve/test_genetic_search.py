@@ -6,50 +6,56 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from freshet.formula.expression import Formula, parse
-from freshet.formula.variables import ALL
-from freshet.learning.evolve.genetic_operators import Language
-from freshet.learning.evolve.genetic_search import Scored, Search, Stand, Ways, stand_from
+from freshet.formula.expression import Formula, parse_formula
+from freshet.formula.variables import PAPER_VARIABLES
+from freshet.learning.evolve.genetic_operators import PrimitiveSet
+from freshet.learning.evolve.genetic_search import (
+    Generation,
+    GeneticSearch,
+    GPConfig,
+    ScoredFormula,
+    generation_from_json,
+)
 
-WAYS = Ways(population=40, generations=6, kept=10)
+WAYS = GPConfig(population=40, generations=6, kept=10)
 RNG = np.random.default_rng(1)
-KNOWN = {name: RNG.uniform(0.1, 3.0, 60) for name in ALL}
-TARGET = parse("t * X + CG", ALL).values(KNOWN, 60)
+KNOWN = {name: RNG.uniform(0.1, 3.0, 60) for name in PAPER_VARIABLES}
+TARGET = parse_formula("t * X + CG", PAPER_VARIABLES).evaluate(KNOWN, 60)
 
 
 def likeness(formulas: Sequence[Formula], floor: float) -> list[float]:
     """Return how near formulas come to the target, the best 0."""
-    errors = (formula.values(KNOWN, 60) - TARGET for formula in formulas)
+    errors = (formula.evaluate(KNOWN, 60) - TARGET for formula in formulas)
     return [-float(np.log1p(np.abs(error)).mean()) for error in errors]
 
 
-def search(seed: int = 1) -> Search:
-    return Search(Language(ALL), likeness, seed, WAYS)
+def search(seed: int = 1) -> GeneticSearch:
+    return GeneticSearch(PrimitiveSet(PAPER_VARIABLES), likeness, seed, WAYS)
 
 
-def after(stand: Stand, generations: int, seed: int = 1) -> Stand:
+def after(stand: Generation, generations: int, seed: int = 1) -> Generation:
     for _ in range(generations):
-        stand = search(seed).step(stand)
+        stand = search(seed).next_generation(stand)
     return stand
 
 
 def test_a_search_is_the_same_for_a_seed_and_another_for_another() -> None:
-    one, again, other = (after(search(seed).begin(), 3, seed) for seed in (1, 1, 2))
+    one, again, other = (after(search(seed).first_generation(), 3, seed) for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_never_was() -> None:
-    halfway = after(search().begin(), 2)
-    kept = stand_from(json.loads(json.dumps(halfway.as_json())), ALL)
-    assert after(kept, 2) == after(search().begin(), 4)
+    halfway = after(search().first_generation(), 2)
+    kept = generation_from_json(json.loads(json.dumps(halfway.as_json())), PAPER_VARIABLES)
+    assert after(kept, 2) == after(search().first_generation(), 4)
 
 
 def test_the_best_never_get_worse_and_are_kept_in_order() -> None:
-    stand = search().begin()
+    stand = search().first_generation()
     first = stand.best[0].fitness
     for _ in range(WAYS.generations):
-        before, stand = stand, search().step(stand)
+        before, stand = stand, search().next_generation(stand)
         assert stand.best[0].fitness >= before.best[0].fitness
         fitness = [each.fitness for each in stand.best]
         assert fitness == sorted(fitness, reverse=True)
@@ -64,11 +70,11 @@ def test_equal_formulas_are_scored_once() -> None:
         asked.extend(formulas)
         return likeness(formulas, floor)
 
-    searching = Search(Language(ALL), noted, 1, WAYS)
-    stand = searching.begin()
+    searching = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), noted, 1, WAYS)
+    stand = searching.first_generation()
     assert len(asked) == len(set(asked)) <= WAYS.population
     asked.clear()
-    following = searching.step(stand)
+    following = searching.next_generation(stand)
     known = {each.formula for each in (*stand.population, *stand.best)}
     assert known.isdisjoint(asked)
     assert len(following.population) == WAYS.population
@@ -81,9 +87,9 @@ def test_the_floor_is_what_the_last_of_the_best_reached() -> None:
         floors.append(floor)
         return likeness(formulas, floor)
 
-    searching = Search(Language(ALL), noted, 1, WAYS)
-    stand = searching.begin()
-    searching.step(stand)
+    searching = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), noted, 1, WAYS)
+    stand = searching.first_generation()
+    searching.next_generation(stand)
     assert floors == [float("-inf"), stand.best[-1].fitness]
 
 
@@ -94,31 +100,37 @@ def test_no_formula_is_scored_twice_in_a_whole_search() -> None:
         asked.extend(str(formula) for formula in formulas)
         return likeness(formulas, floor)
 
-    searching = Search(Language(ALL), noted, 1, WAYS)
-    stand = searching.begin()
+    searching = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), noted, 1, WAYS)
+    stand = searching.first_generation()
     for _ in range(WAYS.generations):
-        stand = searching.step(stand)
-    assert len(asked) == len(set(asked)) == len(stand.known)
+        stand = searching.next_generation(stand)
+    assert len(asked) == len(set(asked)) == len(stand.fitness_by_text)
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("freshet.learning.evolve.genetic_search.REMEMBERED", 50)
-    stand = after(search().begin(), 3)
-    assert len(stand.known) == 50
-    kept = stand_from(json.loads(json.dumps(stand.as_json())), ALL)
+    monkeypatch.setattr("freshet.learning.evolve.genetic_search.MAX_KNOWN_FITNESSES", 50)
+    stand = after(search().first_generation(), 3)
+    assert len(stand.fitness_by_text) == 50
+    kept = generation_from_json(json.loads(json.dumps(stand.as_json())), PAPER_VARIABLES)
     assert after(kept, 1) == after(stand, 1)
 
 
 def test_a_search_begins_with_what_it_is_given() -> None:
-    target = parse("X * t + CG", ALL)
-    stand = Search(Language(ALL), likeness, 1, WAYS, first=(target,)).begin()
+    target = parse_formula("X * t + CG", PAPER_VARIABLES)
+    stand = GeneticSearch(
+        PrimitiveSet(PAPER_VARIABLES), likeness, 1, WAYS, initial_formulas=(target,)
+    ).first_generation()
     assert len(stand.population) == WAYS.population
     assert stand.best[0].fitness == 0.0
 
 
 def parents(*population: tuple[str, float]) -> list[str]:
-    scored = [Scored(parse(text, ALL), fitness) for text, fitness in population]
-    found = Search(Language(ALL), likeness, 1, Ways(parents=0.5))._parents(scored)
+    scored = [
+        ScoredFormula(parse_formula(text, PAPER_VARIABLES), fitness) for text, fitness in population
+    ]
+    found = GeneticSearch(
+        PrimitiveSet(PAPER_VARIABLES), likeness, 1, GPConfig(parents=0.5)
+    )._parents(scored)
     return [str(formula) for formula in found]
 
 

@@ -7,25 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.formula.expression import Formula, parse
-from freshet.formula.program import program
-from freshet.formula.variables import ALL
-from freshet.learning.evolve.genetic_operators import Language, grown
-from freshet.learning.evolve.simplify import simplified
+from freshet.formula.expression import Formula, parse_formula
+from freshet.formula.program import compile_formula
+from freshet.formula.variables import PAPER_VARIABLES
+from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
+from freshet.learning.evolve.simplify import simplify
 
 # Zero and one are among the constants, so that identities have something to work on.
-TIGHT = Language(("t", "X", "CG"), (0.0, 1.0, -1.0, 0.5, 1e-13))
+TIGHT = PrimitiveSet(("t", "X", "CG"), (0.0, 1.0, -1.0, 0.5, 1e-13))
 VALUES = (0.0, -0.0, 0.25, 1.0, -1.0, 3.0, 57.0, -2.5, 1e30, 1e-300)
 PAGES = 60
 
 
 def random_formula(seed: int, depth: int) -> Formula:
-    return Formula(tuple(grown(Random(seed), TIGHT, depth, is_full=seed % 2 == 0)))
+    return Formula(tuple(random_tree(Random(seed), TIGHT, depth, is_full=seed % 2 == 0)))
 
 
 def told(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {name: rng.choice(VALUES, PAGES) for name in TIGHT.names}
+    return {name: rng.choice(VALUES, PAGES) for name in TIGHT.variables}
 
 
 @settings(max_examples=400, deadline=None)
@@ -33,7 +33,7 @@ def told(seed: int) -> dict[str, np.ndarray]:
 def test_values_stay_the_same_to_the_bit(seed: int, depth: int) -> None:
     formula = random_formula(seed, depth)
     before, after = (
-        program(each).values(told(seed), PAGES) for each in (formula, simplified(formula))
+        compile_formula(each).evaluate(told(seed), PAGES) for each in (formula, simplify(formula))
     )
     assert before.tobytes() == after.tobytes()
 
@@ -41,16 +41,16 @@ def test_values_stay_the_same_to_the_bit(seed: int, depth: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 7))
 def test_what_is_simplified_stays_as_it_is_and_is_never_longer(seed: int, depth: int) -> None:
-    shorter = simplified(random_formula(seed, depth))
+    shorter = simplify(random_formula(seed, depth))
     assert len(shorter) <= len(random_formula(seed, depth))
-    assert str(simplified(shorter)) == str(shorter)
+    assert str(simplify(shorter)) == str(shorter)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 6))
 def test_turning_sums_and_products_round_changes_no_text(seed: int, depth: int) -> None:
     formula = random_formula(seed, depth)
-    assert str(simplified(turned(formula))) == str(simplified(formula))
+    assert str(simplify(turned(formula))) == str(simplify(formula))
 
 
 def turned(formula: Formula) -> Formula:
@@ -91,12 +91,12 @@ def turned(formula: Formula) -> Formula:
     ],
 )
 def test_a_formula_has_one_short_text(text: str, short: str) -> None:
-    assert str(simplified(parse(text, ALL))) == short
+    assert str(simplify(parse_formula(text, PAPER_VARIABLES))) == short
 
 
 def test_no_zero_has_a_sign() -> None:
     known = {"t": np.array([-0.0]), "X": np.array([-1.0])}
     for text in ("pow(t, X)", "pow(-0, X)", "pow(0, X)", "pow(0 * -1, X)", "pow(-0, -1) + 0 * X"):
-        formula = parse(text, ALL)
-        for each in (formula, simplified(formula)):
-            assert program(each).values(known, 1) == each.values(known, 1) == 1e30
+        formula = parse_formula(text, PAPER_VARIABLES)
+        for each in (formula, simplify(formula)):
+            assert compile_formula(each).evaluate(known, 1) == each.evaluate(known, 1) == 1e30

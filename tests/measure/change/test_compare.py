@@ -4,22 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.counts_as import Aspect, Criterion, parse_counts_as
+from freshet.core.counts_as import ChangeAspect, CountsAsRule, parse_counts_as
 from freshet.core.errors import SettingsError
-from freshet.core.types import Kind, Terms, View
+from freshet.core.types import ContentKind, TermCounts, View
 from freshet.measure.change.compare import compare
-from freshet.measure.noise.mask import Mask, Rule
+from freshet.measure.noise.mask import Mask, MaskRule
 
-MakeTerms = Callable[[str], Terms]
+MakeTerms = Callable[[str], TermCounts]
 MakeView = Callable[..., View]
 
 HERE, THERE = "https://example.org/a", "https://elsewhere.net/b"
-CLOCK = Mask(3, (Rule("It is #:#"),))
+CLOCK = Mask(3, (MaskRule("It is #:#"),))
 
 
 def test_the_same_view_is_unchanged_in_every_way(view_of: MakeView) -> None:
     view = view_of("calm seas", links=(HERE,))
-    change = compare(view, view, seen=(HERE,))
+    change = compare(view, view, known_links=(HERE,))
     assert not change.changed
     facts = (change.bytes, change.text, change.significant, change.structure, change.links)
     assert not any(facts)
@@ -52,7 +52,7 @@ def test_links_that_came_and_went_keep_document_order(view_of: MakeView) -> None
 
 
 def test_a_link_that_flaps_is_new_but_was_seen_before(view_of: MakeView) -> None:
-    change = compare(view_of(), view_of(links=(HERE, THERE)), seen={HERE})
+    change = compare(view_of(), view_of(links=(HERE, THERE)), known_links={HERE})
     assert len(change.new_links) == 2
     assert change.never_seen == 1
 
@@ -82,7 +82,7 @@ def test_a_mask_leaves_other_changes_to_be_seen(view_of: MakeView) -> None:
 
 
 def test_a_binary_file_goes_by_its_bytes(view_of: MakeView) -> None:
-    old, new = (view_of(kind=Kind.BINARY, body=body) for body in ("%PDF 1", "%PDF 2"))
+    old, new = (view_of(kind=ContentKind.BINARY, body=body) for body in ("%PDF 1", "%PDF 2"))
     assert compare(old, new).changed
     assert not compare(old, old).changed
 
@@ -126,8 +126,10 @@ def test_only_structure_may_count(view_of: MakeView) -> None:
 
 def test_every_form_of_counts_as_is_understood() -> None:
     plain = ("text", "significant", "links", "structure")
-    assert [parse_counts_as(form) for form in plain] == [Criterion(Aspect(form)) for form in plain]
-    assert parse_counts_as(" words:25 ") == Criterion(Aspect.WORDS, 25)
+    assert [parse_counts_as(form) for form in plain] == [
+        CountsAsRule(ChangeAspect(form)) for form in plain
+    ]
+    assert parse_counts_as(" words:25 ") == CountsAsRule(ChangeAspect.WORDS, 25)
 
 
 @pytest.mark.parametrize(

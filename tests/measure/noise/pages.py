@@ -5,9 +5,9 @@ from random import Random
 
 from freshet.core.types import Snapshot, View
 from freshet.measure.noise.mask import NO_MASK, Mask
-from freshet.measure.noise.mask_learning import learn
-from freshet.measure.noise.observed_looks import Look
-from freshet.view.parse import look
+from freshet.measure.noise.mask_learning import learn_mask
+from freshet.measure.noise.observed_looks import NoiseLook
+from freshet.view.parse import parse_snapshot
 
 HOUR = 3600.0
 MONDAY = 1_768_176_000.0
@@ -30,7 +30,7 @@ def paragraphs(texts: Sequence[str]) -> str:
 
 def view(body: str, *, standing: Sequence[str] = STANDING) -> View:
     html = f"<title>t</title><main>{paragraphs(standing)}</main>{body}"
-    return look(Snapshot("https://example.org/", html.encode()), dom=True)
+    return parse_snapshot(Snapshot("https://example.org/", html.encode()), dom=True)
 
 
 def times(count: int, gaps: Sequence[float] = GAPS) -> list[float]:
@@ -40,24 +40,26 @@ def times(count: int, gaps: Sequence[float] = GAPS) -> list[float]:
     return moments
 
 
-def looks(body: Body, count: int = 9, gaps: Sequence[float] = GAPS) -> list[Look]:
+def looks(body: Body, count: int = 9, gaps: Sequence[float] = GAPS) -> list[NoiseLook]:
     rng = Random(7)
     return [
-        Look(view(body(number, time, rng)), time) for number, time in enumerate(times(count, gaps))
+        NoiseLook(view(body(number, time, rng)), time)
+        for number, time in enumerate(times(count, gaps))
     ]
 
 
-def twice(body: Body, count: int = 4, gaps: Sequence[float] = GAPS) -> list[Look]:
+def twice(body: Body, count: int = 4, gaps: Sequence[float] = GAPS) -> list[NoiseLook]:
     """Return looks of which the last one was made twice at once."""
     rng = Random(7)
     made = [
-        Look(view(body(number, time, rng)), time) for number, time in enumerate(times(count, gaps))
+        NoiseLook(view(body(number, time, rng)), time)
+        for number, time in enumerate(times(count, gaps))
     ]
     last = made[-1].time
-    return [*made, Look(view(body(count - 1, last, rng)), last, "instant")]
+    return [*made, NoiseLook(view(body(count - 1, last, rng)), last, "instant")]
 
 
-def rules(seen: Sequence[Look], mask: Mask = NO_MASK) -> list[str]:
+def rules(seen: Sequence[NoiseLook], mask: Mask = NO_MASK) -> list[str]:
     """Return what the learner would hide."""
-    better = learn(seen, mask)
+    better = learn_mask(seen, mask)
     return [rule.what for rule in better.rules] if better else []

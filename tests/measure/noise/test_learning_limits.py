@@ -9,69 +9,69 @@ from hypothesis import strategies as st
 
 from freshet.core.types import Snapshot
 from freshet.measure.noise import learning_limits
-from freshet.measure.noise.line_pattern import NUMBER, _between_numbers, _nearest
+from freshet.measure.noise.line_pattern import NUMBER_SIGN, _between_numbers, _nearest
 from freshet.measure.noise.mask import NO_MASK
-from freshet.measure.noise.mask_learning import corrected, learn, refusal
-from freshet.measure.noise.observed_looks import Look
-from freshet.measure.noise.page_lines import Line, left_of
+from freshet.measure.noise.mask_learning import correct_mask, learn_mask, learning_refusal
+from freshet.measure.noise.observed_looks import NoiseLook
+from freshet.measure.noise.page_lines import PageLine, visible_lines
 from freshet.measure.noise.persistence import (
-    FEWEST_RETURNS,
-    LASTS,
-    LASTS_IN_ROTATION,
-    LONGEST_BY_CHANCE,
-    UNLIKELY,
-    lasting,
-    runs_of,
+    CHANCE_LEVEL,
+    LASTING_BURSTS,
+    LASTING_BURSTS_IN_ROTATION,
+    MAX_BURSTS_BY_CHANCE,
+    MIN_RETURNING_TEXTS,
+    lasting_texts,
+    text_runs,
 )
-from freshet.measure.noise.random_ids import are_drawn
+from freshet.measure.noise.random_ids import are_random_ids
 from freshet.measure.noise.rule_evaluator import _overlap
-from freshet.view.parse import look
+from freshet.view.parse import parse_snapshot
 
 STILL = "".join(f"<p>Paragraph {name} of a page that stands as it is.</p>" for name in "abcdef")
 COUNTER = "You are visitor number {} of this harbour"
 
 
-def looks_at(padding: str, *, text: str = COUNTER, count: int = 12) -> list[Look]:
+def looks_at(padding: str, *, text: str = COUNTER, count: int = 12) -> list[NoiseLook]:
     """Return looks hours apart at a page of which only a counter differs."""
     pages = (f"<body><p>Harbour</p>{padding}<p>{text.format(77 * n)}</p>" for n in range(count))
-    views = (look(Snapshot("http://x.org/", page.encode()), dom=True) for page in pages)
-    return [Look(view, 20_000.0 * number) for number, view in enumerate(views)]
+    views = (parse_snapshot(Snapshot("http://x.org/", page.encode()), dom=True) for page in pages)
+    return [NoiseLook(view, 20_000.0 * number) for number, view in enumerate(views)]
 
 
 @pytest.mark.parametrize(
     ("padding", "why"),
     [
-        ("<p>Still.</p>" * (learning_limits.MOST_LINES - 2), ""),
-        ("<p>Still.</p>" * learning_limits.MOST_LINES, "lines"),
-        (f"<p>{'still ' * (learning_limits.MOST_CHARS // 6)}</p>", "characters of text"),
-        (f"<!--{' ' * learning_limits.MOST_BYTES}-->", "bytes"),
-        ("<br>" * learning_limits.MOST_ELEMENTS, "elements"),
-        ("<div>" * learning_limits.MOST_DEPTH, "elements inside each other"),
+        ("<p>Still.</p>" * (learning_limits.MAX_LINES - 2), ""),
+        ("<p>Still.</p>" * learning_limits.MAX_LINES, "lines"),
+        (f"<p>{'still ' * (learning_limits.MAX_CHARS // 6)}</p>", "characters of text"),
+        (f"<!--{' ' * learning_limits.MAX_BYTES}-->", "bytes"),
+        ("<br>" * learning_limits.MAX_ELEMENTS, "elements"),
+        ("<div>" * learning_limits.MAX_ELEMENT_DEPTH, "elements inside each other"),
     ],
 )
 def test_a_page_that_is_too_large_teaches_nothing_and_it_is_said_why(
     padding: str, why: str
 ) -> None:
     looks = looks_at(padding)
-    mask = learn(looks, NO_MASK)
+    mask = learn_mask(looks, NO_MASK)
     assert (mask is None) == bool(why)
-    assert why in refusal(looks)
-    assert bool(refusal(looks)) == bool(why)
+    assert why in learning_refusal(looks)
+    assert bool(learning_refusal(looks)) == bool(why)
 
 
 def test_a_mask_stays_while_its_page_is_too_large() -> None:
-    mask = learn(looks_at(STILL), NO_MASK)
+    mask = learn_mask(looks_at(STILL), NO_MASK)
     assert mask is not None
     grown = looks_at(
-        "<p>Still.</p>" * learning_limits.MOST_LINES, text="You are visitor number 5 of it"
+        "<p>Still.</p>" * learning_limits.MAX_LINES, text="You are visitor number 5 of it"
     )
-    assert corrected(grown, mask) is None
+    assert correct_mask(grown, mask) is None
 
 
 def test_where_the_work_is_spent_no_rule_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert learn(looks_at(STILL), NO_MASK) is not None
-    monkeypatch.setattr(learning_limits, "MOST_WORK", 1_000)
-    assert learn(looks_at(STILL), NO_MASK) is None
+    assert learn_mask(looks_at(STILL), NO_MASK) is not None
+    monkeypatch.setattr(learning_limits, "MAX_WORK_CHARS", 1_000)
+    assert learn_mask(looks_at(STILL), NO_MASK) is None
 
 
 @pytest.mark.parametrize(("blocks", "is_learnt"), [(2_000, True), (2_001, False)])
@@ -84,15 +84,19 @@ def test_of_very_many_blocks_that_differ_at_one_moment_none_is_hidden(
         lines = (f"<p>{chr(97 + number) * 3} {place}</p>" for place in range(blocks))
         return f"<body>{still}<aside>{''.join(lines)}</aside>".encode()
 
-    views = [look(Snapshot("http://x.org/", page(number)), dom=True) for number in range(10)]
-    looks = [Look(view, 60.0 * n, "instant" if n % 2 else "apart") for n, view in enumerate(views)]
-    mask = learn(looks, NO_MASK) or NO_MASK
+    views = [
+        parse_snapshot(Snapshot("http://x.org/", page(number)), dom=True) for number in range(10)
+    ]
+    looks = [
+        NoiseLook(view, 60.0 * n, "instant" if n % 2 else "apart") for n, view in enumerate(views)
+    ]
+    mask = learn_mask(looks, NO_MASK) or NO_MASK
     assert [rule.what for rule in mask.rules] == ["/html[0]/body[0]/aside[0]"] * is_learnt
 
 
 def test_numbers_of_any_length_are_compared() -> None:
-    assert are_drawn([str(digit) + "1" * 9_000 for digit in (3, 9, 4, 7, 1, 8)])
-    assert not are_drawn([f"{number}" + "0" * 9_000 for number in range(1, 9)])
+    assert are_random_ids([str(digit) + "1" * 9_000 for digit in (3, 9, 4, 7, 1, 8)])
+    assert not are_random_ids([f"{number}" + "0" * 9_000 for number in range(1, 9)])
 
 
 class CountedTokens(list[str]):
@@ -119,7 +123,7 @@ class CountedToken(str):
 
 
 def test_only_the_nearest_tokens_are_read_to_tell_a_month_between_numbers() -> None:
-    tokens = CountedTokens([NUMBER, " ", "May", " ", NUMBER, " ", *["word", " "] * 500])
+    tokens = CountedTokens([NUMBER_SIGN, " ", "May", " ", NUMBER_SIGN, " ", *["word", " "] * 500])
     assert [at for at in range(len(tokens)) if _between_numbers(tokens, at)] == [2]
     assert tokens.reads <= 5 * len(tokens)
 
@@ -136,21 +140,25 @@ shown = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=
 @given(shown, st.booleans())
 def test_what_lasts_is_what_the_plain_way_finds(rounds: list[frozenset[str]], new: bool) -> None:
     texts = frozenset().union(*rounds)
-    assert lasting(texts, rounds, new=new) == plain_lasting(texts, rounds, new=new)
+    assert lasting_texts(texts, rounds, only_new=new) == plain_lasting(texts, rounds, new=new)
 
 
 def plain_lasting(texts: frozenset[str], rounds: list[frozenset[str]], *, new: bool) -> list[str]:
-    runs = {text: runs_of(text, rounds) for text in sorted(texts)}
-    rotating = sum(len(each) > 1 for each in runs.values()) >= FEWEST_RETURNS
+    runs = {text: text_runs(text, rounds) for text in sorted(texts)}
+    rotating = sum(len(each) > 1 for each in runs.values()) >= MIN_RETURNING_TEXTS
     found = []
     for text, own in runs.items():
-        needed = LASTS if len(own) == 1 else LASTS_IN_ROTATION
+        needed = LASTING_BURSTS if len(own) == 1 else LASTING_BURSTS_IN_ROTATION
         if rotating:
             others = [length for other in runs if other != text for _, length in runs[other]]
             again = sum(length - 1 for length in others) / max(sum(others), 1)
-            chance = log(UNLIKELY / len(others)) / log(again) if 0 < again < 1 and others else 0.0
-            needed = min(max(LASTS_IN_ROTATION, ceil(chance) + 1), LONGEST_BY_CHANCE)
-        if any(length >= max(LASTS, needed) and (start or not new) for start, length in own):
+            chance = (
+                log(CHANCE_LEVEL / len(others)) / log(again) if 0 < again < 1 and others else 0.0
+            )
+            needed = min(max(LASTING_BURSTS_IN_ROTATION, ceil(chance) + 1), MAX_BURSTS_BY_CHANCE)
+        if any(
+            length >= max(LASTING_BURSTS, needed) and (start or not new) for start, length in own
+        ):
             found.append(text)
     return found
 
@@ -174,7 +182,7 @@ def test_what_spans_leave_of_lines_is_what_each_alone_leaves(
 ) -> None:
     page, start = [], 0
     for text in texts:
-        page.append(Line(text, " shape", "", (start, start + len(text))))
+        page.append(PageLine(text, " shape", "", (start, start + len(text))))
         start += len(text) + 1
-    alone = [left for line in page for left in left_of((line,), hidden)]
-    assert list(left_of(tuple(page), hidden)) == alone
+    alone = [left for line in page for left in visible_lines((line,), hidden)]
+    assert list(visible_lines(tuple(page), hidden)) == alone

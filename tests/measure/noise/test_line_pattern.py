@@ -1,11 +1,11 @@
 import pytest
 
-from freshet.measure.noise.line_pattern import literal_of, pattern_of, shape_of
-from freshet.measure.noise.mask import Mask, Rule, visible_text
+from freshet.measure.noise.line_pattern import common_pattern, line_shape, literal_pattern
+from freshet.measure.noise.mask import Mask, MaskRule, visible_text
 
 
 def pattern(*texts: str) -> str:
-    found = pattern_of(texts)
+    found = common_pattern(texts)
     assert found is not None
     return found
 
@@ -18,7 +18,7 @@ def test_a_date_is_left_open_as_a_whole() -> None:
     one, other = "Made on Monday, 3 May 2026 at 9:05:01", "Made on Monday, 3 May 2026 at 9:05:02"
     found = pattern(one, other)
     tomorrow = "Made on Friday, 31 December 2027 at 23:59:59"
-    assert visible_text(tomorrow, Mask(1, (Rule(found),))) == ""
+    assert visible_text(tomorrow, Mask(1, (MaskRule(found),))) == ""
 
 
 def test_a_word_between_numbers_is_left_open_as_a_month_of_any_language() -> None:
@@ -38,7 +38,7 @@ def test_only_the_sentence_around_a_number_is_part_of_it() -> None:
 
 def test_signs_of_patterns_are_taken_as_they_are() -> None:
     found = pattern("Rule #7 * seen 5", "Rule #7 * seen 6")
-    assert visible_text("Rule #7 * seen 812", Mask(1, (Rule(found),))) == ""
+    assert visible_text("Rule #7 * seen 812", Mask(1, (MaskRule(found),))) == ""
     assert pattern("/tmp holds 3 files", "/tmp holds 4 files").startswith("\\/")
 
 
@@ -46,20 +46,20 @@ def test_signs_of_patterns_are_taken_as_they_are() -> None:
     "texts", [("12", "13"), ("9:05", "9:06"), ("red", "blue"), ("a 1", "a 2"), ("x", "x"), ()]
 )
 def test_too_little_in_common_makes_no_pattern(texts: tuple[str, ...]) -> None:
-    assert pattern_of(texts) is None
+    assert common_pattern(texts) is None
 
 
 def test_what_follows_words_may_be_too_little_to_tell_them() -> None:
     texts = ["buy red tea by tomorrow evening", "sell an old boat by tomorrow evening"]
-    assert pattern_of(texts) == "* by tomorrow evening"
-    assert pattern_of(texts, words_after=False) is None
+    assert common_pattern(texts) == "* by tomorrow evening"
+    assert common_pattern(texts, words_after=False) is None
 
 
 def test_a_short_line_is_no_pattern_of_its_own() -> None:
-    assert literal_of("More") is None
-    assert literal_of("/More of the harbour*") == "\\/More of the harbour\\*"
+    assert literal_pattern("More") is None
+    assert literal_pattern("/More of the harbour*") == "\\/More of the harbour\\*"
 
 
 def test_units_of_time_do_not_part_lines_of_one_shape() -> None:
-    assert shape_of("3 minutes ago") == shape_of("1 hour ago")
+    assert line_shape("3 minutes ago") == line_shape("1 hour ago")
     assert pattern("Posted 3 minutes ago", "Posted 1 hour ago") == "Posted # * ago"

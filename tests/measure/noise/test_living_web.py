@@ -6,28 +6,28 @@ from random import Random
 
 import pytest
 from experiments.masks import experiment
-from experiments.masks.experiment import DAYS, START, row_of
-from experiments.masks.visitor import Visitor
+from experiments.masks.experiment import DAYS, START, count_row
+from experiments.masks.visitor import PageVisitor
 
-from freshet.world.simulated_web import LivingWeb
+from freshet.world.simulated_web import SimulatedWeb
 
 VISITS = 24
 KEPT = Path(experiment.__file__).with_name("expected.json")
 
 
 @pytest.fixture(scope="module")
-def web() -> LivingWeb:
-    return LivingWeb(31, START, DAYS)
+def web() -> SimulatedWeb:
+    return SimulatedWeb(31, START, DAYS)
 
 
 @pytest.mark.parametrize("instant", [False, True])
-def test_noise_is_recognised_and_change_is_seen(web: LivingWeb, instant: bool) -> None:
+def test_noise_is_recognised_and_change_is_seen(web: SimulatedWeb, instant: bool) -> None:
     found = []
     for place, page in enumerate(web.pages):
-        if page.noisy or page.kind == "table":
-            visitor = Visitor(web, place, instant=instant)
+        if page.is_noisy or page.kind == "table":
+            visitor = PageVisitor(web, place, instant=instant)
             found += visitor.visits(VISITS, Random(place))
-    row = row_of("", "", found)
+    row = count_row("", "", found)
     assert row.noise_only > 50
     assert row.real > 50
     recognised, hidden = (
@@ -39,9 +39,9 @@ def test_noise_is_recognised_and_change_is_seen(web: LivingWeb, instant: bool) -
     assert row.shares[1] <= hidden["ceiling"]
 
 
-def test_a_page_without_noise_gets_no_mask(web: LivingWeb) -> None:
+def test_a_page_without_noise_gets_no_mask(web: SimulatedWeb) -> None:
     for place, page in enumerate(web.pages):
         if page.path in ("/", "/t/1", "/lamps/", "/world/"):
-            visitor = Visitor(web, place, instant=True)
+            visitor = PageVisitor(web, place, instant=True)
             assert list(visitor.visits(VISITS, Random(place)))
-            assert visitor.gauge.mask.rules == ()
+            assert visitor.criteria.mask.rules == ()

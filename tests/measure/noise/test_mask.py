@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from freshet.core.errors import SettingsError
 from freshet.core.types import Snapshot, View
 from freshet.measure.noise import mask as masks
-from freshet.measure.noise.mask import NO_MASK, Mask, Rule, visible, visible_text
-from freshet.measure.noise.mask_pattern import LONGEST_PATTERN, compile_pattern
-from freshet.view.parse import look
+from freshet.measure.noise.mask import NO_MASK, Mask, MaskRule, visible_text, visible_view_text
+from freshet.measure.noise.mask_pattern import MAX_PATTERN_CHARS, compile_pattern
+from freshet.view.parse import parse_snapshot
 
 
 def masked(text: str, *patterns: str) -> str:
-    return visible_text(text, Mask(1, tuple(Rule(pattern) for pattern in patterns)))
+    return visible_text(text, Mask(1, tuple(MaskRule(pattern) for pattern in patterns)))
 
 
 def test_literal_text_is_hidden_wherever_it_stands() -> None:
@@ -61,7 +61,7 @@ def test_a_pattern_that_hides_everything_is_refused(pattern: str) -> None:
 
 def test_an_endless_pattern_is_refused() -> None:
     with pytest.raises(SettingsError, match="use at most"):
-        masked("text", "x" * (LONGEST_PATTERN + 1))
+        masked("text", "x" * (MAX_PATTERN_CHARS + 1))
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ PAGE = "<main><p>Früh <b>am</b> Tag</p><p>12 users</p></main><aside>Buy</aside>
 
 
 def seen(html: str, *, dom: bool = True) -> View:
-    return look(Snapshot("https://example.org/", html.encode()), dom=dom)
+    return parse_snapshot(Snapshot("https://example.org/", html.encode()), dom=dom)
 
 
 def left(html: str, *rules: str) -> str:
-    return visible(seen(html), Mask(1, tuple(map(Rule, rules))))
+    return visible_view_text(seen(html), Mask(1, tuple(map(MaskRule, rules))))
 
 
 def test_a_path_with_places_hides_that_element() -> None:
@@ -117,11 +117,11 @@ def test_paths_and_patterns_work_together() -> None:
 
 
 def test_a_path_needs_dom_rows_and_only_html_has_them() -> None:
-    mask = Mask(1, (Rule("/html/body/aside"),))
+    mask = Mask(1, (MaskRule("/html/body/aside"),))
     with pytest.raises(TypeError, match="dom=True"):
-        visible(seen(PAGE, dom=False), mask)
-    text = look(Snapshot("https://example.org/a.txt", b"plain words here"), dom=True)
-    assert visible(text, mask) == "plain words here"
+        visible_view_text(seen(PAGE, dom=False), mask)
+    text = parse_snapshot(Snapshot("https://example.org/a.txt", b"plain words here"), dom=True)
+    assert visible_view_text(text, mask) == "plain words here"
 
 
 @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ def test_a_path_needs_dom_rows_and_only_html_has_them() -> None:
 )
 def test_a_path_that_cannot_be_read_says_how_to_write_one(path: str) -> None:
     with pytest.raises(SettingsError, match=r"/html\[0\]/body\[0\]/aside\[1\]"):
-        Rule(path)
+        MaskRule(path)
 
 
 @pytest.mark.parametrize("path", ["/html", "/html[0]", "/html/body", "/html[0]/body[0]"])
 def test_a_path_that_hides_the_whole_page_is_refused(path: str) -> None:
     with pytest.raises(SettingsError, match="hides every page whole"):
-        Rule(path)
+        MaskRule(path)
 
 
 def test_a_rule_is_made_by_hand_or_learnt() -> None:
     with pytest.raises(SettingsError, match="use hand or learnt"):
-        Rule("seen # times", "guessed")  # type: ignore[arg-type]
+        MaskRule("seen # times", "guessed")  # type: ignore[arg-type]
 
 
 def test_text_that_begins_with_a_slash_is_written_with_a_backslash() -> None:
@@ -151,14 +151,14 @@ rules_of = st.lists(
     st.sampled_from(["a", "b*", "#", "a#b", "* c", "a b", "ab", "c*a", "1*b", r"\#", "a*"]),
     max_size=4,
     unique=True,
-).map(lambda whats: Mask(1, tuple(map(Rule, whats))))
+).map(lambda whats: Mask(1, tuple(map(MaskRule, whats))))
 texts = st.text(alphabet="ab c1#\n", max_size=60)
 
 
 @given(texts, rules_of)
 def test_masking_twice_is_masking_once(text: str, mask: Mask) -> None:
-    once = masks.masked(text, mask)
-    assert masks.masked(once, mask) == once
+    once = masks.text_with_holes(text, mask)
+    assert masks.text_with_holes(once, mask) == once
 
 
 @given(texts, rules_of)
@@ -181,6 +181,6 @@ def test_nothing_is_hidden_that_no_rule_hits(text: str, mask: Mask) -> None:
 def test_hidden_elements_are_those_whose_rows_the_path_names(path: str) -> None:
     view = seen(PAGE)
     assert view.dom is not None
-    rows = masks.rows_at(view.dom, path)
+    rows = masks.rows_at_path(view.dom, path)
     names = {view.dom.names[view.dom.tag[row]] for row in rows}
     assert names == {path.rpartition("/")[2].partition("[")[0]}

@@ -5,10 +5,10 @@ import pytest
 
 from freshet.core.clock import from_epoch
 from freshet.measure.change.compare import compare
-from freshet.measure.noise.mask import NO_MASK, Mask, Rule, visible
-from freshet.measure.noise.mask_learning import corrected, learn
-from freshet.measure.noise.observed_looks import Look, rounds_of
-from freshet.measure.noise.persistence import LASTS_IN_ROTATION, runs_of
+from freshet.measure.noise.mask import NO_MASK, Mask, MaskRule, visible_view_text
+from freshet.measure.noise.mask_learning import correct_mask, learn_mask
+from freshet.measure.noise.observed_looks import NoiseLook, burst_indices
+from freshet.measure.noise.persistence import LASTING_BURSTS_IN_ROTATION, text_runs
 from tests.measure.noise.pages import (
     HOUR,
     MONDAY,
@@ -86,7 +86,7 @@ def left_unchanged(body: Body, mask: Mask) -> bool:
 
 @pytest.mark.parametrize("body", [*NOISES, counter_in_a_sentence])
 def test_what_differs_at_every_look_while_the_rest_stands_still_is_learnt(body: Body) -> None:
-    mask = learn(looks(body), NO_MASK)
+    mask = learn_mask(looks(body), NO_MASK)
     assert mask is not None
     assert left_unchanged(body, mask)
     assert mask.version == 1
@@ -95,7 +95,7 @@ def test_what_differs_at_every_look_while_the_rest_stands_still_is_learnt(body: 
 
 @pytest.mark.parametrize("body", [*DRAWN, unnamed_advert])
 def test_what_differs_between_two_looks_at_once_is_learnt_from_few_looks(body: Body) -> None:
-    mask = learn(twice(body), NO_MASK)
+    mask = learn_mask(twice(body), NO_MASK)
     assert mask is not None
     assert left_unchanged(body, mask)
     assert {rule.why for rule in mask.rules} == {"differed in 1 of 1 instant round"}
@@ -103,7 +103,7 @@ def test_what_differs_between_two_looks_at_once_is_learnt_from_few_looks(body: B
 
 @pytest.mark.parametrize("body", [*NOISES, counter_in_a_sentence])
 def test_news_beside_noise_is_seen_under_the_mask(body: Body) -> None:
-    mask = learn(looks(body), NO_MASK)
+    mask = learn_mask(looks(body), NO_MASK)
     assert mask is not None
     rng = Random(5)
     old = view(body(1, MONDAY, rng))
@@ -148,7 +148,7 @@ def test_a_list_of_prices_that_are_always_new_is_not_hidden() -> None:
 def test_a_page_that_changes_everywhere_gets_no_mask() -> None:
     rng = Random(3)
     seen = [
-        Look(view(visitors(0, time, rng), standing=[said(rng, 9) for _ in range(8)]), time)
+        NoiseLook(view(visitors(0, time, rng), standing=[said(rng, 9) for _ in range(8)]), time)
         for time in times(12)
     ]
     assert rules(seen) == []
@@ -157,7 +157,7 @@ def test_a_page_that_changes_everywhere_gets_no_mask() -> None:
 def test_a_counter_that_only_goes_with_news_is_not_hidden() -> None:
     posts = [f"Post {said(Random(number), 6)}" for number in range(30)]
     seen = [
-        Look(view(f"<p>{9 + n} posts in this thread</p>{paragraphs(posts[: 9 + n])}"), time)
+        NoiseLook(view(f"<p>{9 + n} posts in this thread</p>{paragraphs(posts[: 9 + n])}"), time)
         for n, time in enumerate(times(12))
     ]
     assert rules(seen) == []
@@ -166,45 +166,49 @@ def test_a_counter_that_only_goes_with_news_is_not_hidden() -> None:
 def test_a_stale_copy_beside_a_new_one_is_no_noise() -> None:
     old, new = view("<p>The mayor will speak at noon</p>"), view("<p>The mayor has spoken</p>")
     moments = times(5)
-    seen = [Look(old, time) for time in moments]
-    assert rules([*seen, Look(new, moments[-1], "instant")]) == []
+    seen = [NoiseLook(old, time) for time in moments]
+    assert rules([*seen, NoiseLook(new, moments[-1], "instant")]) == []
 
 
 def test_numbers_that_count_on_within_minutes_are_noise() -> None:
     rng, seen = Random(1), []
     for time in times(3):
-        seen.append(Look(view(ago(0, time, rng)), time))
-        seen.append(Look(view(ago(0, time, rng)), time + 120, "fast"))
-    mask = learn(seen, NO_MASK)
+        seen.append(NoiseLook(view(ago(0, time, rng)), time))
+        seen.append(NoiseLook(view(ago(0, time, rng)), time + 120, "fast"))
+    mask = learn_mask(seen, NO_MASK)
     assert mask is not None
     assert [rule.what for rule in mask.rules] == ["Updated # minutes ago"]
     assert mask.rules[0].why == "counted on in 3 of 3 fast rounds"
 
 
 def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:
-    mask = Mask(4, (Rule("/html/body/aside", "learnt"), Rule("/html/body/nav")))
+    mask = Mask(4, (MaskRule("/html/body/aside", "learnt"), MaskRule("/html/body/nav")))
     bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
-    seen = [Look(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
-    assert corrected(seen[:-1], mask) is None
-    shown = Rule("/html/body/aside", "learnt", but=("The bridge is open",))
-    assert learn(seen, mask) == corrected(seen, mask) == Mask(5, (shown, Rule("/html/body/nav")))
-    assert visible(seen[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
-    assert visible(seen[0].view, Mask(5, (shown,))).endswith("third industry")
+    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
+    assert correct_mask(seen[:-1], mask) is None
+    shown = MaskRule("/html/body/aside", "learnt", but=("The bridge is open",))
+    assert (
+        learn_mask(seen, mask)
+        == correct_mask(seen, mask)
+        == Mask(5, (shown, MaskRule("/html/body/nav")))
+    )
+    assert visible_view_text(seen[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
+    assert visible_view_text(seen[0].view, Mask(5, (shown,))).endswith("third industry")
 
 
 def test_a_learnt_rule_that_hides_lasting_news_again_and_again_goes() -> None:
     kept = ("one ferry", "two ferries", "three ferries")
-    mask = Mask(4, (Rule("/html/body/aside", "learnt", but=kept),))
+    mask = Mask(4, (MaskRule("/html/body/aside", "learnt", but=kept),))
     bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
-    seen = [Look(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
-    assert learn(seen, mask) == Mask(5)
+    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
+    assert learn_mask(seen, mask) == Mask(5)
 
 
 def test_a_rule_made_by_hand_stays_whatever_it_hides() -> None:
-    mask = Mask(4, (Rule("/html/body/aside"),))
+    mask = Mask(4, (MaskRule("/html/body/aside"),))
     bodies = ["<aside>a</aside>", *["<aside>The bridge is open</aside>"] * 4]
-    seen = [Look(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
-    assert learn(seen, mask) is None
+    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
+    assert learn_mask(seen, mask) is None
 
 
 @pytest.mark.parametrize("never", ["visitor number #", "/html[0]/body[0]/p[0]"])
@@ -214,14 +218,14 @@ def test_what_a_user_took_out_is_never_learnt_again(never: str) -> None:
 
 
 def test_what_a_mask_hides_already_is_not_learnt_again() -> None:
-    mask = learn(looks(two_adverts), NO_MASK)
+    mask = learn_mask(looks(two_adverts), NO_MASK)
     assert mask is not None
-    assert learn(looks(two_adverts), mask) is None
+    assert learn_mask(looks(two_adverts), mask) is None
 
 
 def test_what_is_learnt_comes_on_top_of_what_is_masked() -> None:
-    by_hand = Mask(2, (Rule("Thursdays are closed"),), ("fish",))
-    better = learn(looks(stamp), by_hand)
+    by_hand = Mask(2, (MaskRule("Thursdays are closed"),), ("fish",))
+    better = learn_mask(looks(stamp), by_hand)
     assert better is not None
     assert better.rules[0] == by_hand.rules[0]
     assert (better.version, better.never, len(better.rules)) == (3, ("fish",), 2)
@@ -234,11 +238,13 @@ def test_lines_of_plain_text_are_learnt_without_any_dom() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_looks_teach_nothing(count: int) -> None:
-    assert learn(looks(stamp)[:count], NO_MASK) is None
+    assert learn_mask(looks(stamp)[:count], NO_MASK) is None
 
 
 def test_empty_pages_teach_nothing() -> None:
-    assert learn([Look(view("", standing=[]), time) for time in times(8)], NO_MASK) is None
+    assert (
+        learn_mask([NoiseLook(view("", standing=[]), time) for time in times(8)], NO_MASK) is None
+    )
 
 
 def test_a_list_that_is_another_one_at_each_visit_goes_as_a_whole() -> None:
@@ -264,7 +270,7 @@ def test_a_text_that_comes_and_goes_is_hidden_as_it_stands() -> None:
         return f"<ul><li>Careers at the port</li>{extra}<li>Terms of use</li></ul>"
 
     seen = looks(flapping, 6)
-    again = Look(view(flapping(6, 0.0, Random(1))), seen[-1].time, "instant")
+    again = NoiseLook(view(flapping(6, 0.0, Random(1))), seen[-1].time, "instant")
     assert rules([*seen, again]) == ["Sell Globally with us"]
 
 
@@ -276,7 +282,7 @@ def test_a_line_that_no_element_holds_alone_is_known_by_how_it_begins() -> None:
     assert rules(twice(incident)) == ["Incident ID: *"]
 
 
-def random_history(rng: Random) -> list[Look]:
+def random_history(rng: Random) -> list[NoiseLook]:
     """Return looks at a page whose lines stay, change now and then, or differ at each of them."""
     pool = [said(rng, 6) for _ in range(5)]
     lines, seen = [said(rng, 6) for _ in range(6)], []
@@ -289,34 +295,36 @@ def random_history(rng: Random) -> list[Look]:
         if rng.random() < 0.1:
             rng.shuffle(shown)
         since = rng.choice(["apart", "apart", "instant", "fast"])
-        seen.append(Look(view(paragraphs(shown), standing=lines[:3]), time, since))  # type: ignore[arg-type]
+        seen.append(NoiseLook(view(paragraphs(shown), standing=lines[:3]), time, since))  # type: ignore[arg-type]
     return seen
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_is_learnt_hides_no_text_that_stays(seed: int) -> None:
     seen = random_history(Random(seed))
-    mask = learn(seen, NO_MASK)
+    mask = learn_mask(seen, NO_MASK)
     if mask is None:
         return
-    rounds = [places[0] for places in rounds_of(seen)]
+    rounds = [places[0] for places in burst_indices(seen)]
     shown = [frozenset(seen[place].view.text.split("\n")) for place in rounds]
     for text in frozenset().union(*shown):
-        runs = runs_of(text, shown)
+        runs = text_runs(text, shown)
         longest = max(runs, key=lambda run: run[1])
-        if longest[1] >= LASTS_IN_ROTATION:
+        if longest[1] >= LASTING_BURSTS_IN_ROTATION:
             last = seen[rounds[sum(longest) - 1]].view
-            assert text in visible(last, mask)
+            assert text in visible_view_text(last, mask)
 
 
 def test_some_of_the_random_histories_teach_a_mask() -> None:
-    assert sum(learn(random_history(Random(seed)), NO_MASK) is not None for seed in range(40)) > 5
+    assert (
+        sum(learn_mask(random_history(Random(seed)), NO_MASK) is not None for seed in range(40)) > 5
+    )
 
 
 def test_learning_twice_from_the_same_looks_gives_the_same_mask() -> None:
     for seed in range(10):
         seen = random_history(Random(seed))
-        assert learn(seen, NO_MASK) == learn(seen, NO_MASK)
+        assert learn_mask(seen, NO_MASK) == learn_mask(seen, NO_MASK)
 
 
 def test_where_everything_differs_at_once_no_block_is_singled_out() -> None:

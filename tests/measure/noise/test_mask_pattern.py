@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 
 from freshet.core.errors import SettingsError
 from freshet.measure.noise.mask_pattern import (
-    HOLE,
-    MOST_TRIES,
-    WIDEST,
-    Span,
+    HIDDEN_MARK,
+    MAX_TRIES,
+    MAX_WILDCARD_CHARS,
+    TextSpan,
     _segments,
     compile_pattern,
-    tries_for,
+    tries_per_pattern,
 )
 
-ANY = rf"[^\n\x1a]{{0,{WIDEST}}}"
+ANY = rf"[^\n\x1a]{{0,{MAX_WILDCARD_CHARS}}}"
 patterns = st.text(alphabet="ab*# \\\\1", min_size=1, max_size=8)
-texts = st.text(alphabet=f"ab1 \n{HOLE}", max_size=40) | st.builds(
+texts = st.text(alphabet=f"ab1 \n{HIDDEN_MARK}", max_size=40) | st.builds(
     lambda parts: "".join(parts),
     st.lists(st.sampled_from(["a", "b", "1", "x" * 150, "y" * 199, "z" * 201, "\n"]), max_size=12),
 )
 
 
-def plain_spans(pattern: str, text: str) -> Iterator[Span]:
+def plain_spans(pattern: str, text: str) -> Iterator[TextSpan]:
     """Find a pattern as one expression, tried at every place of the text."""
     first, *others = _segments(pattern.strip())
     parts = [f"(?>{ANY}?{part})" if part else f"{ANY}+" for part in others]
@@ -62,5 +62,5 @@ def test_a_pattern_that_never_fits_a_huge_line_ends_soon(pattern: str, text: str
 
 
 def test_many_patterns_share_their_tries() -> None:
-    assert tries_for(0) == tries_for(1) == MOST_TRIES
-    assert tries_for(5) * 5 == MOST_TRIES
+    assert tries_per_pattern(0) == tries_per_pattern(1) == MAX_TRIES
+    assert tries_per_pattern(5) * 5 == MAX_TRIES

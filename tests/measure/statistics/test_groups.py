@@ -6,33 +6,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kruskal, mannwhitneyu
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 from freshet.measure.statistics.groups import (
-    depth,
-    differ,
-    group,
+    compare_groups,
     group_table,
     group_tests,
-    histogram,
-    surviving,
-    tld,
+    make_histogram,
+    mean_survival,
+    path_depth,
+    summarise_group,
+    top_level_domain,
 )
-from freshet.measure.statistics.page_summary import PageSummary, Traits, figures_of, to_columns
-from freshet.measure.statistics.rank_tests import holm, kruskal_wallis, mann_whitney
+from freshet.measure.statistics.page_summary import (
+    PageChangeSummary,
+    PageTraits,
+    figures_from_columns,
+    summaries_to_columns,
+)
+from freshet.measure.statistics.rank_tests import holm_correction, kruskal_wallis, mann_whitney
 
 values = st.lists(st.integers(0, 9).map(float), min_size=5, max_size=30)
 
 
 def page(
     interval: float | None = None, dice: float | None = None, changes: int = 1, **drift: object
-) -> PageSummary:
-    return PageSummary(
+) -> PageChangeSummary:
+    return PageChangeSummary(
         10, 9, changes, None, None, None, None, None, 0.0, 1.0, interval, None, dice, dice,
-        Traits(**drift),  # type: ignore[arg-type]
+        PageTraits(**drift),  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def numbers(*found: float) -> Floats:
+def numbers(*found: float) -> FloatArray:
     return np.array(found, np.float64)
 
 
@@ -67,7 +72,7 @@ def falling(found: list[float | None]) -> list[float]:
 
 @given(st.lists(shares.map(falling), min_size=1, max_size=8))
 def test_survival_over_pages_never_rises(pages: list[list[float]]) -> None:
-    found = surviving(np.array(pages))
+    found = mean_survival(np.array(pages))
     known = [each.mean for each in found if each.mean is not None]
     assert all(0 <= share <= 1 for share in known)
     assert all(later <= before + 1e-12 for before, later in pairwise(known))
@@ -76,7 +81,7 @@ def test_survival_over_pages_never_rises(pages: list[list[float]]) -> None:
 
 @given(st.lists(st.lists(st.floats(0.01, 1), min_size=6, max_size=6).map(falling), min_size=1))
 def test_survival_of_pages_known_throughout_is_their_mean(pages: list[list[float]]) -> None:
-    found = [each.mean for each in surviving(np.array(pages))]
+    found = [each.mean for each in mean_survival(np.array(pages))]
     assert found == pytest.approx(np.mean(pages, axis=0).tolist())
 
 
@@ -84,13 +89,13 @@ def test_groups_of_equal_values_do_not_differ() -> None:
     same = np.ones(6)
     assert kruskal_wallis([same, same]).p == 1.0
     assert mann_whitney(same, same).p == 1.0
-    assert differ("dice", {"a": same, "b": same}).why == "all pages have the same figure"
+    assert compare_groups("dice", {"a": same, "b": same}).why == "all pages have the same figure"
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
 def test_corrected_chances_lie_between_the_plain_and_the_most_cautious_ones(p: list[float]) -> None:
     plain = np.array(p)
-    corrected = holm(plain)
+    corrected = holm_correction(plain)
     assert (corrected >= plain).all()
     assert (corrected <= np.minimum(1.0, plain * len(p)) + 1e-12).all()
     assert (corrected >= false_discovery_control(plain) - 1e-12).all()
@@ -98,7 +103,9 @@ def test_corrected_chances_lie_between_the_plain_and_the_most_cautious_ones(p: l
 
 def test_groups_that_differ_are_told_apart_and_small_ones_are_not_tested() -> None:
     low, high = np.arange(20.0), np.arange(100.0, 120.0)
-    found = differ("interval_hours", {"com": low, "gov": high, "org": low + 0.5, "io": low[:4]})
+    found = compare_groups(
+        "interval_hours", {"com": low, "gov": high, "org": low + 0.5, "io": low[:4]}
+    )
     assert found.tested == ("com", "gov", "org")
     assert found.untested == ("io",)
     assert found.p is not None
@@ -109,7 +116,7 @@ def test_groups_that_differ_are_told_apart_and_small_ones_are_not_tested() -> No
 
 
 def test_one_group_alone_is_not_tested() -> None:
-    found = differ("dice", {"a": np.arange(9.0), "b": np.arange(2.0)})
+    found = compare_groups("dice", {"a": np.arange(9.0), "b": np.arange(2.0)})
     assert (found.p, found.pairs) == (None, ())
     assert found.why == "fewer than two groups have 5 pages with a figure"
 
@@ -117,7 +124,7 @@ def test_one_group_alone_is_not_tested() -> None:
 def test_only_the_largest_of_many_groups_are_compared_pair_by_pair() -> None:
     rng = np.random.default_rng(1)
     held = {f"host{n}": rng.random(5 + n) for n in range(40)}
-    found = differ("dice", held)
+    found = compare_groups("dice", held)
     assert len(found.tested) == 40
     assert len(found.pairs) == 12 * 11 // 2
     assert "host39" not in found.unpaired
@@ -127,7 +134,7 @@ def test_only_the_largest_of_many_groups_are_compared_pair_by_pair() -> None:
 def test_a_group_counts_what_can_be_said_of_each_figure() -> None:
     pages = [page(10.0, 0.9, shape="knotted", knot_hours=4.0), page(30.0, 0.7, shape="flat"),
              page(changes=0)]  # fmt: skip
-    found = group("org", figures_of(to_columns(pages)))
+    found = summarise_group("org", figures_from_columns(summaries_to_columns(pages)))
     assert (found.pages, found.compared, found.never_changed) == (3, 3, pytest.approx(1 / 3))
     assert (found.interval_hours.mean, found.interval_hours.pages) == (20.0, 2)
     assert found.dice.mean == pytest.approx(0.8)
@@ -137,12 +144,12 @@ def test_a_group_counts_what_can_be_said_of_each_figure() -> None:
 
 
 def test_a_group_without_pages_says_nothing() -> None:
-    found = group("none", figures_of(to_columns([])))
+    found = summarise_group("none", figures_from_columns(summaries_to_columns([])))
     assert (found.pages, found.never_changed, found.dice.mean, found.shapes) == (0, None, None, ())
 
 
 def test_pages_are_parted_by_their_group_and_empty_groups_are_left_out() -> None:
-    figures = figures_of(to_columns([page(1.0), page(2.0), page(4.0)]))
+    figures = figures_from_columns(summaries_to_columns([page(1.0), page(2.0), page(4.0)]))
     table = group_table(["a", "b", "c"], np.array([2, 0, 2], np.int32), figures)
     assert [(row.name, row.pages, row.interval_hours.mean) for row in table] == [
         ("a", 1, 2.0),
@@ -155,7 +162,7 @@ def test_pages_are_parted_by_their_group_and_empty_groups_are_left_out() -> None
 
 
 def test_a_histogram_counts_everything_once() -> None:
-    found = histogram(numbers(-1, 0.5, 1.5, 9, np.nan), numbers(0, 1, 2))
+    found = make_histogram(numbers(-1, 0.5, 1.5, 9, np.nan), numbers(0, 1, 2))
     assert (found.counts.tolist(), found.lacking) == ([2, 2], 1)
 
 
@@ -173,4 +180,4 @@ def test_a_histogram_counts_everything_once() -> None:
     ],
 )
 def test_every_address_has_a_domain_and_a_depth_or_none(url: str, domain: str, steps: str) -> None:
-    assert (tld(url), depth(url)) == (domain, steps)
+    assert (top_level_domain(url), path_depth(url)) == (domain, steps)

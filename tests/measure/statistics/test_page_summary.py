@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from freshet.core.types import Change
 from freshet.measure.statistics.page_summary import (
-    PageSummary,
-    Traits,
-    figures_of,
-    from_columns,
-    joined,
-    looks_of,
-    summarise,
-    to_columns,
+    PageChangeSummary,
+    PageTraits,
+    concatenate_figures,
+    figures_from_columns,
+    look_table,
+    summaries_from_columns,
+    summaries_to_columns,
+    summarise_page,
     with_rate,
 )
 
@@ -24,7 +24,7 @@ OTHER = Change(True, bytes=True, text=True, significant=False, structure=True, l
 
 maybe = st.none() | st.floats(0, 1)
 traits = st.builds(
-    Traits,
+    PageTraits,
     shape=st.none() | st.sampled_from(["flat", "sloped", "knotted"]),
     knot_hours=maybe,
     knot_dice=maybe,
@@ -34,7 +34,7 @@ traits = st.builds(
 )
 counts = st.none() | st.integers(0, 10**6)
 summaries = st.builds(
-    PageSummary,
+    PageChangeSummary,
     looks=st.integers(0, 10**6),
     compared=st.integers(0, 10**6),
     changes=st.integers(0, 10**6),
@@ -57,9 +57,9 @@ summaries = st.builds(
 
 
 def test_changes_are_counted_by_what_differed() -> None:
-    looks = looks_of([(0.0, None), (HOUR, replace(OTHER, dice=0.5)), (2 * HOUR, SAME),
+    looks = look_table([(0.0, None), (HOUR, replace(OTHER, dice=0.5)), (2 * HOUR, SAME),
                       (4 * HOUR, replace(OTHER, dice=0.9))])  # fmt: skip
-    found = summarise(looks, rate=12.0)
+    found = summarise_page(looks, rate=12.0)
     assert (found.looks, found.compared, found.changes) == (4, 3, 2)
     assert (found.by_bytes, found.by_text, found.significant) == (2, 2, 0)
     assert (found.by_structure, found.by_links) == (2, 0)
@@ -71,7 +71,7 @@ def test_changes_are_counted_by_what_differed() -> None:
 
 
 def test_what_no_look_tells_is_not_said() -> None:
-    found = summarise(looks_of([(0.0, None), (1.0, Change(True)), (2.0, Change(True))]))
+    found = summarise_page(look_table([(0.0, None), (1.0, Change(True)), (2.0, Change(True))]))
     assert (found.by_bytes, found.by_links, found.dice_mean) == (None, None, None)
     assert dict(found.why) == {
         "expected_hours": "changed at every look",
@@ -89,31 +89,33 @@ def test_what_no_look_tells_is_not_said() -> None:
     ],
 )
 def test_without_a_change_there_is_no_interval(changes: list[Change | None], why: str) -> None:
-    found = summarise(looks_of((n * HOUR, change) for n, change in enumerate(changes)))
+    found = summarise_page(look_table((n * HOUR, change) for n, change in enumerate(changes)))
     assert found.interval_hours is None
     assert dict(found.why)["interval_hours"] == why
 
 
 def test_one_change_has_the_interval_since_the_first_version() -> None:
-    found = summarise(looks_of([(0.0, None), (HOUR, SAME), (3 * HOUR, OTHER), (9 * HOUR, SAME)]))
+    found = summarise_page(
+        look_table([(0.0, None), (HOUR, SAME), (3 * HOUR, OTHER), (9 * HOUR, SAME)])
+    )
     assert found.interval_hours == 3.0
 
 
 def test_a_first_look_that_found_a_change_begins_the_first_version() -> None:
-    found = summarise(looks_of([(0.0, OTHER), (HOUR, SAME), (3 * HOUR, OTHER)]))
+    found = summarise_page(look_table([(0.0, OTHER), (HOUR, SAME), (3 * HOUR, OTHER)]))
     assert (found.changes, found.interval_hours) == (2, 3.0)
 
 
 def test_of_a_page_that_changed_at_nearly_every_look_no_rate_is_told() -> None:
     looks = [(0.0, None), *((n * HOUR, OTHER) for n in range(1, 20)), (20 * HOUR, SAME)]
-    found = summarise(looks_of(looks), rate=100.0)
+    found = summarise_page(look_table(looks), rate=100.0)
     assert (found.changes, found.compared, found.expected_hours) == (19, 20, None)
     assert dict(found.why)["expected_hours"] == "changed at nearly every look"
     assert with_rate(found, 100.0).expected_hours is None
 
 
 def test_changes_of_one_moment_have_no_interval() -> None:
-    found = summarise(looks_of([(5.0, OTHER), (5.0, OTHER)]))
+    found = summarise_page(look_table([(5.0, OTHER), (5.0, OTHER)]))
     assert found.interval_hours is None
     assert dict(found.why)["interval_hours"] == "all versions have the same time"
 
@@ -121,23 +123,23 @@ def test_changes_of_one_moment_have_no_interval() -> None:
 @given(st.permutations([(0.0, None), (HOUR, OTHER), (2 * HOUR, SAME), (5 * HOUR, OTHER)]))
 def test_the_order_of_storage_does_not_matter(found: list[tuple[float, Change | None]]) -> None:
     ordered = sorted(found, key=lambda item: item[0])
-    assert summarise(looks_of(found)) == summarise(looks_of(ordered))
+    assert summarise_page(look_table(found)) == summarise_page(look_table(ordered))
 
 
 @given(st.lists(summaries, max_size=4))
-def test_summaries_come_back_from_their_columns(pages: list[PageSummary]) -> None:
-    columns = to_columns(pages)
+def test_summaries_come_back_from_their_columns(pages: list[PageChangeSummary]) -> None:
+    columns = summaries_to_columns(pages)
     assert not any(column.dtype.hasobject for column in columns.values())
-    assert from_columns(columns) == pages
+    assert summaries_from_columns(columns) == pages
 
 
 @given(st.lists(summaries, max_size=4), st.lists(summaries, max_size=4))
 def test_figures_of_parts_joined_are_those_of_the_whole(
-    first: list[PageSummary], second: list[PageSummary]
+    first: list[PageChangeSummary], second: list[PageChangeSummary]
 ) -> None:
-    parts = [figures_of(to_columns(part)) for part in (first, second)]
-    whole = figures_of(to_columns([*first, *second]))
-    assert len(joined(parts)) == len(whole)
-    np.testing.assert_array_equal(joined(parts).knot_hours, whole.knot_hours)
-    np.testing.assert_array_equal(joined(parts).shape, whole.shape)
-    np.testing.assert_array_equal(joined(parts).survival, whole.survival)
+    parts = [figures_from_columns(summaries_to_columns(part)) for part in (first, second)]
+    whole = figures_from_columns(summaries_to_columns([*first, *second]))
+    assert len(concatenate_figures(parts)) == len(whole)
+    np.testing.assert_array_equal(concatenate_figures(parts).knot_hours, whole.knot_hours)
+    np.testing.assert_array_equal(concatenate_figures(parts).shape, whole.shape)
+    np.testing.assert_array_equal(concatenate_figures(parts).survival, whole.survival)

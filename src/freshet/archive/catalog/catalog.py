@@ -7,20 +7,20 @@ from typing import Any, Protocol, Self
 
 from freshet.archive.catalog.crawl import CrawlCatalog, PlanCatalog, RoundCatalog
 from freshet.archive.catalog.rows import (
+    AddedPages,
     ArchiveFile,
-    Counts,
-    Entry,
-    Growth,
+    CollectionCounts,
+    DailyGrowth,
     HistoryRow,
-    Import,
-    Introduced,
-    KeptMask,
-    LastOutcome,
+    HostOutcomeCount,
+    ImportRecord,
     LinkDelta,
     NewPage,
-    Summary,
+    PageTotals,
+    StoredMask,
+    VisitEntry,
 )
-from freshet.core.types import BadRow, Location, Page, PageKey, Visit
+from freshet.core.types import BadRow, Page, PageKey, RecordLocation, Visit
 
 
 class PageCatalog(Protocol):
@@ -30,7 +30,7 @@ class PageCatalog(Protocol):
         """Return the ids of pages in the same order, adding those that are not there yet."""
         ...
 
-    def introduce(self, items: Sequence[NewPage], now: datetime) -> Introduced:
+    def insert_pages(self, items: Sequence[NewPage], now: datetime) -> AddedPages:
         """Add pages as ``add_pages`` does, and tell which of them were not there before."""
         ...
 
@@ -62,42 +62,42 @@ class PageCatalog(Protocol):
         """Return the pages of that URL, one for each source, removed ones left out."""
         ...
 
-    def pages_with_user_info(self, *, removed: bool) -> list[Page]:
+    def pages_with_user_info(self, *, is_removed: bool) -> list[Page]:
         """Return the pages of all sources whose URL holds a user name or password.
 
         Either those that were removed, or those that were not.
         """
         ...
 
-    def rename(self, page_id: int, url: str) -> bool:
+    def set_page_url(self, page_id: int, url: str) -> bool:
         """Give a page another URL; False where a page of its source has that one already."""
         ...
 
-    def blank_user_info(self, page_ids: Sequence[int]) -> None:
+    def redact_user_info(self, page_ids: Sequence[int]) -> None:
         """Blank passwords in what is said of these pages' visits, of hosts and of bad rows."""
         ...
 
-    def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
+    def remove_pages(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
         """Take pages off the live list; with ``purge`` delete everything known of them too."""
         ...
 
-    def restore(self, page_ids: Sequence[int]) -> None:
+    def restore_pages(self, page_ids: Sequence[int]) -> None:
         """Put removed pages back on the live list."""
         ...
 
-    def pause(self, page_ids: Sequence[int]) -> None:
+    def pause_pages(self, page_ids: Sequence[int]) -> None:
         """Leave pages out of plans until they are resumed."""
         ...
 
-    def resume(self, page_ids: Sequence[int]) -> None:
+    def resume_pages(self, page_ids: Sequence[int]) -> None:
         """Take paused pages into plans again."""
         ...
 
-    def tag(self, page_ids: Sequence[int], tag: str) -> None:
+    def tag_pages(self, page_ids: Sequence[int], tag: str) -> None:
         """Give pages a tag; those that have it keep it."""
         ...
 
-    def untag(self, page_ids: Sequence[int], tag: str) -> None:
+    def untag_pages(self, page_ids: Sequence[int], tag: str) -> None:
         """Take a tag off pages."""
         ...
 
@@ -117,7 +117,7 @@ class PageCatalog(Protocol):
         """Add to what is set for pages, many at once."""
         ...
 
-    def overrides(self, page_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    def setting_overrides(self, page_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
         """Return what is set for pages: for each that has any, its tags' settings, then its own."""
         ...
 
@@ -133,40 +133,40 @@ class PageCatalog(Protocol):
 class VisitCatalog(Protocol):
     """Visits and what was learnt from each."""
 
-    def known(self, uids: Sequence[bytes]) -> set[bytes]:
+    def stored_uids(self, uids: Sequence[bytes]) -> set[bytes]:
         """Return those uids whose visits are in the catalog."""
         ...
 
-    def sources_of(self, uids: Sequence[bytes]) -> dict[bytes, str]:
+    def sources_by_uid(self, uids: Sequence[bytes]) -> dict[bytes, str]:
         """Return the source of the page of each visit that is in the catalog, by the uid."""
         ...
 
-    def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
+    def append_visits(self, entries: Sequence[VisitEntry], *, all_new: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
 
-        A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
+        A visit whose uid is already there is left as it is, and its id returned; ``all_new`` says
         that the caller has looked and none is. A page that was visited is no longer lent to a
         worker, nor asked for.
         """
         ...
 
-    def replace_changes(self, entries: Sequence[Entry]) -> None:
+    def replace_changes(self, entries: Sequence[VisitEntry]) -> None:
         """Replace what was measured of visits already there; views and links only where given."""
         ...
 
-    def set_locations(self, locations: Mapping[int, Location | None]) -> None:
+    def set_locations(self, locations: Mapping[int, RecordLocation | None]) -> None:
         """Say where the records of visits lie now; None when their bytes are no longer kept."""
         ...
 
-    def files(self) -> list[ArchiveFile]:
+    def archive_files(self) -> list[ArchiveFile]:
         """Return the files of the archive in the order in which they were added."""
         ...
 
-    def file_ends(self) -> dict[str, int]:
+    def archive_file_ends(self) -> dict[str, int]:
         """Return for each file that rows point to where the last of their records ends."""
         ...
 
-    def payload_visits(self, digest: bytes, size: int) -> list[Visit]:
+    def visits_with_payload(self, digest: bytes, size: int) -> list[Visit]:
         """Return all visits, of any page, that brought these bytes and whose records are kept."""
         ...
 
@@ -192,13 +192,13 @@ class HistoryCatalog(Protocol):
     def last_looks(
         self,
         page_ids: Sequence[int],
-        before: Mapping[int, datetime] | None = None,
+        until: Mapping[int, datetime] | None = None,
         *,
-        content: bool = True,
+        with_content: bool = True,
     ) -> dict[int, HistoryRow]:
         """Return each page's latest look at or before its time, if it has one.
 
-        With ``content`` only looks that brought bytes count; otherwise "not modified" and reported
+        With ``with_content`` only looks that brought bytes count; otherwise "not modified" and reported
         observations do too.
         """
         ...
@@ -207,13 +207,13 @@ class HistoryCatalog(Protocol):
         """Return each page's latest visit, whatever its outcome."""
         ...
 
-    def find_payload(
+    def first_visit_with_payload(
         self, digest: bytes, size: int | None = None, *, page_id: int | None = None
     ) -> Visit | None:
         """Return the first visit that archived these bytes, if their record is still kept."""
         ...
 
-    def kept_payloads(
+    def stored_payloads(
         self, wanted: Collection[tuple[int, bytes, int]]
     ) -> dict[tuple[int, bytes, int], Visit]:
         """Return the first visits of pages that archived bytes, given by page, digest and size."""
@@ -223,7 +223,7 @@ class HistoryCatalog(Protocol):
         """Return the links that a page had at a time: those of its last look by then."""
         ...
 
-    def seen_links(self, page_id: int) -> frozenset[str]:
+    def links_ever_seen(self, page_id: int) -> frozenset[str]:
         """Return every link that a page ever had; of very many those that came last."""
         ...
 
@@ -239,11 +239,11 @@ class HistoryCatalog(Protocol):
 class TotalCatalog(Protocol):
     """Totals of a collection."""
 
-    def counts(self) -> Counts:
+    def counts(self) -> CollectionCounts:
         """Return how much the collection holds."""
         ...
 
-    def growth(self) -> list[Growth]:
+    def daily_growth(self) -> list[DailyGrowth]:
         """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         ...
 
@@ -251,7 +251,7 @@ class TotalCatalog(Protocol):
         """Return when a live page was last looked at, None where none ever was."""
         ...
 
-    def last_outcomes(self) -> list[LastOutcome]:
+    def last_outcome_counts(self) -> list[HostOutcomeCount]:
         """Return how the last visits of live pages ended, counted by host; not of paused ones."""
         ...
 
@@ -259,7 +259,7 @@ class TotalCatalog(Protocol):
         """Return pages whose last visit showed no content, by id; not paused ones."""
         ...
 
-    def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
+    def page_totals(self, of_pages: Iterable[Page]) -> Iterator[PageTotals]:
         """Yield the totals of pages, in the order in which the pages come."""
         ...
 
@@ -267,16 +267,21 @@ class TotalCatalog(Protocol):
 class MaskCatalog(Protocol):
     """What is left out of comparisons, page by page."""
 
-    def masks(self, page_ids: Sequence[int]) -> dict[int, KeptMask]:
+    def latest_masks(self, page_ids: Sequence[int]) -> dict[int, StoredMask]:
         """Return the latest mask of each page that has one."""
         ...
 
-    def set_mask(
-        self, page_id: int, body: Mapping[str, Any], now: datetime, *, after: int | None = None
+    def add_mask_version(
+        self,
+        page_id: int,
+        body: Mapping[str, Any],
+        now: datetime,
+        *,
+        previous_version: int | None = None,
     ) -> int | None:
         """Give a page a new version of its mask, and return its number.
 
-        With ``after`` only where that is still the latest one (0: there is none), else None: two
+        With ``previous_version`` only where that is still the latest one (0: there is none), else None: two
         who edit at the same time do not undo each other.
         """
         ...
@@ -289,7 +294,7 @@ class ImportCatalog(Protocol):
         """Note that an import begins, and return its number."""
         ...
 
-    def note_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
+    def add_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
         """Keep the rows that an import could not take, with the reason."""
         ...
 
@@ -297,7 +302,7 @@ class ImportCatalog(Protocol):
         """Note that an import is complete, and what it brought."""
         ...
 
-    def imports(self) -> list[Import]:
+    def imports(self) -> list[ImportRecord]:
         """Return the imports so far, the first one first."""
         ...
 
@@ -305,11 +310,11 @@ class ImportCatalog(Protocol):
         """Return the rows that an import could not take."""
         ...
 
-    def note(self, key: str) -> str | None:
+    def read_note(self, key: str) -> str | None:
         """Return a note on the whole collection, if it was made."""
         ...
 
-    def set_note(self, key: str, value: str) -> None:
+    def write_note(self, key: str, value: str) -> None:
         """Make or replace a note on the whole collection."""
         ...
 
@@ -332,11 +337,11 @@ class Catalog(
     processes wait for each other.
     """
 
-    def faults(self) -> list[str]:
+    def integrity_problems(self) -> list[str]:
         """Return what is wrong with the database itself; nothing where it is whole."""
         ...
 
-    def stamp(self) -> int:
+    def data_version(self) -> int:
         """Return a number that is another one when somebody else has written since."""
         ...
 

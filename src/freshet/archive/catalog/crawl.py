@@ -5,22 +5,22 @@ from datetime import datetime
 from typing import Protocol
 
 from freshet.archive.catalog.rows import (
-    Conditions,
+    CacheValidators,
+    DailySpending,
     HistoryRow,
     HostState,
+    InactivePages,
     Lease,
     PageColumns,
-    Spending,
-    Standing,
 )
-from freshet.core.bursts import Course, Sample, Sampling
+from freshet.core.bursts import BurstProgress, BurstSample, PendingSample
 from freshet.core.tables import VisitTable
 
 
 class CrawlCatalog(Protocol):
     """What a crawl remembers between visits: leases, spending, requests by persons, hosts."""
 
-    def lease(
+    def lease_pages(
         self,
         worker: str,
         page_ids: Sequence[int],
@@ -35,7 +35,7 @@ class CrawlCatalog(Protocol):
         """
         ...
 
-    def release(
+    def release_pages(
         self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
     ) -> None:
         """Take back pages from a worker, all of its pages when none are named.
@@ -48,38 +48,40 @@ class CrawlCatalog(Protocol):
         """Return every lease, by page."""
         ...
 
-    def return_all(self) -> list[int]:
+    def release_all_pages(self) -> list[int]:
         """Take back every page, as who holds the archive's lock may do, and return them.
 
         Their requests stay booked: a dead worker may have made them.
         """
         ...
 
-    def book(self, day: str, requests: int, apart: int = 0, samples: int = 0) -> None:
+    def book_requests(
+        self, day: str, requests: int, other_requests: int = 0, burst_requests: int = 0
+    ) -> None:
         """Add to what was spent on a day; less than nothing gives back."""
         ...
 
-    def spending(self, day: str) -> Spending:
+    def spending(self, day: str) -> DailySpending:
         """Return what was spent on a day."""
         ...
 
-    def ask(self, page_ids: Sequence[int], now: datetime) -> None:
+    def request_visits(self, page_ids: Sequence[int], now: datetime) -> None:
         """Note that a person wants these pages visited now."""
         ...
 
-    def asked(self) -> list[int]:
+    def requested_pages(self) -> list[int]:
         """Return the pages that a person wants visited, the longest waiting first."""
         ...
 
-    def host(self, name: str) -> HostState | None:
+    def host_state(self, name: str) -> HostState | None:
         """Return what is remembered of a host, if anything is."""
         ...
 
-    def hosts(self) -> list[HostState]:
+    def host_states(self) -> list[HostState]:
         """Return what is remembered of all hosts, by name."""
         ...
 
-    def set_hosts(self, states: Sequence[HostState]) -> None:
+    def set_host_states(self, states: Sequence[HostState]) -> None:
         """Replace what is remembered of hosts, many at once; those with a blank state are gone."""
         ...
 
@@ -94,15 +96,15 @@ class CrawlCatalog(Protocol):
     def reopen_hosts(self, names: Sequence[str]) -> None:
         """Clear the back-off of hosts and what failed of their robots.txt.
 
-        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened``.
+        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened_hosts``.
         """
         ...
 
-    def take_reopened(self) -> list[str]:
+    def take_reopened_hosts(self) -> list[str]:
         """Return the hosts that were reopened since this was last asked, by name."""
         ...
 
-    def count_pages_on(self, host: str) -> int:
+    def count_host_pages(self, host: str) -> int:
         """Return how many live pages lie on a host; removed ones left out."""
         ...
 
@@ -114,48 +116,50 @@ class RoundCatalog(Protocol):
     writes the visit, so that no crash parts the two.
     """
 
-    def courses(self) -> dict[int, Course]:
+    def burst_progress(self) -> dict[int, BurstProgress]:
         """Return how far pages are in their rounds, of live pages that had any."""
         ...
 
-    def set_courses(self, courses: Mapping[int, Course]) -> None:
+    def set_burst_progress(self, courses: Mapping[int, BurstProgress]) -> None:
         """Replace how far pages are in their rounds, all that their samples showed considered."""
         ...
 
-    def send_samples(self, lease: Lease, samplings: Sequence[Sampling], *, day: str) -> list[int]:
+    def start_samples(
+        self, lease: Lease, samplings: Sequence[PendingSample], *, day: str
+    ) -> list[int]:
         """Lend pages as a lease says, book their requests, and note which samples are out.
 
         Return the pages that were lent: those that no other worker holds.
         """
         ...
 
-    def recall_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
+    def cancel_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
         """Take back samples whose requests never went out, and give back what was booked for them.
 
         A page is named once for each request; it stays lent as long as another of them is out.
         """
         ...
 
-    def return_samples(self) -> dict[int, int]:
+    def cancel_all_samples(self) -> dict[int, int]:
         """Take back every sample, as after a crash; return how many requests were out by page.
 
         The requests stay booked: a dead worker may have made them.
         """
         ...
 
-    def unheeded_samples(self) -> list[HistoryRow]:
+    def unprocessed_samples(self) -> list[HistoryRow]:
         """Return the last samples of pages whose courses were not set since."""
         ...
 
-    def samples(self, page_id: int) -> list[Sample]:
+    def burst_samples(self, page_id: int) -> list[BurstSample]:
         """Return the visits of a page that were samples, in the order of their times."""
         ...
 
-    def sampled_pages(self) -> list[int]:
+    def pages_with_samples(self) -> list[int]:
         """Return the pages that had samples, by id; removed ones left out."""
         ...
 
-    def pages_in_rounds(self, since: datetime) -> int:
+    def count_pages_in_bursts(self, since: datetime) -> int:
         """Return how many live pages are between the first and the last sample of a round.
 
         Rounds whose next sample was due before a time are no longer under way.
@@ -166,34 +170,34 @@ class RoundCatalog(Protocol):
 class PlanCatalog(Protocol):
     """The live pages and their visits as columns, which policies learn and plan by."""
 
-    def page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
+    def live_page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
         """Yield the live pages that were not removed, by id, in batches."""
         ...
 
-    def standing(self) -> Standing:
+    def inactive_pages(self) -> InactivePages:
         """Return which live pages are paused, and which were removed."""
         ...
 
-    def weights(self) -> dict[int, float]:
+    def importance_by_page(self) -> dict[int, float]:
         """Return the importance of live pages that their tags or their own settings give one."""
         ...
 
-    def active_hours(self) -> dict[int, str]:
+    def active_hours_by_page(self) -> dict[int, str]:
         """Return the hours of live pages that their tags or their own settings give any."""
         ...
 
-    def unvisited(self) -> list[int]:
+    def unvisited_pages(self) -> list[int]:
         """Return the live pages that were never visited, or only refused."""
         ...
 
-    def visit_columns(self, *, after: int = 0) -> Iterator[VisitTable]:
+    def live_visit_tables(self, *, after_visit_id: int = 0) -> Iterator[VisitTable]:
         """Yield the visits of live pages, by page and time, in batches of whole pages.
 
         Refused visits are left out: settings refused them, and those may be others by now.
-        With ``after`` only visits with a greater id come: those written later.
+        With ``after_visit_id`` only visits with a greater id come: those written later.
         """
         ...
 
-    def conditions(self, page_ids: Sequence[int]) -> dict[int, Conditions]:
+    def cache_validators(self, page_ids: Sequence[int]) -> dict[int, CacheValidators]:
         """Return by what pages can be asked for conditionally; none where a server gave nothing."""
         ...

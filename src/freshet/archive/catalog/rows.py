@@ -5,10 +5,19 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from freshet.core.types import Change, Facts, Kind, Outcome, Page, PageKey, View, Visit
+from freshet.core.types import (
+    Change,
+    ContentKind,
+    Outcome,
+    Page,
+    PageKey,
+    View,
+    ViewStatistics,
+    Visit,
+)
 
 # A host's robots.txt over plain http is another's than that over https: it is kept under this name.
-PLAIN_PORT = ":80"
+HTTP_PORT_SUFFIX = ":80"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +31,26 @@ class NewPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Introduced:
+class AddedPages:
     """The ids of pages in the order given, and which of them were not there before."""
 
     ids: list[int]
-    new: frozenset[int]
+    new_ids: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ViewFacts:
+class ViewSummary:
     """What is kept of a view once it has been measured."""
 
-    kind: Kind
+    kind: ContentKind
     title: str
     language: str
     text_hash: int
     structure_hash: int
-    facts: Facts
+    facts: ViewStatistics
 
     @classmethod
-    def of(cls, view: View) -> "ViewFacts":
+    def from_view(cls, view: View) -> "ViewSummary":
         """Return what the catalog keeps of a view."""
         return cls(
             view.kind, view.title, view.language, view.text_hash, view.structure_hash, view.facts
@@ -57,7 +66,7 @@ class LinkDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VisitEntry:
     """A visit with everything that was learnt from it, to be appended at once.
 
     ``since`` is the visit that the change was measured against: its id, or its uid where it may be
@@ -67,7 +76,7 @@ class Entry:
     visit: Visit
     change: Change | None = None
     since: int | bytes | None = None
-    view: ViewFacts | None = None
+    view: ViewSummary | None = None
     links: LinkDelta | None = None
     etag: str | None = None
     last_modified: str | None = None
@@ -84,7 +93,7 @@ class HistoryRow:
     change: Change | None = None
     since: int | None = None
     removed_links: int | None = None
-    view: ViewFacts | None = None
+    view: ViewSummary | None = None
     etag: str | None = None
     last_modified: str | None = None
 
@@ -99,7 +108,7 @@ class ArchiveFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class CollectionCounts:
     """How much a collection holds; ``changes`` counts the looks that found the page changed."""
 
     pages: int
@@ -113,7 +122,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class DailyGrowth:
     """The visits of one UTC day, by when they were made, and the bytes stored of them."""
 
     day: date
@@ -122,7 +131,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
-class LastOutcome:
+class HostOutcomeCount:
     """How many live pages of a host, paused ones left out, ended their last visit so.
 
     The outcome is None for pages that were never visited.
@@ -134,7 +143,7 @@ class LastOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class PageTotals:
     """One page of a listing, with its totals."""
 
     page: Page
@@ -146,7 +155,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class FailingPage(Summary):
+class FailingPage(PageTotals):
     """A page whose last visit showed no content: when that was, how it ended and why."""
 
     last_visit: datetime
@@ -155,7 +164,7 @@ class FailingPage(Summary):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMask:
+class StoredMask:
     """A page's mask as it is kept: plain values that the measuring part understands."""
 
     version: int
@@ -178,7 +187,7 @@ class HostState:
         """Whether nothing is remembered of the host."""
         return self == HostState(self.host)
 
-    def reopened(self) -> "HostState":
+    def without_backoff(self) -> "HostState":
         """Return the state without its back-off and without a robots.txt that failed."""
         has_failed = self.robots.get("failing_since") is not None
         robots = {} if has_failed else self.robots
@@ -191,34 +200,34 @@ class Lease:
 
     page: int
     worker: str
-    taken: datetime
-    until: datetime
+    start: datetime
+    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class DailySpending:
     """What was spent on a UTC day: page requests, and those for robots.txt and sitemaps apart.
 
-    ``samples`` are those of the page requests that were made for rounds.
+    ``burst_requests`` are those of the page requests that were made for rounds.
     """
 
     requests: int = 0
-    apart: int = 0
-    samples: int = 0
+    other_requests: int = 0
+    burst_requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class CacheValidators:
     """What the last look with content gives to ask by whether a page was modified since.
 
-    ``url`` is where the validators came from when a redirect was followed; ``unchanged`` counts the
+    ``url`` is where the validators came from when a redirect was followed; ``not_modified_count`` counts the
     visits since then that the server answered with "not modified".
     """
 
     etag: str | None
     last_modified: str | None
     url: str | None = None
-    unchanged: int = 0
+    not_modified_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +245,7 @@ class PageColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class InactivePages:
     """Which live pages are not to be visited: those paused, and those removed."""
 
     paused: frozenset[int]
@@ -244,7 +253,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportRecord:
     """One import: what was brought in, from where, and what came of it."""
 
     id: int

@@ -15,36 +15,36 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.schema import VERSION
 from freshet.archive.catalog.sql.catalog import SqlCatalog
 from freshet.core.errors import (
-    Damaged,
+    DamagedError,
     FreshetError,
-    Locked,
-    NoSpace,
-    NotFound,
+    LockedError,
+    NoSpaceError,
+    NotFoundError,
     StorageError,
-    TooNew,
+    TooNewError,
 )
-from freshet.core.files import PRIVATE_FILE, private
+from freshet.core.files import PRIVATE_FILE_MODE, open_private
 
 BUSY_SECONDS = 30
 # A password that was deleted is not to stay in the free space of the file.
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cache_size=-32768", "secure_delete=ON")
 
 WRITABLE = "make the folder and its files writable, or copy the collection elsewhere"
-RESTORE = (
+RESTORE_ADVICE = (
     "restore a copy of it, or make a new collection, copy the archive folder into it and run"
     " 'freshet check --repair' there"
 )
 BUSY = "another process has been writing for long; try again when it is done"
 MEANINGS: dict[int, tuple[type[FreshetError], str]] = {
-    sqlite3.SQLITE_FULL: (NoSpace, "free some disk space and run the command again"),
-    sqlite3.SQLITE_READONLY: (NoSpace, WRITABLE),
+    sqlite3.SQLITE_FULL: (NoSpaceError, "free some disk space and run the command again"),
+    sqlite3.SQLITE_READONLY: (NoSpaceError, WRITABLE),
     sqlite3.SQLITE_CANTOPEN: (StorageError, "check that its folder exists and can be read"),
-    sqlite3.SQLITE_BUSY: (Locked, BUSY),
-    sqlite3.SQLITE_LOCKED: (Locked, BUSY),
-    sqlite3.SQLITE_CORRUPT: (Damaged, RESTORE),
-    sqlite3.SQLITE_NOTADB: (Damaged, f"it is no catalog; {RESTORE}"),
+    sqlite3.SQLITE_BUSY: (LockedError, BUSY),
+    sqlite3.SQLITE_LOCKED: (LockedError, BUSY),
+    sqlite3.SQLITE_CORRUPT: (DamagedError, RESTORE_ADVICE),
+    sqlite3.SQLITE_NOTADB: (DamagedError, f"it is no catalog; {RESTORE_ADVICE}"),
     sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (
-        NotFound,
+        NotFoundError,
         "the page, visit or import it names is not there",
     ),
     sqlite3.SQLITE_CONSTRAINT: (StorageError, "it contradicts what is there; 'freshet check' it"),
@@ -58,18 +58,18 @@ OTHERWISE = (StorageError, "check the disk with 'freshet doctor'")
 class SqliteCatalog(SqlCatalog):
     """A catalog in one SQLite file."""
 
-    def faults(self) -> list[str]:
+    def integrity_problems(self) -> list[str]:
         """Return what is wrong with the database itself; nothing where it is whole."""
         try:
             with self._engine.begin() as connection:
                 found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 astray = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        except Damaged as error:
+        except DamagedError as error:
             return [str(error.__cause__)]
         broken = [str(line) for line in found if line != WHOLE]
         return broken + [f"row {row[1]} of {row[0]} names no row of {row[2]}" for row in astray]
 
-    def stamp(self) -> int:
+    def data_version(self) -> int:
         """Return a number that is another one when somebody else has written since.
 
         SQLite counts for each connection what others wrote, so its place in the count is one of
@@ -83,12 +83,12 @@ class SqliteCatalog(SqlCatalog):
 def open_catalog(path: Path, *, create: bool = False) -> Catalog:
     """Open the catalog in that file, made new or brought up to date where that is needed."""
     if not create and not path.exists():
-        raise NotFound(
+        raise NotFoundError(
             f"{path} is missing; restore a copy, or make it anew with 'freshet check --repair'"
         )
     if create:
         with suppress(OSError):  # SQLite's own error says more
-            os.close(private(str(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
+            os.close(open_private(str(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
     engine = connect(path)
     try:
         _bring_up_to_date(engine, path)
@@ -100,12 +100,14 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
 
 def copy_catalog(path: Path, target: Path) -> None:
     """Copy a catalog as it is at one moment into a new file; others may write to it meanwhile."""
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE))
+    os.close(
+        os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+    )
     source, copy = sqlite3.connect(path, timeout=BUSY_SECONDS), sqlite3.connect(target)
     try:
         source.backup(copy)
     except sqlite3.Error as error:
-        raise explained(error, target) from error
+        raise translate_error(error, target) from error
     finally:
         copy.close()
         source.close()
@@ -116,7 +118,7 @@ def copy_catalog(path: Path, target: Path) -> None:
 def _bring_up_to_date(engine: Engine, path: Path) -> None:
     version = _version(engine)
     if version > VERSION:
-        raise TooNew(
+        raise TooNewError(
             f"collection {path.parent} has catalog version {version}, this Freshet knows up to"
             f" {VERSION}; install a newer Freshet"
         )
@@ -132,7 +134,7 @@ def _version(engine: Engine) -> int:
         version = "SELECT version_num FROM alembic_version"
         number = connection.exec_driver_sql(version).scalar()
     if number is None:
-        raise Damaged(f"{engine.url.database} does not say its version; {RESTORE}")
+        raise DamagedError(f"{engine.url.database} does not say its version; {RESTORE_ADVICE}")
     return int(number)
 
 
@@ -164,7 +166,7 @@ def connect(path: Path, *, foreign_keys: bool = True) -> Engine:
 
     def explain(context: ExceptionContext) -> None:
         if isinstance(context.original_exception, sqlite3.Error):
-            raise explained(context.original_exception, path) from context.original_exception
+            raise translate_error(context.original_exception, path) from context.original_exception
 
     event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", _begin)
@@ -180,7 +182,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, foreign_keys: bool) 
             connection.execute(f"PRAGMA {pragma}")
     except sqlite3.Error as error:
         connection.close()
-        raise explained(error, path) from error
+        raise translate_error(error, path) from error
 
 
 def _begin(connection: Connection) -> None:
@@ -189,7 +191,7 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def explained(error: sqlite3.Error, path: Path) -> FreshetError:
+def translate_error(error: sqlite3.Error, path: Path) -> FreshetError:
     """Turn an error of SQLite into one that says where, why and what to do."""
     exact = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     code = exact if exact in MEANINGS else exact & FIRST_BYTE

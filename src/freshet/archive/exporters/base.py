@@ -7,17 +7,17 @@ from freshet.core.types import Change, Outcome, Page, Visit
 
 @dataclass(frozen=True, slots=True)
 class VisitRow:
-    """A visit with its page; ``revisit`` says that its record repeats no bytes."""
+    """A visit with its page; ``has_revisit_record`` says that its record repeats no bytes."""
 
     page: Page
     visit: Visit
     language: str = ""
-    revisit: bool = False
+    has_revisit_record: bool = False
 
     @property
     def is_revisit(self) -> bool:
         """Whether the visit's record stands for bytes that were kept before."""
-        return self.revisit or self.visit.outcome is Outcome.NOT_MODIFIED
+        return self.has_revisit_record or self.visit.outcome is Outcome.NOT_MODIFIED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from freshet.archive.exporters.base import ChangeRow
-from freshet.core.partial_files import replacing
+from freshet.core.partial_files import atomic_output
 
 HEADER = ("page", "time", "changed", "new_links")
 
@@ -16,16 +16,16 @@ HEADER = ("page", "time", "changed", "new_links")
 def write(path: Path, rows: Iterable[ChangeRow]) -> int:
     """Write a line per change, and return how many there were."""
     written = 0
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_output(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(HEADER)
         for row in rows:
-            table.writerow(line(row))
+            table.writerow(csv_row(row))
             written += 1
     return written
 
 
-def line(row: ChangeRow) -> tuple[str, str, int, int | str]:
+def csv_row(row: ChangeRow) -> tuple[str, str, int, int | str]:
     """Return the four columns of a change; a number of links that is not known stays empty."""
     links = row.change.new_link_count
     return (

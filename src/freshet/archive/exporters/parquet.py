@@ -15,20 +15,20 @@ import polars as pl
 from ada_url import URL
 
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.core.partial_files import replacing
-from freshet.core.types import Location, Page
+from freshet.core.partial_files import atomic_output
+from freshet.core.types import Page, RecordLocation
 
 BATCH_ROWS = 50_000
-NOWHERE = Location("", 0, 0)
-ADDRESS = {
+NO_LOCATION = RecordLocation("", 0, 0)
+ADDRESS_COLUMNS = {
     "url": pl.String(),
     "url_host_name": pl.String(),
     "url_host_registered_domain": pl.String(),
     "url_path": pl.String(),
     "source": pl.String(),
 }
-VISITS = pl.Schema({
-    **ADDRESS,
+VISIT_SCHEMA = pl.Schema({
+    **ADDRESS_COLUMNS,
     "fetch_time": pl.Datetime("us", "UTC"),
     "fetch_status": pl.Int16(),
     "content_digest": pl.String(),
@@ -43,8 +43,8 @@ VISITS = pl.Schema({
     "revisit": pl.Boolean(),
     "uid": pl.Binary(),
 })
-CHANGES = pl.Schema({
-    **ADDRESS,
+CHANGE_SCHEMA = pl.Schema({
+    **ADDRESS_COLUMNS,
     "fetch_time": pl.Datetime("us", "UTC"),
     "uid": pl.Binary(),
     "changed": pl.Boolean(),
@@ -69,19 +69,19 @@ Cells = tuple[Any, ...]
 
 def write_visits(path: Path, rows: Iterable[VisitRow]) -> int:
     """Write a row per visit, and return how many there were."""
-    return write(path, VISITS, map(visit_cells, rows))
+    return write_rows(path, VISIT_SCHEMA, map(visit_cells, rows))
 
 
 def write_changes(path: Path, rows: Iterable[ChangeRow]) -> int:
     """Write a row per change, and return how many there were."""
-    return write(path, CHANGES, map(change_cells, rows))
+    return write_rows(path, CHANGE_SCHEMA, map(change_cells, rows))
 
 
-def write(path: Path, schema: pl.Schema, rows: Iterator[Cells]) -> int:
+def write_rows(path: Path, schema: pl.Schema, rows: Iterator[Cells]) -> int:
     """Write rows in batches, and return how many there were."""
     written = 0
     with (
-        replacing(path) as part,
+        atomic_output(path) as part,
         TemporaryDirectory(prefix=f"{part.name}.", dir=path.parent) as folder,
     ):
         pieces = [Path(folder) / "0.parquet"]
@@ -102,9 +102,9 @@ def _join(pieces: Sequence[Path], target: Path) -> None:
 def visit_cells(row: VisitRow) -> Cells:
     """Return the columns of a visit."""
     visit = row.visit
-    location = visit.location or NOWHERE
+    location = visit.location or NO_LOCATION
     return (
-        *address(row.page),
+        *address_cells(row.page),
         visit.time,
         visit.status,
         b32encode(visit.digest).decode() if visit.digest else None,
@@ -126,7 +126,7 @@ def change_cells(row: ChangeRow) -> Cells:
     change = row.change
     known = change.links is not None
     return (
-        *address(row.page),
+        *address_cells(row.page),
         row.visit.time,
         row.visit.uid,
         change.changed,
@@ -147,7 +147,7 @@ def change_cells(row: ChangeRow) -> Cells:
     )
 
 
-def address(page: Page) -> tuple[str, str, str, str, str]:
+def address_cells(page: Page) -> tuple[str, str, str, str, str]:
     """Return URL, host name, registrable domain, path and source of a page."""
     try:
         parts = URL(page.url)

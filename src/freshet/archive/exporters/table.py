@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from freshet.core.errors import UsageError
-from freshet.core.partial_files import replacing
+from freshet.core.partial_files import atomic_output
 
 WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
     ".csv": lambda table, path: table.write_csv(path),
@@ -16,7 +16,7 @@ WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
 }
 
 
-def check(path: Path) -> None:
+def check_table_path(path: Path) -> None:
     """Refuse a file that is called like no kind of table, or that has no folder."""
     if path.suffix not in WRITERS:
         raise UsageError(f"{path}: a table's name ends in {', '.join(WRITERS)}; call it so")
@@ -26,9 +26,9 @@ def check(path: Path) -> None:
 
 def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> int:
     """Write columns, a number that is none as nothing; return how many rows there were."""
-    check(path)
+    check_table_path(path)
     table = pl.DataFrame(columns)
     table = table.with_columns(pl.selectors.float().fill_nan(None))
-    with replacing(path) as part:
+    with atomic_output(path) as part:
         WRITERS[path.suffix](table, part)
     return len(table)

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from freshet.archive.exporters.cdxj import is_indexed, line
-from freshet.archive.spill import in_order
-from freshet.archive.warc.build import with_block
+from freshet.archive.exporters.cdxj import index_line, is_indexed
+from freshet.archive.spill import sort_lines
+from freshet.archive.warc.build import replace_block
 from freshet.archive.warc.http_message import split_http
-from freshet.archive.warc.located_record import Located, member
-from freshet.archive.warc.read import closed_name, records
-from freshet.archive.warc.record import encode
-from freshet.core.partial_files import replacing
-from freshet.core.redaction import blank_headers
-from freshet.core.types import Location
+from freshet.archive.warc.located_record import LocatedRecord, gzip_member_of
+from freshet.archive.warc.read import closed_name, read_records
+from freshet.archive.warc.record import encode_record
+from freshet.core.partial_files import atomic_output
+from freshet.core.redaction import redact_headers
+from freshet.core.types import RecordLocation
 
 WACZ_VERSION = "1.1.1"
 INDEX, INDEX_OF_INDEX = "indexes/index.cdx.gz", "indexes/index.idx"
@@ -46,7 +46,7 @@ class ListedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class WaczPackage:
     """What goes into a WACZ file.
 
     ``captures`` are the records of each visit, the visit's own first, in the order of the files.
@@ -55,7 +55,7 @@ class Package:
     title: str
     software: str
     created: datetime
-    captures: Iterable[Sequence[Located]]
+    captures: Iterable[Sequence[LocatedRecord]]
     pages: Iterable[ListedPage]
 
 
@@ -63,7 +63,7 @@ class _Writable(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
-class _Entry:
+class _WaczEntry:
     """A file inside the zip, hashed while it is written."""
 
     def __init__(self, file: _Writable) -> None:
@@ -83,7 +83,7 @@ class _Entry:
         return f"sha256:{self._sha256.hexdigest()}"
 
 
-class _Archive:
+class _WaczWriter:
     """The zip file under way, and what it holds so far."""
 
     def __init__(self, file: ZipFile, created: datetime) -> None:
@@ -92,23 +92,23 @@ class _Archive:
         self.resources: list[dict[str, str | int]] = []
 
     @contextmanager
-    def entry(self, path: str, *, packed: bool = False) -> Iterator[_Entry]:
+    def entry(self, path: str, *, packed: bool = False) -> Iterator[_WaczEntry]:
         """Give a file to write; it is listed with its digest once it is whole."""
         info = ZipInfo(path, self._created.timetuple()[:6])
         info.compress_type = ZIP_DEFLATED if packed else ZIP_STORED
         info.external_attr = FILE_MODE
         with self._file.open(info, "w", force_zip64=True) as file:
-            entry = _Entry(file)
+            entry = _WaczEntry(file)
             yield entry
         name = path.rpartition("/")[2].lower()
         self.resources.append({"name": name, "path": path, "hash": entry.hash, "bytes": entry.size})
 
 
-def write(path: Path, package: Package) -> int:
+def write(path: Path, package: WaczPackage) -> int:
     """Write a WACZ file, and return how many lines its index has."""
-    with replacing(path) as part, ZipFile(part, "w") as file:
-        archive = _Archive(file, package.created)
-        lines = in_order(_write_archives(archive, package.captures))
+    with atomic_output(path) as part, ZipFile(part, "w") as file:
+        archive = _WaczWriter(file, package.created)
+        lines = sort_lines(_write_archives(archive, package.captures))
         # The first line comes once all are sorted: every WARC file is written by then.
         count = _write_index(archive, chain(list(islice(lines, 1)), lines))
         with archive.entry(PAGES, packed=True) as pages:
@@ -118,7 +118,9 @@ def write(path: Path, package: Package) -> int:
     return count
 
 
-def _write_archives(archive: _Archive, captures: Iterable[Sequence[Located]]) -> Iterator[bytes]:
+def _write_archives(
+    archive: _WaczWriter, captures: Iterable[Sequence[LocatedRecord]]
+) -> Iterator[bytes]:
     """Write a WARC file for each of the collection that is needed; yield the index lines."""
     for path, visits in groupby(captures, key=lambda capture: capture[0].path):
         name = closed_name(path)
@@ -128,34 +130,34 @@ def _write_archives(archive: _Archive, captures: Iterable[Sequence[Located]]) ->
 
 
 def _write_records(
-    name: str, entry: _Entry, members: Iterable[tuple[Located, bytes]]
+    name: str, entry: _WaczEntry, members: Iterable[tuple[LocatedRecord, bytes]]
 ) -> Iterator[bytes]:
     for found, content in members:
-        place = Location(name, entry.size, len(content))
+        place = RecordLocation(name, entry.size, len(content))
         entry.write(content)
         if is_indexed(found.record):
-            yield line(found.record, place).encode()
+            yield index_line(found.record, place).encode()
 
 
-def _opening(path: Path) -> Iterator[Located]:
+def _opening(path: Path) -> Iterator[LocatedRecord]:
     """Yield the record that describes a file."""
-    first = next(iter(records(path)), None)
-    if isinstance(first, Located) and first.record.type == "warcinfo":
+    first = next(iter(read_records(path)), None)
+    if isinstance(first, LocatedRecord) and first.record.type == "warcinfo":
         yield first
 
 
-def _member(found: Located, file: BinaryIO) -> bytes:
+def _member(found: LocatedRecord, file: BinaryIO) -> bytes:
     """Return a record as one gzip member, a request without its secrets."""
     if found.record.type != "request" or found.is_partial:
-        return member(found, file)
+        return gzip_member_of(found, file)
     head, body = split_http(found.record.block)
-    blanked = blank_headers(head)
+    blanked = redact_headers(head)
     if blanked == head:
-        return member(found, file)
-    return encode(with_block(found.record, blanked + body))
+        return gzip_member_of(found, file)
+    return encode_record(replace_block(found.record, blanked + body))
 
 
-def _write_index(archive: _Archive, lines: Iterator[bytes]) -> int:
+def _write_index(archive: _WaczWriter, lines: Iterator[bytes]) -> int:
     """Write the sorted lines in compressed blocks, and where each block begins."""
     count = 0
     blocks = [_index_line("!meta 0", {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})]
@@ -185,7 +187,7 @@ def _page_lines(pages: Iterable[ListedPage]) -> Iterator[bytes]:
         yield json.dumps(known).encode() + b"\n"
 
 
-def _write_package(archive: _Archive, package: Package) -> None:
+def _write_package(archive: _WaczWriter, package: WaczPackage) -> None:
     """Write what the file holds with the digest of each part, then the digest of that."""
     facts = {
         "profile": "data-package",

@@ -10,48 +10,48 @@ from pathlib import Path
 from xxhash import xxh3_128_digest
 
 from freshet.core.clock import to_epoch
-from freshet.core.types import BadRow, Change, Location, Outcome, Snapshot
+from freshet.core.types import BadRow, Change, Outcome, RecordLocation, Snapshot
 
-LARGEST_BODY = 64_000_000
-MOST_LINKS = 1_000_000_000
+MAX_BODY_BYTES = 64_000_000
+MAX_LINK_COUNT = 1_000_000_000
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 # A date in digits alone (ISO 8601 basic format), also with the time as web archives write it.
 DIGIT_DATE = re.compile(r"((?:19|20|21)[0-9]{6})([0-9]{6})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Http:
+class HttpExchange:
     """What went over the wire beside the body: the request, the response's head as received.
 
-    ``facts`` are kept beside them as metadata: how long it took, from which address, and the like.
+    ``metadata`` are kept beside them as metadata: how long it took, from which address, and the like.
     """
 
-    head: bytes
+    response_head: bytes
     request: bytes = b""
-    facts: tuple[tuple[str, str], ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class RedirectHop:
     """A redirecting answer on the way to a page: who gave it, and what it was."""
 
     url: str
-    http: Http
+    exchange: HttpExchange
     body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class Observation:
     """One observation of a page, fetched or told by an outside history.
 
     ``outcome`` is None where the snapshot is still to be judged, and ``why`` says in a few words
     how it came about; a 304 has no snapshot and the outcome "not modified". ``change`` is what the
-    history says where it kept no bytes. ``http`` is what a fetch over HTTP hands over; an arrival
+    history says where it kept no bytes. ``exchange`` is what a fetch over HTTP hands over; an arrival
     without it came otherwise. ``hops`` are the redirecting answers that came before it, in order;
-    ``final_url`` is where they led, and ``answered_by`` who gave the last answer where that did
-    not answer. ``location`` is set where the record lies in our archive already; ``raw`` is
-    a gzip member to be copied byte for byte, ``companions`` are the members of its request and
-    metadata, and ``earlier`` is the digest of the capture whose bytes a revisit shares.
+    ``final_url`` is where they led, and ``answering_url`` who gave the last answer where that did
+    not answer. ``location`` is set where the record lies in our archive already; ``raw_record`` is
+    a gzip member to be copied byte for byte, ``companion_records`` are the members of its request and
+    metadata, and ``original_digest`` is the digest of the capture whose bytes a revisit shares.
     """
 
     url: str
@@ -63,19 +63,19 @@ class Arrival:
     outcome: Outcome | None = None
     status: int | None = None
     final_url: str | None = None
-    location: Location | None = None
-    raw: bytes | None = None
-    companions: tuple[bytes, ...] = ()
-    earlier: str | None = None
+    location: RecordLocation | None = None
+    raw_record: bytes | None = None
+    companion_records: tuple[bytes, ...] = ()
+    original_digest: str | None = None
     importance: float | None = None
     place: str = ""
-    http: Http | None = None
-    hops: tuple[Hop, ...] = ()
-    answered_by: str | None = None
+    exchange: HttpExchange | None = None
+    hops: tuple[RedirectHop, ...] = ()
+    answering_url: str | None = None
     why: str = ""
 
 
-class Reader(ABC):
+class HistoryReader(ABC):
     """An outside history, read once as a stream; ``done`` of ``total`` tells how far it is.
 
     ``source`` is that of its arrivals, ``notes`` what a person should know about the whole input.
@@ -92,7 +92,7 @@ class Reader(ABC):
         """Return how much of ``total`` has been read."""
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
+    def __iter__(self) -> Iterator[Observation | BadRow]:
         """Yield arrivals and bad rows in the order of the input."""
 
 
@@ -107,26 +107,26 @@ def row_uid(kind: str, source: str, url: str, time: datetime, commit: str = "") 
     return xxh3_128_digest(row.encode("utf-8", "surrogatepass"))
 
 
-def part_of(path: Path) -> str:
+def input_name(path: Path) -> str:
     """Return the name of an input, without its last suffix and without ``.gz``.
 
-    >>> part_of(Path("prices.csv.gz"))
+    >>> input_name(Path("prices.csv.gz"))
     'prices'
     """
     return Path(path.name.removesuffix(".gz")).stem
 
 
-def moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """Read a time in ISO 8601 or as epoch seconds; without a zone it is UTC.
 
     Eight digits that form a date from 1900 to 2199 are that date, and six more digits its time of
     day. Other numbers are epoch seconds.
 
-    >>> moment("2024-01-01T02:00:00+02:00").isoformat()
+    >>> parse_time("2024-01-01T02:00:00+02:00").isoformat()
     '2024-01-01T00:00:00+00:00'
-    >>> moment("86400").isoformat()
+    >>> parse_time("86400").isoformat()
     '1970-01-02T00:00:00+00:00'
-    >>> moment("20240101").isoformat(), moment("20240101120000").isoformat()
+    >>> parse_time("20240101").isoformat(), parse_time("20240101120000").isoformat()
     ('2024-01-01T00:00:00+00:00', '2024-01-01T12:00:00+00:00')
     """
     text = text.strip()

@@ -17,17 +17,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from freshet.archive.importers.base import Arrival, Reader, row_uid
-from freshet.archive.importers.line_reader import Lines
-from freshet.archive.spill import Index
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import HistoryReader, Observation, row_uid
+from freshet.archive.importers.line_reader import LineReader
+from freshet.archive.spill import DiskIndex
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 
 START = datetime(2017, 6, 1, tzinfo=UTC)
 HISTORY, IMPORTANCE, URLS = "urlid_offset_history", "urlid_imp", "url_urlid_hostid"
 SUFFIXES = (".txt", ".tsv", ".txt.gz", ".tsv.gz")
 LARGEST_ID = (1 << 63) - 1
-SEEN = {0: Change(changed=False), 1: Change(changed=True)}
+CHANGE_BY_FLAG = {0: Change(changed=False), 1: Change(changed=True)}
 
 Faults = deque[BadRow]
 Check = Callable[[str], object]
@@ -39,15 +39,17 @@ def read(path: Path, *, source: str | None = None, start: datetime = START) -> "
     return BingReader(path, "bing" if source is None else source, start)
 
 
-class BingReader(Reader):
+class BingReader(HistoryReader):
     """The crawl histories of one folder, counted in bytes of the history file."""
 
     def __init__(self, folder: Path, source: str, start: datetime) -> None:
         self._start = start
         self._faults: Faults = deque()
-        self._histories = Lines(find(folder, HISTORY))
-        self._urls = Beside(find(folder, URLS), (1, 0), check_url, self._faults)
-        self._importance = Beside(find(folder, IMPORTANCE), (0, 1), weight_of, self._faults)
+        self._histories = LineReader(find_file(folder, HISTORY))
+        self._urls = SideTable(find_file(folder, URLS), (1, 0), check_url, self._faults)
+        self._importance = SideTable(
+            find_file(folder, IMPORTANCE), (0, 1), parse_importance, self._faults
+        )
         super().__init__(self._histories.size, source)
 
     @property
@@ -55,11 +57,11 @@ class BingReader(Reader):
         """Return how many bytes of the history file were read."""
         return self._histories.position
 
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
+    def __iter__(self) -> Iterator[Observation | BadRow]:
         with closing(self._urls), closing(self._importance):
             yield from self._items()
 
-    def _items(self) -> Iterator[Arrival | BadRow]:
+    def _items(self) -> Iterator[Observation | BadRow]:
         """Yield the crawls of each line, and after them what was wrong with the other files."""
         name = self._histories.path.name
         for number, line in enumerate(self._histories, 1):
@@ -70,26 +72,26 @@ class BingReader(Reader):
             while self._faults:
                 yield self._faults.popleft()
 
-    def _history(self, line: str) -> list[Arrival]:
+    def _history(self, line: str) -> list[Observation]:
         """Return every crawl of one page; ValueError says why there are none."""
         fields = line.rstrip("\r\n").split("\t")
         if len(fields) != 3:
             raise ValueError(f"has {len(fields)} columns instead of 3")
-        page = number_of(fields[0])
-        crawls = crawl_times(days_of(fields[1]), fields[2])
-        url = self._urls.at(page)
+        page = parse_page_id(fields[0])
+        crawls = crawl_times(parse_days(fields[1]), fields[2])
+        url = self._urls.get(page)
         if not url:
             raise ValueError(f"page {page} has no URL in {URLS}")
-        importance = self._importance.at(page)
-        weight = weight_of(importance) if importance else None
+        importance = self._importance.get(page)
+        weight = parse_importance(importance) if importance else None
         return [self._arrival(url, weight, days, change) for days, change in crawls]
 
     def _arrival(
         self, url: str, weight: float | None, days: float, change: Change | None
-    ) -> Arrival:
+    ) -> Observation:
         """Return one crawl of a page."""
-        time = later(self._start, days)
-        return Arrival(
+        time = time_after(self._start, days)
+        return Observation(
             url,
             self.source,
             time,
@@ -100,7 +102,7 @@ class BingReader(Reader):
         )
 
 
-class Beside:
+class SideTable:
     """A table of id and value walked beside another; indexed on disk once the orders differ."""
 
     def __init__(self, path: Path, columns: tuple[int, int], check: Check, faults: Faults) -> None:
@@ -110,17 +112,17 @@ class Beside:
         self._faults = faults
         self._rows = self._read(faults)
         self._current = next(self._rows, None)
-        self._index: Index | None = None
+        self._index: DiskIndex | None = None
 
-    def at(self, key: int) -> str | None:
+    def get(self, key: int) -> str | None:
         """Return the value of an id, or None where the table has none."""
         if self._index is None:
             while self._current is not None and self._current[0] < key:
                 self._current = next(self._rows, None)
             if self._current is not None and self._current[0] == key:
                 return self._current[1]
-            self._index = Index(self._read(deque()))
-        return self._index.at(key)
+            self._index = DiskIndex(self._read(deque()))
+        return self._index.get(key)
 
     def close(self) -> None:
         """Let go of the index, if there is one."""
@@ -130,18 +132,18 @@ class Beside:
     def _read(self, faults: Faults) -> Iterator[tuple[int, str]]:
         """Yield the table's rows, its bad ones into ``faults``."""
         key, value = self._columns
-        for number, line in enumerate(Lines(self._path), 1):
+        for number, line in enumerate(LineReader(self._path), 1):
             fields = line.rstrip("\r\n").split("\t")
             try:
                 if len(fields) <= max(key, value):
                     raise ValueError(f"has {len(fields)} columns; at least 2 are needed")
                 self._check(fields[value])
-                yield number_of(fields[key]), fields[value]
+                yield parse_page_id(fields[key]), fields[value]
             except ValueError as error:
                 faults.append(BadRow(f"{self._path.name}, line {number}", str(error)))
 
 
-def number_of(text: str) -> int:
+def parse_page_id(text: str) -> int:
     """Read the id of a page."""
     try:
         number = int(text)
@@ -152,7 +154,7 @@ def number_of(text: str) -> int:
     return number
 
 
-def weight_of(text: str) -> float:
+def parse_importance(text: str) -> float:
     """Read an importance."""
     weight = _number(text)
     if not 0 < weight < math.inf:
@@ -160,7 +162,7 @@ def weight_of(text: str) -> float:
     return weight
 
 
-def days_of(text: str) -> float:
+def parse_days(text: str) -> float:
     """Read the days until the first crawl."""
     days = _number(text)
     if not math.isfinite(days):
@@ -184,7 +186,7 @@ def check_url(url: str) -> None:
         raise ValueError("URL is not UTF-8") from None
 
 
-def later(start: datetime, days: float) -> datetime:
+def time_after(start: datetime, days: float) -> datetime:
     """Return the time some days after the start."""
     try:
         return start + timedelta(days=days)
@@ -204,13 +206,13 @@ def crawl_times(first: float, history: str) -> Crawls:
     for crawl in _listed(history):
         try:
             waited, changed = crawl
-            is_crawl = 0 <= waited <= timedelta.max.days and changed in SEEN
+            is_crawl = 0 <= waited <= timedelta.max.days and changed in CHANGE_BY_FLAG
         except (TypeError, ValueError):
             is_crawl = False
         if not is_crawl:
             raise ValueError(f"crawl {str(crawl)[:80]} is not [days since the previous, 0 or 1]")
         days += waited
-        crawls.append((days, SEEN[changed]))
+        crawls.append((days, CHANGE_BY_FLAG[changed]))
     return crawls
 
 
@@ -225,12 +227,12 @@ def _listed(history: str) -> list[Any]:
     return crawls
 
 
-def find(folder: Path, name: str) -> Path:
+def find_file(folder: Path, name: str) -> Path:
     """Return the file of that name in the folder, whichever of its suffixes it has."""
     for path in (folder / (name + suffix) for suffix in SUFFIXES):
         if path.is_file():
             return path
-    raise BadInput(
+    raise BadInputError(
         f"{folder}: there is no {name}.txt; give the folder that holds {HISTORY}, {IMPORTANCE}"
         f" and {URLS} (.txt or .tsv, also .gz)"
     )

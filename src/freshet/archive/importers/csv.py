@@ -12,15 +12,22 @@ from functools import lru_cache
 from pathlib import Path
 from unicodedata import category
 
-from freshet.archive.importers.base import MOST_LINKS, Arrival, Reader, moment, part_of, row_uid
-from freshet.archive.importers.line_reader import Lines
-from freshet.core.errors import BadInput
-from freshet.core.redaction import shown_url
+from freshet.archive.importers.base import (
+    MAX_LINK_COUNT,
+    HistoryReader,
+    Observation,
+    input_name,
+    parse_time,
+    row_uid,
+)
+from freshet.archive.importers.line_reader import LineReader
+from freshet.core.errors import BadInputError
+from freshet.core.redaction import redact_url
 from freshet.core.types import BadRow, Change, Outcome
 
 DELIMITERS = (",", ";", "\t")
-NEEDED = ("page", "time", "changed")
-OPTIONAL = ("new_links",)
+REQUIRED_COLUMNS = ("page", "time", "changed")
+OPTIONAL_COLUMNS = ("new_links",)
 YES_NO = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 UNFIT = ("Cc", "Cs")
 FIRST_ROW = 2
@@ -30,7 +37,7 @@ LONGEST_QUOTED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class CsvColumns:
     """Where a file keeps what, and the names of the columns nobody asked for."""
 
     delimiter: str
@@ -44,18 +51,18 @@ class Columns:
 
 def read(path: Path, *, source: str | None = None) -> "CsvReader":
     """Read observations from a CSV file; their source is the file's name unless given."""
-    return CsvReader(path, part_of(path) if source is None else source)
+    return CsvReader(path, input_name(path) if source is None else source)
 
 
-class CsvReader(Reader):
+class CsvReader(HistoryReader):
     """The observations of one CSV file, counted in bytes."""
 
     def __init__(self, path: Path, source: str) -> None:
-        self._lines = Lines(path)
+        self._lines = LineReader(path)
         self._name = path.name
         super().__init__(self._lines.size, source)
         self._stream = iter(self._lines)
-        self._columns = columns(next(self._stream, ""), path)
+        self._columns = find_columns(next(self._stream, ""), path)
         if self._columns.ignored:
             self.notes.append(
                 f"{path.name}: ignored columns {', '.join(self._columns.ignored[:NAMED_COLUMNS])}"
@@ -66,7 +73,7 @@ class CsvReader(Reader):
         """Return how many bytes of the file were read."""
         return self._lines.position
 
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
+    def __iter__(self) -> Iterator[Observation | BadRow]:
         taken: list[str] = []
         rows = self._parsed(_noted(self._stream, taken))
         number = FIRST_ROW
@@ -84,7 +91,7 @@ class CsvReader(Reader):
             number += len(taken)
             taken.clear()
 
-    def _one_by_one(self, lines: Sequence[str], number: int) -> Iterator[Arrival | BadRow]:
+    def _one_by_one(self, lines: Sequence[str], number: int) -> Iterator[Observation | BadRow]:
         """Yield what lines tell that a stray quote before them had swallowed."""
         for line in lines:
             try:
@@ -99,26 +106,26 @@ class CsvReader(Reader):
     def _parsed(self, lines: Iterable[str]) -> Iterator[list[str]]:
         return csv.reader(lines, delimiter=self._columns.delimiter, strict=True)
 
-    def _item(self, row: list[str], line: int) -> Arrival | BadRow:
+    def _item(self, row: list[str], line: int) -> Observation | BadRow:
         """Return what a row tells, or what is wrong with it."""
         try:
             return self._arrival(row, line)
         except (ValueError, OverflowError) as error:
             return BadRow(f"{self._name}, line {line}", str(error))
 
-    def _arrival(self, row: list[str], line: int) -> Arrival:
+    def _arrival(self, row: list[str], line: int) -> Observation:
         """Return what a row tells; ValueError says what is wrong with it."""
         at = self._columns
         if len(row) < at.width:
             raise ValueError(f"has {len(row)} columns where the header has {at.width}")
-        page, time = clean_page(row[at.page]), moment(row[at.time])
+        page, time = clean_page(row[at.page]), parse_time(row[at.time])
         links = "" if at.new_links is None else row[at.new_links]
-        return Arrival(
+        return Observation(
             page,
             self.source,
             time,
             row_uid("csv", self.source, page, time),
-            change=observed(row[at.changed], links),
+            change=parse_change(row[at.changed], links),
             outcome=Outcome.REPORTED,
             place=f"{self._name}, line {line}",
         )
@@ -131,21 +138,23 @@ def _noted(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
         yield line
 
 
-def columns(header: str, path: Path) -> Columns:
+def find_columns(header: str, path: Path) -> CsvColumns:
     """Find the delimiter and the columns in a header line."""
     splits = {mark: _names(header, mark) for mark in DELIMITERS}
-    mark = max(splits, key=lambda mark: sum(name in splits[mark] for name in NEEDED))
+    mark = max(splits, key=lambda mark: sum(name in splits[mark] for name in REQUIRED_COLUMNS))
     names = splits[mark]
-    missing = [name for name in NEEDED if name not in names]
+    missing = [name for name in REQUIRED_COLUMNS if name not in names]
     if missing:
-        raise BadInput(
+        raise BadInputError(
             f"{path}: the first line names no column {', '.join(missing)};"
-            f" it must name {', '.join(NEEDED)}, in UTF-8"
+            f" it must name {', '.join(REQUIRED_COLUMNS)}, in UTF-8"
         )
-    places = {name: names.index(name) for name in (*NEEDED, *OPTIONAL) if name in names}
+    places = {
+        name: names.index(name) for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS) if name in names
+    }
     ignored = tuple(name for name in names if name not in places)
     needed = (places["page"], places["time"], places["changed"])
-    return Columns(mark, max(places.values()) + 1, *needed, places.get("new_links"), ignored)
+    return CsvColumns(mark, max(places.values()) + 1, *needed, places.get("new_links"), ignored)
 
 
 def _names(header: str, delimiter: str) -> list[str]:
@@ -163,13 +172,13 @@ def clean_page(text: str) -> str:
     if not page:
         raise ValueError("page is empty")
     if not page.isprintable() and any(category(letter) in UNFIT for letter in page):
-        quoted = shown_url(page)[:LONGEST_QUOTED]
+        quoted = redact_url(page)[:LONGEST_QUOTED]
         raise ValueError(f"page {quoted!r} has control characters or is not UTF-8")
     return page
 
 
 @lru_cache(maxsize=4096)
-def observed(changed: str, new_links: str) -> Change:
+def parse_change(changed: str, new_links: str) -> Change:
     """Return what the last two columns tell; of which kind new links are is not told.
 
     New links count as external ones; some are proof that the links changed, none proves nothing.
@@ -187,6 +196,6 @@ def _count(text: str) -> int | None:
     """Read a number of links; nothing means not known."""
     if text and not (text.isascii() and text.isdigit()):
         raise ValueError(f"new_links {text[:LONGEST_QUOTED]!r} is not a whole number")
-    if len(text) > len(str(MOST_LINKS)) or int(text or 0) > MOST_LINKS:
-        raise ValueError(f"new_links {text[:30]!r} is more than {MOST_LINKS:,}")
+    if len(text) > len(str(MAX_LINK_COUNT)) or int(text or 0) > MAX_LINK_COUNT:
+        raise ValueError(f"new_links {text[:30]!r} is more than {MAX_LINK_COUNT:,}")
     return int(text) if text else None

@@ -14,20 +14,20 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from freshet.archive.importers.base import Arrival, Reader, row_uid
+from freshet.archive.importers.base import HistoryReader, Observation, row_uid
 from freshet.archive.importers.git_files import media_type, page_url
-from freshet.archive.importers.git_process import Blobs, Repository
-from freshet.core.errors import BadInput
+from freshet.archive.importers.git_process import BlobReader, GitRepository
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Outcome, Snapshot
 
-REGULAR = (b"100644", b"100755", b"100664")
-LARGEST = 50_000_000
+REGULAR_FILE_MODES = (b"100644", b"100755", b"100664")
+MAX_FILE_BYTES = 50_000_000
 
 UrlOf = Callable[[bytes], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class FileChange:
     """One file that one commit wrote, or deleted when ``blob`` is None, at a time if it has one."""
 
     commit: str
@@ -54,7 +54,7 @@ def read(
     The source is the repository's name unless given; ``url_of`` turns a path into a page's URL, in
     place of ``page_url``.
     """
-    repository = Repository(path, ref, tuple(paths))
+    repository = GitRepository(path, ref, tuple(paths))
     name = repository.name
     return GitReader(
         repository,
@@ -63,11 +63,11 @@ def read(
     )
 
 
-class GitReader(Reader):
+class GitReader(HistoryReader):
     """The versions of a repository's files, counted in commits."""
 
-    def __init__(self, repository: Repository, source: str, url_of: UrlOf) -> None:
-        self._history = History(repository)
+    def __init__(self, repository: GitRepository, source: str, url_of: UrlOf) -> None:
+        self._history = CommitWalk(repository)
         super().__init__(self._history.total, source)
         self._url_of = url_of
         self._blobs = repository.blobs
@@ -77,12 +77,12 @@ class GitReader(Reader):
         """Return how many commits were read."""
         return self._history.done
 
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
-        with self._blobs(LARGEST) as blobs:
-            for touch in self._history.touches():
+    def __iter__(self) -> Iterator[Observation | BadRow]:
+        with self._blobs(MAX_FILE_BYTES) as blobs:
+            for touch in self._history.file_changes():
                 yield touch if isinstance(touch, BadRow) else self._item(touch, blobs)
 
-    def _item(self, touch: Touch, blobs: Blobs) -> Arrival | BadRow:
+    def _item(self, touch: FileChange, blobs: BlobReader) -> Observation | BadRow:
         """Return the version that a commit wrote, or why it cannot be had."""
         if touch.time is None:
             return BadRow(touch.place, "its commit has no usable time")
@@ -90,20 +90,20 @@ class GitReader(Reader):
         uid = row_uid("git", self.source, url, touch.time, touch.commit)
         if touch.blob is None:
             gone = Outcome.GONE
-            return Arrival(url, self.source, touch.time, uid, outcome=gone, place=touch.place)
+            return Observation(url, self.source, touch.time, uid, outcome=gone, place=touch.place)
         try:
             body = blobs.read(touch.blob)
             kind = media_type(touch.path, body)
         except ValueError as error:
             return BadRow(touch.place, str(error))
         snapshot = Snapshot(url, body, headers=(("content-type", kind),))
-        return Arrival(url, self.source, touch.time, uid, snapshot, place=touch.place)
+        return Observation(url, self.source, touch.time, uid, snapshot, place=touch.place)
 
 
-class History:
+class CommitWalk:
     """What the commits of a repository wrote; a commit that cannot be read costs only itself."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: GitRepository) -> None:
         self._repository = repository
         self._commits = repository.commits()
         self.total = len(self._commits)
@@ -116,7 +116,7 @@ class History:
         self._gap = False
         self._any_good = False
 
-    def touches(self) -> Iterator[Touch | BadRow]:
+    def file_changes(self) -> Iterator[FileChange | BadRow]:
         """Yield every page that the commits wrote or deleted, and each commit without a list."""
         self._start()
         if self._commits.fault:
@@ -127,9 +127,9 @@ class History:
                 yield from self._follow(pairs)
                 yield from self._pass_over()
 
-    def _follow(self, pairs: IO[bytes]) -> Iterator[Touch]:
+    def _follow(self, pairs: IO[bytes]) -> Iterator[FileChange]:
         """Compare each commit with the previous one, in one process, until git stops."""
-        with self._repository.chain(pairs, self._commits.offset(self.done)) as fields:
+        with self._repository.diff_chain(pairs, self._commits.pair_offset(self.done)) as fields:
             commit, time = "", None
             for field in fields:
                 if field.startswith(b":"):
@@ -140,7 +140,7 @@ class History:
                 else:
                     return
 
-    def _pass_over(self) -> Iterator[Touch | BadRow]:
+    def _pass_over(self) -> Iterator[FileChange | BadRow]:
         """Go past the commit that git stopped at, named if it is bad, and past the gap behind it.
 
         A next commit that shares what is missing is left to be compared with its previous one.
@@ -151,10 +151,10 @@ class History:
             if self.done < self.total:
                 yield from self._leap()
 
-    def _leap(self) -> Generator[Touch, None, str | None]:
+    def _leap(self) -> Generator[FileChange, None, str | None]:
         """Compare the next commit with the last one before any gap; return why it cannot be."""
         commit, time = self._commits.hash(self.done), _time(self._commits.seconds(self.done))
-        with self._repository.between(self._whole, commit) as fields:
+        with self._repository.diff(self._whole, commit) as fields:
             for entry in fields:
                 touch = _touch(commit, time, entry, next(fields, b""))
                 yield from [touch] if touch else []
@@ -180,7 +180,7 @@ class History:
         self._gap = True
         if self.done == self.total and not self._any_good:
             path = self._repository.path
-            raise BadInput(f"{path}: the history ends early: {fault}; run 'git fsck' there")
+            raise BadInputError(f"{path}: the history ends early: {fault}; run 'git fsck' there")
         return BadRow(commit[:12], f"its files cannot be listed: {fault}; run 'git fsck' there")
 
 
@@ -192,10 +192,10 @@ def _time(seconds: int) -> datetime | None:
         return None
 
 
-def _touch(commit: str, time: datetime | None, entry: bytes, path: bytes) -> Touch | None:
+def _touch(commit: str, time: datetime | None, entry: bytes, path: bytes) -> FileChange | None:
     """Read one raw entry, ``:<old mode> <mode> <old blob> <blob> <status>``, if it is of a page."""
     old_mode, mode, old_blob, blob, _ = entry.lstrip(b":").split(b" ")
-    if mode in REGULAR:
-        same = old_mode in REGULAR and old_blob == blob
-        return None if same else Touch(commit, time, path, blob.decode())
-    return Touch(commit, time, path, None) if old_mode in REGULAR else None
+    if mode in REGULAR_FILE_MODES:
+        same = old_mode in REGULAR_FILE_MODES and old_blob == blob
+        return None if same else FileChange(commit, time, path, blob.decode())
+    return FileChange(commit, time, path, None) if old_mode in REGULAR_FILE_MODES else None

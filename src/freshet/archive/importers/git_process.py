@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Self, cast
 from uuid import uuid4
 
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 
 SETTINGS = (
     "safe.directory=*",
@@ -29,10 +29,10 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-LIST = (
+LIST_COMMAND = (
     "log", "--first-parent", "--no-patch", "-z", "--no-show-signature", "--format=%H %ct %P",
 )  # fmt: skip
-DIFF = (
+DIFF_COMMAND = (
     "diff-tree", "-r", "-z", "--raw", "--root", "--always", "--no-renames", "--no-abbrev",
     "--no-ext-diff", "--no-textconv",
 )  # fmt: skip
@@ -45,12 +45,12 @@ CHUNK = 1 << 16
 SHA1_DIGITS = 40
 
 
-class Repository:
+class GitRepository:
     """A git repository with its work tree or bare, seen from one commit."""
 
     def __init__(self, path: Path, ref: str, paths: Sequence[str]) -> None:
         if not path.is_dir():
-            raise BadInput(f"{path}: is not a folder; give a git repository")
+            raise BadInputError(f"{path}: is not a folder; give a git repository")
         self.path = path.resolve()
         self._ref = ref
         self._paths = paths
@@ -68,49 +68,51 @@ class Repository:
         folder = self.path.parent if self.path.name == ".git" else self.path
         return folder.name.removesuffix(".git")
 
-    def commits(self) -> "Commits":
+    def commits(self) -> "CommitList":
         """Return the commits that first parents lead through, as far back as they can be read."""
-        found = Commits()
+        found = CommitList()
         found.fault = self._list(found, self._ref)
         if found.fault:
             # Git stops before it lists the commit whose parent is missing.
             self._list(found, found.parent or self._ref, "--no-walk")
         if not found:
-            raise BadInput(
+            raise BadInputError(
                 f"{self.path}: commit {self._ref} cannot be read: {found.fault};"
                 " run 'git fsck' there"
             )
         return found
 
-    def _list(self, found: "Commits", start: str, *options: str) -> str | None:
+    def _list(self, found: "CommitList", start: str, *options: str) -> str | None:
         """Add the commits from ``start`` backwards, and return why they end early if they do."""
-        with self._fields(*LIST, *options, "--end-of-options", start, "--") as fields:
+        with self._fields(*LIST_COMMAND, *options, "--end-of-options", start, "--") as fields:
             for field in fields:
                 found.add(field)
             return fields.fault()
 
-    def chain(self, pairs: IO[bytes], offset: int) -> AbstractContextManager["Fields"]:
+    def diff_chain(
+        self, pairs: IO[bytes], offset: int
+    ) -> AbstractContextManager["GitOutputFields"]:
         """Give the differences of the commits that a file lists, each after its commit's hash."""
         os.lseek(pairs.fileno(), offset, os.SEEK_SET)
-        return self._fields(*DIFF, "--stdin", "--", *self._paths, stdin=pairs)
+        return self._fields(*DIFF_COMMAND, "--stdin", "--", *self._paths, stdin=pairs)
 
-    def between(self, old: str, new: str) -> AbstractContextManager["Fields"]:
+    def diff(self, old: str, new: str) -> AbstractContextManager["GitOutputFields"]:
         """Give the differences of two commits or trees."""
-        return self._fields(*DIFF, old, new, "--", *self._paths)
+        return self._fields(*DIFF_COMMAND, old, new, "--", *self._paths)
 
     @contextmanager
     def _fields(
         self, *command: str, stdin: IO[bytes] | int = subprocess.DEVNULL
-    ) -> Iterator["Fields"]:
+    ) -> Iterator["GitOutputFields"]:
         """Give the fields that one process prints."""
         with TemporaryFile() as errors:
             process = self._start(command, errors, stdin)
-            with ended(process):
-                yield Fields(process, errors)
+            with ending_process(process):
+                yield GitOutputFields(process, errors)
 
-    def blobs(self, largest: int) -> "Blobs":
+    def blobs(self, largest: int) -> "BlobReader":
         """Return a reader of file contents, at most ``largest`` bytes each."""
-        return Blobs(self, largest)
+        return BlobReader(self, largest)
 
     def start_blobs(self) -> "subprocess.Popen[bytes]":
         """Start the one process that gives file contents."""
@@ -122,7 +124,7 @@ class Repository:
             process = self._start(command, errors)
             answer, _ = process.communicate()
             if process.returncode:
-                raise BadInput(f"{self.path}: {complaint}{_quoted(errors)}")
+                raise BadInputError(f"{self.path}: {complaint}{_quoted(errors)}")
         return answer.decode().strip()
 
     def _start(
@@ -145,12 +147,12 @@ class Repository:
                 env={**clean, **ENVIRONMENT, **ceiling},
             )
         except FileNotFoundError as error:
-            raise BadInput(
+            raise BadInputError(
                 f"{self.path}: cannot be read without the git program; install git"
             ) from error
 
 
-class Commits:
+class CommitList:
     """Hashes and times of a history's commits, oldest first; ``fault`` tells what is before them.
 
     They are added newest first, as git lists them, and kept in few bytes each.
@@ -195,7 +197,7 @@ class Commits:
             previous = f" {commit}"
         file.flush()
 
-    def offset(self, number: int) -> int:
+    def pair_offset(self, number: int) -> int:
         """Return where the line of a commit begins in what ``write_pairs`` wrote."""
         digits = 2 * self._width
         return number and (digits + 1) + (number - 1) * (2 * digits + 2)
@@ -206,13 +208,13 @@ class Commits:
         return len(self._hashes) // len(self._seconds)
 
 
-class Fields:
+class GitOutputFields:
     """The fields between the zero bytes of git's output; ``fault`` tells why it stopped early."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
         self._process = process
         self._errors = errors
-        self._fields = split(process.stdout)
+        self._fields = split_fields(process.stdout)
 
     def __iter__(self) -> Self:
         return self
@@ -227,14 +229,14 @@ class Fields:
         return f"git stopped{_quoted(self._errors)}"
 
 
-class Blobs:
+class BlobReader:
     """File contents by their hash, from one process that is started again only if it dies.
 
     Behind each file a name is asked for that no object has: git announces a damaged object with the
     size that it claims, and its answer to that name shows where what it has ends.
     """
 
-    def __init__(self, repository: Repository, largest: int) -> None:
+    def __init__(self, repository: GitRepository, largest: int) -> None:
         self._repository = repository
         self._largest = largest
         self._process = repository.start_blobs()
@@ -246,7 +248,7 @@ class Blobs:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with ended(self._process):
+        with ending_process(self._process):
             pass
 
     def read(self, blob: str) -> bytes:
@@ -303,12 +305,12 @@ class Blobs:
 
     def _restart(self) -> None:
         """Start again after the process died of a damaged object."""
-        with ended(self._process):
+        with ending_process(self._process):
             self._process = self._repository.start_blobs()
 
 
 @contextmanager
-def ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+def ending_process(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     """Leave no process behind, however the work ends."""
     try:
         yield
@@ -317,7 +319,7 @@ def ended(process: "subprocess.Popen[bytes]") -> Iterator[None]:
         process.communicate()
 
 
-def split(stream: IO[bytes] | None) -> Iterator[bytes]:
+def split_fields(stream: IO[bytes] | None) -> Iterator[bytes]:
     """Yield what stands before each zero byte; a last piece without one was cut off."""
     assert stream is not None
     rest = b""

@@ -8,13 +8,13 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 
-LONGEST_LINE = 16_000_000
+MAX_LINE_CHARS = 16_000_000
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-class Lines:
+class LineReader:
     """The lines of a UTF-8 file; what is not UTF-8 arrives as lone surrogates.
 
     ``position`` is how many bytes of the file were read, of ``size`` in all.
@@ -25,7 +25,7 @@ class Lines:
         try:
             path.open("rb").close()
         except OSError as error:
-            raise BadInput(
+            raise BadInputError(
                 f"{path}: cannot be opened ({error.strerror}); check the path"
             ) from error
         self.size = path.stat().st_size
@@ -42,9 +42,9 @@ class Lines:
         try:
             with self.path.open("rb") as self._file, _unpacked(self._file) as unpacked:
                 text = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape", newline="")
-                yield from iter(partial(text.readline, LONGEST_LINE), "")
+                yield from iter(partial(text.readline, MAX_LINE_CHARS), "")
         except (EOFError, zlib.error, OSError) as error:
-            raise BadInput(
+            raise BadInputError(
                 f"{self.path}: cannot be read to its end ({error}); what came before was taken in,"
                 " get a whole copy and import it again"
             ) from error

@@ -18,19 +18,19 @@ from typing import Any, TypeVar
 import polars as pl
 
 from freshet.archive.importers.base import (
-    LARGEST_BODY,
-    MOST_LINKS,
-    Arrival,
-    Reader,
-    part_of,
+    MAX_BODY_BYTES,
+    MAX_LINK_COUNT,
+    HistoryReader,
+    Observation,
+    input_name,
     row_uid,
 )
-from freshet.archive.importers.base import moment as iso_moment
+from freshet.archive.importers.base import parse_time as iso_moment
 from freshet.archive.importers.parquet_pages import RowSlice, row_slices
-from freshet.core.errors import BadInput
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome, Snapshot
 
-VERSIONS = pl.Schema({
+VERSION_SCHEMA = pl.Schema({
     "source": pl.String(),
     "page": pl.String(),
     "time": pl.Datetime("us", "UTC"),
@@ -38,7 +38,7 @@ VERSIONS = pl.Schema({
     "kind": pl.String(),
     "commit": pl.String(),
 })
-OBSERVATIONS = pl.Schema({
+OBSERVATION_SCHEMA = pl.Schema({
     "part": pl.String(),
     "page": pl.String(),
     "day": pl.Date(),
@@ -50,21 +50,21 @@ OBSERVATIONS = pl.Schema({
 })
 VERSIONS_REQUIRED = ("page", "time", "html", "kind")
 OBSERVATIONS_REQUIRED = ("page", "day", "changed")
-PAGES = ("page", "n_versions", "first", "last")
+PAGE_LIST_COLUMNS = ("page", "n_versions", "first", "last")
 MEDIA_TYPES = {"html": "text/html", "markdown": "text/markdown", "text": "text/plain"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_END = time(23, 59, 59, tzinfo=UTC)
 ROWS_AT_ONCE = 50_000
 BUFFER_BYTES = 64_000_000
-MOST_BUFFERED = 64
+MAX_BUFFERED_ROWS = 64
 
 Read = TypeVar("Read")
 Row = tuple[Any, ...]
-Take = Callable[[Row, str | None], Arrival]
+Take = Callable[[Row, str | None], Observation]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ParquetTable:
     """One file: which columns are read, how many rows there are, and what a row becomes.
 
     ``source`` is that of all rows; None where each row names its own.
@@ -73,23 +73,23 @@ class Table:
     path: Path
     columns: Sequence[pl.Expr]
     rows: int
-    take: Take
+    parse_row: Take
     source: str | None = None
 
 
 def read(path: Path, *, source: str | None = None) -> "ParquetReader":
     """Read a file of versions or observations, or a folder's versions.
 
-    The source is the one given, else the part in ``versions_<part>.parquet``, else the file's own
+    The source is the one given, else the part in ``versions_<versions_part>.parquet``, else the file's own
     column, else the name of the file.
     """
     files = sorted(path.glob("versions_*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise BadInput(f"{path}: holds no versions_*.parquet; give such a file or its folder")
+        raise BadInputError(f"{path}: holds no versions_*.parquet; give such a file or its folder")
     return ParquetReader(files, source)
 
 
-class ParquetReader(Reader):
+class ParquetReader(HistoryReader):
     """The histories of some Parquet files, counted in rows."""
 
     def __init__(self, files: Sequence[Path], source: str | None) -> None:
@@ -108,26 +108,42 @@ class ParquetReader(Reader):
         """Return how many rows were read."""
         return self._done
 
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
+    def __iter__(self) -> Iterator[Observation | BadRow]:
         for table in self._tables:
-            for number, row in enumerate(rows(table), 1):
+            for number, row in enumerate(read_rows(table), 1):
                 self._done += 1
                 place = f"{table.path.name}, row {number}"
-                yield (BadRow(place, row) if isinstance(row, str) else item(table, place, row))
+                yield (
+                    BadRow(place, row)
+                    if isinstance(row, str)
+                    else observation_or_bad_row(table, place, row)
+                )
 
-    def _open(self, path: Path) -> Table | None:
+    def _open(self, path: Path) -> ParquetTable | None:
         """Return what is to be read of a file, or nothing for a list of pages."""
-        names = guarded(path, lambda: pl.read_parquet_schema(path))
+        names = refuse_unreadable(path, lambda: pl.read_parquet_schema(path))
         if set(VERSIONS_REQUIRED) <= set(names):
             source = self._source(path, names, "source")
-            return Table(path, wanted(VERSIONS, names), _height(path), version, source)
+            return ParquetTable(
+                path,
+                column_expressions(VERSION_SCHEMA, names),
+                _height(path),
+                parse_version,
+                source,
+            )
         if set(OBSERVATIONS_REQUIRED) <= set(names):
             source = self._source(path, names, "part")
-            return Table(path, wanted(OBSERVATIONS, names), _height(path), observation, source)
-        if set(PAGES) <= set(names):
+            return ParquetTable(
+                path,
+                column_expressions(OBSERVATION_SCHEMA, names),
+                _height(path),
+                parse_observation,
+                source,
+            )
+        if set(PAGE_LIST_COLUMNS) <= set(names):
             self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
             return None
-        raise BadInput(
+        raise BadInputError(
             f"{path}: has neither the columns {', '.join(VERSIONS_REQUIRED)}"
             f" nor {', '.join(OBSERVATIONS_REQUIRED)}; see 'freshet import parquet --help'"
         )
@@ -136,10 +152,10 @@ class ParquetReader(Reader):
         """Return the source of all rows of a file; None where a column names it row by row."""
         if self._given is not None:
             return self._given
-        return part(path) or (None if column in names else part_of(path))
+        return versions_part(path) or (None if column in names else input_name(path))
 
 
-def wanted(columns: pl.Schema, found: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+def column_expressions(columns: pl.Schema, found: Mapping[str, pl.DataType]) -> list[pl.Expr]:
     """Return how each column is read, whatever type the file has it in; null where it has none."""
     return [
         _column(name, kind, found[name]) if name in found else pl.lit(None, kind).alias(name)
@@ -157,71 +173,71 @@ def _column(name: str, kind: pl.DataType, found: pl.DataType) -> pl.Expr:
     )
 
 
-def rows(table: Table) -> Iterator[Row | str]:
+def read_rows(table: ParquetTable) -> Iterator[Row | str]:
     """Yield a file's rows, or why one cannot be read, in memory bounded by some of its pages.
 
     Polars' own batches read ahead, and it unpacks pages of any size.
     """
-    lazy = scan(table.path).select(table.columns)
-    for piece in slices(table):
+    lazy = scan_file(table.path).select(table.columns)
+    for piece in plan_slices(table):
         if piece.fault:
             yield from repeat(piece.fault, piece.rows)
             continue
-        found = guarded(table.path, lazy.slice(piece.start, piece.rows).collect)
+        found = refuse_unreadable(table.path, lazy.slice(piece.start, piece.rows).collect)
         buffered = BUFFER_BYTES // max(1, piece.page_bytes)
-        yield from found.iter_rows(buffer_size=min(max(1, buffered), MOST_BUFFERED))
+        yield from found.iter_rows(buffer_size=min(max(1, buffered), MAX_BUFFERED_ROWS))
 
 
-def slices(table: Table) -> Iterator[RowSlice]:
+def plan_slices(table: ParquetTable) -> Iterator[RowSlice]:
     """Yield the slices in which a file is to be read."""
     names = [name for column in table.columns for name in column.meta.root_names()]
     try:
-        yield from row_slices(table.path, names, most_rows=ROWS_AT_ONCE)
+        yield from row_slices(table.path, names, max_rows=ROWS_AT_ONCE)
     except (ValueError, KeyError, TypeError, AttributeError, OSError, OverflowError) as error:
         reason = str(error) if type(error) is ValueError else "its footer or a page header is wrong"
         raise _unreadable(table.path, reason) from error
 
 
-def item(table: Table, place: str, row: Row) -> Arrival | BadRow:
+def observation_or_bad_row(table: ParquetTable, place: str, row: Row) -> Observation | BadRow:
     """Return what a row tells, or that it lacks something."""
     try:
-        return replace(table.take(row, table.source), place=place)
+        return replace(table.parse_row(row, table.source), place=place)
     except (ValueError, OverflowError) as error:
         return BadRow(place, str(error))
 
 
-def version(row: Row, source: str | None) -> Arrival:
+def parse_version(row: Row, source: str | None) -> Observation:
     """Return a version with its bytes."""
     origin, page, moment, html, kind, commit = row
     _require(page=page, time=moment, html=html)
-    if len(html) > LARGEST_BODY:
-        raise ValueError(f"html has {len(html):,} bytes, more than the {LARGEST_BODY:,} taken")
+    if len(html) > MAX_BODY_BYTES:
+        raise ValueError(f"html has {len(html):,} bytes, more than the {MAX_BODY_BYTES:,} taken")
     source = (origin or "") if source is None else source
-    when = instant(moment)
+    when = parse_instant(moment)
     media_type = MEDIA_TYPES.get(kind, "text/plain")
     headers = (("content-type", f"{media_type}; charset=utf-8"),)
     uid = row_uid("version", source, page, when, commit or "")
-    return Arrival(page, source, when, uid, Snapshot(page, html, headers=headers))
+    return Observation(page, source, when, uid, Snapshot(page, html, headers=headers))
 
 
-def observation(row: Row, source: str | None) -> Arrival:
+def parse_observation(row: Row, source: str | None) -> Observation:
     """Return a day's observation, at the end of that day."""
     origin, page, day, changed, changed_html, *new_links = row
     _require(page=page, day=day, changed=changed)
     source = (origin or "") if source is None else source
-    when = end_of(day)
-    return Arrival(
+    when = parse_day_end(day)
+    return Observation(
         page,
         source,
         when,
         row_uid("observation", source, page, when),
-        change=told(changed, changed_html, *map(count, new_links)),
+        change=reported_change(changed, changed_html, *map(parse_link_count, new_links)),
         outcome=Outcome.REPORTED,
     )
 
 
 @lru_cache(maxsize=4096)
-def told(
+def reported_change(
     changed: bool,
     changed_html: bool | None,
     internal: int | None,
@@ -246,10 +262,10 @@ def told(
     )
 
 
-def instant(value: int | str) -> datetime:
+def parse_instant(value: int | str) -> datetime:
     """Return a time that is told in microseconds since 1970 or in ISO 8601.
 
-    >>> instant(1_500_000).isoformat()
+    >>> parse_instant(1_500_000).isoformat()
     '1970-01-01T00:00:01.500000+00:00'
     """
     if isinstance(value, str):
@@ -263,15 +279,15 @@ def instant(value: int | str) -> datetime:
 
 
 @lru_cache(maxsize=4096)
-def end_of(value: int | str) -> datetime:
+def parse_day_end(value: int | str) -> datetime:
     """Return the end of a day, told in either way."""
-    return day_end(day_of(value))
+    return day_end(parse_day(value))
 
 
-def day_of(value: int | str) -> date:
+def parse_day(value: int | str) -> date:
     """Return a day that is told in days since 1970 or in ISO 8601.
 
-    >>> day_of(31).isoformat()
+    >>> parse_day(31).isoformat()
     '1970-02-01'
     """
     if isinstance(value, str):
@@ -282,10 +298,10 @@ def day_of(value: int | str) -> date:
         raise ValueError(f"day {value} since 1970 is not in the years 1 to 9999") from None
 
 
-def count(value: float | None) -> int | None:
+def parse_link_count(value: float | None) -> int | None:
     """Return a number of links; None means not known."""
-    if value is not None and not (0 <= value <= MOST_LINKS and value == int(value)):
-        raise ValueError(f"{value:g} new links are no whole number from 0 to {MOST_LINKS:,}")
+    if value is not None and not (0 <= value <= MAX_LINK_COUNT and value == int(value)):
+        raise ValueError(f"{value:g} new links are no whole number from 0 to {MAX_LINK_COUNT:,}")
     return None if value is None else int(value)
 
 
@@ -298,27 +314,27 @@ def day_end(day: date) -> datetime:
     return datetime.combine(day, DAY_END)
 
 
-def part(path: Path) -> str | None:
+def versions_part(path: Path) -> str | None:
     """Return the part that a versions file is named after.
 
-    >>> part(Path("versions_stalker.parquet"))
+    >>> versions_part(Path("versions_stalker.parquet"))
     'stalker'
     """
-    name = part_of(path)
+    name = input_name(path)
     return name.removeprefix("versions_") if name.startswith("versions_") else None
 
 
-def scan(path: Path) -> pl.LazyFrame:
+def scan_file(path: Path) -> pl.LazyFrame:
     """Return the lazy table of one file, its name taken literally."""
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
 def _height(path: Path) -> int:
     """Return the number of rows of a file."""
-    return int(guarded(path, lambda: scan(path).select(pl.len()).collect().item()))
+    return int(refuse_unreadable(path, lambda: scan_file(path).select(pl.len()).collect().item()))
 
 
-def guarded(path: Path, action: Callable[[], Read]) -> Read:
+def refuse_unreadable(path: Path, action: Callable[[], Read]) -> Read:
     """Run a reading step, and name the file when polars cannot read it."""
     try:
         return action()
@@ -326,8 +342,8 @@ def guarded(path: Path, action: Callable[[], Read]) -> Read:
         raise _unreadable(path, str(error).partition("\n")[0]) from error
 
 
-def _unreadable(path: Path, reason: str) -> BadInput:
-    return BadInput(f"{path}: is not readable as Parquet ({reason}); check the file")
+def _unreadable(path: Path, reason: str) -> BadInputError:
+    return BadInputError(f"{path}: is not readable as Parquet ({reason}); check the file")
 
 
 def _require(**values: object) -> None:

@@ -11,11 +11,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-from freshet.archive.importers.thrift import CompactReader, CutShort, Struct
+from freshet.archive.importers.thrift import ThriftReader, ThriftStruct, TruncatedDataError
 
 MAGIC = b"PAR1"
-LARGEST_FOOTER = 16_000_000
-LARGEST_PAGE = 256_000_000
+MAX_FOOTER_BYTES = 16_000_000
+MAX_PAGE_BYTES = 256_000_000
 SLICE_BYTES = 32_000_000
 ROWS_PER_BYTE = 100
 
@@ -42,9 +42,9 @@ class RowSlice:
     @property
     def fault(self) -> str:
         """Return why the rows cannot be read; empty where they can."""
-        if self.page_bytes <= LARGEST_PAGE:
+        if self.page_bytes <= MAX_PAGE_BYTES:
             return ""
-        size = f"unpacks to {self.page_bytes:,} bytes, more than the {LARGEST_PAGE:,} taken"
+        size = f"unpacks to {self.page_bytes:,} bytes, more than the {MAX_PAGE_BYTES:,} taken"
         return f"its page of the file {size}; write the file with smaller pages"
 
 
@@ -53,12 +53,12 @@ class ColumnPages:
     """The pages of a column in one row group, unpacked.
 
     ``row_ends`` and ``byte_ends`` say for each page at which row and at which byte it ends;
-    ``shared`` is the size of the page of values that the others share.
+    ``dictionary_bytes`` is the size of the page of values that the others share.
     """
 
     row_ends: Sequence[int]
     byte_ends: Sequence[int]
-    shared: int
+    dictionary_bytes: int
 
     def slice_end(self, start: int) -> int:
         """Return up to which row pages can be read together, at least to the end of one."""
@@ -67,14 +67,14 @@ class ColumnPages:
         beyond = bisect_right(self.byte_ends, begin + SLICE_BYTES)
         return self.row_ends[max(first, beyond - 1)]
 
-    def bytes_at(self, row: int) -> int:
+    def page_bytes_at(self, row: int) -> int:
         """Return the unpacked size of what reading a row takes."""
         page = bisect_right(self.row_ends, row)
         begin = self.byte_ends[page - 1] if page else 0
-        return max(self.shared, self.byte_ends[page] - begin)
+        return max(self.dictionary_bytes, self.byte_ends[page] - begin)
 
 
-def row_slices(path: Path, columns: Sequence[str], *, most_rows: int) -> Iterator[RowSlice]:
+def row_slices(path: Path, columns: Sequence[str], *, max_rows: int) -> Iterator[RowSlice]:
     """Yield the slices in which a file's rows can be read in bounded memory, in order.
 
     ValueError says that the file's own description of itself makes no sense.
@@ -90,27 +90,27 @@ def row_slices(path: Path, columns: Sequence[str], *, most_rows: int) -> Iterato
             pages = [_column_pages(file, group, name) for name in columns]
             start = 0
             while start < rows:
-                end = min(start + most_rows, *(column.slice_end(start) for column in pages))
-                page_bytes = sum(column.bytes_at(start) for column in pages)
+                end = min(start + max_rows, *(column.slice_end(start) for column in pages))
+                page_bytes = sum(column.page_bytes_at(start) for column in pages)
                 yield RowSlice(first + start, end - start, page_bytes)
                 start = end
             first += rows
 
 
-def _footer(file: BinaryIO, size: int) -> Struct:
+def _footer(file: BinaryIO, size: int) -> ThriftStruct:
     """Return the description at the end of a file."""
     file.seek(max(0, size - _TAIL_BYTES))
     tail = file.read(_TAIL_BYTES)
     length = int.from_bytes(tail[:4], "little")
     if len(tail) < _TAIL_BYTES or tail[4:] != MAGIC or length > size - _TAIL_BYTES:
         raise ValueError("it does not end as a Parquet file does")
-    if length > LARGEST_FOOTER:
+    if length > MAX_FOOTER_BYTES:
         raise ValueError(f"its description of itself has {length:,} bytes")
     file.seek(size - _TAIL_BYTES - length)
-    return CompactReader(file.read(length)).struct()
+    return ThriftReader(file.read(length)).read_struct()
 
 
-def _column_pages(file: BinaryIO, group: Struct, name: str) -> ColumnPages:
+def _column_pages(file: BinaryIO, group: ThriftStruct, name: str) -> ColumnPages:
     """Return the pages of a column, whose headers stand before each of them."""
     facts = _facts(group, name)
     at: int = facts.get(_DICTIONARY_OFFSET) or facts[_DATA_OFFSET]
@@ -131,26 +131,26 @@ def _column_pages(file: BinaryIO, group: Struct, name: str) -> ColumnPages:
     return ColumnPages(list(accumulate(rows)), list(accumulate(sizes)), shared)
 
 
-def _facts(group: Struct, name: str) -> Struct:
+def _facts(group: ThriftStruct, name: str) -> ThriftStruct:
     """Return what a row group says of a column that is no structure."""
     for column in group[_GROUP_COLUMNS]:
-        facts: Struct = column[_COLUMN_FACTS]
+        facts: ThriftStruct = column[_COLUMN_FACTS]
         if facts[_PATH] == [name.encode()]:
             return facts
     raise ValueError(f"it has no plain column {name}")
 
 
-def _page_header(file: BinaryIO, at: int) -> tuple[Struct, int]:
+def _page_header(file: BinaryIO, at: int) -> tuple[ThriftStruct, int]:
     """Return the header of a page, and its length, which nothing else tells."""
     size = _HEADER_BYTES
     while True:
         file.seek(at)
         data = file.read(size)
-        reader = CompactReader(data)
+        reader = ThriftReader(data)
         try:
-            return reader.struct(), reader.position
-        except CutShort:
-            if len(data) < size or size > LARGEST_FOOTER:
+            return reader.read_struct(), reader.position
+        except TruncatedDataError:
+            if len(data) < size or size > MAX_FOOTER_BYTES:
                 raise
             size *= 8
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-DEEPEST = 16
+MAX_DEPTH = 16
 LONGEST_NUMBER = 10
 
-Struct = dict[int, Any]
+ThriftStruct = dict[int, Any]
 
 _STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _TEXT, _MAP, _STRUCT = 0, 1, 2, 3, 7, 8, 11, 12
 _NUMBERS, _LISTS = (4, 5, 6), (9, 10)
@@ -14,11 +14,11 @@ _DOUBLE_BYTES = 8
 _LONG_LIST = 15
 
 
-class CutShort(ValueError):
+class TruncatedDataError(ValueError):
     """The bytes end before the value does."""
 
 
-class CompactReader:
+class ThriftReader:
     """Reads structs, as values by their field numbers, from bytes; ``position`` is how far."""
 
     def __init__(self, data: bytes) -> None:
@@ -34,15 +34,15 @@ class CompactReader:
             _TEXT: lambda: self._bytes(self._count()),
             **dict.fromkeys(_LISTS, self._list),
             _MAP: self._map,
-            _STRUCT: self.struct,
+            _STRUCT: self.read_struct,
         }
 
-    def struct(self) -> Struct:
+    def read_struct(self) -> ThriftStruct:
         """Read a struct; CutShort or another ValueError where there is none."""
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise ValueError(f"structs are nested more than {DEEPEST} deep")
-        fields: Struct = {}
+        if self._depth > MAX_DEPTH:
+            raise ValueError(f"structs are nested more than {MAX_DEPTH} deep")
+        fields: ThriftStruct = {}
         number = 0
         while (head := self._byte()) != _STOP:
             number = number + (head >> 4) if head >> 4 else self._number()
@@ -61,7 +61,7 @@ class CompactReader:
     def _bytes(self, size: int) -> bytes:
         start, self.position = self.position, self.position + size
         if self.position > len(self._data):
-            raise CutShort("a value is cut short")
+            raise TruncatedDataError("a value is cut short")
         return self._data[start : self.position]
 
     def _count(self) -> int:
@@ -86,12 +86,12 @@ class CompactReader:
     def _values(self, kind: int, size: int) -> list[Any]:
         """Read values of one type; each has a byte at least, truth values have exactly one."""
         if size > len(self._data) - self.position:
-            raise CutShort("a list is cut short")
+            raise TruncatedDataError("a list is cut short")
         if kind in (_TRUE, _FALSE):
             return [byte == _TRUE for byte in self._bytes(size)]
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise ValueError(f"lists are nested more than {DEEPEST} deep")
+        if self._depth > MAX_DEPTH:
+            raise ValueError(f"lists are nested more than {MAX_DEPTH} deep")
         values = [self._value(kind) for _ in range(size)]
         self._depth -= 1
         return values
@@ -101,7 +101,7 @@ class CompactReader:
         size = self._count()
         kinds = self._byte() if size else 0
         if size > len(self._data) - self.position:
-            raise CutShort("a map is cut short")
+            raise TruncatedDataError("a map is cut short")
         for _ in range(size):
             self._values(kinds >> 4, 1)
             self._values(kinds & 15, 1)

@@ -21,8 +21,8 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from freshet.archive.importers import warc
-from freshet.archive.importers.base import Arrival, Reader
-from freshet.core.errors import BadInput
+from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow
 
 ARCHIVE_FOLDER = "archive"
@@ -30,7 +30,7 @@ PACKAGE, PACKAGE_DIGEST = "datapackage.json", "datapackage-digest.json"
 DIRECTORY_BYTES = 33_554_432
 PACKAGE_BYTES = 33_554_432
 SMALL_BYTES = 67_108_864
-MOST_UNPACKED = 100
+MAX_COMPRESSION_RATIO = 100
 CHUNK_BYTES = 1_048_576
 ENCRYPTED = 0x1
 LOCAL_HEADER_BYTES = 30
@@ -54,15 +54,15 @@ _ZIP_ERRORS = (
 def read(path: Path, *, source: str | None = None) -> "WaczReader":
     """Read a WACZ file."""
     if not path.is_file():
-        raise BadInput(f"{path}: there is no such file; give a WACZ file")
+        raise BadInputError(f"{path}: there is no such file; give a WACZ file")
     try:
         with _zip_errors():
             return WaczReader(path, warc.SOURCE if source is None else source)
     except BadZipFile as error:
-        raise BadInput(f"{path} is no whole WACZ file ({error}); get it again") from error
+        raise BadInputError(f"{path} is no whole WACZ file ({error}); get it again") from error
 
 
-class WaczReader(Reader):
+class WaczReader(HistoryReader):
     """The captures of a WACZ file, counted in bytes of its WARC files."""
 
     def __init__(self, path: Path, source: str) -> None:
@@ -73,7 +73,7 @@ class WaczReader(Reader):
             self._files = [entry for entry in file.infolist() if _is_warc(entry.filename)]
             self._digests = _declared_digests(path, file)
         if not self._files:
-            raise BadInput(f"{path}: there is no WARC file in its folder {ARCHIVE_FOLDER}/")
+            raise BadInputError(f"{path}: there is no WARC file in its folder {ARCHIVE_FOLDER}/")
         super().__init__(sum(entry.file_size for entry in self._files), source)
         self._path = path
         self._done = 0
@@ -83,7 +83,7 @@ class WaczReader(Reader):
         """Return how many bytes of the WARC files were read."""
         return self._done
 
-    def __iter__(self) -> Iterator[Arrival | BadRow]:
+    def __iter__(self) -> Iterator[Observation | BadRow]:
         before = 0
         with ZipFile(self._path) as file, TemporaryDirectory(prefix="freshet-wacz-") as folder:
             for entry in self._files:
@@ -119,14 +119,14 @@ class WaczReader(Reader):
             return f"does not have the digest in {PACKAGE}; get the file again"
         return ""
 
-    def _items(self, unpacked: Path, name: str, before: int) -> Iterator[Arrival | BadRow]:
+    def _items(self, unpacked: Path, name: str, before: int) -> Iterator[Observation | BadRow]:
         """Yield what a WARC file holds."""
         reader = warc.read(unpacked, source=self.source)
         try:
             for item in reader:
                 self._done = before + reader.done
                 yield replace(item, place=name + item.place.removeprefix(unpacked.name))
-        except BadInput:
+        except BadInputError:
             yield BadRow(name, "no record of it can be read")
         self.notes += [f"{name}: {note}" for note in reader.notes]
 
@@ -170,12 +170,12 @@ def _refuse_large_directory(path: Path, file: BinaryIO) -> None:
     tail = file.read()
     at = tail.rfind(_END)
     if at < 0:
-        raise BadInput(f"{path} is no zip file, so no WACZ file; get it again")
+        raise BadInputError(f"{path} is no zip file, so no WACZ file; get it again")
     size = int.from_bytes(tail[at + 12 : at + 16], "little")
     if size == _UNKNOWN_SIZE:
         size = _large_directory_size(file, tail[max(0, at - 20) : at])
     if size > DIRECTORY_BYTES:
-        raise BadInput(
+        raise BadInputError(
             f"{path}: its list of files is too long ({size:,} bytes); unpack it and import its"
             " WARC files"
         )
@@ -197,11 +197,13 @@ def _refuse_tricks(path: Path, entries: Sequence[ZipInfo]) -> None:
         if entry.filename in names:
             problem = "is there twice"
         if problem:
-            raise BadInput(f"{path}: its entry {entry.filename[:200]!r} {problem}; it is refused")
+            raise BadInputError(
+                f"{path}: its entry {entry.filename[:200]!r} {problem}; it is refused"
+            )
         names.add(entry.filename)
     for first, second in pairwise(sorted(entries, key=lambda entry: entry.header_offset)):
         if first.header_offset + LOCAL_HEADER_BYTES + first.compress_size > second.header_offset:
-            raise BadInput(f"{path}: its entries overlap; it is refused")
+            raise BadInputError(f"{path}: its entries overlap; it is refused")
 
 
 def _trick(entry: ZipInfo) -> str:
@@ -216,7 +218,7 @@ def _trick(entry: ZipInfo) -> str:
         return "is a link"
     if entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
         return "is compressed in an unknown way"
-    if entry.file_size > max(SMALL_BYTES, MOST_UNPACKED * entry.compress_size):
+    if entry.file_size > max(SMALL_BYTES, MAX_COMPRESSION_RATIO * entry.compress_size):
         return f"unpacks from {entry.compress_size:,} to {entry.file_size:,} bytes"
     return ""
 
@@ -225,7 +227,7 @@ def _declared_digests(path: Path, file: ZipFile) -> Mapping[str, str]:
     """Return the digest that the package declares for each of its files."""
     content = _small_entry(path, file, PACKAGE)
     if content is None:
-        raise BadInput(
+        raise BadInputError(
             f"{path}: {PACKAGE} is missing, so it is no WACZ file; import WARC files with"
             " 'freshet import warc'"
         )
@@ -233,7 +235,7 @@ def _declared_digests(path: Path, file: ZipFile) -> Mapping[str, str]:
     package = _json_object(path, PACKAGE, content)
     resources = package.get("resources")
     if not isinstance(resources, list):
-        raise BadInput(f"{path}: {PACKAGE} lists no files; get the file again")
+        raise BadInputError(f"{path}: {PACKAGE} lists no files; get the file again")
     listed = [item for item in resources if isinstance(item, dict)]
     return {str(item.get("path", "")): str(item.get("hash", "")) for item in listed}
 
@@ -245,7 +247,7 @@ def _verify_package(path: Path, file: ZipFile, content: bytes) -> None:
         return
     digest = _json_object(path, PACKAGE_DIGEST, declared).get("hash")
     if digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
-        raise BadInput(
+        raise BadInputError(
             f"{path}: {PACKAGE} does not have the digest in {PACKAGE_DIGEST}; get the file again"
         )
 
@@ -255,7 +257,7 @@ def _small_entry(path: Path, file: ZipFile, name: str) -> bytes | None:
     if name not in file.namelist():
         return None
     if file.getinfo(name).file_size > PACKAGE_BYTES:
-        raise BadInput(
+        raise BadInputError(
             f"{path}: {name} has more than {PACKAGE_BYTES:,} bytes; unpack the file and import its"
             " WARC files"
         )
@@ -266,7 +268,7 @@ def _json_object(path: Path, name: str, content: bytes) -> dict[str, object]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: {name} cannot be read as JSON; get the file again") from error
+        raise BadInputError(f"{path}: {name} cannot be read as JSON; get the file again") from error
     if not isinstance(found, dict):
-        raise BadInput(f"{path}: {name} is no JSON object; get the file again")
+        raise BadInputError(f"{path}: {name} is no JSON object; get the file again")
     return found

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RecordBlock:
     """A record's block; ``sha1`` is set where only the first bytes of it were kept."""
 
-    kept: bytes
+    data: bytes
     size: int
     sha1: bytes | None = None
 
 
-class Pieces:
+class ByteStream:
     """Reads a stream of pieces, holding no more than is asked for."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -39,14 +39,14 @@ class Pieces:
             pass
         return self._buffer[self._at : self._at + size]
 
-    def skip(self, allowed: bytes, limit: int) -> bytes:
+    def read_while(self, allowed: bytes, limit: int) -> bytes:
         """Read the next bytes as long as each is one of those allowed."""
         ahead = self.peek(limit)
         taken = ahead[: len(ahead) - len(ahead.lstrip(allowed))]
         self._at += len(taken)
         return taken
 
-    def through(self, mark: bytes, limit: int) -> bytes | None:
+    def read_through(self, mark: bytes, limit: int) -> bytes | None:
         """Read up to and with the mark, or nothing where it is not within the limit."""
         while (found := self._buffer.find(mark, self._at, self._at + limit)) < 0:
             if len(self._buffer) - self._at >= limit or not self._fill():
@@ -54,7 +54,7 @@ class Pieces:
         start, self._at = self._at, found + len(mark)
         return self._buffer[start : self._at]
 
-    def through_first(self, marks: re.Pattern[bytes], limit: int) -> bytes | None:
+    def read_through_match(self, marks: re.Pattern[bytes], limit: int) -> bytes | None:
         """Read up to and with the first of some marks, or nothing where none is in the limit."""
         while (found := marks.search(self._buffer, self._at, self._at + limit)) is None:
             if len(self._buffer) - self._at >= limit or not self._fill():
@@ -62,15 +62,15 @@ class Pieces:
         start, self._at = self._at, found.end()
         return self._buffer[start : self._at]
 
-    def take(self, size: int, keep: int) -> Block:
+    def read_block(self, size: int, keep: int) -> RecordBlock:
         """Read a block of that size, or what there is of it, and keep its first bytes."""
         block = self._buffer[self._at : self._at + min(size, keep)]
         if len(block) == size:
             self._at += size
-            return Block(block, size)
+            return RecordBlock(block, size)
         return self._take_long(size, keep)
 
-    def _take_long(self, size: int, keep: int) -> Block:
+    def _take_long(self, size: int, keep: int) -> RecordBlock:
         kept: list[bytes] = []
         digest = hashlib.sha1(usedforsecurity=False)
         taken = 0
@@ -80,7 +80,7 @@ class Pieces:
             if size > keep:
                 digest.update(part)
             taken += len(part)
-        return Block(b"".join(kept), taken, digest.digest() if taken > keep else None)
+        return RecordBlock(b"".join(kept), taken, digest.digest() if taken > keep else None)
 
     def _parts(self, size: int) -> Iterator[bytes]:
         while size and not self.at_end():

@@ -13,21 +13,21 @@ def sha1(data: bytes) -> bytes:
     return hashlib.sha1(data, usedforsecurity=False).digest()
 
 
-def label(digest: bytes) -> str:
+def format_digest(digest: bytes) -> str:
     """Write a SHA-1 as WARC does.
 
-    >>> label(sha1(b""))
+    >>> format_digest(sha1(b""))
     'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
     """
     return f"sha1:{base64.b32encode(digest).decode()}"
 
 
-def agrees(declared: str, data: bytes) -> bool:
+def matches_digest(declared: str, data: bytes) -> bool:
     """Whether data have the declared digest; one of an unknown kind is taken on trust.
 
-    >>> agrees("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"")
+    >>> matches_digest("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", b"")
     True
-    >>> agrees("sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709", b"x")
+    >>> matches_digest("sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709", b"x")
     False
     """
     kind, _, text = declared.partition(":")
@@ -37,18 +37,18 @@ def agrees(declared: str, data: bytes) -> bool:
     return _value(text.strip()) == hashlib.new(kind, data, usedforsecurity=False).digest()
 
 
-def sha1_agrees(declared: str, digest: bytes) -> bool:
+def matches_sha1(declared: str, digest: bytes) -> bool:
     """Whether a SHA-1 already at hand is the declared one; other kinds are taken on trust."""
     kind, _, text = declared.partition(":")
     return kind.strip().lower() != "sha1" or _value(text.strip()) == digest
 
 
-def sha1_of(declared: str) -> bytes | None:
+def parse_sha1(declared: str) -> bytes | None:
     """Return the SHA-1 that a digest field declares; None for another kind, or for nonsense.
 
-    >>> sha1_of(label(sha1(b""))) == sha1(b"")
+    >>> parse_sha1(format_digest(sha1(b""))) == sha1(b"")
     True
-    >>> sha1_of("md5:00") is None
+    >>> parse_sha1("md5:00") is None
     True
     """
     kind, _, text = declared.partition(":")

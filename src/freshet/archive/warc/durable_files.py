@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from freshet.core.errors import NoSpace, StorageError
-from freshet.core.files import private
+from freshet.core.errors import NoSpaceError, StorageError
+from freshet.core.files import open_private
 
 COPY_BYTES = 1_048_576
 
@@ -16,7 +16,7 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, err
 def storage_error(error: OSError, path: Path) -> StorageError:
     """Say what the system's error means for the archive."""
     if error.errno in _NO_SPACE:
-        return NoSpace(
+        return NoSpaceError(
             f"{path} cannot be written: {error.strerror}; free space or allow writing, then go on"
         )
     return StorageError(f"{path} failed: {error.strerror}; check the disk, then 'freshet check'")
@@ -31,7 +31,7 @@ def sync_folder(folder: Path) -> None:
         os.close(file)
 
 
-def rename(path: Path, final: Path) -> None:
+def rename_durably(path: Path, final: Path) -> None:
     """Give a file its final name, durably, and never at another file's cost."""
     if final.exists():
         raise StorageError(f"{final} is already there; move it away, then try again")
@@ -39,7 +39,7 @@ def rename(path: Path, final: Path) -> None:
     sync_folder(final.parent)
 
 
-def stretch(path: Path, start: int, end: int) -> Iterator[bytes]:
+def read_range(path: Path, start: int, end: int) -> Iterator[bytes]:
     """Yield the bytes of a file from one offset up to another, as far as there are any."""
     with path.open("rb") as file:
         file.seek(start)
@@ -48,11 +48,11 @@ def stretch(path: Path, start: int, end: int) -> Iterator[bytes]:
             yield chunk
 
 
-def set_aside(path: Path, start: int, end: int, aside: Path) -> None:
+def save_range(path: Path, start: int, end: int, aside: Path) -> None:
     """Copy a stretch of a file into a file of its own, durably."""
     try:
-        with open(aside, "wb", opener=private) as file:
-            file.writelines(stretch(path, start, end))
+        with open(aside, "wb", opener=open_private) as file:
+            file.writelines(read_range(path, start, end))
             file.flush()
             os.fsync(file.fileno())
         sync_folder(aside.parent)

@@ -10,13 +10,13 @@ from typing import BinaryIO, cast
 from isal import igzip_lib
 from isal.igzip_lib import DECOMP_GZIP, MAX_HIST_BITS, IgzipDecompressor
 
-from freshet.core.errors import Damaged
+from freshet.core.errors import DamagedError
 
-MAGIC = b"\x1f\x8b\x08"
-HEADER = MAGIC + b"\x00\x00\x00\x00\x00\x00\x03"
-LEVEL = 2
+GZIP_MAGIC = b"\x1f\x8b\x08"
+GZIP_HEADER = GZIP_MAGIC + b"\x00\x00\x00\x00\x00\x00\x03"
+COMPRESSION_LEVEL = 2
 CHUNK_BYTES = 131_072
-PIECE_BYTES = 1_048_576
+INFLATE_BYTES = 1_048_576
 
 _IsalError = cast("type[Exception]", igzip_lib.IsalError)
 _KNOWN_FLAGS = 0x1E
@@ -24,12 +24,12 @@ _SPEEDS = frozenset({0, 2, 4})
 _SYSTEMS = frozenset({0, 3, 10, 11, 19, 255})
 
 
-def pack(content: bytes) -> bytes:
+def compress_member(content: bytes) -> bytes:
     """Return the content as one gzip member that bears no time."""
-    return HEADER + igzip_lib.compress(content, LEVEL, igzip_lib.COMP_GZIP_NO_HDR)
+    return GZIP_HEADER + igzip_lib.compress(content, COMPRESSION_LEVEL, igzip_lib.COMP_GZIP_NO_HDR)
 
 
-def unpack_start(opening: bytes, size: int) -> bytes:
+def decompress_start(opening: bytes, size: int) -> bytes:
     """Return the first bytes that a gzip member holds, or nothing where it is damaged."""
     try:
         return IgzipDecompressor(DECOMP_GZIP, MAX_HIST_BITS).decompress(opening, size)
@@ -40,8 +40,8 @@ def unpack_start(opening: bytes, size: int) -> bytes:
 def header_fault(opening: bytes) -> str | None:
     """Say what in a gzip header no known writer writes; its checksum does not cover it.
 
-    >>> header_fault(HEADER)
-    >>> header_fault(HEADER[:4] + b"\\xff" + HEADER[5:])
+    >>> header_fault(GZIP_HEADER)
+    >>> header_fault(GZIP_HEADER[:4] + b"\\xff" + GZIP_HEADER[5:])
     'gzip header is altered'
     """
     flags, time, speed, system = opening[3], opening[4:8], opening[8], opening[9]
@@ -51,7 +51,7 @@ def header_fault(opening: bytes) -> str | None:
     return None
 
 
-class MemberWalk:
+class GzipMemberReader:
     """Walks the gzip members of a file, giving the content of each in pieces."""
 
     def __init__(self, file: BinaryIO, offset: int = 0) -> None:
@@ -66,14 +66,14 @@ class MemberWalk:
         self.start = offset
         self.end = offset
 
-    def begin(self) -> bytes:
+    def next_header(self) -> bytes:
         """Move to the next member and return its header; nothing is left at the file's end."""
         self.start = self.end
-        while len(self._rest) < len(HEADER) and (more := self._more()):
+        while len(self._rest) < len(GZIP_HEADER) and (more := self._more()):
             self._rest += more
-        return self._rest[: len(HEADER)]
+        return self._rest[: len(GZIP_HEADER)]
 
-    def pieces(self) -> Iterator[bytes]:
+    def content_chunks(self) -> Iterator[bytes]:
         """Yield the content of the member; after the last piece ``end`` is where it ends."""
         inflate = IgzipDecompressor(DECOMP_GZIP, MAX_HIST_BITS)
         given, self._rest = self._rest, b""
@@ -82,7 +82,7 @@ class MemberWalk:
                 yield piece
             given = self._more() if inflate.needs_input and not inflate.eof else b""
             if not given and inflate.needs_input and not inflate.eof:
-                raise Damaged("record is cut short")
+                raise DamagedError("record is cut short")
         self._rest = inflate.unused_data
         self.end = self._read - len(self._rest)
 
@@ -94,6 +94,6 @@ class MemberWalk:
 
 def _inflate(inflate: IgzipDecompressor, given: bytes) -> bytes:
     try:
-        return inflate.decompress(given, PIECE_BYTES)
+        return inflate.decompress(given, INFLATE_BYTES)
     except _IsalError as error:
-        raise Damaged(f"gzip data are altered ({error})") from error
+        raise DamagedError(f"gzip data are altered ({error})") from error

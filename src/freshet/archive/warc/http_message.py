@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from freshet.archive.warc.parse import decode, header_fields
-from freshet.archive.warc.record import Fields, Record
+from freshet.archive.warc.parse import decode_header, parse_header_fields
+from freshet.archive.warc.record import HeaderFields, WarcRecord
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"\S+\s+(\d{3})\b")
@@ -13,27 +13,27 @@ _TRAILER = re.compile(rb"(?:[^\r\n]+\r?\n)*\r?\n?\Z")
 _HTTP_STARTS = (b"HTTP/", b"ICY ")
 
 
-class Payload(NamedTuple):
+class HttpPayload(NamedTuple):
     """A payload; the content coding is still on the body, the transfer coding is not."""
 
     status: int | None
-    headers: Fields
+    headers: HeaderFields
     body: bytes
 
 
-def payload(record: Record) -> Payload:
+def parse_payload(record: WarcRecord) -> HttpPayload:
     """Return what the record's block carries."""
-    if not is_http(record):
+    if not is_http_message(record):
         kind = record.field("Content-Type")
-        return Payload(None, (("Content-Type", kind),) if kind else (), record.block)
+        return HttpPayload(None, (("Content-Type", kind),) if kind else (), record.block)
     head, body = split_http(record.block)
     first, _, rest = head.partition(b"\n")
     status = _STATUS.match(first)
-    headers = header_fields(decode(rest))
-    return Payload(int(status[1]) if status else None, *_without_chunks(headers, body))
+    headers = parse_header_fields(decode_header(rest))
+    return HttpPayload(int(status[1]) if status else None, *_without_chunks(headers, body))
 
 
-def is_http(record: Record) -> bool:
+def is_http_message(record: WarcRecord) -> bool:
     """Whether the block is an HTTP message."""
     if record.type == "request":
         return record.media_type == "application/http"
@@ -51,44 +51,44 @@ def split_http(block: bytes) -> tuple[bytes, bytes]:
     return block[:end], block[end:]
 
 
-def stored_body(record: Record) -> bytes:
+def stored_body(record: WarcRecord) -> bytes:
     """Return the body of an HTTP message as stored, codings included; else the whole block."""
-    return split_http(record.block)[1] if is_http(record) else record.block
+    return split_http(record.block)[1] if is_http_message(record) else record.block
 
 
-def _without_chunks(headers: Fields, body: bytes) -> tuple[Fields, bytes]:
+def _without_chunks(headers: HeaderFields, body: bytes) -> tuple[HeaderFields, bytes]:
     declared = any(
         name.lower() == "transfer-encoding" and "chunked" in value.lower()
         for name, value in headers
     )
-    joined = join_chunks(body, whole=not declared)
+    joined = decode_chunked(body, must_be_complete=not declared)
     if joined is None:
         return headers, body
     kept = tuple(pair for pair in headers if pair[0].lower() != "transfer-encoding")
     return kept, joined
 
 
-def join_chunks(body: bytes, *, whole: bool = False) -> bytes | None:
+def decode_chunked(body: bytes, *, must_be_complete: bool = False) -> bytes | None:
     """Undo the chunked coding; None where the body is not chunked, whatever its header says.
 
-    With ``whole`` the body must be chunks to its very end; without, it may be cut short.
+    With ``must_be_complete`` the body must be chunks to its very end; without, it may be cut short.
 
-    >>> join_chunks(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n")
+    >>> decode_chunked(b"3\\r\\nabc\\r\\n2\\r\\nde\\r\\n0\\r\\n\\r\\n")
     b'abcde'
-    >>> join_chunks(b"<html>")
+    >>> decode_chunked(b"<html>")
     """
     parts: list[bytes] = []
     at = 0
     while found := _CHUNK_SIZE.match(body, at):
         size, start = int(found[1], 16), found.end()
         if size == 0:
-            return b"".join(parts) if _TRAILER.match(body, start) or not whole else None
+            return b"".join(parts) if _TRAILER.match(body, start) or not must_be_complete else None
         parts.append(body[start : start + size])
         at = _after_line_end(body, start + size)
         if at < 0:
             return None
     cut = at >= len(body) and bool(parts)
-    return b"".join(parts) if cut and not whole else None
+    return b"".join(parts) if cut and not must_be_complete else None
 
 
 def _after_line_end(body: bytes, at: int) -> int:

@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Self
 
 from freshet.core.clock import Clock, SystemClock
-from freshet.core.errors import Locked, NoSpace
-from freshet.core.files import PRIVATE_FILE, make_folder
-from freshet.core.local_time import to_second
+from freshet.core.errors import LockedError, NoSpaceError
+from freshet.core.files import PRIVATE_FILE_MODE, make_private_folder
+from freshet.core.local_time import format_to_second
 
 LOCK_NAME = "writer.lock"
-TRIES = 5
+LOCK_ATTEMPTS = 5
 PAUSE_SECONDS = 0.05
 
 
@@ -36,15 +36,15 @@ class ArchiveLock:
         """Whether this lock is held here."""
         return self._file is not None
 
-    def take(self) -> Self:
+    def acquire(self) -> Self:
         """Take the lock at once, or raise Locked with its holder's name."""
         if self._file is not None:
             return self
         file = _open(self.folder)
-        if not _try(file, fcntl.LOCK_EX, tries=TRIES):
+        if not _try(file, fcntl.LOCK_EX, tries=LOCK_ATTEMPTS):
             holder = _holder(file)
             os.close(file)
-            raise Locked(
+            raise LockedError(
                 f"{self.folder} is being written by {holder}; wait until it ends, or stop it"
             )
         self._file = file
@@ -69,7 +69,7 @@ class ArchiveLock:
             self._file = None
 
     def __enter__(self) -> Self:
-        return self.take()
+        return self.acquire()
 
     def __exit__(
         self,
@@ -86,10 +86,10 @@ def _own_command() -> str:
 
 def _open(folder: Path) -> int:
     try:
-        make_folder(folder)
-        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        make_private_folder(folder)
+        return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
     except OSError as error:
-        raise NoSpace(
+        raise NoSpaceError(
             f"{folder} cannot be written: {error.strerror}; check its permissions and its disk"
         ) from error
 
@@ -120,7 +120,7 @@ def _sign(file: int, command: str, clock: Clock) -> None:
 def _holder(file: int) -> str:
     try:
         holder = json.loads(os.pread(file, 65_536, 0))
-        since = to_second(datetime.fromisoformat(holder["since"]))
+        since = format_to_second(datetime.fromisoformat(holder["since"]))
         return f"'{holder['command']}' (process {holder['pid']}, since {since})"
     except (ValueError, KeyError, TypeError):
         return "another process"

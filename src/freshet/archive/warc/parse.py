@@ -4,12 +4,12 @@ import re
 import sys
 from dataclasses import dataclass
 
-from freshet.archive.warc.byte_stream import Block, Pieces
-from freshet.archive.warc.record import RECORD_END, Fields, Record, parse_date
-from freshet.core.errors import Damaged
+from freshet.archive.warc.byte_stream import ByteStream, RecordBlock
+from freshet.archive.warc.record import RECORD_END, HeaderFields, WarcRecord, parse_date
+from freshet.core.errors import DamagedError
 
-HEAD_BYTES = 1_048_576
-START = b"WARC/"
+MAX_HEAD_BYTES = 1_048_576
+RECORD_START = b"WARC/"
 
 _OWN_FIELDS = frozenset({
     "warc-type", "warc-record-id", "warc-date", "warc-target-uri", "content-length",
@@ -23,26 +23,26 @@ _LENGTH_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedRecord:
     """One record and the gap after it; no record where a mandatory field is missing."""
 
-    record: Record | None
-    block: Block
-    missing: str = ""
-    gap: bytes = RECORD_END
+    record: WarcRecord | None
+    block: RecordBlock
+    fault: str = ""
+    trailer: bytes = RECORD_END
 
 
-class Parser:
-    """Parses records from pieces; ``id`` and ``start`` name the record at hand.
+class RecordParser:
+    """Parses records from pieces; ``record_id`` and ``start`` name the record at hand.
 
     Where it is known how many bytes are ``available``, a block that is longer is not begun.
     """
 
-    def __init__(self, pieces: Pieces, keep: int, *, available: int = sys.maxsize) -> None:
+    def __init__(self, pieces: ByteStream, keep: int, *, available: int = sys.maxsize) -> None:
         self._pieces = pieces
         self._keep = keep
         self._available = available
-        self.id = ""
+        self.record_id = ""
         self.start = 0
 
     @property
@@ -54,48 +54,52 @@ class Parser:
         """Whether no record is left."""
         return self._pieces.at_end()
 
-    def next(self) -> Parsed:
+    def next(self) -> ParsedRecord:
         """Parse the next record; Damaged where it cannot be told from what follows."""
-        self.id, self.start = "", self.position
+        self.record_id, self.start = "", self.position
         version, fields = self._head()
         first = {name.lower(): value for name, value in reversed(fields)}
-        self.id = first.get("warc-record-id", "").strip("<>")
+        self.record_id = first.get("warc-record-id", "").strip("<>")
         length = _content_length(first.get("content-length"))
         block = self._block(length)
         gap = self._gap(length)
-        record, missing = _record(version, fields, first, block.kept)
-        return Parsed(record, block, missing, gap)
+        record, missing = _record(version, fields, first, block.data)
+        return ParsedRecord(record, block, missing, gap)
 
-    def _head(self) -> tuple[str, Fields]:
-        if self._pieces.peek(len(START)) != START:
-            raise Damaged("no WARC record starts here")
-        version = self._pieces.through(b"\n", HEAD_BYTES) or b""
+    def _head(self) -> tuple[str, HeaderFields]:
+        if self._pieces.peek(len(RECORD_START)) != RECORD_START:
+            raise DamagedError("no WARC record starts here")
+        version = self._pieces.read_through(b"\n", MAX_HEAD_BYTES) or b""
         head_end = _HEAD_END if b"\r" in version else _BARE_HEAD_END
-        head = self._pieces.through_first(head_end, HEAD_BYTES)
-        if head is None or head.endswith(START):
-            raise Damaged("record is cut short in its header")
-        return decode(version).strip(), header_fields(decode(head))
+        head = self._pieces.read_through_match(head_end, MAX_HEAD_BYTES)
+        if head is None or head.endswith(RECORD_START):
+            raise DamagedError("record is cut short in its header")
+        return decode_header(version).strip(), parse_header_fields(decode_header(head))
 
-    def _block(self, length: int) -> Block:
+    def _block(self, length: int) -> RecordBlock:
         left = self._available - self.position
-        block = self._pieces.take(length, self._keep) if length <= left else Block(b"", left)
+        block = (
+            self._pieces.read_block(length, self._keep)
+            if length <= left
+            else RecordBlock(b"", left)
+        )
         if block.size < length:
-            raise Damaged(
+            raise DamagedError(
                 f"record is cut short: its Content-Length is {length}, {block.size} bytes are there"
             )
         return block
 
     def _gap(self, length: int) -> bytes:
-        gap = self._pieces.skip(b"\r\n", _TRAILER_BYTES)
-        if not self.at_end() and self._pieces.peek(len(START)) != START:
-            raise Damaged(f"record does not end after its Content-Length of {length}")
+        gap = self._pieces.read_while(b"\r\n", _TRAILER_BYTES)
+        if not self.at_end() and self._pieces.peek(len(RECORD_START)) != RECORD_START:
+            raise DamagedError(f"record does not end after its Content-Length of {length}")
         return gap
 
 
-def decode(raw: bytes) -> str:
+def decode_header(raw: bytes) -> str:
     """Decode header bytes: UTF-8, or else Latin-1, which takes any byte.
 
-    >>> decode("é".encode("latin-1"))
+    >>> decode_header("é".encode("latin-1"))
     'é'
     """
     try:
@@ -104,10 +108,10 @@ def decode(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def header_fields(head: str) -> Fields:
+def parse_header_fields(head: str) -> HeaderFields:
     """Split header lines into names and values; a line that starts blank goes on with the last.
 
-    >>> header_fields("A: 1\\r\\n 2\\r\\nno colon\\nB:3")
+    >>> parse_header_fields("A: 1\\r\\n 2\\r\\nno colon\\nB:3")
     (('A', '1 2'), ('B', '3'))
     """
     fields: list[tuple[str, list[str]]] = []
@@ -122,15 +126,15 @@ def header_fields(head: str) -> Fields:
 
 def _content_length(text: str | None) -> int:
     if text is None:
-        raise Damaged("record has no Content-Length")
+        raise DamagedError("record has no Content-Length")
     if not (text.isascii() and text.isdigit() and len(text) <= _LENGTH_DIGITS):
-        raise Damaged(f"record's Content-Length is {text[:40]!r}, which is no length")
+        raise DamagedError(f"record's Content-Length is {text[:40]!r}, which is no length")
     return int(text)
 
 
 def _record(
-    version: str, fields: Fields, first: dict[str, str], block: bytes
-) -> tuple[Record | None, str]:
+    version: str, fields: HeaderFields, first: dict[str, str], block: bytes
+) -> tuple[WarcRecord | None, str]:
     kind, identity = first.get("warc-type", ""), first.get("warc-record-id", "").strip("<>")
     date = parse_date(first.get("warc-date", ""))
     if not kind:
@@ -141,4 +145,4 @@ def _record(
         return None, f"record's WARC-Date is {first.get('warc-date', '')[:40]!r}, which is no date"
     target = first.get("warc-target-uri", "").strip("<>")
     others = tuple(pair for pair in fields if pair[0].lower() not in _OWN_FIELDS)
-    return Record(kind, identity, date, target, others, block, version), ""
+    return WarcRecord(kind, identity, date, target, others, block, version), ""

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 
 import xxhash
 
-from freshet.archive.warc.gzip_member import pack
+from freshet.archive.warc.gzip_member import compress_member
 
-Fields = tuple[tuple[str, str], ...]
+HeaderFields = tuple[tuple[str, str], ...]
 
 VERSION = "WARC/1.1"
 RECORD_END = b"\r\n\r\n"
-CAPTURES = frozenset({"response", "resource", "revisit"})
+CAPTURE_TYPES = frozenset({"response", "resource", "revisit"})
 
 # What only Freshet says of a record (docs/decisions/0013-redirects-in-the-archive.md): the page of
 # a redirected visit; the visit that a redirecting answer led to; where a visit ended that got no
@@ -33,14 +33,14 @@ _ODD_DATE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class WarcRecord:
     """One WARC record; ``headers`` holds the fields that have no place of their own here."""
 
     type: str
     id: str
     date: datetime
-    target: str = ""
-    headers: Fields = ()
+    target_uri: str = ""
+    headers: HeaderFields = ()
     block: bytes = b""
     version: str = VERSION
 
@@ -55,27 +55,27 @@ class Record:
         return self.field("Content-Type").partition(";")[0].strip().lower()
 
     @property
-    def visit(self) -> str:
+    def visit_record_id(self) -> str:
         """Return the id of the visit's record that this one only led to; empty where none is."""
         return self.field(VISIT_FIELD).strip().removeprefix("<").removesuffix(">")
 
     @property
     def is_capture(self) -> bool:
         """Whether the record shows a page, and is not an answer on the way to one."""
-        return self.type in CAPTURES and not self.visit
+        return self.type in CAPTURE_TYPES and not self.visit_record_id
 
 
-def new_id() -> str:
+def new_record_id() -> str:
     """Return a record id that no other record has."""
     return uuid4().urn
 
 
-def uid(record_id: str) -> bytes:
+def uid_of_record_id(record_id: str) -> bytes:
     """Return 16 bytes that stand for a record id: its UUID, or a hash of an id that has none.
 
-    >>> uid("urn:uuid:00000000-0000-0000-0000-0000000000ff").hex()
+    >>> uid_of_record_id("urn:uuid:00000000-0000-0000-0000-0000000000ff").hex()
     '000000000000000000000000000000ff'
-    >>> len(uid("http://example.org/record/1"))
+    >>> len(uid_of_record_id("http://example.org/record/1"))
     16
     """
     try:
@@ -84,10 +84,10 @@ def uid(record_id: str) -> bytes:
         return xxhash.xxh3_128_digest(record_id.encode())
 
 
-def record_id(uid: bytes) -> str:
+def record_id_of_uid(uid: bytes) -> str:
     """Return the record id that a UUID's 16 bytes stand for.
 
-    >>> record_id(bytes(16))
+    >>> record_id_of_uid(bytes(16))
     'urn:uuid:00000000-0000-0000-0000-000000000000'
     """
     return UUID(bytes=uid).urn
@@ -136,22 +136,22 @@ def _parse_odd_date(text: str) -> datetime | None:
         return None
 
 
-def encode(record: Record) -> bytes:
+def encode_record(record: WarcRecord) -> bytes:
     """Return the record as one gzip member."""
-    return pack(b"".join((_head(record), record.block, RECORD_END)))
+    return compress_member(b"".join((_head(record), record.block, RECORD_END)))
 
 
-def _head(record: Record) -> bytes:
+def _head(record: WarcRecord) -> bytes:
     lines = [record.version, *(f"{name}: {_one_line(value)}" for name, value in _fields(record))]
     return "\r\n".join(lines).encode("utf-8", "surrogateescape") + RECORD_END
 
 
-def _fields(record: Record) -> Iterable[tuple[str, str]]:
+def _fields(record: WarcRecord) -> Iterable[tuple[str, str]]:
     yield "WARC-Type", record.type
     yield "WARC-Record-ID", f"<{record.id}>"
     yield "WARC-Date", format_date(record.date)
-    if record.target:
-        yield "WARC-Target-URI", record.target
+    if record.target_uri:
+        yield "WARC-Target-URI", record.target_uri
     yield from record.headers
     yield "Content-Length", str(len(record.block))
 

@@ -5,23 +5,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from freshet.archive.warc.build import Origin, warcinfo
-from freshet.archive.warc.durable_files import rename, storage_error, stretch, sync_folder
+from freshet.archive.warc.build import ArchiveOrigin, build_warcinfo
+from freshet.archive.warc.durable_files import (
+    read_range,
+    rename_durably,
+    storage_error,
+    sync_folder,
+)
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX
-from freshet.archive.warc.record import Record, encode
+from freshet.archive.warc.record import WarcRecord, encode_record
 from freshet.core.clock import Clock, SystemClock
-from freshet.core.close_on_exit import Closing
-from freshet.core.errors import BadInput, StorageError
-from freshet.core.files import PRIVATE_FILE
-from freshet.core.types import Location
+from freshet.core.close_on_exit import CloseOnExit
+from freshet.core.errors import BadInputError, StorageError
+from freshet.core.files import PRIVATE_FILE_MODE
+from freshet.core.types import RecordLocation
 
-MAX_BYTES = 1_000_000_000
+MAX_FILE_BYTES = 1_000_000_000
 
 WriteAt = Callable[[int, bytes | memoryview, int], int]
 
 
-class Writer(Closing):
+class WarcWriter(CloseOnExit):
     """Appends records to an archive folder, one process at a time.
 
     A file bears the suffix ``.open`` until it is full or the writer closes; locations name it as
@@ -31,19 +36,19 @@ class Writer(Closing):
     def __init__(
         self,
         folder: Path,
-        origin: Origin,
+        origin: ArchiveOrigin,
         *,
         clock: Clock | None = None,
-        max_bytes: int = MAX_BYTES,
+        max_bytes: int = MAX_FILE_BYTES,
         lock: ArchiveLock | None = None,
-        write: WriteAt = os.pwrite,
+        write_at: WriteAt = os.pwrite,
     ) -> None:
         self._folder = folder
         self._origin = origin
         self._clock = clock or SystemClock()
         self._max_bytes = max_bytes
-        self._own_lock = ArchiveLock(folder, clock=self._clock).take() if lock is None else None
-        self._write = write
+        self._own_lock = ArchiveLock(folder, clock=self._clock).acquire() if lock is None else None
+        self._write = write_at
         self._name = ""
         self._next_name = ""
         self._file: int | None = None
@@ -54,16 +59,18 @@ class Writer(Closing):
         if lock is not None and not (lock.is_held and lock.folder == folder):
             raise StorageError(f"the lock given is not held on {folder}; take it before writing")
 
-    def append(self, members: Sequence[bytes | Record]) -> list[Location]:
+    def append(self, members: Sequence[bytes | WarcRecord]) -> list[RecordLocation]:
         """Append records that belong together, all of them or none."""
-        packed = [[member if isinstance(member, bytes) else encode(member)] for member in members]
+        packed = [
+            [member if isinstance(member, bytes) else encode_record(member)] for member in members
+        ]
         return self._append(packed)
 
-    def copy_range(self, path: Path, offset: int, length: int) -> Location:
+    def copy_range(self, path: Path, offset: int, length: int) -> RecordLocation:
         """Append a gzip member of any length from another file, byte for byte."""
         return self._append([_range(path, offset, length)])[0]
 
-    def next_name(self) -> str:
+    def next_file_name(self) -> str:
         """Return what the next file will be called, before it is begun."""
         if not self._next_name:
             self._next_name = self._free_name(f"freshet-{self._clock.now():%Y%m%d%H%M%S%f}")
@@ -83,7 +90,7 @@ class Writer(Closing):
             raise storage_error(error, self._path) from error
         self._synced = self._end
 
-    def is_beyond(self, location: Location) -> bool:
+    def was_cut_off(self, location: RecordLocation) -> bool:
         """Whether a record that was appended to the open file was cut off again."""
         return location.file == self._name and location.offset + location.length > self._end
 
@@ -99,12 +106,12 @@ class Writer(Closing):
     def _path(self) -> Path:
         return self._folder / (self._name + OPEN_SUFFIX)
 
-    def _append(self, members: Sequence[Iterable[bytes]]) -> list[Location]:
+    def _append(self, members: Sequence[Iterable[bytes]]) -> list[RecordLocation]:
         if not members:
             return []
         file = self._ready()
         start = self._end
-        locations: list[Location] = []
+        locations: list[RecordLocation] = []
         try:
             locations = [self._put(file, chunks) for chunks in members]
         except OSError as error:
@@ -114,7 +121,7 @@ class Writer(Closing):
                 self._undo(file, start)
         return locations
 
-    def _put(self, file: int, chunks: Iterable[bytes]) -> Location:
+    def _put(self, file: int, chunks: Iterable[bytes]) -> RecordLocation:
         start = self._end
         for chunk in chunks:
             rest = memoryview(chunk)
@@ -122,7 +129,7 @@ class Writer(Closing):
                 written = self._write(file, rest, self._end)
                 self._end += written
                 rest = rest[written:]
-        return Location(self._name, start, self._end - start)
+        return RecordLocation(self._name, start, self._end - start)
 
     def _undo(self, file: int, start: int) -> None:
         """Cut back to the last whole record; where even that fails it is tried again later."""
@@ -149,7 +156,7 @@ class Writer(Closing):
         try:
             self._file = file = self._create()
             self._end = 0
-            self._put(file, [encode(warcinfo(self._origin, self._name, now))])
+            self._put(file, [encode_record(build_warcinfo(self._origin, self._name, now))])
             os.fsync(file)
             self._synced = self._end
             sync_folder(self._folder)
@@ -159,8 +166,10 @@ class Writer(Closing):
         return file
 
     def _create(self) -> int:
-        self._name, self._next_name = self.next_name(), ""
-        return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+        self._name, self._next_name = self.next_file_name(), ""
+        return os.open(
+            self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE
+        )
 
     def _free_name(self, prefix: str) -> str:
         """Return a name that no file has; the lock keeps others from taking it."""
@@ -194,17 +203,17 @@ class Writer(Closing):
     def _rename(self) -> None:
         """Give the open file its final name; where it has that already, make that durable."""
         if self._path.exists():
-            rename(self._path, self._folder / self._name)
+            rename_durably(self._path, self._folder / self._name)
         else:
             sync_folder(self._folder)
 
 
 def _range(path: Path, offset: int, length: int) -> Iterator[bytes]:
     try:
-        for chunk in stretch(path, offset, offset + length):
+        for chunk in read_range(path, offset, offset + length):
             length -= len(chunk)
             yield chunk
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; check the file") from error
+        raise BadInputError(f"{path} cannot be read: {error.strerror}; check the file") from error
     if length:
-        raise BadInput(f"{path} ends {length} bytes before its record; get the whole file")
+        raise BadInputError(f"{path} ends {length} bytes before its record; get the whole file")

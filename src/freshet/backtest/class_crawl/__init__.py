@@ -8,44 +8,55 @@ their score, and within the last score that finds room the pages that draw the l
 
 import numpy as np
 
-from freshet.backtest.class_crawl.kernels.crawl import crawl
-from freshet.backtest.class_crawl.tables import Aim, Code, Lots, Web
-from freshet.backtest.fitness import NO_FLOOR, Result, stop_after, summed_up
-from freshet.backtest.metrics import gains
+from freshet.backtest.class_crawl.kernels.crawl import crawl_by_classes
+from freshet.backtest.class_crawl.tables import (
+    CompiledFormula,
+    CompiledTrace,
+    FitnessTarget,
+    TieBreakKeys,
+)
+from freshet.backtest.fitness import NO_FLOOR, FormulaResult, stop_cycle, summarise_crawl
+from freshet.backtest.metrics import cumulative_gains
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
-from freshet.formula.program import program
-from freshet.formula.variables import ALL, Clock, Measure, known_for
+from freshet.formula.program import compile_formula
+from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock, variable_set
 
 
-class ClassCrawl:
+class HistoryClassCrawl:
     """A crawl of a trace with k visits a cycle; ``keys`` are what each cycle's lots are drawn with.
 
     A crawl keeps no state between runs, so that several threads may run it at once.
     """
 
-    def __init__(self, trace: Trace, k: int, keys: Lots, *, clock: Clock = "visit") -> None:
-        self._clock: Clock = clock
+    def __init__(
+        self, trace: Trace, k: int, keys: TieBreakKeys, *, clock: WeightClock = "visit"
+    ) -> None:
+        self._clock: WeightClock = clock
         k = min(k, len(trace.pages))
-        self._web = Web(np.ascontiguousarray(trace.changed_bits), len(trace.pages), k, keys)
-        self._gains = gains(k)
+        self._web = CompiledTrace(
+            np.ascontiguousarray(trace.changed_bits), len(trace.pages), k, keys
+        )
+        self._gains = cumulative_gains(k)
 
     def run(
-        self, formula: Formula, *, floor: float = NO_FLOOR, measure: Measure = "ndcg"
-    ) -> Result:
+        self, formula: Formula, *, floor: float = NO_FLOOR, measure: FitnessMeasure = "ndcg"
+    ) -> FormulaResult:
         """Crawl by the scores of a formula; give up when the floor is out of reach."""
         counted = self._gains if measure == "ndcg" else self._gains[:0]
-        aim = Aim(counted, stop_after(len(self._web.changed), floor), floor)
-        crawled, tally = crawl(self._web, self._code(formula), aim)
-        return summed_up(tally, crawled, self._gains, measure)
+        aim = FitnessTarget(counted, stop_cycle(len(self._web.changed), floor), floor)
+        crawled, tally = crawl_by_classes(self._web, self._code(formula), aim)
+        return summarise_crawl(tally, crawled, self._gains, measure)
 
-    def _code(self, formula: Formula) -> Code:
-        ran, known = program(formula), known_for(formula.names, self._clock)
-        return Code(
+    def _code(self, formula: Formula) -> CompiledFormula:
+        ran, known = compile_formula(formula), variable_set(formula.variables, self._clock)
+        return CompiledFormula(
             steps=ran.steps,
             numbers=ran.numbers,
-            names=np.array([ALL.index(name) for name in ran.names], np.int64),
-            needs=known.needs,
+            name_indices=np.array(
+                [PAPER_VARIABLES.index(name) for name in ran.variables], np.int64
+            ),
+            needed_sums=known.needed_sums,
             by_cycle=known.by_cycle,
-            ages=known.changes_with_age,
+            depends_on_age=known.changes_with_age,
         )

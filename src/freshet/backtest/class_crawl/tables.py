@@ -5,51 +5,51 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Flags, Floats
+from freshet.core.types import FlagArray, FloatArray
 
 Ints = NDArray[np.int64]
-Members = NDArray[np.int32]
-Lots = NDArray[np.uint64]
+PageNumbers = NDArray[np.int32]
+TieBreakKeys = NDArray[np.uint64]
 
-COUNT, SCORED, FILLED = range(3)
+CLASS_COUNT, SCORED_COUNT, MEMBER_COUNT = range(3)
 
 
-class Web(NamedTuple):
+class CompiledTrace(NamedTuple):
     """What is crawled: the bits of a trace, its pages, visits a cycle, and keys of the lots."""
 
-    changed: Flags
+    changed: FlagArray
     pages: int
     k: int
-    keys: Lots
+    tie_break_keys: TieBreakKeys
 
 
-class Code(NamedTuple):
+class CompiledFormula(NamedTuple):
     """What ranks: a program, the numbers of its names, the sums that it needs, and their clock.
 
-    ``ages`` says whether scores change from cycle to cycle without a look.
+    ``depends_on_age`` says whether scores change from cycle to cycle without a look.
     """
 
     steps: Ints
-    numbers: Floats
-    names: Ints
-    needs: Ints
+    numbers: FloatArray
+    name_indices: Ints
+    needed_sums: Ints
     by_cycle: bool
-    ages: bool
+    depends_on_age: bool
 
 
-class Aim(NamedTuple):
+class FitnessTarget(NamedTuple):
     """What counts: the gains of the first places, or with none of them the finds alone.
 
-    After the cycle ``stop`` a crawl is given up whose mean cannot reach the floor any more.
+    After the cycle ``stop_cycle`` a crawl is given up whose mean cannot reach the floor any more.
     """
 
-    gains: Floats
-    stop: int
+    gains: FloatArray
+    stop_cycle: int
     floor: float
 
 
-class Classes(NamedTuple):
-    """Classes as columns: their members from ``starts`` to ``ends``, last ``seen``, and sums.
+class HistoryClasses(NamedTuple):
+    """Classes as columns: their members from ``starts`` to ``ends``, last ``last_visits``, and sums.
 
     ``counts`` holds how many classes there are, how many of them have scores, and how far members
     are filled.
@@ -57,16 +57,16 @@ class Classes(NamedTuple):
 
     starts: Ints
     ends: Ints
-    seen: Ints
-    rows: Floats
-    scores: Floats
-    members: Members
+    last_visits: Ints
+    sums: FloatArray
+    scores: FloatArray
+    members: PageNumbers
     counts: Ints
 
 
-class Visited(NamedTuple):
+class ClassVisits(NamedTuple):
     """Classes of which members are visited, how many, and how many of these were stale."""
 
-    which: Ints
-    taken: Ints
-    found: Ints
+    class_indices: Ints
+    visit_counts: Ints
+    change_counts: Ints

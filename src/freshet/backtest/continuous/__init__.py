@@ -11,21 +11,21 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.cycle_crawl import Chooser, looks
+from freshet.backtest.cycle_crawl import Selector, look_table
 from freshet.backtest.kernels import copies as kernels
 from freshet.backtest.trace import Trace
 from freshet.core.clock import CYCLE_SECONDS, from_epoch, to_epoch
-from freshet.core.tables import DAY_SECONDS, Caps, PageIds, PageTable, Truths
-from freshet.core.types import Floats
+from freshet.core.tables import DAY_SECONDS, BoolArray, HostCaps, PageIdArray, PageTable
+from freshet.core.types import FloatArray
 
-Places = NDArray[np.int64]
+PageIndices = NDArray[np.int64]
 
 NEVER = float("inf")
-TURNS_A_DAY = 24
+BATCHES_PER_DAY = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class GroundTruth:
     """When each page truly changes (epoch seconds, ascending), and which seem to at every look.
 
     ``times[starts[i]:starts[i + 1]]`` are those of the i-th page of ``pages``.
@@ -33,17 +33,19 @@ class Truth:
 
     pages: PageTable
     starts: NDArray[np.int64]
-    times: Floats
-    noisy: Truths
+    times: FloatArray
+    is_noisy: BoolArray
 
-    def next_changes(self, places: Places, moment: float) -> tuple[Places, Floats]:
+    def next_changes(
+        self, page_indices: PageIndices, moment: float
+    ) -> tuple[PageIndices, FloatArray]:
         """Return the times of pages' first changes after a moment, and where those stand."""
-        at, when = kernels.next_changes(self.times, self.starts, places, moment)
+        at, when = kernels.find_next_changes(self.times, self.starts, page_indices, moment)
         return at, when
 
 
 @dataclass(frozen=True, slots=True)
-class Detections:
+class ChangeDetections:
     """Changes that looks found, one by one: how many, and how many seconds they waited in sum.
 
     ``missed`` are those since a page's last look that no look has found so far, with the time that
@@ -51,29 +53,29 @@ class Detections:
     """
 
     changes: int = 0
-    waited: float = 0.0
+    waited_seconds: float = 0.0
     missed: int = 0
-    missed_waited: float = 0.0
+    missed_waited_seconds: float = 0.0
 
     @property
     def time_to_detection(self) -> float:
         """Return the mean days from a change to the look that found it."""
-        return _ratio(self.waited / DAY_SECONDS, self.changes)
+        return _ratio(self.waited_seconds / DAY_SECONDS, self.changes)
 
     @property
     def time_waited(self) -> float:
         """Return the mean days over all changes, those not found with what they waited so far."""
-        waited = self.waited + self.missed_waited
+        waited = self.waited_seconds + self.missed_waited_seconds
         return _ratio(waited / DAY_SECONDS, self.changes + self.missed)
 
     @property
-    def detected(self) -> float:
+    def detected_share(self) -> float:
         """Return the share of the changes that were found."""
         return _ratio(self.changes, self.changes + self.missed)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CrawlerScore:
     """How a racer stands: ``freshness`` is the mean since the start, ``fresh_now`` at this moment.
 
     Both are shares of the pages by importance; a page without a copy is not fresh.
@@ -86,20 +88,20 @@ class Standing:
     fresh_now: float
 
 
-def truth(
-    pages: PageTable, change_times: Sequence[Floats], *, noisy: Truths | None = None
-) -> Truth:
+def ground_truth(
+    pages: PageTable, change_times: Sequence[FloatArray], *, is_noisy: BoolArray | None = None
+) -> GroundTruth:
     """Return the truth about pages from each one's change times."""
     counts = [len(times) for times in change_times]
-    return Truth(
+    return GroundTruth(
         pages=pages,
         starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         times=np.concatenate([np.empty(0), *(np.sort(times) for times in change_times)]),
-        noisy=np.zeros(len(pages), np.bool_) if noisy is None else noisy,
+        is_noisy=np.zeros(len(pages), np.bool_) if is_noisy is None else is_noisy,
     )
 
 
-def truth_of(trace: Trace, *, seed: int = 0) -> Truth:
+def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
     """Return a trace's changes in continuous time: each at a moment of its cycle, drawn evenly."""
     rng = np.random.default_rng(seed)
     changed = [np.flatnonzero(trace.changed(cycle)) for cycle in range(trace.cycles)]
@@ -108,23 +110,23 @@ def truth_of(trace: Trace, *, seed: int = 0) -> Truth:
     times = (cycles + rng.random(len(cycles))) * CYCLE_SECONDS
     order = np.lexsort((times, places))
     counts = np.bincount(places, minlength=len(trace.pages))
-    return Truth(
-        pages=as_live(trace.pages),
+    return GroundTruth(
+        pages=without_history(trace.pages),
         starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         times=times[order],
-        noisy=np.zeros(len(trace.pages), np.bool_),
+        is_noisy=np.zeros(len(trace.pages), np.bool_),
     )
 
 
-def as_live(pages: PageTable) -> PageTable:
+def without_history(pages: PageTable) -> PageTable:
     """Return pages of which nothing is known before their first look, as in a live collection."""
-    return replace(pages, since=np.full(len(pages), np.nan))
+    return replace(pages, known_since=np.full(len(pages), np.nan))
 
 
-def finder(ids: PageIds) -> Callable[[PageIds], Places]:
+def index_lookup(ids: PageIdArray) -> Callable[[PageIdArray], PageIndices]:
     """Return what finds the places of pages among ids.
 
-    >>> finder(np.array([30, 10, 20]))(np.array([10, 30])).tolist()
+    >>> index_lookup(np.array([30, 10, 20]))(np.array([10, 30])).tolist()
     [1, 0]
     """
     order = np.argsort(ids)
@@ -132,13 +134,13 @@ def finder(ids: PageIds) -> Callable[[PageIds], Places]:
     return lambda wanted: order[np.searchsorted(in_order, wanted)]
 
 
-class Copies:
+class TimedCopies:
     """The copies of a truth's pages that a crawl keeps, and for how long they were fresh.
 
     Shares are by importance; a page without a copy is not fresh.
     """
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth: GroundTruth) -> None:
         count = len(truth.pages)
         self._truth = truth
         self._weights = truth.pages.importance / truth.pages.importance.sum()
@@ -150,24 +152,24 @@ class Copies:
         self._fresh_seconds = self._even_seconds = self._waited = 0.0
         self._changes = 0
 
-    def exist(self, places: Places) -> Truths:
+    def exists(self, places: PageIndices) -> BoolArray:
         """Return which pages, by their places in the truth, have a copy."""
-        kept: Truths = self._taken[places] < NEVER
+        kept: BoolArray = self._taken[places] < NEVER
         return kept
 
-    def stale(self, now: float) -> Truths:
+    def stale(self, now: float) -> BoolArray:
         """Return which copies differ from their pages now."""
-        differing: Truths = self._stale_at <= now
+        differing: BoolArray = self._stale_at <= now
         return differing
 
-    def ages(self, now: float) -> Floats:
+    def ages(self, now: float) -> FloatArray:
         """Return for how many seconds each copy has been kept."""
-        ages: Floats = now - self._taken
+        ages: FloatArray = now - self._taken
         return ages
 
-    def take(self, places: Places, moment: float) -> Truths:
+    def refresh(self, places: PageIndices, moment: float) -> BoolArray:
         """Replace pages' copies by what the pages are at a moment; say which were stale."""
-        stale: Truths = self._stale_at[places] <= moment
+        stale: BoolArray = self._stale_at[places] <= moment
         lived = self._lived(places, moment)
         self._fresh_seconds += float(self._weights[places] @ lived)
         self._even_seconds += float(lived.sum()) / len(self._taken)
@@ -180,10 +182,10 @@ class Copies:
         self._next[places] = at
         return stale
 
-    def forget_the_past(self, now: float) -> None:
+    def reset_totals(self, now: float) -> None:
         """Count freshness and changes found from now on."""
         self._fresh_seconds -= self.fresh_seconds(now)
-        self._even_seconds -= self.even_seconds(now)
+        self._even_seconds -= self.unweighted_fresh_seconds(now)
         self._waited, self._changes = 0.0, 0
 
     def fresh_seconds(self, now: float) -> float:
@@ -191,7 +193,7 @@ class Copies:
         everywhere = self._lived(np.arange(len(self._taken)), now)
         return self._fresh_seconds + float(self._weights @ everywhere)
 
-    def even_seconds(self, now: float) -> float:
+    def unweighted_fresh_seconds(self, now: float) -> float:
         """Return for how long the copies were fresh by now, in the mean with all pages alike."""
         everywhere = self._lived(np.arange(len(self._taken)), now)
         return self._even_seconds + float(everywhere.mean())
@@ -200,19 +202,19 @@ class Copies:
         """Return the share of the pages whose copies are fresh now."""
         return float(self._weights @ ((self._taken <= now) & (self._stale_at > now)))
 
-    def detections(self, now: float) -> Detections:
+    def detections(self, now: float) -> ChangeDetections:
         """Return the changes that were found, and those that stale copies miss now."""
         places = np.flatnonzero(self.stale(now))
         at, _ = self._truth.next_changes(places, now)
-        return Detections(self._changes, self._waited, *self._waiting(places, at, now))
+        return ChangeDetections(self._changes, self._waited, *self._waiting(places, at, now))
 
-    def _lived(self, places: Places, now: float) -> Floats:
+    def _lived(self, places: PageIndices, now: float) -> FloatArray:
         """Return for how long copies were fresh between being taken and now."""
         ends = np.minimum(self._stale_at[places], now)
-        lived: Floats = np.maximum(0.0, ends - self._taken[places])
+        lived: FloatArray = np.maximum(0.0, ends - self._taken[places])
         return lived
 
-    def _waiting(self, places: Places, ends: Places, now: float) -> tuple[int, float]:
+    def _waiting(self, places: PageIndices, ends: PageIndices, now: float) -> tuple[int, float]:
         """Return how many changes stale copies miss up to some ends, and for how long in sum."""
         firsts = self._next[places]
         changes = int((ends - firsts).sum())
@@ -220,52 +222,54 @@ class Copies:
         return changes, changes * (now - self._origin) - moments
 
 
-class Racer:
-    """A policy that visits pages at an even pace, ``at_once`` of them each time."""
+class SimulatedCrawler:
+    """A policy that visits pages at an even pace, ``batch_size`` of them each time."""
 
     def __init__(
         self,
-        policy: Chooser,
-        truth: Truth,
+        policy: Selector,
+        truth: GroundTruth,
         budget_per_day: float,
         start: datetime,
         *,
-        at_once: int = 1,
+        batch_size: int = 1,
     ) -> None:
         self._policy = policy
         self._truth = truth
-        self._at_once = at_once
-        self._pause = at_once * DAY_SECONDS / budget_per_day
+        self._at_once = batch_size
+        self._pause = batch_size * DAY_SECONDS / budget_per_day
         self._start = to_epoch(start)
         self._now = self._start
         self._turns = self.visits = self.changes_found = 0
-        self._places = finder(truth.pages.ids)
-        self._copies = Copies(truth)
+        self._places = index_lookup(truth.pages.ids)
+        self._copies = TimedCopies(truth)
         policy.add(truth.pages)
 
-    def warm_up(self, order: PageIds, days: int, *, turns: int = TURNS_A_DAY) -> None:
+    def warm_up(
+        self, order: PageIdArray, days: int, *, batches_per_day: int = BATCHES_PER_DAY
+    ) -> None:
         """Look at every page once a day before the start, in some order; none of it counts."""
-        turns = min(turns, len(order))
-        batches = np.array_split(order, turns)
-        for turn in range(days * turns):
-            before = days * DAY_SECONDS - turn * DAY_SECONDS / turns
-            self._look(batches[turn % turns], self._start - before)
-        self._copies.forget_the_past(self._start)
+        batches_per_day = min(batches_per_day, len(order))
+        batches = np.array_split(order, batches_per_day)
+        for turn in range(days * batches_per_day):
+            before = days * DAY_SECONDS - turn * DAY_SECONDS / batches_per_day
+            self._look(batches[turn % batches_per_day], self._start - before)
+        self._copies.reset_totals(self._start)
         self.visits = self.changes_found = 0
 
-    def advance(self, until: datetime) -> Standing:
+    def advance(self, until: datetime) -> CrawlerScore:
         """Make every visit that falls due up to a moment, and say how the race stands then."""
         end = to_epoch(until)
         while (turn := self._start + self._turns * self._pause) <= end:
             self._turns += 1
             self.visit(turn)
         self._now = max(self._now, end)
-        return self.standing()
+        return self.score()
 
-    def standing(self) -> Standing:
+    def score(self) -> CrawlerScore:
         """Say how the race stands at the moment it was advanced to."""
         passed, now = self._now - self._start, self._copies.fresh_share(self._now)
-        return Standing(
+        return CrawlerScore(
             policy=self._policy.name,
             visits=self.visits,
             changes_found=self.changes_found,
@@ -273,13 +277,13 @@ class Racer:
             fresh_now=now,
         )
 
-    def detections(self) -> Detections:
+    def detections(self) -> ChangeDetections:
         """Return the changes that were found by the moment the race was advanced to."""
         return self._copies.detections(self._now)
 
-    def even_seconds(self) -> float:
+    def unweighted_fresh_seconds(self) -> float:
         """Return for how long the copies were fresh by then, with all pages alike."""
-        return self._copies.even_seconds(self._now)
+        return self._copies.unweighted_fresh_seconds(self._now)
 
     def fresh_seconds(self) -> float:
         """Return for how long the copies were fresh by then, by importance."""
@@ -287,16 +291,16 @@ class Racer:
 
     def visit(self, now: float) -> None:
         """Let the policy choose, look at those pages, and let it learn what they showed."""
-        self._look(self._policy.choose(from_epoch(now), self._at_once, Caps()).pages, now)
+        self._look(self._policy.choose(from_epoch(now), self._at_once, HostCaps()).pages, now)
 
-    def _look(self, pages: PageIds, now: float) -> None:
+    def _look(self, pages: PageIdArray, now: float) -> None:
         places = self._places(pages)
-        seen_before = self._copies.exist(places)
-        changed = self._copies.take(places, now)
+        seen_before = self._copies.exists(places)
+        changed = self._copies.refresh(places, now)
         self.visits += len(places)
         self.changes_found += int(np.count_nonzero(changed))
-        found = seen_before & (changed | self._truth.noisy[places])
-        self._policy.learn(looks(pages, now, found, measured=seen_before))
+        found = seen_before & (changed | self._truth.is_noisy[places])
+        self._policy.learn(look_table(pages, now, found, measured=seen_before))
 
 
 def _ratio(part: float, whole: float) -> float:

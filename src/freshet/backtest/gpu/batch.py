@@ -6,49 +6,49 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.cycle_crawl import WARM_UP
-from freshet.backtest.gpu.device import Device
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
+from freshet.backtest.gpu.device import ArrayDevice
 from freshet.backtest.gpu.histories import (
     ABOVE,
     LEVEL,
     Array,
-    Pasts,
-    added_up,
-    after_look,
-    joined,
+    HistoryTable,
+    concatenate_histories,
+    sum_by_group,
+    update_sums,
 )
 from freshet.backtest.trace import Trace
-from freshet.core.tie_break import scrambled
-from freshet.core.types import Floats
+from freshet.core.tie_break import splitmix64
+from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula
-from freshet.formula.variables import WIDTH, Clock, known_for
+from freshet.formula.variables import SUM_COUNT, WeightClock, variable_set
 
-FINEST = 2.0**36
+GAIN_RESOLUTION = 2.0**36
 """Gains are rounded to parts of this size: their sum is exact, in whatever order it is made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Web:
+class DeviceTrace:
     """What is crawled: who changed, a row per cycle, and the pages in the order of their lots."""
 
     pages: int
     cycles: int
     k: int
     changed: Array
-    orders: Array
+    tie_break_orders: Array
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BatchStep:
     """What a cycle found, an entry per formula: changes, their gain, and the stale before."""
 
-    found: NDArray[np.int64]
-    gain: Floats
-    before: NDArray[np.int64]
+    changes_found: NDArray[np.int64]
+    gain: FloatArray
+    stale_before: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _SelectionCut:
     """Pasts by formula and then by score, their marks, and how many pages are missing at level."""
 
     order: Array
@@ -57,14 +57,14 @@ class _Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _HistoryVisits:
     """How many pages of each past were visited, and how many of these had changed."""
 
     visited: Array
     changed: Array
 
 
-def web_of(trace: Trace, k: int, keys: NDArray[np.uint64], device: Device) -> Web:
+def load_trace(trace: Trace, k: int, keys: NDArray[np.uint64], device: ArrayDevice) -> DeviceTrace:
     """Return what is crawled, on a device."""
     xp, pages = device.xp, len(trace.pages)
     ids = xp.arange(pages, dtype=np.uint64)
@@ -72,17 +72,19 @@ def web_of(trace: Trace, k: int, keys: NDArray[np.uint64], device: Device) -> We
     orders = xp.zeros((trace.cycles, pages), np.int32)
     for number in range(trace.cycles):
         changed[number] = xp.asarray(trace.changed(number))
-        orders[number] = xp.argsort(scrambled(ids + np.uint64(keys[number])))
-    return Web(pages, trace.cycles, k, changed, orders)
+        orders[number] = xp.argsort(splitmix64(ids + np.uint64(keys[number])))
+    return DeviceTrace(pages, trace.cycles, k, changed, orders)
 
 
-class Batch:
+class FormulaBatch:
     """Formulas, what they know of pages, and which of their copies are stale."""
 
-    def __init__(self, device: Device, web: Web, formulas: Sequence[Formula], clock: Clock) -> None:
+    def __init__(
+        self, device: ArrayDevice, web: DeviceTrace, formulas: Sequence[Formula], clock: WeightClock
+    ) -> None:
         self._device = device
         self._web = web
-        self._clock: Clock = clock
+        self._clock: WeightClock = clock
         self._take(formulas)
         self._stale = device.xp.zeros((len(formulas), web.pages), np.bool_)
         self._warm_up()
@@ -90,41 +92,41 @@ class Batch:
     def _take(self, formulas: Sequence[Formula]) -> None:
         self._formulas = formulas
         self._ranking = self._device.ranking(formulas, self._clock)
-        needs = [known_for(formula.names).needs for formula in formulas]
-        self._needs = self._device.xp.asarray(np.array(needs, np.float64).reshape(-1, WIDTH))
+        needs = [variable_set(formula.variables).needed_sums for formula in formulas]
+        self._needs = self._device.xp.asarray(np.array(needs, np.float64).reshape(-1, SUM_COUNT))
 
     def _warm_up(self) -> None:
         """Visit every page in the first cycles, which is the same for all formulas."""
         xp, count = self._device.xp, len(self._formulas)
-        pasts = Pasts(
+        pasts = HistoryTable(
             xp.arange(count, dtype=np.int32),
             xp.full(count, -1, np.int32),
-            xp.zeros((count, WIDTH)),
+            xp.zeros((count, SUM_COUNT)),
             xp.full(count, self._web.pages, np.int64),
         )
         history, sizes = xp.zeros(self._web.pages, np.int32), xp.zeros(1, np.int64)
-        for number in range(min(WARM_UP, self._web.cycles)):
+        for number in range(min(WARM_UP_CYCLES, self._web.cycles)):
             history = 2 * history + self._web.changed[number]
             sizes = xp.bincount(history, minlength=2 ** (number + 1))
             parents = xp.repeat(xp.arange(len(pasts)), 2)
             changed = xp.arange(2 * len(pasts)) % 2 == 1
-            pasts = self._looked_at(pasts.only(parents), changed, number)
+            pasts = self._looked_at(pasts.select(parents), changed, number)
         branches = len(pasts) // max(1, count)
-        numbers, firsts = self._device.alike(pasts.owners, pasts.sums)
+        numbers, firsts = self._device.number_equal_rows(pasts.owners, pasts.sums)
         first = branches * xp.arange(count, dtype=np.int32)
         self._places = numbers.astype(np.int32)[first[:, None] + history[None, :]]
-        added = added_up(xp, numbers, xp.tile(sizes, count), len(firsts))
-        self._pasts = replace(pasts.only(firsts), sizes=added.astype(np.int64))
+        added = sum_by_group(xp, numbers, xp.tile(sizes, count), len(firsts))
+        self._pasts = replace(pasts.select(firsts), sizes=added.astype(np.int64))
 
-    def _looked_at(self, pasts: Pasts, changed: Array, number: int) -> Pasts:
+    def _looked_at(self, pasts: HistoryTable, changed: Array, number: int) -> HistoryTable:
         """Return pasts after one more look; what the formula does not need stays 0."""
         xp, by_cycle = self._device.xp, self._clock == "cycle"
-        gaps = (number - pasts.seen).astype(np.float64)
-        sums = after_look(xp, pasts.sums, gaps, changed, by_cycle=by_cycle)
-        seen = xp.full_like(pasts.seen, number)
-        return replace(pasts, seen=seen, sums=sums * self._needs[pasts.owners])
+        gaps = (number - pasts.last_visits).astype(np.float64)
+        sums = update_sums(xp, pasts.sums, gaps, changed, by_cycle=by_cycle)
+        seen = xp.full_like(pasts.last_visits, number)
+        return replace(pasts, last_visits=seen, sums=sums * self._needs[pasts.owners])
 
-    def step(self, number: int, gains: Array | None) -> Step:
+    def step(self, number: int, gains: Array | None) -> BatchStep:
         """Visit the best k pages of each formula; gains are those of the first places."""
         device, web = self._device, self._web
         self._stale |= web.changed[number]
@@ -133,14 +135,18 @@ class Batch:
         pasts = self._pasts
         scores = self._ranking.values(pasts, number)
         cut = self._cut(scores)
-        pages = device.choose(cut.marks, self._places, web.orders[number], cut.missing, web.k)
+        pages = device.choose(
+            cut.marks, self._places, web.tie_break_orders[number], cut.missing, web.k
+        )
         seen = self._visit(pages, number)
         found = self._per_formula(pasts.owners, seen.changed)
         gain = found * 0.0 if gains is None else self._gain(pasts, scores, cut.order, seen, gains)
-        return Step(device.host(found).astype(np.int64), device.host(gain), device.host(before))
+        return BatchStep(
+            device.to_numpy(found).astype(np.int64), device.to_numpy(gain), device.to_numpy(before)
+        )
 
     def _per_formula(self, owners: Array, values: Array) -> Array:
-        return added_up(self._device.xp, owners, values, len(self._formulas))
+        return sum_by_group(self._device.xp, owners, values, len(self._formulas))
 
     def keep(self, places: NDArray[np.int64]) -> None:
         """Go on with some of the formulas."""
@@ -162,9 +168,9 @@ class Batch:
     def _only(self, kept: Array) -> None:
         numbers = self._device.xp.cumsum(kept, dtype=np.int32) - 1
         self._places = numbers[self._places]
-        self._pasts = self._pasts.only(kept)
+        self._pasts = self._pasts.select(kept)
 
-    def _cut(self, scores: Array) -> _Cut:
+    def _cut(self, scores: Array) -> _SelectionCut:
         """Find the score at which k pages are reached."""
         xp, pasts, k = self._device.xp, self._pasts, self._web.k
         order = xp.argsort(-scores, kind="stable")
@@ -176,25 +182,27 @@ class Batch:
         above, level = scores > lowest, scores == lowest
         sure = self._per_formula(pasts.owners, above * pasts.sizes)
         marks = above * np.uint8(ABOVE) + level * np.uint8(LEVEL)
-        return _Cut(order, marks.astype(np.uint8), (k - sure).astype(np.int32))
+        return _SelectionCut(order, marks.astype(np.uint8), (k - sure).astype(np.int32))
 
-    def _visit(self, pages: Array, number: int) -> _Seen:
+    def _visit(self, pages: Array, number: int) -> _HistoryVisits:
         """Visit pages; return how many of each past were visited, and how many had changed."""
         xp, device, pasts = self._device.xp, self._device, self._pasts
-        numbers, counts = device.look(self._places, self._stale, pages, len(pasts))
+        numbers, counts = device.refresh_copies(self._places, self._stale, pages, len(pasts))
         some = xp.flatnonzero(counts)
-        children = self._looked_at(pasts.only(some // 2), some % 2 == 1, number)
-        kinds, firsts = device.alike(children.owners, children.sums)
-        sizes = added_up(xp, kinds, counts[some], len(firsts)).astype(np.int64)
+        children = self._looked_at(pasts.select(some // 2), some % 2 == 1, number)
+        kinds, firsts = device.number_equal_rows(children.owners, children.sums)
+        sizes = sum_by_group(xp, kinds, counts[some], len(firsts)).astype(np.int64)
         into = xp.zeros(len(counts), np.int32)
         into[some] = len(pasts) + kinds
-        device.move(self._places, pages, numbers, into)
-        seen = _Seen(counts[0::2] + counts[1::2], counts[1::2])
+        device.reassign_pages(self._places, pages, numbers, into)
+        seen = _HistoryVisits(counts[0::2] + counts[1::2], counts[1::2])
         left = replace(pasts, sizes=pasts.sizes - seen.visited)
-        self._pasts = joined(xp, left, replace(children.only(firsts), sizes=sizes))
+        self._pasts = concatenate_histories(xp, left, replace(children.select(firsts), sizes=sizes))
         return seen
 
-    def _gain(self, pasts: Pasts, scores: Array, order: Array, seen: _Seen, gains: Array) -> Array:
+    def _gain(
+        self, pasts: HistoryTable, scores: Array, order: Array, seen: _HistoryVisits, gains: Array
+    ) -> Array:
         """Return the discounted gain of the finds, in the mean over the order of equal scores."""
         xp = self._device.xp
         order = order[seen.visited[order] > 0]
@@ -202,9 +210,9 @@ class Batch:
         first = xp.ones(len(order), np.bool_)
         first[1:] = (values[1:] != values[:-1]) | (owners[1:] != owners[:-1])
         groups = xp.cumsum(first) - 1
-        sizes = added_up(xp, groups, seen.visited[order], len(order)).astype(np.int64)
-        hits = added_up(xp, groups, seen.changed[order], len(order))
+        sizes = sum_by_group(xp, groups, seen.visited[order], len(order)).astype(np.int64)
+        hits = sum_by_group(xp, groups, seen.changed[order], len(order))
         ends = xp.cumsum(sizes)[groups] - self._web.k * owners.astype(np.int64)
         sizes, hits = sizes[groups], hits[groups] * first
         worth = hits * (gains[ends] - gains[ends - sizes]) / sizes
-        return self._per_formula(owners, xp.rint(worth * FINEST)) / FINEST
+        return self._per_formula(owners, xp.rint(worth * GAIN_RESOLUTION)) / GAIN_RESOLUTION

@@ -6,32 +6,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.histories import ABOVE, LEVEL, Array, Pasts
-from freshet.core.tie_break import scrambled
+from freshet.backtest.gpu.histories import ABOVE, LEVEL, Array, HistoryTable
+from freshet.core.tie_break import splitmix64
 from freshet.formula.expression import Formula
-from freshet.formula.program import program
-from freshet.formula.variables import Clock, known_for
+from freshet.formula.program import compile_formula
+from freshet.formula.variables import WeightClock, variable_set
 
 
-class Processor:
+class CpuDevice:
     """Does every step by array code."""
 
     xp: Any = np
-    cells = 2**25
+    max_cells = 2**25
 
-    def host(self, array: Array) -> NDArray[Any]:
+    def to_numpy(self, array: Array) -> NDArray[Any]:
         """Return the array itself."""
         return np.asarray(array)
 
-    def ranking(self, formulas: Sequence[Formula], clock: Clock) -> "_Compiled":
+    def ranking(self, formulas: Sequence[Formula], clock: WeightClock) -> "_CompiledRanking":
         """Make formulas ready to be computed."""
-        return _Compiled(formulas, clock)
+        return _CompiledRanking(formulas, clock)
 
     def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
         """Return the pages above and the first of those at level, k for each formula.
 
         >>> marks, places = np.array([ABOVE, LEVEL]), np.array([[1, 0, 1, 1]])
-        >>> Processor().choose(marks, places, np.array([3, 2, 1, 0]), np.array([1]), 2).tolist()
+        >>> CpuDevice().choose(marks, places, np.array([3, 2, 1, 0]), np.array([1]), 2).tolist()
         [[3, 1]]
         """
         drawn = marks[places[:, order]]
@@ -39,24 +39,26 @@ class Processor:
         lucky = level & (np.cumsum(level, axis=1) <= missing[:, None])
         return order[np.nonzero((drawn == ABOVE) | lucky)[1].reshape(-1, k)]
 
-    def look(self, places: Array, stale: Array, pages: Array, count: int) -> tuple[Array, Array]:
+    def refresh_copies(
+        self, places: Array, stale: Array, pages: Array, count: int
+    ) -> tuple[Array, Array]:
         """Make chosen copies fresh; return twice their pasts, one more where they were stale."""
         rows = np.arange(len(pages))[:, None]
         numbers = 2 * places[rows, pages] + stale[rows, pages]
         stale[rows, pages] = False
         return numbers, np.bincount(numbers.ravel(), minlength=2 * count)
 
-    def move(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
         """Put chosen pages into the pasts that their numbers lead to."""
         places[np.arange(len(pages))[:, None], pages] = into[numbers]
 
-    def alike(self, owners: Array, sums: Array) -> tuple[Array, Array]:
+    def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
         """Number equal pasts alike, by a hash of their bits; where two clash, by another."""
         salt = np.uint64(0)
         while True:
             hashed = owners.astype(np.uint64) + salt
             for column in sums.T:
-                hashed = scrambled(hashed ^ column.view(np.uint64))
+                hashed = splitmix64(hashed ^ column.view(np.uint64))
             _, firsts, numbers = np.unique(hashed, return_index=True, return_inverse=True)
             same = (sums[firsts[numbers]] == sums).all(axis=1) & (owners[firsts[numbers]] == owners)
             if same.all():
@@ -64,19 +66,19 @@ class Processor:
             salt += np.uint64(1 << 32)
 
 
-class _Compiled:
+class _CompiledRanking:
     """Computes one formula after the other."""
 
-    def __init__(self, formulas: Sequence[Formula], clock: Clock) -> None:
+    def __init__(self, formulas: Sequence[Formula], clock: WeightClock) -> None:
         self._formulas = formulas
-        self._clock: Clock = clock
+        self._clock: WeightClock = clock
 
-    def values(self, pasts: Pasts, number: int) -> Array:
+    def values(self, pasts: HistoryTable, number: int) -> Array:
         """Return the score of every past in a cycle, by the formula that it belongs to."""
-        ages = (number - pasts.seen).astype(np.float64)
+        ages = (number - pasts.last_visits).astype(np.float64)
         values = np.empty(len(pasts))
         for owner, formula in enumerate(self._formulas):
             mine = np.flatnonzero(pasts.owners == owner)
-            told = known_for(formula.names, self._clock).told(pasts.sums[mine], ages[mine])
-            values[mine] = program(formula).values(told, len(mine))
+            told = variable_set(formula.variables, self._clock).values(pasts.sums[mine], ages[mine])
+            values[mine] = compile_formula(formula).evaluate(told, len(mine))
         return values

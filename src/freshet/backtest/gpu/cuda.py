@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, with_names
-from freshet.backtest.gpu.histories import Array, Pasts
+from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, define_constants
+from freshet.backtest.gpu.histories import Array, HistoryTable
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula
 from freshet.formula.kernels import NAME
-from freshet.formula.program import Program, program
-from freshet.formula.variables import ALL, Clock
+from freshet.formula.program import FormulaProgram, compile_formula
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 
 _CELL_BYTES, _MOST_CELLS = 64, 2**28
 _THREADS, _MOST_THREADS = 128, 1024
 _FEWEST_STEPS = 16
 
 
-class Graphics:
+class CudaDevice:
     """Arrays of cupy, which is an argument, on the first GPU; programs are interpreted there."""
 
     def __init__(self, cupy: Any) -> None:
@@ -35,7 +35,7 @@ class Graphics:
             raise UsageError(
                 f"device 'cuda': no GPU can be used ({error}); use the device cpu"
             ) from error
-        self.cells = min(_MOST_CELLS, int(free) // _CELL_BYTES)
+        self.max_cells = min(_MOST_CELLS, int(free) // _CELL_BYTES)
         self._choose = self._kernel("choose", CHOOSE)
         self._look = self._kernel("look", LOOK)
         self._move = self._kernel("move", MOVE)
@@ -43,19 +43,19 @@ class Graphics:
 
     def _kernel(self, name: str, source: str, **names: int) -> Any:
         # A product and a sum are rounded one after the other, as on the processor.
-        return self.xp.RawKernel(with_names(source, names), name, options=("--fmad=false",))
+        return self.xp.RawKernel(define_constants(source, names), name, options=("--fmad=false",))
 
-    def host(self, array: Array) -> NDArray[Any]:
+    def to_numpy(self, array: Array) -> NDArray[Any]:
         """Return an array as one of numpy."""
         return np.asarray(self.xp.asnumpy(array))
 
-    def ranking(self, formulas: Sequence[Formula], clock: Clock) -> "_Interpreted":
+    def ranking(self, formulas: Sequence[Formula], clock: WeightClock) -> "_InterpretedRanking":
         """Make formulas ready to be computed."""
-        programs = [program(formula) for formula in formulas]
+        programs = [compile_formula(formula) for formula in formulas]
         longest = max((len(each.steps) for each in programs), default=1)
         room = max(_FEWEST_STEPS, 1 << (longest - 1).bit_length())
         kernel = self._kernel("values", VALUES, ROOM=room, BY_CYCLE=int(clock == "cycle"))
-        return _Interpreted(self.xp, kernel, programs)
+        return _InterpretedRanking(self.xp, kernel, programs)
 
     def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
         """Return k pages for each formula, a row each, in the order of their lots."""
@@ -65,7 +65,9 @@ class Graphics:
         self._choose((formulas,), (_MOST_THREADS,), given)
         return chosen
 
-    def look(self, places: Array, stale: Array, pages: Array, count: int) -> tuple[Array, Array]:
+    def refresh_copies(
+        self, places: Array, stale: Array, pages: Array, count: int
+    ) -> tuple[Array, Array]:
         """Make chosen copies fresh; return a number for each, and how often each number came."""
         numbers = self.xp.empty(pages.shape, np.int32)
         counts = self.xp.zeros(2 * count, np.int32)
@@ -73,12 +75,12 @@ class Graphics:
         self._look(grid, (_THREADS,), (*sizes, places, stale, pages, numbers, counts))
         return numbers, counts
 
-    def move(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
         """Put chosen pages into the pasts that their numbers lead to."""
         grid, sizes = _grid(pages.size), _sizes(places, pages)
         self._move(grid, (_THREADS,), (*sizes, places, pages, numbers, into))
 
-    def alike(self, owners: Array, sums: Array) -> tuple[Array, Array]:
+    def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
         """Number equal pasts of a formula alike; return the numbers, and the first of each."""
         count = len(owners)
         slots = 1 << (2 * count).bit_length()
@@ -90,10 +92,10 @@ class Graphics:
         return numbers[same], self.xp.flatnonzero(is_first)
 
 
-class _Interpreted:
+class _InterpretedRanking:
     """Programs one after the other in the device's memory; a thread computes one past."""
 
-    def __init__(self, xp: Any, kernel: Any, programs: Sequence[Program]) -> None:
+    def __init__(self, xp: Any, kernel: Any, programs: Sequence[FormulaProgram]) -> None:
         self._xp = xp
         self._kernel = kernel
         firsts = [0, *accumulate(len(each.steps) for each in programs)]
@@ -103,20 +105,20 @@ class _Interpreted:
         numbers = np.concatenate([np.zeros(0), *(each.numbers for each in programs)])
         self._programs = tuple(map(xp.asarray, (np.array(firsts, np.int32), steps, numbers)))
 
-    def values(self, pasts: Pasts, number: int) -> Array:
+    def values(self, pasts: HistoryTable, number: int) -> Array:
         """Return the score of every past in a cycle, by the formula that it belongs to."""
         count = len(pasts)
         values = self._xp.empty(count)
-        known = (np.int32(count), np.int32(number), pasts.owners, pasts.seen, pasts.sums)
+        known = (np.int32(count), np.int32(number), pasts.owners, pasts.last_visits, pasts.sums)
         self._kernel(_grid(count), (_THREADS,), (*known, *self._programs, values))
         return values
 
 
-def _numbered(each: Program) -> NDArray[np.int32]:
+def _numbered(each: FormulaProgram) -> NDArray[np.int32]:
     """Return steps in rows of four whose names have the numbers that all programs share."""
     steps = np.zeros((len(each.steps), 4), np.int32)
     steps[:, :3] = each.steps
-    numbers = np.array([*(ALL.index(name) for name in each.names), 0], np.int32)
+    numbers = np.array([*(PAPER_VARIABLES.index(name) for name in each.variables), 0], np.int32)
     named = steps[:, 0] == NAME
     steps[named, 1] = numbers[steps[named, 1]]
     return steps

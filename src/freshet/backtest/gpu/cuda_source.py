@@ -7,11 +7,11 @@ from freshet.formula import kernels
 
 _CODES = ("NUMBER", "NAME", "ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "LOG", "POW", "EXP")
 _NAMES = ("N", "CHANGES", "AGE", "CG", "NAD", "SAD", "AAD", "GAD")
-_SUMS = ("LOOKS", "SEEN", "CLOCK", "LAST", "RISING", "DOUBLING", "WIDTH")
-_BOUNDS = ("LARGEST", "SMALLEST_DIVISOR")
+_SUMS = ("LOOKS", "SEEN", "CLOCK", "LAST", "RISING", "DOUBLING", "SUM_COUNT")
+_BOUNDS = ("LARGEST_VALUE", "SMALLEST_DIVISOR")
 
 
-def with_names(source: str, names: Mapping[str, int]) -> str:
+def define_constants(source: str, names: Mapping[str, int]) -> str:
     """Put what names stand for before a kernel."""
     shared = {name: getattr(kernels, name) for name in (*_CODES, *_NAMES, *_SUMS, *_BOUNDS)}
     marks = {name: getattr(histories, name) for name in ("LEVEL", "ABOVE")}
@@ -21,7 +21,7 @@ def with_names(source: str, names: Mapping[str, int]) -> str:
 
 VALUES = r"""
 __device__ double cut(double value) {
-    return isnan(value) ? 0.0 : fmin(fmax(value, -LARGEST), LARGEST) + 0.0;
+    return isnan(value) ? 0.0 : fmin(fmax(value, -LARGEST_VALUE), LARGEST_VALUE) + 0.0;
 }
 
 __device__ double applied(int code, double left, double right) {
@@ -57,7 +57,7 @@ extern "C" __global__ void values(
     int past = blockIdx.x * blockDim.x + threadIdx.x;
     if (past >= count) return;
     double made[ROOM];
-    const double* mine = sums + (long long)past * WIDTH;
+    const double* mine = sums + (long long)past * SUM_COUNT;
     double age = number - seen[past];
     int first = firsts[owners[past]], size = firsts[owners[past] + 1] - first;
     for (int place = 0; place < size; place++) {
@@ -166,7 +166,7 @@ __device__ unsigned long long scrambled(unsigned long long value) {
 }
 
 __device__ bool equal(const double* one, const double* other) {
-    for (int place = 0; place < WIDTH; place++)
+    for (int place = 0; place < SUM_COUNT; place++)
         if (one[place] != other[place]) return false;
     return true;
 }
@@ -176,16 +176,16 @@ extern "C" __global__ void alike(
 ) {
     int past = blockIdx.x * blockDim.x + threadIdx.x;
     if (past >= count) return;
-    const double* mine = sums + (long long)past * WIDTH;
+    const double* mine = sums + (long long)past * SUM_COUNT;
     unsigned long long hashed = owners[past];
-    for (int place = 0; place < WIDTH; place++)
+    for (int place = 0; place < SUM_COUNT; place++)
         hashed = scrambled(hashed ^ (unsigned long long)__double_as_longlong(mine[place]));
     int slot = (int)(hashed & (unsigned long long)last_slot);
     while (true) {
         int held = atomicCAS(table + slot, -1, past);
         if (held < 0) held = past;
         bool found = held == past || owners[held] == owners[past];
-        if (found && equal(sums + (long long)held * WIDTH, mine)) {
+        if (found && equal(sums + (long long)held * SUM_COUNT, mine)) {
             same[past] = held;
             return;
         }

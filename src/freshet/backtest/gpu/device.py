@@ -10,36 +10,36 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.cpu import Processor
-from freshet.backtest.gpu.cuda import Graphics
-from freshet.backtest.gpu.histories import Array, Pasts
+from freshet.backtest.gpu.cpu import CpuDevice
+from freshet.backtest.gpu.cuda import CudaDevice
+from freshet.backtest.gpu.histories import Array, HistoryTable
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula
-from freshet.formula.variables import Clock
+from freshet.formula.variables import WeightClock
 
 DEVICES = ("cpu", "cuda")
 
 
-class Ranking(Protocol):
+class BatchRanking(Protocol):
     """Computes the formulas of a batch."""
 
-    def values(self, pasts: Pasts, number: int) -> Array:
+    def values(self, pasts: HistoryTable, number: int) -> Array:
         """Return the score of every past in a cycle, by the formula that it belongs to."""
         ...
 
 
-class Device(Protocol):
+class ArrayDevice(Protocol):
     """Makes arrays, and does what needs more than array code to be quick."""
 
     xp: Any
-    cells: int
+    max_cells: int
     """How many formulas times pages are crawled at a time."""
 
-    def host(self, array: Array) -> NDArray[Any]:
+    def to_numpy(self, array: Array) -> NDArray[Any]:
         """Return an array as one of numpy."""
         ...
 
-    def ranking(self, formulas: Sequence[Formula], clock: Clock) -> Ranking:
+    def ranking(self, formulas: Sequence[Formula], clock: WeightClock) -> BatchRanking:
         """Make formulas ready to be computed."""
         ...
 
@@ -51,29 +51,31 @@ class Device(Protocol):
         """
         ...
 
-    def look(self, places: Array, stale: Array, pages: Array, count: int) -> tuple[Array, Array]:
+    def refresh_copies(
+        self, places: Array, stale: Array, pages: Array, count: int
+    ) -> tuple[Array, Array]:
         """Make chosen copies fresh; return a number for each, and how often each number came.
 
         The number is twice that of the page's past, and one more where the copy was stale.
         """
         ...
 
-    def move(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
         """Put chosen pages into the pasts that their numbers lead to."""
         ...
 
-    def alike(self, owners: Array, sums: Array) -> tuple[Array, Array]:
+    def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
         """Number equal pasts of a formula alike; return the numbers, and the first of each."""
         ...
 
 
-def open_device(name: str) -> Device:
+def open_device(name: str) -> ArrayDevice:
     """Return a device by its name; that of a GPU needs a package that is not always there."""
     if name == "cpu":
-        return Processor()
+        return CpuDevice()
     if name != "cuda":
         raise UsageError(f"device {name!r} is unknown; use one of {', '.join(DEVICES)}")
-    return Graphics(_cupy())
+    return CudaDevice(_cupy())
 
 
 def _cupy() -> Any:

@@ -14,33 +14,35 @@ BELOW, LEVEL, ABOVE = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Pasts:
+class HistoryTable:
     """Whose formula it is, the cycle of the last look, the sums that are kept, and the pages."""
 
     owners: Array
-    seen: Array
+    last_visits: Array
     sums: Array
     sizes: Array
 
     def __len__(self) -> int:
         return len(self.owners)
 
-    def only(self, kept: Array) -> "Pasts":
+    def select(self, kept: Array) -> "HistoryTable":
         """Return some of the pasts."""
-        return Pasts(self.owners[kept], self.seen[kept], self.sums[kept], self.sizes[kept])
+        return HistoryTable(
+            self.owners[kept], self.last_visits[kept], self.sums[kept], self.sizes[kept]
+        )
 
 
-def joined(xp: Any, one: Pasts, other: Pasts) -> Pasts:
+def concatenate_histories(xp: Any, one: HistoryTable, other: HistoryTable) -> HistoryTable:
     """Return the pasts of both."""
-    return Pasts(
+    return HistoryTable(
         xp.concatenate([one.owners, other.owners]),
-        xp.concatenate([one.seen, other.seen]),
+        xp.concatenate([one.last_visits, other.last_visits]),
         xp.concatenate([one.sums, other.sums]),
         xp.concatenate([one.sizes, other.sizes]),
     )
 
 
-def after_look(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: bool) -> Array:
+def update_sums(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: bool) -> Array:
     """Return sums after one more look each, as ``core.ranking`` keeps them.
 
     Halving is exact: only the exponent moves.
@@ -59,10 +61,10 @@ def after_look(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: b
     return xp.stack(columns, axis=1)
 
 
-def added_up(xp: Any, groups: Array, values: Array, count: int) -> Array:
+def sum_by_group(xp: Any, groups: Array, values: Array, count: int) -> Array:
     """Return the sum of the values of every group, exact as long as they are whole numbers.
 
-    >>> added_up(np, np.array([1, 0, 1]), np.array([5, 2, 3]), 3).tolist()
+    >>> sum_by_group(np, np.array([1, 0, 1]), np.array([5, 2, 3]), 3).tolist()
     [2.0, 8.0, 0.0]
     """
     sums = xp.zeros(count)

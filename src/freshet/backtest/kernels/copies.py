@@ -6,15 +6,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.tables import Truths
-from freshet.core.types import Flags, Floats
+from freshet.core.tables import BoolArray
+from freshet.core.types import FlagArray, FloatArray
 
 HIGHEST_BIT = 128
 
 
 @njit(cache=True, nogil=True)
-def change(
-    bits: Flags, number: int, stale: Truths, missed: tuple[NDArray[Any], ...]
+def apply_changes(
+    bits: FlagArray, number: int, stale: BoolArray, missed: tuple[NDArray[Any], ...]
 ) -> tuple[int, int]:
     """Let pages change whose bit is set; return how many did and how many copies that made stale.
 
@@ -41,7 +41,9 @@ def change(
 
 
 @njit(cache=True, nogil=True)
-def stale_sums(stale: Truths, since: NDArray[Any], weights: Floats) -> tuple[int, int, float]:
+def sum_stale_copies(
+    stale: BoolArray, since: NDArray[Any], weights: FloatArray
+) -> tuple[int, int, float]:
     """Return over the stale copies: how many, the sum of their cycles and that of weights."""
     count, cycles, weight = 0, 0, 0.0
     for page in range(len(stale)):
@@ -53,9 +55,9 @@ def stale_sums(stale: Truths, since: NDArray[Any], weights: Floats) -> tuple[int
 
 
 @njit(cache=True, nogil=True)
-def next_changes(
-    times: Floats, starts: NDArray[Any], places: NDArray[Any], moment: float
-) -> tuple[NDArray[Any], Floats]:
+def find_next_changes(
+    times: FloatArray, starts: NDArray[Any], places: NDArray[Any], moment: float
+) -> tuple[NDArray[Any], FloatArray]:
     """Return each page's first time after a moment: where it stands, and infinity for none."""
     found, when = np.empty(len(places), np.int64), np.full(len(places), np.inf)
     for number in range(len(places)):

@@ -3,12 +3,12 @@
 import numpy as np
 from numba import njit
 
-from freshet.core.tables import Truths
-from freshet.core.types import Indices
+from freshet.core.tables import BoolArray
+from freshet.core.types import IndexArray
 
 
 @njit(cache=True, nogil=True)
-def fill(changed: Truths, unknown: Truths) -> None:
+def impute_cells(changed: BoolArray, unknown: BoolArray) -> None:
     """Set the unknown cells of pages, a row each, to what their earlier runs make likely."""
     often = np.zeros(changed.shape[1] + 1, np.int32)
     for page in range(len(changed)):
@@ -17,7 +17,7 @@ def fill(changed: Truths, unknown: Truths) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fill_page(changed: Truths, unknown: Truths, often: Indices) -> None:
+def _fill_page(changed: BoolArray, unknown: BoolArray, often: IndexArray) -> None:
     """Set the unknown cells of one page; ``often`` counts the runs of each length."""
     run, usual, begun = 0, -1, False
     for cycle in range(len(changed)):
@@ -34,6 +34,6 @@ def _fill_page(changed: Truths, unknown: Truths, often: Indices) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _more_usual(run: int, usual: int, often: Indices) -> bool:
+def _more_usual(run: int, usual: int, often: IndexArray) -> bool:
     ahead = often[run] - often[usual]
     return bool(ahead > 0 or (ahead == 0 and run < usual))

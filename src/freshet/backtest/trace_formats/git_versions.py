@@ -9,40 +9,40 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freshet.archive.importers.base import Arrival
-from freshet.backtest.trace_formats.day_table_builder import Daybook, day_of
+from freshet.archive.importers.base import Observation
+from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
 from freshet.core.settings import LimitSettings
-from freshet.core.tables import DayTable
-from freshet.core.types import Indices, Outcome, Snapshot, View
-from freshet.record.parsed_visit import see
+from freshet.core.tables import PageDayTable
+from freshet.core.types import IndexArray, Outcome, Snapshot, View
+from freshet.record.parsed_visit import parse_visit
 
 FOREVER = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a page showed last, and on which day; ``there`` until a commit took it away."""
+class PageVersionState:
+    """What a page showed last, and on which day; ``is_present`` until a commit took it away."""
 
     text_hash: int
     links: frozenset[str]
     day: int
-    there: bool = True
-    deleted: bool = False
+    is_present: bool = True
+    is_deleted: bool = False
 
 
-class Versions:
+class GitVersions:
     """The versions of a repository's pages, taken in one commit after the other."""
 
     def __init__(self) -> None:
-        self._book = Daybook()
-        self._seen: dict[int, Seen] = {}
+        self._book = DayTableBuilder()
+        self._seen: dict[int, PageVersionState] = {}
         self._runs: set[int] = set()
         self._stays: list[tuple[int, int, int]] = []
         self._limits = LimitSettings()
 
-    def take(self, arrival: Arrival) -> None:
+    def add(self, arrival: Observation) -> None:
         """Take in what a commit wrote of a page, or that it deleted it."""
-        page, day = self._book.page(arrival.source, arrival.url), day_of(arrival.time)
+        page, day = self._book.page_index(arrival.source, arrival.url), day_of(arrival.time)
         self._runs.add(day)
         view = self._view(arrival.snapshot)
         before = self._seen.get(page)
@@ -52,37 +52,39 @@ class Versions:
             self._seen[page] = self._look(page, day, view, before)
         elif before is not None:
             deleted = arrival.outcome is Outcome.GONE
-            self._seen[page] = replace(before, there=False, deleted=deleted)
+            self._seen[page] = replace(before, is_present=False, is_deleted=deleted)
 
-    def table(self) -> DayTable:
+    def build(self) -> PageDayTable:
         """Return a row for every version, and for every run that left a page as it was."""
         for page, seen in self._seen.items():
             self._end_stay(page, seen, FOREVER)
         stays = np.array(self._stays, np.int32).reshape(-1, 3)
-        self._book.note_same(*_unwritten(stays, np.array(sorted(self._runs), np.int32)))
-        return self._book.table()
+        self._book.add_unchanged_looks(*_unwritten(stays, np.array(sorted(self._runs), np.int32)))
+        return self._book.build()
 
-    def _look(self, page: int, day: int, view: View, before: Seen | None) -> Seen:
+    def _look(
+        self, page: int, day: int, view: View, before: PageVersionState | None
+    ) -> PageVersionState:
         """Put down how a version differs from the one before, if there was one."""
         links = frozenset(view.links.urls)
         if before is not None:
-            changed = before.deleted or view.text_hash != before.text_hash
-            self._book.note(page, day, changed, len(links - before.links))
-        return Seen(view.text_hash, links, day)
+            changed = before.is_deleted or view.text_hash != before.text_hash
+            self._book.add_look(page, day, changed, len(links - before.links))
+        return PageVersionState(view.text_hash, links, day)
 
-    def _end_stay(self, page: int, seen: Seen, day: int) -> None:
-        if seen.there:
+    def _end_stay(self, page: int, seen: PageVersionState, day: int) -> None:
+        if seen.is_present:
             self._stays.append((page, seen.day, day))
 
     def _view(self, snapshot: Snapshot | None) -> View | None:
         """Return what a version shows; nothing where it is no look."""
         if snapshot is None:
             return None
-        sight = see(snapshot, self._limits)
+        sight = parse_visit(snapshot, self._limits)
         return sight.view if sight.outcome.is_look else None
 
 
-def _unwritten(stays: Indices, runs: Indices) -> tuple[Indices, Indices]:
+def _unwritten(stays: IndexArray, runs: IndexArray) -> tuple[IndexArray, IndexArray]:
     """Return page and day of every run within a stay (page, first day, last day), ends left out.
 
     >>> stays, runs = np.array([[7, 1, 4], [8, 3, 9]]), np.array([1, 2, 3, 5])

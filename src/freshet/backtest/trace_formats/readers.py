@@ -10,123 +10,127 @@ from itertools import islice
 from pathlib import Path
 
 from freshet.archive.importers import bing, csv, git
-from freshet.archive.importers.base import Arrival, Reader
-from freshet.backtest.trace_formats.day_table_builder import Daybook, day_of
-from freshet.backtest.trace_formats.git_versions import Versions
-from freshet.core.errors import NotFound
-from freshet.core.progress import Progress, silent
-from freshet.core.tables import DayTable
+from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
+from freshet.backtest.trace_formats.git_versions import GitVersions
+from freshet.core.errors import NotFoundError
+from freshet.core.progress import ProgressCallback, ignore_progress
+from freshet.core.tables import PageDayTable
 from freshet.core.types import Page
 from freshet.record.store import CollectionStore
 
-TOLD_EVERY = 5_000
-PAGES_AT_ONCE = 500
+PROGRESS_EVERY = 5_000
+PAGE_BATCH = 500
 
 
-def mute(text: str) -> None:
+def ignore_note(text: str) -> None:
     """Say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadListener:
     """Who is told how far the reading is, and what could not be read."""
 
-    progress: Progress = silent
-    note: Callable[[str], None] = mute
+    progress: ProgressCallback = ignore_progress
+    note: Callable[[str], None] = ignore_note
 
 
-UNTOLD = Told()
+SILENT_LISTENER = ReadListener()
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class HistorySource:
     """A history to be read, all of it or one part, and who is told."""
 
-    where: Path
+    path: Path
     part: str = ""
-    told: Told = UNTOLD
+    listener: ReadListener = SILENT_LISTENER
 
 
-def days_of_csv(recording: Recording) -> DayTable:
+def read_csv_days(recording: HistorySource) -> PageDayTable:
     """Return the days of a CSV file of observations."""
-    return _reported(csv.read(recording.where), recording)
+    return _reported(csv.read(recording.path), recording)
 
 
-def days_of_bing(recording: Recording) -> DayTable:
+def read_bing_days(recording: HistorySource) -> PageDayTable:
     """Return the days of the public Bing crawl histories."""
-    return _reported(bing.read(recording.where), recording)
+    return _reported(bing.read(recording.path), recording)
 
 
-def days_of_git(recording: Recording) -> DayTable:
+def read_git_days(recording: HistorySource) -> PageDayTable:
     """Return the days of a scraping repository: each file a page, its runs told by its commits."""
-    versions = Versions()
-    for arrival in _arrivals(git.read(recording.where), recording):
-        versions.take(arrival)
-    return versions.table()
+    versions = GitVersions()
+    for arrival in _arrivals(git.read(recording.path), recording):
+        versions.add(arrival)
+    return versions.build()
 
 
-def days_of_collection(recording: Recording) -> DayTable:
+def read_collection_days(recording: HistorySource) -> PageDayTable:
     """Return the days of a collection's pages, all of them or those of one source."""
-    book = Daybook()
-    with CollectionStore.open(recording.where) as collection:
+    book = DayTableBuilder()
+    with CollectionStore.open(recording.path) as collection:
         total = collection.catalog.counts().pages
         pages = collection.catalog.pages(source=recording.part or None)
         for number, batch in enumerate(_batches(pages)):
-            recording.told.progress(number * PAGES_AT_ONCE, total)
+            recording.listener.progress(number * PAGE_BATCH, total)
             _note_pages(book, collection, batch)
-    found = book.table()
+    found = book.build()
     if recording.part and not found.urls:
-        raise NotFound(f"no page has source {recording.part!r}; 'freshet list' shows the sources")
+        raise NotFoundError(
+            f"no page has source {recording.part!r}; 'freshet list' shows the sources"
+        )
     return found
 
 
-READERS: Mapping[str, Callable[[Recording], DayTable]] = {
-    "csv": days_of_csv,
-    "bing": days_of_bing,
-    "git": days_of_git,
-    "catalog": days_of_collection,
+DAY_READERS: Mapping[str, Callable[[HistorySource], PageDayTable]] = {
+    "csv": read_csv_days,
+    "bing": read_bing_days,
+    "git": read_git_days,
+    "catalog": read_collection_days,
 }
 
 
-def _reported(reader: Reader, recording: Recording) -> DayTable:
+def _reported(reader: HistoryReader, recording: HistorySource) -> PageDayTable:
     """Return the days of a history that tells of changes itself."""
-    book = Daybook()
+    book = DayTableBuilder()
     for arrival in _arrivals(reader, recording):
-        page = book.page(arrival.source, arrival.url, arrival.importance)
+        page = book.page_index(arrival.source, arrival.url, arrival.importance)
         if arrival.change is not None:
             change = arrival.change
-            book.note(page, day_of(arrival.time), change.changed, change.new_link_count)
-    return book.table()
+            book.add_look(page, day_of(arrival.time), change.changed, change.new_link_count)
+    return book.build()
 
 
-def _arrivals(reader: Reader, recording: Recording) -> Iterator[Arrival]:
+def _arrivals(reader: HistoryReader, recording: HistorySource) -> Iterator[Observation]:
     """Yield what can be read, and say at the end how much could not."""
     bad, first = 0, ""
     for number, item in enumerate(reader):
-        if number % TOLD_EVERY == 0:
-            recording.told.progress(reader.done, reader.total)
-        if isinstance(item, Arrival):
+        if number % PROGRESS_EVERY == 0:
+            recording.listener.progress(reader.done, reader.total)
+        if isinstance(item, Observation):
             yield item
         else:
             bad, first = bad + 1, first or f"{item.place}: {item.why}"
     for text in reader.notes:
-        recording.told.note(text)
+        recording.listener.note(text)
     if bad:
-        recording.told.note(f"{recording.where}: {bad} could not be read, the first being {first}")
+        recording.listener.note(
+            f"{recording.path}: {bad} could not be read, the first being {first}"
+        )
 
 
 def _batches(pages: Iterator[Page]) -> Iterator[list[Page]]:
-    while batch := list(islice(pages, PAGES_AT_ONCE)):
+    while batch := list(islice(pages, PAGE_BATCH)):
         yield batch
 
 
-def _note_pages(book: Daybook, collection: CollectionStore, pages: list[Page]) -> None:
+def _note_pages(book: DayTableBuilder, collection: CollectionStore, pages: list[Page]) -> None:
     """Put down every compared look at some pages."""
-    overrides = collection.catalog.overrides([page.id for page in pages])
+    overrides = collection.catalog.setting_overrides([page.id for page in pages])
     for page in pages:
         settings = collection.settings.for_page(*overrides.get(page.id, ()))
-        place = book.page(page.source, page.url, settings.importance)
+        place = book.page_index(page.source, page.url, settings.importance)
         for row in collection.catalog.history(page.id):
             if row.visit.outcome.is_look and row.change is not None:
                 links = row.change.new_link_count
-                book.note(place, day_of(row.visit.time), row.change.changed, links)
+                book.add_look(place, day_of(row.visit.time), row.change.changed, links)

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from freshet.backtest.trace import Keys, Trace, page_table
-from freshet.core.errors import BadInput, NoSpace, UsageError
-from freshet.core.partial_files import held, part_of_output, remove_abandoned_parts
+from freshet.backtest.trace import PageGroupKeys, Trace, trace_page_table
+from freshet.core.errors import BadInputError, NoSpaceError, UsageError
+from freshet.core.partial_files import lock_partial, partial_path, remove_abandoned_partials
 
-FILE = "trace.json"
+MANIFEST_FILE = "trace.json"
 KIND, VERSION = "freshet trace", 1
 KEYS = ("hosts", "sites", "directories")
 
@@ -31,7 +31,7 @@ Column = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class TraceManifest:
     """What ``trace.json`` says of the columns beside it."""
 
     name: str
@@ -43,42 +43,42 @@ class Label:
     version: int = VERSION
 
 
-def require_new(folder: Path) -> None:
+def require_new_folder(folder: Path) -> None:
     """Refuse a folder that is there already."""
     if folder.exists():
         raise UsageError(f"{folder} is there already; give a folder that is not there yet")
 
 
-def save(trace: Trace, folder: Path) -> None:
+def save_trace(trace: Trace, folder: Path) -> None:
     """Write a trace into a new folder, which appears when it is whole."""
-    label = Label(
+    label = TraceManifest(
         trace.name, len(trace.pages), trace.cycles, trace.new_links is not None, trace.digest
     )
     with _appearing(folder) as part:
         for name, column in _columns(trace).items():
             _write(part / f"{name}.npy", column)
-        with (part / FILE).open("w", encoding="utf-8") as file:
+        with (part / MANIFEST_FILE).open("w", encoding="utf-8") as file:
             json.dump(asdict(label), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
 
 
-def open_saved(folder: Path) -> Trace:
+def open_saved_trace(folder: Path) -> Trace:
     """Return the trace of a folder, its columns mapped into memory."""
     label = _label(folder)
     wide, high = label.pages, label.cycles
     if not (isinstance(wide, int) and isinstance(high, int)):
-        raise _damaged(folder, f"{FILE} says {wide} pages and {high} cycles")
+        raise _damaged(folder, f"{MANIFEST_FILE} says {wide} pages and {high} cycles")
     if not (isinstance(label.name, str) and label.name.isprintable()):
-        raise _damaged(folder, f"{FILE} says the name {label.name!r}")
+        raise _damaged(folder, f"{MANIFEST_FILE} says the name {label.name!r}")
     packed = high, -(-wide // 8)
-    keys = Keys(*(_mapped(folder, name, np.uint64, (wide,)) for name in KEYS))
+    keys = PageGroupKeys(*(_mapped(folder, name, np.uint64, (wide,)) for name in KEYS))
     importance = _mapped(folder, "importance", np.float64, (wide,))
     if not np.all(np.isfinite(importance) & (importance >= 0)):
         raise _damaged(folder, "an importance is below 0 or no number")
     trace = Trace(
         label.name,
-        page_table(keys, importance),
+        trace_page_table(keys, importance),
         high,
         _mapped(folder, "changed", np.uint8, packed),
         _mapped(folder, "unknown", np.uint8, packed),
@@ -97,26 +97,28 @@ def _columns(trace: Trace) -> dict[str, Column]:
     return columns if trace.new_links is None else columns | {"new_links": trace.new_links}
 
 
-def _label(folder: Path) -> Label:
+def _label(folder: Path) -> TraceManifest:
     """Read what a folder says of its trace."""
-    file = folder / FILE
+    file = folder / MANIFEST_FILE
     if not file.is_file():
-        raise BadInput(f"{folder}: holds no {FILE}, so it is no saved trace; save one first")
+        raise BadInputError(
+            f"{folder}: holds no {MANIFEST_FILE}, so it is no saved trace; save one first"
+        )
     try:
         found = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise _damaged(folder, f"{FILE} cannot be read ({error})") from error
+        raise _damaged(folder, f"{MANIFEST_FILE} cannot be read ({error})") from error
     if not isinstance(found, dict) or found.get("kind") != KIND:
-        raise BadInput(f"{file}: does not tell of a {KIND}; give another folder")
+        raise BadInputError(f"{file}: does not tell of a {KIND}; give another folder")
     if found.get("version") is True or found.get("version") != VERSION:
-        raise BadInput(
+        raise BadInputError(
             f"{file}: is of version {found.get('version')}, and this Freshet reads {VERSION};"
             " save the trace with this one"
         )
     try:
-        return Label(**found)
+        return TraceManifest(**found)
     except TypeError as error:
-        raise _damaged(folder, f"{FILE} lacks or has too much ({error})") from error
+        raise _damaged(folder, f"{MANIFEST_FILE} lacks or has too much ({error})") from error
 
 
 def _mapped(folder: Path, name: str, kind: Any, shape: tuple[int, ...]) -> Column:
@@ -131,24 +133,24 @@ def _mapped(folder: Path, name: str, kind: Any, shape: tuple[int, ...]) -> Colum
     return np.asarray(column)
 
 
-def _damaged(folder: Path, why: str) -> BadInput:
-    return BadInput(f"{folder}: the saved trace is damaged: {why}; save it again")
+def _damaged(folder: Path, why: str) -> BadInputError:
+    return BadInputError(f"{folder}: the saved trace is damaged: {why}; save it again")
 
 
 @contextmanager
 def _appearing(folder: Path) -> Iterator[Path]:
     """Give a folder to write that takes its name once all went well, and only then."""
-    require_new(folder)
-    remove_abandoned_parts(folder)
-    part = part_of_output(folder)
+    require_new_folder(folder)
+    remove_abandoned_partials(folder)
+    part = partial_path(folder)
     try:
         part.mkdir()
-        with held(part):
+        with lock_partial(part):
             yield part
         part.rename(folder)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise NoSpace(
+        raise NoSpaceError(
             f"{folder}: cannot be written ({reason}); free space or choose another place"
         ) from error
     finally:

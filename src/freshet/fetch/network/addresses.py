@@ -23,9 +23,9 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 HIGHEST_PORT = 65_535
-PORTS = {"http:": 80, "https:": 443}
+DEFAULT_PORTS = {"http:": 80, "https:": 443}
 MAPPED_PREFIX = 96
-FORM = "a range such as 10.0.0.0/8 or 127.0.0.1/32:8000-8010"
+RANGE_FORM = "a range such as 10.0.0.0/8 or 127.0.0.1/32:8000-8010"
 
 _SPECIAL = tuple(
     (ip_network(network), what)
@@ -80,10 +80,10 @@ _LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa")
 _LOW_32_BITS = 0xFFFF_FFFF
 
 
-def why_special(address: Address | str) -> str | None:
+def special_purpose(address: Address | str) -> str | None:
     """Say what is special about an address, None where it is a public one.
 
-    >>> why_special("10.1.2.3"), why_special("64:ff9b::7f00:1"), why_special("8.8.8.8")
+    >>> special_purpose("10.1.2.3"), special_purpose("64:ff9b::7f00:1"), special_purpose("8.8.8.8")
     ('private', 'loopback', None)
     """
     plain = _plain(address)
@@ -93,14 +93,14 @@ def why_special(address: Address | str) -> str | None:
     if isinstance(plain, IPv4Address):
         return None
     if plain in _NAT64:
-        return why_special(IPv4Address(int(plain) & _LOW_32_BITS))
+        return special_purpose(IPv4Address(int(plain) & _LOW_32_BITS))
     if plain not in _GLOBAL_V6:
         return "not assigned"
     return "behind ISATAP" if int(plain) >> 32 & _LOW_32_BITS in _ISATAP else None
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class AddressRange:
     """A network, and the ports that are open in it."""
 
     network: Network
@@ -109,82 +109,82 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedRanges:
     """The special ranges that ``network.allow`` opens.
 
-    >>> allowed = Allowed.parse(["127.0.0.1/32:8000-8010", "fd00::/8"])
-    >>> allowed.opens("127.0.0.1", 8003), allowed.opens("127.0.0.1", 80)
+    >>> allowed = AllowedRanges.parse(["127.0.0.1/32:8000-8010", "fd00::/8"])
+    >>> allowed.allows("127.0.0.1", 8003), allowed.allows("127.0.0.1", 80)
     (True, False)
     """
 
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[AddressRange, ...] = ()
 
     @classmethod
-    def parse(cls, texts: Iterable[str]) -> "Allowed":
+    def parse(cls, texts: Iterable[str]) -> "AllowedRanges":
         """Read ranges as they stand in the settings."""
         return cls(tuple(_range(text) for text in texts))
 
-    def opens(self, address: Address | str, port: int) -> bool:
+    def allows(self, address: Address | str, port: int) -> bool:
         """Whether an address may be asked at a port although it is special."""
         plain = _plain(address)
         return any(plain in item.network for item in self._at(port))
 
-    def opens_port(self, port: int) -> bool:
+    def allows_port(self, port: int) -> bool:
         """Whether any special address may be asked at a port."""
         return any(self._at(port))
 
-    def _at(self, port: int) -> Iterator[Range]:
+    def _at(self, port: int) -> Iterator[AddressRange]:
         return (item for item in self.ranges if item.first_port <= port <= item.last_port)
 
 
-def refused(address: Address | str, port: int, allowed: Allowed, *, named: str = "") -> str | None:
+def why_address_refused(
+    address: Address | str, port: int, allowed: AllowedRanges, *, display_name: str = ""
+) -> str | None:
     """Say why an address may not be asked at a port, None where it may.
 
-    ``named`` is what the address is called in the text, where not by itself.
+    ``display_name`` is what the address is called in the text, where not by itself.
 
-    >>> refused("127.0.0.1", 80, Allowed())
+    >>> why_address_refused("127.0.0.1", 80, AllowedRanges())
     '127.0.0.1 is special (loopback); network.allow = ["127.0.0.1/32:80"] would open it'
     """
-    what = why_special(address)
-    if what is None or allowed.opens(address, port):
+    what = special_purpose(address)
+    if what is None or allowed.allows(address, port):
         return None
     plain = _plain(address)
     opening = f'network.allow = ["{plain}/{plain.max_prefixlen}:{port}"] would open it'
-    subject = f"{named} is at a special address" if named else f"{plain} is special"
+    subject = f"{display_name} is at a special address" if display_name else f"{plain} is special"
     return f"{subject} ({what}); {opening}"
 
 
-def refusal(url: str, allowed: Allowed, *, named: str = "") -> str | None:
+def why_url_refused(url: str, allowed: AllowedRanges, *, display_name: str = "") -> str | None:
     """Say why a URL may not be fetched; None where it may, or where its name is to be resolved.
 
-    ``named`` is what its host is called in the text, where not by itself.
+    ``display_name`` is what its host is called in the text, where not by itself.
 
-    >>> refusal("http://0x7f.1/", Allowed.parse(["127.0.0.0/8"])) is None
+    >>> why_url_refused("http://0x7f.1/", AllowedRanges.parse(["127.0.0.0/8"])) is None
     True
-    >>> refusal("file:///etc/passwd", Allowed())
+    >>> why_url_refused("file:///etc/passwd", AllowedRanges())
     'file: addresses are not fetched, only http: and https:'
     """
     try:
         parsed = URL(url)
     except ValueError:
         return f"{url[:200]!r} is no address that can be fetched"
-    if parsed.protocol not in PORTS:
+    if parsed.protocol not in DEFAULT_PORTS:
         return f"{parsed.protocol} addresses are not fetched, only http: and https:"
-    port = int(parsed.port or PORTS[parsed.protocol])
+    port = int(parsed.port or DEFAULT_PORTS[parsed.protocol])
     address = _literal(parsed.hostname)
     if address is not None:
-        return refused(address, port, allowed, named=named)
-    if is_local(parsed.hostname) and not allowed.opens_port(port):
-        return (
-            f"{named or parsed.hostname} is a local name; network.allow opens what it resolves to"
-        )
+        return why_address_refused(address, port, allowed, display_name=display_name)
+    if is_local_name(parsed.hostname) and not allowed.allows_port(port):
+        return f"{display_name or parsed.hostname} is a local name; network.allow opens what it resolves to"
     return None
 
 
-def is_local(name: str) -> bool:
+def is_local_name(name: str) -> bool:
     """Whether a name has a meaning only on this machine or in this network.
 
-    >>> is_local("printer"), is_local("db.internal."), is_local("example.org")
+    >>> is_local_name("printer"), is_local_name("db.internal."), is_local_name("example.org")
     (True, True, False)
     """
     name = name.rstrip(".").lower()
@@ -205,17 +205,19 @@ def _literal(host: str) -> Address | None:
         return None
 
 
-def _range(text: str) -> Range:
+def _range(text: str) -> AddressRange:
     network, ports = _parted(text.strip())
     first, _, last = ports.partition("-")
     try:
         low = int(first) if ports else 0
         high = int(last or first) if ports else HIGHEST_PORT
-        item = Range(_unmapped(ip_network(network)), low, high)
+        item = AddressRange(_unmapped(ip_network(network)), low, high)
     except ValueError as error:
-        raise SettingsError(f"network.allow: {text!r} is none ({error}); give {FORM}") from None
+        raise SettingsError(
+            f"network.allow: {text!r} is none ({error}); give {RANGE_FORM}"
+        ) from None
     if not 0 <= low <= high <= HIGHEST_PORT:
-        raise SettingsError(f"network.allow: {text!r} has no such ports; give {FORM}")
+        raise SettingsError(f"network.allow: {text!r} has no such ports; give {RANGE_FORM}")
     return item
 
 

@@ -24,9 +24,9 @@ from twisted.python.failure import Failure
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-from freshet.fetch.network.failures import UntrustedCertificate
+from freshet.fetch.network.failures import UntrustedCertificateError
 
-NAMES_TOLD = 3
+MAX_NAMES_SHOWN = 3
 VerifyCallback = Callable[[SSL.Connection, X509, int, int, int], bool]
 
 # The error numbers of OpenSSL's X509_verify_cert, and what they mean.
@@ -58,7 +58,7 @@ class CertificatePolicy:
         options = _ScrapyClientContextFactory.from_crawler(crawler)._get_cert_options_kwargs()
         trust = {"trustRoot": platformTrust()} if verify else {}  # type: ignore[no-untyped-call]
         self._options = _ScrapyCertificateOptions(**options, **trust)
-        self._kind = _Verified if verify else _Unverified
+        self._kind = _VerifiedTlsOptions if verify else _UnverifiedTlsOptions
 
     def creatorForNetloc(self, hostname: bytes, port: int) -> ClientTLSOptions:
         """Return what makes a connection to a host."""
@@ -66,7 +66,7 @@ class CertificatePolicy:
         return self._kind(self._options._makeTLSConnection, name)
 
 
-class _Verified(ClientTLSOptions):
+class _VerifiedTlsOptions(ClientTLSOptions):
     """Ends a connection whose certificate is not valid for the host, and says why."""
 
     def clientConnectionForTLS(self, tlsProtocol: Any) -> SSL.Connection:
@@ -78,7 +78,7 @@ class _Verified(ClientTLSOptions):
         return connection
 
 
-class _Unverified(ClientTLSOptions):
+class _UnverifiedTlsOptions(ClientTLSOptions):
     """Takes whatever certificate a server shows."""
 
     def clientConnectionForTLS(self, tlsProtocol: Any) -> SSL.Connection:
@@ -101,7 +101,7 @@ def _verification(protocol: Any, host: str, *, is_name: bool) -> VerifyCallback:
         except Exception as fault:  # noqa: BLE001 (whatever cannot be read is not trusted)
             why = f"its certificate cannot be read: {fault}"
         if why:
-            reason = Failure(UntrustedCertificate(why))  # type: ignore[no-untyped-call]
+            reason = Failure(UntrustedCertificateError(why))  # type: ignore[no-untyped-call]
             protocol.failVerification(reason)
         return not why
 
@@ -126,7 +126,7 @@ def _misfit(certificate: X509, host: str, *, is_name: bool) -> str:
         verify_service_identity(extract_patterns(certificate), [wanted], [])
     except (VerificationError, CertificateError):
         names = list(_names(certificate))
-        shown = ", ".join(names[:NAMES_TOLD]) + (", …" if len(names) > NAMES_TOLD else "")
+        shown = ", ".join(names[:MAX_NAMES_SHOWN]) + (", …" if len(names) > MAX_NAMES_SHOWN else "")
         return f"its certificate is made out for {shown or 'no host at all'}, not for {host}"
     return ""
 

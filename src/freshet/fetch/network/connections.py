@@ -25,17 +25,17 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import STATUS
 from twisted.web.client import URI
 
-from freshet.core.redaction import blank_headers
-from freshet.fetch.network.failures import HeadTooLarge
+from freshet.core.redaction import redact_headers
+from freshet.fetch.network.failures import HeadTooLargeError
 
 # Where ``request.meta`` has the head of the answer and that of the request, as they were.
-HEAD = "freshet_head"
-SENT = "freshet_sent"
-LARGEST_HEAD = 65_536
-KEEPS_ALIVE = (1, 1)
+RESPONSE_HEAD_KEY = "freshet_head"
+REQUEST_HEAD_KEY = "freshet_sent"
+MAX_HEAD_BYTES = 65_536
+KEEP_ALIVE_VERSION = (1, 1)
 
 
-class Parser(_LenientHTTPClientParser):
+class BoundedResponseParser(_LenientHTTPClientParser):
     """Keeps the lines of an answer's head as they came, and bounds them in all.
 
     Twisted makes the parser and has no place for another, so its class is changed once it is there.
@@ -59,7 +59,7 @@ class Parser(_LenientHTTPClientParser):
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Give the answer up."""
-        raise HeadTooLarge(
+        raise HeadTooLargeError(
             f"the head is larger than limits.header_bytes ({self.MAX_LENGTH:,} bytes)"
         )
 
@@ -88,14 +88,14 @@ class Parser(_LenientHTTPClientParser):
 
     def _finished(self, rest: bytes) -> None:
         """End the answer; a connection that closes soon, or has more to say, is not used again."""
-        if rest or self.response.version[1:] < KEEPS_ALIVE:
+        if rest or self.response.version[1:] < KEEP_ALIVE_VERSION:
             self.connHeaders.setRawHeaders(b"connection", [b"close"])
         if self.bodyDecoder is not None:
             self._hand_on()
         super()._finished(rest)
 
 
-class Connection(_LenientHTTP11ClientProtocol):
+class HttpConnection(_LenientHTTP11ClientProtocol):
     """A connection whose answers carry their own head and that of their request."""
 
     transport: Any
@@ -108,7 +108,7 @@ class Connection(_LenientHTTP11ClientProtocol):
     def request(self, request: Any) -> Deferred[Any]:
         """Send a request."""
         answer = super().request(request)
-        self._parser.__class__ = Parser
+        self._parser.__class__ = BoundedResponseParser
         self._parser.MAX_LENGTH = self._limit
         return answer.addCallback(_described, request, self._parser)
 
@@ -119,16 +119,16 @@ class Connection(_LenientHTTP11ClientProtocol):
         super()._giveUp(reason)
 
 
-class Connections(_LenientHTTP11ClientFactory):
+class HttpConnectionFactory(_LenientHTTP11ClientFactory):
     """Makes connections whose heads are bounded."""
 
     def __init__(self, limit: int, quiescent: Any, metadata: str) -> None:
         super().__init__(quiescent, metadata)
         self._limit = limit
 
-    def buildProtocol(self, addr: IAddress | None) -> Connection:
+    def buildProtocol(self, addr: IAddress | None) -> HttpConnection:
         """Return a new connection."""
-        return Connection(self._limit, self._quiescentCallback)
+        return HttpConnection(self._limit, self._quiescentCallback)
 
 
 class ProxyReachability:
@@ -181,7 +181,7 @@ class CheckedPool:
         return connection
 
 
-class Tunnel(_TunnelingTCP4ClientEndpoint):
+class ProxyTunnel(_TunnelingTCP4ClientEndpoint):
     """A way through a proxy; the proxy's own address is resolved by the guard as any other."""
 
     _protocol: Any
@@ -199,7 +199,7 @@ class Tunnel(_TunnelingTCP4ClientEndpoint):
 
     def processProxyResponse(self, data: bytes) -> None:
         """Read the proxy's answer, within reason."""
-        if len(self._connectBuffer) + len(data) > LARGEST_HEAD:
+        if len(self._connectBuffer) + len(data) > MAX_HEAD_BYTES:
             self._protocol.transport.abortConnection()
             self._tunnelReadyDeferred.errback(TunnelError("the proxy's answer has no end"))
             return
@@ -214,7 +214,7 @@ class TunnelingAgent(_TunnelingAgent):
 
     def _getEndpoint(self, uri: URI) -> Any:
         factory = self._endpointFactory
-        tunnel = Tunnel(
+        tunnel = ProxyTunnel(
             self._reactor, uri.host, uri.port, self._proxyConf, self._contextFactory,
             factory._connectTimeout, factory._bindAddress,
         )  # fmt: skip
@@ -230,7 +230,7 @@ class ProxyAgent(_ScrapyProxyAgent):
         return WatchedEndpoint(super()._getEndpoint(uri), self.reach)
 
 
-def _described(answer: Any, request: Any, parser: Parser) -> Any:
+def _described(answer: Any, request: Any, parser: BoundedResponseParser) -> Any:
     """Note on an answer what was sent and received beside the bodies.
 
     Secrets are blanked in what was sent: the archive is made to be handed on.
@@ -239,6 +239,6 @@ def _described(answer: Any, request: Any, parser: Parser) -> Any:
     body = request.bodyProducer
     length = None if body is None else b"Content-Length: %d\r\n" % body.length
     request._writeHeaders(SimpleNamespace(writeSequence=sent.extend), length)
-    answer.sent = blank_headers(b"".join(sent))
+    answer.sent = redact_headers(b"".join(sent))
     answer.head = b"\n".join([*parser.lines, b""])
     return answer

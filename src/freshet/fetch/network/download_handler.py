@@ -25,24 +25,29 @@ from twisted.web.client import Agent, HTTPConnectionPool
 
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
-from freshet.fetch.network.addresses import PORTS, refusal
+from freshet.fetch.network.addresses import DEFAULT_PORTS, why_url_refused
 from freshet.fetch.network.certificates import CertificatePolicy
 from freshet.fetch.network.connections import (
-    HEAD,
-    LARGEST_HEAD,
-    SENT,
+    MAX_HEAD_BYTES,
+    REQUEST_HEAD_KEY,
+    RESPONSE_HEAD_KEY,
     CheckedPool,
-    Connections,
+    HttpConnectionFactory,
     ProxyAgent,
     ProxyReachability,
     TunnelingAgent,
 )
-from freshet.fetch.network.failures import ProxyFailed, Refused, outcome_of
-from freshet.fetch.network.guard import Guard, guard_of
-from freshet.fetch.network.routes import PROXY_AUTHORIZATION, VERIFY, verifies_by_default, withheld
+from freshet.fetch.network.failures import AddressRefusedError, ProxyFailedError, classify_error
+from freshet.fetch.network.guard import AddressGuard, installed_guard
+from freshet.fetch.network.routes import (
+    PROXY_AUTHORIZATION,
+    VERIFY_KEY,
+    verifies_by_default,
+    why_secrets_withheld,
+)
 
 HEADER_BYTES = "FRESHET_HEADER_BYTES"
-HANDLER = "freshet.fetch.network.download_handler.Handler"
+HANDLER = "freshet.fetch.network.download_handler.GuardedDownloadHandler"
 HANDLERS = {
     "http": HANDLER,
     "https": HANDLER,
@@ -51,13 +56,13 @@ HANDLERS = {
     "ftp": None,
     "s3": None,
 }
-PROXY_DENIES = 407
+PROXY_AUTH_REQUIRED = 407
 WANTS_PASSWORD = "it wants a user name and password, or others than page.proxy gives"
 # The quickest of common servers hang up after 2 s without a request; ours must not cross that.
 IDLE_SECONDS = 1.8
 
 
-class Handler(HTTP11DownloadHandler):
+class GuardedDownloadHandler(HTTP11DownloadHandler):
     """Fetches what the guard lets pass, and notes on each request what was sent and answered.
 
     ``request.meta`` then has the head of the answer, byte for byte, and that of the request. No
@@ -76,9 +81,9 @@ class Handler(HTTP11DownloadHandler):
         self._unverified_pool: Any = HTTPConnectionPool(self._pool._reactor)  # type: ignore[no-untyped-call]
         self._unverified_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         self._pools = {True: self._pool, False: self._unverified_pool}
-        limit = crawler.settings.getint(HEADER_BYTES, LARGEST_HEAD)
+        limit = crawler.settings.getint(HEADER_BYTES, MAX_HEAD_BYTES)
         for pool in self._pools.values():
-            pool._factory = partial(Connections, limit)
+            pool._factory = partial(HttpConnectionFactory, limit)
             pool.cachedConnectionTimeout = IDLE_SECONDS
             pool.retryAutomatically = False
 
@@ -90,12 +95,14 @@ class Handler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Return the answer to a request; an error says what happened instead."""
-        guard, proxy = guard_of(self._pool._reactor), _proxy(request)
-        verify = bool(request.meta.get(VERIFY, self._verifies))
+        guard, proxy = installed_guard(self._pool._reactor), _proxy(request)
+        verify = bool(request.meta.get(VERIFY_KEY, self._verifies))
         why: str | None
-        why = await _refusal(request, proxy, guard) or withheld(request, is_verified=verify)
+        why = await _refusal(request, proxy, guard) or why_secrets_withheld(
+            request, is_verified=verify
+        )
         if why:
-            raise Refused(why)
+            raise AddressRefusedError(why)
         if proxy is None:
             request.headers.pop(PROXY_AUTHORIZATION, None)
         agent = self._agent(request, verify)
@@ -105,24 +112,28 @@ class Handler(HTTP11DownloadHandler):
         except Exception as error:
             if isinstance(error, CannotResolveHostError):
                 named = _named(proxy) if proxy else ""
-                why = guard.why_refused(*_place(proxy or request.url), named=named)
+                why = guard.why_refused(*_place(proxy or request.url), display_name=named)
             if why:
-                raise Refused(why) from error
+                raise AddressRefusedError(why) from error
             failed = _of_proxy(error, request, proxy, agent.reach)
             if failed is None:
                 raise
             raise failed from error
-        if proxy is not None and response.status == PROXY_DENIES:
-            raise ProxyFailed(f"{_named(proxy)} answered {PROXY_DENIES}: {WANTS_PASSWORD}")
+        if proxy is not None and response.status == PROXY_AUTH_REQUIRED:
+            raise ProxyFailedError(
+                f"{_named(proxy)} answered {PROXY_AUTH_REQUIRED}: {WANTS_PASSWORD}"
+            )
         return response
 
     def _checked(self, pool: Any, request: Request) -> Any:
         """Have the day that pays for a request checked when its connection is there."""
         parts = getattr(self._crawler, "freshet", None)
-        return pool if parts is None else CheckedPool(pool, partial(parts.require_day, request))
+        return (
+            pool if parts is None else CheckedPool(pool, partial(parts.require_budget_day, request))
+        )
 
-    def _agent(self, request: Request, verify: bool) -> "_Agent":
-        return _Agent(
+    def _agent(self, request: Request, verify: bool) -> "_RequestAgent":
+        return _RequestAgent(
             contextFactory=self._policies[verify],
             bindAddress=self._bind_address,
             pool=self._checked(self._pools[verify], request),
@@ -132,7 +143,7 @@ class Handler(HTTP11DownloadHandler):
         )
 
 
-class _Agent(_ScrapyAgent):
+class _RequestAgent(_ScrapyAgent):
     """Runs one request."""
 
     reach: ProxyReachability
@@ -145,7 +156,10 @@ class _Agent(_ScrapyAgent):
         return cast("Agent", agent)
 
     def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
-        request.meta[HEAD], request.meta[SENT] = txresponse.head, txresponse.sent
+        request.meta[RESPONSE_HEAD_KEY], request.meta[REQUEST_HEAD_KEY] = (
+            txresponse.head,
+            txresponse.sent,
+        )
         return super()._cb_bodyready(txresponse, request)
 
     def _cb_bodydone(self, result: _ResultT, url: str) -> Response:
@@ -154,22 +168,22 @@ class _Agent(_ScrapyAgent):
         return super()._cb_bodydone(result, url)
 
 
-async def _refusal(request: Request, proxy: str | None, guard: Guard) -> str | None:
+async def _refusal(request: Request, proxy: str | None, guard: AddressGuard) -> str | None:
     """Say why a request may not be sent; behind a proxy its host is looked up here for that."""
     if proxy is None:
-        return refusal(request.url, guard.allowed)
-    why = refusal(proxy, guard.allowed, named=_named(proxy))
-    why = why or refusal(request.url, guard.allowed)
+        return why_url_refused(request.url, guard.allowed)
+    why = why_url_refused(proxy, guard.allowed, display_name=_named(proxy))
+    why = why or why_url_refused(request.url, guard.allowed)
     if why is not None:
         return why
     if proxy.startswith("https:") and request.url.startswith("https:"):
         return "https pages cannot be fetched through an https:// proxy; give an http:// one"
-    return await guard.why_barred(*_place(request.url))
+    return await guard.why_proxied_refused(*_place(request.url))
 
 
 def _of_proxy(
     error: Exception, request: Request, proxy: str | None, reach: ProxyReachability
-) -> ProxyFailed | None:
+) -> ProxyFailedError | None:
     """Return a failure that lies with the proxy as such; None where it lies with the host.
 
     A plain request's only connection is the one with the proxy; a tunnel that was opened leads to
@@ -177,15 +191,15 @@ def _of_proxy(
     """
     if proxy is None or isinstance(error, IgnoreRequest):
         return None
-    outcome, why = outcome_of(error)
+    outcome, why = classify_error(error)
     is_connection = outcome in (Outcome.UNREACHABLE, Outcome.UNTRUSTED)
     if reach.is_open and (request.url.startswith("https:") or not is_connection):
         return None
     status = re.search(r"'status': (\d+)", str(error)) if isinstance(error, TunnelError) else None
     if status is not None:
         why = f"it answered {status[1]} to CONNECT"
-        why += f": {WANTS_PASSWORD}" if int(status[1]) == PROXY_DENIES else ""
-    return ProxyFailed(f"{_named(proxy)} failed: {why}")
+        why += f": {WANTS_PASSWORD}" if int(status[1]) == PROXY_AUTH_REQUIRED else ""
+    return ProxyFailedError(f"{_named(proxy)} failed: {why}")
 
 
 def _named(proxy: str) -> str:
@@ -204,7 +218,11 @@ def _named(proxy: str) -> str:
 def require_guard(crawler: Crawler) -> None:
     """Raise an error where a project's settings let requests go around the guard."""
     for scheme, path in crawler.settings.getwithbase("DOWNLOAD_HANDLERS").items():
-        is_ours = path and scheme in ("http", "https") and issubclass(load_object(path), Handler)
+        is_ours = (
+            path
+            and scheme in ("http", "https")
+            and issubclass(load_object(path), GuardedDownloadHandler)
+        )
         if path and not is_ours:
             raise SettingsError(
                 f"DOWNLOAD_HANDLERS: {path} would fetch {scheme}: addresses unguarded;"
@@ -220,4 +238,4 @@ def _proxy(request: Request) -> str | None:
 def _place(url: str) -> tuple[str, int]:
     """Return the host and port that a request connects to."""
     parts = urlsplit(url)
-    return parts.hostname or "", parts.port or PORTS[f"{parts.scheme}:"]
+    return parts.hostname or "", parts.port or DEFAULT_PORTS[f"{parts.scheme}:"]

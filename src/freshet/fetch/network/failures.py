@@ -22,14 +22,14 @@ from twisted.web.client import ResponseFailed, ResponseNeverReceived
 from freshet.core.errors import SettingsError
 from freshet.core.types import Outcome
 
-LONGEST_WHY = 300
+MAX_REASON_CHARS = 300
 
 
-class Refused(IgnoreRequest):
+class AddressRefusedError(IgnoreRequest):
     """An address may not be fetched; the message names the setting that would open it."""
 
 
-class Disallowed(IgnoreRequest):
+class RobotsDisallowedError(IgnoreRequest):
     """A host's robots.txt keeps a page closed, or cannot be had."""
 
     def __init__(self, why: str, outcome: Outcome = Outcome.ROBOTS) -> None:
@@ -37,33 +37,33 @@ class Disallowed(IgnoreRequest):
         self.outcome = outcome
 
 
-class UntrustedCertificate(Exception):
+class UntrustedCertificateError(Exception):
     """A server's certificate is not valid; the message says what is wrong with it."""
 
 
-class CrawlEnded(IgnoreRequest):
+class CrawlEndedError(IgnoreRequest):
     """The crawl is ending, so a request that waited for its host is not made."""
 
 
-class ProxyFailed(Exception):
+class ProxyFailedError(Exception):
     """A proxy could not be reached, or did not pass a request on."""
 
 
-class DayOver(IgnoreRequest):
+class BudgetDayOverError(IgnoreRequest):
     """The day whose budget was to pay for a request has ended before it went out."""
 
 
-class HeadTooLarge(Exception):
+class HeadTooLargeError(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 
 
 # In order: the first that fits the error, or anything that lies beneath it.
 _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
-    ((ProxyFailed,), Outcome.PROXY_ERROR, ""),
-    ((UntrustedCertificate,), Outcome.UNTRUSTED, ""),
+    ((ProxyFailedError,), Outcome.PROXY_ERROR, ""),
+    ((UntrustedCertificateError,), Outcome.UNTRUSTED, ""),
     ((IgnoreRequest, NotSupported, UnsupportedURLSchemeError), Outcome.REFUSED, ""),
     ((SettingsError,), Outcome.REFUSED, ""),
-    ((HeadTooLarge,), Outcome.TOO_LARGE, ""),
+    ((HeadTooLargeError,), Outcome.TOO_LARGE, ""),
     ((DownloadTimeoutError, NotInTime), Outcome.TIMEOUT, "no whole answer in limits.seconds"),
     ((DownloadCancelledError,), Outcome.TOO_LARGE, "larger than limits.response_bytes"),
     ((CannotResolveHostError,), Outcome.UNREACHABLE, "the host's name has no address"),
@@ -76,15 +76,15 @@ _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
 )
 
 
-def outcome_of(error: BaseException) -> tuple[Outcome, str]:
+def classify_error(error: BaseException) -> tuple[Outcome, str]:
     """Return what a visit that ended in an error is called, and in one line why.
 
     An error that is not known is ours: the request could not be made, and says nothing of the host.
 
-    >>> outcome_of(DownloadTimeoutError())
+    >>> classify_error(DownloadTimeoutError())
     (<Outcome.TIMEOUT: 'timeout'>, 'no whole answer in limits.seconds')
     """
-    if isinstance(error, Disallowed):
+    if isinstance(error, RobotsDisallowedError):
         return error.outcome, _line(error)
     reasons = list(_reasons(error))
     for kinds, outcome, why in _KNOWN:
@@ -94,7 +94,7 @@ def outcome_of(error: BaseException) -> tuple[Outcome, str]:
     return Outcome.REFUSED, f"the request could not be made: {_line(reasons[-1])}"
 
 
-def is_known(error: BaseException) -> bool:
+def is_expected_error(error: BaseException) -> bool:
     """Whether an error is one that requests end in; any other is a fault to be looked into."""
     kinds = tuple(kind for known, _, _ in _KNOWN for kind in known)
     return any(isinstance(reason, kinds) for reason in _reasons(error))
@@ -117,4 +117,4 @@ def _of_scrapy(error: BaseException) -> Outcome | None:
 def _line(error: BaseException) -> str:
     """Return an error's message on one line, short, with nothing in it that a terminal obeys."""
     text = "".join(char if char.isprintable() else " " for char in str(error))
-    return " ".join(text.split())[:LONGEST_WHY] or type(error).__name__
+    return " ".join(text.split())[:MAX_REASON_CHARS] or type(error).__name__

@@ -20,29 +20,29 @@ from twisted.internet.interfaces import (
 )
 from zope.interface import implementer
 
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import SettingsError
-from freshet.fetch.network.addresses import Allowed, refused
+from freshet.fetch.network.addresses import AllowedRanges, why_address_refused
 
 ALLOW = "FRESHET_ALLOW"
-RESOLVER = "freshet.fetch.network.guard.Guard"
-REMEMBERED_SECONDS = 60.0
+RESOLVER = "freshet.fetch.network.guard.AddressGuard"
+CACHE_SECONDS = 60.0
 LOOKUP_SECONDS = 10.0
-REMEMBERED_NAMES = 10_000
+MAX_CACHED_NAMES = 10_000
 
 Types = Sequence[type[IAddress]]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ResolvedName:
     """The addresses that a name had when it was last looked up, and how long that holds."""
 
     addresses: tuple[IPv4Address | IPv6Address, ...]
-    until: float
+    expires: float
 
 
 @implementer(IHostResolution)
-class Resolution:
+class NameLookup:
     """A name being looked up; it cannot be called off, only left unheard."""
 
     def __init__(self, name: str) -> None:
@@ -54,7 +54,7 @@ class Resolution:
 
 
 @implementer(IResolutionReceiver)
-class Gathering:
+class AddressCollector:
     """Collects what a lookup finds, and hands it on when that is all."""
 
     def __init__(self, complete: Callable[[list[IAddress]], None]) -> None:
@@ -74,19 +74,23 @@ class Gathering:
 
 
 @implementer(IHostnameResolver)
-class Guard:
+class AddressGuard:
     """Looks names up in a thread, and lets pass only addresses that may be asked at the port."""
 
-    def __init__(self, reactor: ReactorBase, allowed: Allowed, lookup: IHostnameResolver) -> None:
+    def __init__(
+        self, reactor: ReactorBase, allowed: AllowedRanges, lookup: IHostnameResolver
+    ) -> None:
         self.allowed = allowed
         self._reactor = reactor
         self._lookup = lookup
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ResolvedName] = {}
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "Guard":
+    def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "AddressGuard":
         """Make it with the ranges that the settings open."""
-        return cls(reactor, Allowed.parse(crawler.settings.getlist(ALLOW)), reactor.nameResolver)
+        return cls(
+            reactor, AllowedRanges.parse(crawler.settings.getlist(ALLOW)), reactor.nameResolver
+        )
 
     def install_on_reactor(self) -> None:
         """Become the resolver of everything that connects."""
@@ -101,55 +105,60 @@ class Guard:
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
         """Hand over the addresses of a name that may be asked at the port."""
-        resolution = Resolution(hostName)
+        resolution = NameLookup(hostName)
         resolutionReceiver.resolutionBegan(resolution)
         hand_over = partial(self._hand_over, resolutionReceiver, portNumber, addressTypes)
         known = self._known.get(hostName.lower())
-        if not is_name(hostName):
+        if not is_resolvable_name(hostName):
             hand_over(())
-        elif known is not None and stopwatch() < known.until:
+        elif known is not None and monotonic_seconds() < known.expires:
             hand_over(known.addresses)
         else:
-            gathering = Gathering(lambda found: hand_over(self._remember(hostName, found)))
+            gathering = AddressCollector(lambda found: hand_over(self._remember(hostName, found)))
             self._lookup.resolveHostName(gathering, hostName, 0)
         return resolution
 
-    async def why_barred(self, host: str, port: int) -> str | None:
+    async def why_proxied_refused(self, host: str, port: int) -> str | None:
         """Say why a name may not be asked for through a proxy, None where it may.
 
         A proxy resolves names by itself, so that none of a name's addresses may be a refused one. A
         name that has no address here is left to the proxy.
         """
         addresses = await self._look_up(host)
-        whys = (refused(address.host, port, self.allowed) for address in addresses)
+        whys = (why_address_refused(address.host, port, self.allowed) for address in addresses)
         return next((f"{host}: {why}" for why in whys if why), None)
 
     async def _look_up(self, name: str) -> tuple[IPv4Address | IPv6Address, ...]:
         known = self._known.get(name.lower())
-        if known is not None and stopwatch() < known.until:
+        if known is not None and monotonic_seconds() < known.expires:
             return known.addresses
         found: asyncio.Future[list[IAddress]] = asyncio.get_running_loop().create_future()
-        gathering = Gathering(lambda items: None if found.done() else found.set_result(items))
+        gathering = AddressCollector(
+            lambda items: None if found.done() else found.set_result(items)
+        )
         self._lookup.resolveHostName(gathering, name, 0)
         try:
             return self._remember(name, await asyncio.wait_for(found, LOOKUP_SECONDS))
         except TimeoutError:
             return ()
 
-    def why_refused(self, host: str, port: int, *, named: str = "") -> str | None:
+    def why_refused(self, host: str, port: int, *, display_name: str = "") -> str | None:
         """Say why none of a name's addresses may be asked, None where it has none or one may.
 
-        ``named`` is what the name is called in the text, where not by itself.
+        ``display_name`` is what the name is called in the text, where not by itself.
         """
         known = self._known.get(host.lower())
         whys = (
-            [refused(item.host, port, self.allowed, named=named) for item in known.addresses]
+            [
+                why_address_refused(item.host, port, self.allowed, display_name=display_name)
+                for item in known.addresses
+            ]
             if known
             else []
         )
         if not whys or not all(whys):
             return None
-        return whys[0] if named else f"{host}: {whys[0]}"
+        return whys[0] if display_name else f"{host}: {whys[0]}"
 
     def _hand_over(
         self,
@@ -160,7 +169,7 @@ class Guard:
     ) -> None:
         for address in addresses:
             wanted = types is None or isinstance(address, tuple(types))
-            if wanted and refused(address.host, port, self.allowed) is None:
+            if wanted and why_address_refused(address.host, port, self.allowed) is None:
                 receiver.addressResolved(type(address)("TCP", address.host, port))
         receiver.resolutionComplete()
 
@@ -168,16 +177,16 @@ class Guard:
         self, name: str, found: Sequence[IAddress]
     ) -> tuple[IPv4Address | IPv6Address, ...]:
         addresses = tuple(item for item in found if isinstance(item, IPv4Address | IPv6Address))
-        while len(self._known) >= REMEMBERED_NAMES:
+        while len(self._known) >= MAX_CACHED_NAMES:
             del self._known[next(iter(self._known))]
-        self._known[name.lower()] = Known(addresses, stopwatch() + REMEMBERED_SECONDS)
+        self._known[name.lower()] = ResolvedName(addresses, monotonic_seconds() + CACHE_SECONDS)
         return addresses
 
 
-def is_name(host: str) -> bool:
+def is_resolvable_name(host: str) -> bool:
     """Whether a host's name can be looked up: no label of it is empty or too long.
 
-    >>> is_name("a.example."), is_name("::1"), is_name("a..b"), is_name("a" * 64 + ".example")
+    >>> is_resolvable_name("a.example."), is_resolvable_name("::1"), is_resolvable_name("a..b"), is_resolvable_name("a" * 64 + ".example")
     (True, True, False, False)
     """
     try:
@@ -187,10 +196,10 @@ def is_name(host: str) -> bool:
     return True
 
 
-def guard_of(reactor: ReactorBase) -> Guard:
+def installed_guard(reactor: ReactorBase) -> AddressGuard:
     """Return the guard that a reactor connects through; an error where there is none."""
     guard = reactor.nameResolver
-    if not isinstance(guard, Guard):
+    if not isinstance(guard, AddressGuard):
         raise SettingsError(
             f"TWISTED_DNS_RESOLVER: {type(guard).__name__} lets requests reach special addresses;"
             f" leave it to Freshet, or set it to {RESOLVER}"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from freshet.core.local_time import time_to_minute, to_local, to_minute
+from freshet.core.local_time import format_time_to_minute, format_to_minute, to_local
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class HostClosing:
         'a.example closed until 12:02 UTC after 2 failures (status 500)'
         """
         is_today = to_local(self.time).date() == to_local(self.until).date()
-        until = time_to_minute(self.until) if is_today else to_minute(self.until)
+        until = format_time_to_minute(self.until) if is_today else format_to_minute(self.until)
         plural = "" if self.failures == 1 else "s"
         return (
             f"{self.host} closed until {until} after {self.failures} failure{plural} ({self.why})"

@@ -19,37 +19,43 @@ from math import inf
 
 import numpy as np
 
-from freshet.archive.catalog.rows import PLAIN_PORT, HostState
+from freshet.archive.catalog.rows import HTTP_PORT_SUFFIX, HostState
 from freshet.core.clock import from_epoch
 from freshet.core.settings import PolitenessSettings
-from freshet.core.tables import Caps, keys_of
+from freshet.core.tables import HostCaps, hash_names
 from freshet.core.types import Outcome
-from freshet.crawl.hosts import cut, delay_of, epoch_of, longest_pause, rooms
+from freshet.crawl.hosts import (
+    bounded_times,
+    delay_of,
+    epoch_or_zero,
+    max_backoff_seconds,
+    turns_within,
+)
 from freshet.fetch.politeness.robots import RobotsRecord
-from freshet.fetch.politeness.rules_eviction import KeptRules
+from freshet.fetch.politeness.rules_eviction import RulesEviction
 
 FIRST_BACKOFF = 60.0
-HOST_FAULTS = frozenset({
+HOST_FAILURES = frozenset({
     Outcome.THROTTLED,
     Outcome.SERVER_ERROR,
     Outcome.TIMEOUT,
     Outcome.UNREACHABLE,
 })
-BUSY = frozenset({429, 503})
+BUSY_STATUSES = frozenset({429, 503})
 # Characters of rules in memory: of all hosts, and of those without pages.
-MOST_RULES = 64_000_000
-MOST_RULES_WITHOUT_PAGES = 4_000_000
+MAX_RULES_CHARS = 64_000_000
+MAX_RULES_CHARS_WITHOUT_PAGES = 4_000_000
 # Of hosts without pages these many are remembered while their robots.txt holds, and where they are
 # to be left alone these many; rules that are long are not worth it.
-MOST_WITHOUT_PAGES = 256
-MOST_CLOSED_WITHOUT_PAGES = 10_000
-SHORT_RULES = 16_384
+MAX_HOSTS_WITHOUT_PAGES = 256
+MAX_CLOSED_HOSTS_WITHOUT_PAGES = 10_000
+SHORT_RULES_CHARS = 16_384
 IDLE_SECONDS = 60.0
 SWEEP_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class HostClock:
+class HostTiming:
     """What is known of one host: times are epoch seconds."""
 
     next_allowed: float = 0.0
@@ -65,19 +71,19 @@ class HostClock:
 
 
 @dataclass(slots=True)
-class HostClocks:
+class HostSchedule:
     """The clocks of all hosts, bounded against absurd values and jumps of the clock."""
 
     politeness: PolitenessSettings
-    _clocks: dict[str, HostClock] = field(default_factory=dict)
+    _clocks: dict[str, HostTiming] = field(default_factory=dict)
     _waiting: set[str] = field(default_factory=set)
     _dirty: set[str] = field(default_factory=set)
     _all_asked: float = -inf
     _with_pages: set[str] = field(default_factory=set)
     _without_pages: dict[str, None] = field(default_factory=dict)
-    _rules: KeptRules = field(default_factory=lambda: KeptRules(MOST_RULES))
-    _rules_without_pages: KeptRules = field(
-        default_factory=lambda: KeptRules(MOST_RULES_WITHOUT_PAGES)
+    _rules: RulesEviction = field(default_factory=lambda: RulesEviction(MAX_RULES_CHARS))
+    _rules_without_pages: RulesEviction = field(
+        default_factory=lambda: RulesEviction(MAX_RULES_CHARS_WITHOUT_PAGES)
     )
     _swept: float = -inf
 
@@ -89,8 +95,8 @@ class HostClocks:
             host = state.host
             if host not in without_pages:
                 self._with_pages.add(host)
-            self._clocks[host] = HostClock(
-                epoch_of(state.next_allowed), epoch_of(state.backoff_until), state.failures,
+            self._clocks[host] = HostTiming(
+                epoch_or_zero(state.next_allowed), epoch_or_zero(state.backoff_until), state.failures,
                 state.delay,
             )  # fmt: skip
             self._waiting.add(host)
@@ -104,18 +110,18 @@ class HostClocks:
         if host in self._with_pages:
             return
         self._with_pages.add(host)
-        for name in (host, host + PLAIN_PORT):
+        for name in (host, host + HTTP_PORT_SUFFIX):
             self._without_pages.pop(name, None)
             self._rules_without_pages.drop(name)
             if record := self.robots(name):
                 self._set_robots(name, record)
 
-    def dirty(self) -> list[HostState]:
+    def take_unsaved(self) -> list[HostState]:
         """Return the hosts whose state has changed since this was last asked."""
         changed, self._dirty = self._dirty, set()
         return [self._state(host) for host in sorted(changed)]
 
-    def unwritten(self, states: Iterable[HostState]) -> None:
+    def mark_unsaved(self, states: Iterable[HostState]) -> None:
         """Note that what was changed could not be kept, so that it is told of again."""
         self._dirty.update(state.host for state in states)
 
@@ -127,8 +133,8 @@ class HostClocks:
         rested = max(now, self._all_asked + delay)
         if clock is None:
             return rested
-        clock.next_allowed, clock.closed_until = cut(
-            clock.next_allowed, clock.closed_until, now, delay=delay, longest=self._longest
+        clock.next_allowed, clock.closed_until = bounded_times(
+            clock.next_allowed, clock.closed_until, now, delay=delay, max_backoff=self._longest
         )
         return max(rested, clock.open_from)
 
@@ -145,16 +151,16 @@ class HostClocks:
         clock = self._clocks.get(host)
         return clock.open_from if clock else 0.0
 
-    def back_off(self, host: str) -> tuple[int, float]:
+    def failures_and_closing(self, host: str) -> tuple[int, float]:
         """Return how many failures in a row a host had, and until when they close it."""
-        clock = self._clocks.get(host) or HostClock()
+        clock = self._clocks.get(host) or HostTiming()
         return clock.failures, clock.closed_until
 
-    def start_all(self, then: float) -> None:
+    def delay_all(self, then: float) -> None:
         """Note that any host may have been asked, at a time at the latest."""
         self._all_asked = then
 
-    def start(self, host: str, now: float) -> None:
+    def start_delay(self, host: str, now: float) -> None:
         """Note that a host is being asked."""
         self._clock(host).next_allowed = now + self.delay(host)
 
@@ -163,22 +169,24 @@ class HostClocks:
         clock = self._clocks.get(host)
         return delay_of(self.politeness, clock.delay if clock else None)
 
-    def hear(self, host: str, outcome: Outcome, wait: float | None, now: float) -> bool:
+    def note_outcome(
+        self, host: str, outcome: Outcome, retry_after: float | None, now: float
+    ) -> bool:
         """Take in how a request ended; say whether the host is closed by it.
 
-        ``wait`` is what the answer asked for by Retry-After, in seconds: the least that it gets, as
+        ``retry_after`` is what the answer asked for by Retry-After, in seconds: the least that it gets, as
         the pauses grow all the same where it keeps failing.
         """
-        if outcome not in HOST_FAULTS:
-            if self._clocks.get(host, HostClock()).failures:
+        if outcome not in HOST_FAILURES:
+            if self._clocks.get(host, HostTiming()).failures:
                 self._clock(host).failures = 0
             return False
         clock = self._clock(host)
         clock.failures = min(clock.failures + 1, 60)
-        if outcome is Outcome.SERVER_ERROR and wait is None and clock.failures == 1:
+        if outcome is Outcome.SERVER_ERROR and retry_after is None and clock.failures == 1:
             return False
-        first = FIRST_BACKOFF if wait is None else self.delay(host)
-        pause = max(first * 2.0 ** (clock.failures - 1), wait or 0.0)
+        first = FIRST_BACKOFF if retry_after is None else self.delay(host)
+        pause = max(first * 2.0 ** (clock.failures - 1), retry_after or 0.0)
         clock.closed_until = now + min(pause, self._longest)
         return True
 
@@ -193,30 +201,34 @@ class HostClocks:
             if clock.robots and clock.robots.failing_since is not None:
                 clock.robots = None
 
-    def caps(self, now: float, until: float, queued: Mapping[str, int], most: int) -> Caps:
+    def host_caps(
+        self, now: float, until: float, queued: Mapping[str, int], max_per_host: int
+    ) -> HostCaps:
         """Return how many visits each host has room for by a time, what waits for it taken off.
 
-        None has room for more than ``most``, so that one that hangs leaves room for the others.
+        None has room for more than ``max_per_host``, so that one that hangs leaves room for the others.
         """
         if abs(now - self._swept) >= SWEEP_SECONDS:
             self._swept = now
             self.forget_unused(now, queued)
         self._waiting = {host for host in self._waiting if self._matters(host, now)}
         names = list(self._waiting | queued.keys())
-        room = [min(most, self._room(host, now, until)) - queued.get(host, 0) for host in names]
-        return Caps(
-            keys_of(names),
+        room = [
+            min(max_per_host, self._room(host, now, until)) - queued.get(host, 0) for host in names
+        ]
+        return HostCaps(
+            hash_names(names),
             np.maximum(np.array(room, np.int64), 0),
-            min(most, rooms(until - now, self.politeness.delay)),
+            min(max_per_host, turns_within(until - now, self.politeness.delay)),
         )
 
     def robots(self, host: str) -> RobotsRecord | None:
         """Return what is remembered of a host's robots.txt."""
         clock = self._clocks.get(host)
-        self._rules_of(host).use(host)
+        self._rules_of(host).touch(host)
         return clock.robots if clock else None
 
-    def keep_robots(self, host: str, record: RobotsRecord) -> None:
+    def set_robots(self, host: str, record: RobotsRecord) -> None:
         """Remember a host's robots.txt."""
         self._clock(host)
         self._set_robots(host, record)
@@ -233,18 +245,18 @@ class HostClocks:
             self._clocks[other].robots = None
             self._dirty.add(other)
 
-    def _rules_of(self, host: str) -> KeptRules:
+    def _rules_of(self, host: str) -> RulesEviction:
         return self._rules if self._has_pages(host) else self._rules_without_pages
 
     def _has_pages(self, host: str) -> bool:
-        return host in self._with_pages or host.removesuffix(PLAIN_PORT) in self._with_pages
+        return host in self._with_pages or host.removesuffix(HTTP_PORT_SUFFIX) in self._with_pages
 
     def forget_unused(self, now: float, queued: Mapping[str, int]) -> None:
         """Forget hosts without pages that may be asked again, and of the others all but so many."""
         used, closed = [], []
         for host in list(self._without_pages):
             clock = self._clocks[host]
-            if host in queued or host.removesuffix(PLAIN_PORT) in queued:
+            if host in queued or host.removesuffix(HTTP_PORT_SUFFIX) in queued:
                 continue
             if self.open_from(host, now) > now:
                 closed.append(host)
@@ -253,7 +265,7 @@ class HostClocks:
             else:
                 self._forget(host)
         closed.sort(key=self.closed_until, reverse=True)
-        for host in (*used[:-MOST_WITHOUT_PAGES], *closed[MOST_CLOSED_WITHOUT_PAGES:]):
+        for host in (*used[:-MAX_HOSTS_WITHOUT_PAGES], *closed[MAX_CLOSED_HOSTS_WITHOUT_PAGES:]):
             self._forget(host)
 
     def _forget(self, host: str) -> None:
@@ -265,22 +277,22 @@ class HostClocks:
 
     @property
     def _longest(self) -> float:
-        return longest_pause(self.politeness)
+        return max_backoff_seconds(self.politeness)
 
     def _matters(self, host: str, now: float) -> bool:
         clock = self._clocks[host]
         return clock.delay is not None or self.open_from(host, now) > now
 
     def _room(self, host: str, now: float, until: float) -> int:
-        return rooms(until - self.open_from(host, now), self.delay(host))
+        return turns_within(until - self.open_from(host, now), self.delay(host))
 
-    def _clock(self, host: str) -> HostClock:
+    def _clock(self, host: str) -> HostTiming:
         self._dirty.add(host)
         self._waiting.add(host)
         if not self._has_pages(host):
             self._without_pages.pop(host, None)
             self._without_pages[host] = None
-        return self._clocks.setdefault(host, HostClock())
+        return self._clocks.setdefault(host, HostTiming())
 
     def _state(self, host: str) -> HostState:
         clock = self._clocks.get(host)
@@ -292,14 +304,14 @@ class HostClocks:
         )  # fmt: skip
 
 
-def retry_after(text: str, now: datetime) -> float | None:
+def parse_retry_after(text: str, now: datetime) -> float | None:
     """Read a Retry-After header as seconds from now; None where it says nothing usable.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    >>> retry_after("120", noon), retry_after("Thu, 01 Jan 2026 12:01:00 GMT", noon)
+    >>> parse_retry_after("120", noon), parse_retry_after("Thu, 01 Jan 2026 12:01:00 GMT", noon)
     (120.0, 60.0)
-    >>> retry_after("soon", noon) is None, retry_after("-5", noon) is None
+    >>> parse_retry_after("soon", noon) is None, parse_retry_after("-5", noon) is None
     (True, True)
     """
     text = text.strip()
@@ -318,7 +330,7 @@ def _is_worth_keeping(robots: RobotsRecord | None, now: float) -> bool:
 
     Pages that redirect there would have it asked for at every visit.
     """
-    return robots is not None and robots.holds(now) and len(robots.rules) <= SHORT_RULES
+    return robots is not None and robots.is_valid(now) and len(robots.rules) <= SHORT_RULES_CHARS
 
 
 def _robots(kept: Mapping[str, object]) -> RobotsRecord | None:

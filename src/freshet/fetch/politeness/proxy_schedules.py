@@ -5,24 +5,24 @@ back-offs of this kind hold for requests through the same proxy alone, and for t
 """
 
 from freshet.core.settings import PolitenessSettings
-from freshet.fetch.politeness.host_schedule import HostClocks
+from freshet.fetch.politeness.host_schedule import HostSchedule
 
 
-class ProxiedHosts:
+class ProxySchedules:
     """The hosts as each proxy shows them; delays are kept with those of direct requests."""
 
     def __init__(self, politeness: PolitenessSettings) -> None:
         self._politeness = politeness
-        self._by_proxy: dict[str, HostClocks] = {}
+        self._by_proxy: dict[str, HostSchedule] = {}
 
-    def through(self, proxy: str) -> HostClocks:
+    def for_proxy(self, proxy: str) -> HostSchedule:
         """Return what is known of hosts through a proxy."""
         if proxy not in self._by_proxy:
-            self._by_proxy[proxy] = HostClocks(self._politeness)
+            self._by_proxy[proxy] = HostSchedule(self._politeness)
         return self._by_proxy[proxy]
 
     def forget_unused(self, now: float) -> None:
         """Forget hosts that pages were only sent on to."""
         for hosts in self._by_proxy.values():
-            hosts.dirty()
+            hosts.take_unsaved()
             hosts.forget_unused(now, {})

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from protego import Protego
 
-PARSED_BYTES = 500 * 1024
+MAX_ROBOTS_BYTES = 500 * 1024
 # Rules ready to be matched take up to forty times as much memory as their text.
-KEPT_CHARS = 2_000_000
+MAX_PARSED_CHARS = 2_000_000
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -25,24 +25,24 @@ _NAMES = {"agent": "User-agent", "allow": "Allow", "delay": "Crawl-delay", "disa
 _EVERYONE = "User-agent: *"
 
 
-def text_of(body: bytes) -> str:
+def decode_robots(body: bytes) -> str:
     r"""Decode a robots.txt, cut after the last whole line that is within the limit.
 
-    >>> text_of(b"\xff\xfeA\x00l\x00l\x00")
+    >>> decode_robots(b"\xff\xfeA\x00l\x00l\x00")
     'All'
     """
-    if len(body) > PARSED_BYTES:
-        body = body[:PARSED_BYTES].rpartition(b"\n")[0]
+    if len(body) > MAX_ROBOTS_BYTES:
+        body = body[:MAX_ROBOTS_BYTES].rpartition(b"\n")[0]
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body.removeprefix(mark).decode(encoding, "replace")
     return body.decode("utf-8", "replace")
 
 
-def rules_for(text: str, token: str) -> str:
+def select_rules(text: str, token: str) -> str:
     r"""Return the rules of the groups that name a product token, else those for everyone.
 
-    >>> rules_for("User-agent: a\nUser-agent: Freshet/2\nDisallow: /x\nUser-agent: *", "Freshet")
+    >>> select_rules("User-agent: a\nUser-agent: Freshet/2\nDisallow: /x\nUser-agent: *", "Freshet")
     'User-agent: *\nDisallow: /x'
     """
     everyone: list[str] = []
@@ -82,7 +82,7 @@ def _names(value: str, token: str) -> bool:
     return value[: len(token)].lower() == token.lower() and not is_longer
 
 
-class Rulebook:
+class ParsedRules:
     """Rules ready to be matched, kept as long as they are not too many."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Rulebook:
     def allows(self, rules: str, url: str) -> bool:
         """Whether rules let a URL be fetched.
 
-        >>> Rulebook().allows("User-agent: *\\nDisallow: /a", "https://example.org/ab")
+        >>> ParsedRules().allows("User-agent: *\\nDisallow: /a", "https://example.org/ab")
         False
         """
         return self._of(rules).can_fetch(url, "*")
@@ -107,7 +107,7 @@ class Rulebook:
             parsed = Protego.parse(rules)
             self._chars += len(rules)
         self._parsed[rules] = parsed
-        while self._chars > KEPT_CHARS and len(self._parsed) > 1:
+        while self._chars > MAX_PARSED_CHARS and len(self._parsed) > 1:
             oldest = next(iter(self._parsed))
             del self._parsed[oldest]
             self._chars -= len(oldest)

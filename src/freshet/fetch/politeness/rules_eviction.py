@@ -1,7 +1,7 @@
 """Which hosts' rules stay in memory: those used last, up to a number of characters in all."""
 
 
-class KeptRules:
+class RulesEviction:
     """The sizes of hosts' rules, the least recently used first."""
 
     def __init__(self, most_chars: int) -> None:
@@ -12,8 +12,8 @@ class KeptRules:
     def add(self, host: str, chars: int) -> list[str]:
         """Note the size of a host's rules; return the hosts whose rules are one too many now.
 
-        >>> kept = KeptRules(10)
-        >>> kept.add("a", 6), kept.add("b", 4), kept.use("a"), kept.add("c", 1)
+        >>> kept = RulesEviction(10)
+        >>> kept.add("a", 6), kept.add("b", 4), kept.touch("a"), kept.add("c", 1)
         ([], [], None, ['b'])
         """
         self.drop(host)
@@ -27,7 +27,7 @@ class KeptRules:
             too_many.append(oldest)
         return too_many
 
-    def use(self, host: str) -> None:
+    def touch(self, host: str) -> None:
         """Note that a host's rules were used."""
         if host in self._sizes:
             self._sizes[host] = self._sizes.pop(host)

@@ -4,17 +4,21 @@ Santos et al. 2015, section 5.1: as rules of their own NAD, SAD, AAD and GAD ran
 search may breed with it; what it finds is written out, so that in every formula a name is a rate.
 """
 
-from freshet.formula.expression import Formula, Token
-from freshet.formula.variables import WEIGHTED
+from freshet.formula.expression import Formula, FormulaToken
+from freshet.formula.variables import WEIGHTED_ESTIMATES
 
 
-def written_out(formula: Formula) -> Formula:
+def expand_chances(formula: Formula) -> Formula:
     """Return a formula with 1 - exp(-rate * t) in the place of every weighted estimate.
 
-    >>> str(written_out(Formula(("*", "X", "NAD"))))
+    >>> str(expand_chances(Formula(("*", "X", "NAD"))))
     'X * (1 - exp(0 - NAD * t))'
     """
-    tokens: list[Token] = []
+    tokens: list[FormulaToken] = []
     for token in formula.tokens:
-        tokens += ("-", 1.0, "exp", "-", 0.0, "*", token, "t") if token in WEIGHTED else (token,)
+        tokens += (
+            ("-", 1.0, "exp", "-", 0.0, "*", token, "t")
+            if token in WEIGHTED_ESTIMATES
+            else (token,)
+        )
     return Formula(tuple(tokens))

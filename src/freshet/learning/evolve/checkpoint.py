@@ -8,41 +8,43 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from freshet.backtest.trace import Trace
-from freshet.core.errors import BadInput, FreshetError, NotFound
-from freshet.core.files import PRIVATE_FILE
-from freshet.core.partial_files import replacing
-from freshet.formula.expression import parse
-from freshet.learning.evolve.fold_evaluator import Searched
-from freshet.learning.evolve.genetic_search import Stand, stand_from
-from freshet.learning.evolve.model_selection import Judged
-from freshet.learning.evolve.task import Task
+from freshet.core.errors import BadInputError, FreshetError, NotFoundError
+from freshet.core.files import PRIVATE_FILE_MODE
+from freshet.core.partial_files import atomic_output
+from freshet.formula.expression import parse_formula
+from freshet.learning.evolve.fold_evaluator import FinishedSearch
+from freshet.learning.evolve.genetic_search import Generation, generation_from_json
+from freshet.learning.evolve.model_selection import ValidatedFormula
+from freshet.learning.evolve.task import EvolutionTask
 
-FORMAT = "freshet-evolve"
-VERSION = 2
+CHECKPOINT_FORMAT = "freshet-evolve"
+CHECKPOINT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Journey:
+class EvolutionCheckpoint:
     """How far an evolution has come: the searches that are over, and the one under way."""
 
-    over: tuple[Searched, ...] = ()
-    under_way: Stand | None = None
+    finished_searches: tuple[FinishedSearch, ...] = ()
+    current_generation: Generation | None = None
 
 
-def write(path: Path, purpose: Mapping[str, Any], journey: Journey) -> None:
+def write_checkpoint(
+    path: Path, purpose: Mapping[str, Any], checkpoint: EvolutionCheckpoint
+) -> None:
     """Keep how far an evolution has come; ``purpose`` is what tells it from any other."""
     document = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": CHECKPOINT_FORMAT,
+        "version": CHECKPOINT_VERSION,
         "purpose": purpose,
-        "over": [_plain(each) for each in journey.over],
-        "under_way": journey.under_way and journey.under_way.as_json(),
+        "over": [_plain(each) for each in checkpoint.finished_searches],
+        "under_way": checkpoint.current_generation and checkpoint.current_generation.as_json(),
     }
-    with replacing(path, mode=PRIVATE_FILE) as part:
+    with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
         part.write_text(json.dumps(document, allow_nan=False), "utf-8")
 
 
-def purpose_of(trace: Trace, task: Task, device: str) -> dict[str, Any]:
+def evolution_purpose(trace: Trace, task: EvolutionTask, device: str) -> dict[str, Any]:
     """Return what tells an evolution from any other, by the options of the command.
 
     What the trace is called is for people: traces of one digest are the same.
@@ -55,17 +57,21 @@ def purpose_of(trace: Trace, task: Task, device: str) -> dict[str, Any]:
     return {**told, **plain, **ways, "device": device}
 
 
-def read(path: Path, purpose: Mapping[str, Any], task: Task) -> Journey:
+def read_checkpoint(
+    path: Path, purpose: Mapping[str, Any], task: EvolutionTask
+) -> EvolutionCheckpoint:
     """Return how far the evolution of that purpose, and of that task, has come."""
     document = _document(path)
-    if document.get("format") != FORMAT or document.get("version") != VERSION:
-        raise BadInput(f"{path}: is no checkpoint of this Freshet's evolve; begin without --resume")
+    if document.get("format") != CHECKPOINT_FORMAT or document.get("version") != CHECKPOINT_VERSION:
+        raise BadInputError(
+            f"{path}: is no checkpoint of this Freshet's evolve; begin without --resume"
+        )
     _require_same(path, document.get("purpose"), json.loads(json.dumps(purpose)))
     try:
         under_way = document["under_way"]
-        journey = Journey(
-            tuple(_searched(each, task.names) for each in document["over"]),
-            None if under_way is None else stand_from(under_way, task.names),
+        journey = EvolutionCheckpoint(
+            tuple(_searched(each, task.variables) for each in document["over"]),
+            None if under_way is None else generation_from_json(under_way, task.variables),
         )
         _require_whole(journey, task)
     except (KeyError, TypeError, ValueError, AttributeError, FreshetError) as error:
@@ -73,43 +79,53 @@ def read(path: Path, purpose: Mapping[str, Any], task: Task) -> Journey:
     return journey
 
 
-def _require_whole(journey: Journey, task: Task) -> None:
+def _require_whole(journey: EvolutionCheckpoint, task: EvolutionTask) -> None:
     """Refuse what no evolution of the task would have written."""
     seeds = range(task.seed, task.seed + task.seeds)
     order = [(fold, seed) for fold in range(max(1, task.folds)) for seed in seeds]
-    if [(each.fold, each.seed) for each in journey.over] != order[: len(journey.over)]:
+    if [(each.fold, each.seed) for each in journey.finished_searches] != order[
+        : len(journey.finished_searches)
+    ]:
         raise ValueError("its searches are not those of its seeds and folds")
-    if not all(each.kept for each in journey.over):
+    if not all(each.formulas for each in journey.finished_searches):
         raise ValueError("a search kept nothing")
-    figures = [figure for each in journey.over for one in each.kept for figure in _figures(one)]
-    if journey.under_way is not None:
-        figures += _figures_under_way(journey.under_way, task)
-        if len(journey.over) >= len(order):
+    figures = [
+        figure
+        for each in journey.finished_searches
+        for one in each.formulas
+        for figure in _figures(one)
+    ]
+    if journey.current_generation is not None:
+        figures += _figures_under_way(journey.current_generation, task)
+        if len(journey.finished_searches) >= len(order):
             raise ValueError("one search too many")
     if not all(math.isfinite(figure) for figure in figures):
         raise ValueError("a fitness is no number")
 
 
-def _figures(judged: Judged) -> tuple[float, float]:
+def _figures(judged: ValidatedFormula) -> tuple[float, float]:
     return judged.training, judged.validation
 
 
-def _figures_under_way(stand: Stand, task: Task) -> list[float]:
+def _figures_under_way(stand: Generation, task: EvolutionTask) -> list[float]:
     """Return every fitness of a search that is under way and can go on."""
     if not (stand.population and stand.best):
         raise ValueError("a generation is empty")
-    if not 0 <= stand.generation < task.ways.generations - 1:
-        raise ValueError(f"generation {stand.generation}")
-    return [*stand.known.values(), *(each.fitness for each in (*stand.population, *stand.best))]
+    if not 0 <= stand.number < task.ways.generations - 1:
+        raise ValueError(f"generation {stand.number}")
+    return [
+        *stand.fitness_by_text.values(),
+        *(each.fitness for each in (*stand.population, *stand.best)),
+    ]
 
 
 def _document(path: Path) -> Mapping[str, Any]:
     try:
         document = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except FileNotFoundError as error:
-        raise NotFound(f"{path}: there is no checkpoint; begin without --resume") from error
+        raise NotFoundError(f"{path}: there is no checkpoint; begin without --resume") from error
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}") from error
+        raise BadInputError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
     return document if isinstance(document, dict) else {}
@@ -119,8 +135,8 @@ def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
 
 
-def _damaged(path: Path, error: Exception) -> BadInput:
-    return BadInput(f"{path}: the checkpoint is damaged ({error}); delete it and begin anew")
+def _damaged(path: Path, error: Exception) -> BadInputError:
+    return BadInputError(f"{path}: the checkpoint is damaged ({error}); delete it and begin anew")
 
 
 def _require_same(path: Path, kept: Any, purpose: Mapping[str, Any]) -> None:
@@ -129,7 +145,7 @@ def _require_same(path: Path, kept: Any, purpose: Mapping[str, Any]) -> None:
     if {**kept, "trace": ""} == {**purpose, "trace": ""}:
         return
     if kept.get("digest") != purpose["digest"]:
-        raise BadInput(
+        raise BadInputError(
             f"{path}: a checkpoint of another trace ({kept.get('trace')}, not {purpose['trace']} "
             "as given here); give that trace, or another --checkpoint"
         )
@@ -137,20 +153,20 @@ def _require_same(path: Path, kept: Any, purpose: Mapping[str, Any]) -> None:
     were, are = (
         " ".join(f"--{name} {some.get(name)}" for name in differing) for some in (kept, purpose)
     )
-    raise BadInput(
+    raise BadInputError(
         f"{path}: a checkpoint of other options: {were}, not {are}; give those, or another "
         "--checkpoint"
     )
 
 
-def _plain(searched: Searched) -> dict[str, Any]:
-    kept = [[str(each.formula), each.training, each.validation] for each in searched.kept]
+def _plain(searched: FinishedSearch) -> dict[str, Any]:
+    kept = [[str(each.formula), each.training, each.validation] for each in searched.formulas]
     return {"fold": searched.fold, "seed": searched.seed, "kept": kept}
 
 
-def _searched(plain: Mapping[str, Any], names: Sequence[str]) -> Searched:
+def _searched(plain: Mapping[str, Any], names: Sequence[str]) -> FinishedSearch:
     kept = tuple(
-        Judged(parse(text, names), float(training), float(validation))
+        ValidatedFormula(parse_formula(text, names), float(training), float(validation))
         for text, training, validation in plain["kept"]
     )
-    return Searched(int(plain["fold"]), int(plain["seed"]), kept)
+    return FinishedSearch(int(plain["fold"]), int(plain["seed"]), kept)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from freshet.core.errors import Locked, NoSpace
-from freshet.core.files import PRIVATE_FILE
+from freshet.core.errors import LockedError, NoSpaceError
+from freshet.core.files import PRIVATE_FILE_MODE
 
 
 @contextmanager
-def held(checkpoint: Path | None) -> Iterator[None]:
+def lock_checkpoint(checkpoint: Path | None) -> Iterator[None]:
     """Keep others from the same checkpoint; raise Locked where another has it."""
     if checkpoint is None:
         yield
@@ -31,16 +31,16 @@ def _taken(lock: Path, checkpoint: Path) -> int:
     """Return the lock's file, which is ours alone."""
     while True:
         try:
-            file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+            file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
         except OSError as error:
-            raise NoSpace(
+            raise NoSpaceError(
                 f"{checkpoint}: cannot be written ({error.strerror}); choose another"
             ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(file)
-            raise Locked(
+            raise LockedError(
                 f"{checkpoint}: another evolution is keeping its work here; wait until it ends, or "
                 "give another --out"
             ) from error

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 
-from freshet.learning.evolve.genetic_search import Search, Stand
+from freshet.learning.evolve.genetic_search import Generation, GeneticSearch
 
 
-def stands(search: Search, begun: Stand | None = None) -> Iterator[Stand]:
+def run_generations(
+    search: GeneticSearch, last_generation: Generation | None = None
+) -> Iterator[Generation]:
     """Yield where a search stands after each generation that is still to come."""
-    stand = begun
+    stand = last_generation
     if stand is None:
-        stand = search.begin()
+        stand = search.first_generation()
         yield stand
-    while stand.generation + 1 < search.ways.generations:
-        stand = search.step(stand)
+    while stand.number + 1 < search.config.generations:
+        stand = search.next_generation(stand)
         yield stand

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from freshet.formula.expression import Formula
-from freshet.schedule.model_file import Selection
+from freshet.schedule.model_file import SelectionMethod
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ValidatedFormula:
     """A formula and how well it did on the pages it was bred on, and on others."""
 
     formula: Formula
@@ -23,44 +23,46 @@ class Judged:
     validation: float
 
 
-def average(judged: Judged) -> float:
+def mean_less_deviation(judged: ValidatedFormula) -> float:
     """Return the mean of both performances less their standard deviation.
 
-    >>> average(Judged(Formula(("t",)), 0.5, 0.25))
+    >>> mean_less_deviation(ValidatedFormula(Formula(("t",)), 0.5, 0.25))
     0.25
     """
     return (judged.training + judged.validation) / 2 - deviation(judged)
 
 
-def total(judged: Judged) -> float:
+def sum_less_deviation(judged: ValidatedFormula) -> float:
     """Return the sum of both performances less their standard deviation.
 
-    >>> total(Judged(Formula(("t",)), 0.5, 0.25))
+    >>> sum_less_deviation(ValidatedFormula(Formula(("t",)), 0.5, 0.25))
     0.625
     """
     return judged.training + judged.validation - deviation(judged)
 
 
-def deviation(judged: Judged) -> float:
+def deviation(judged: ValidatedFormula) -> float:
     """Return the standard deviation of both performances."""
     return abs(judged.training - judged.validation) / 2
 
 
-SELECTIONS: Mapping[Selection, Callable[[Judged], float]] = {
+SELECTION_METHODS: Mapping[SelectionMethod, Callable[[ValidatedFormula], float]] = {
     "best": lambda judged: judged.validation,
-    "avg": average,
-    "sum": total,
+    "avg": mean_less_deviation,
+    "sum": sum_less_deviation,
 }
 
 
-def chosen(judged: Iterable[Judged], selection: Selection) -> Judged:
+def select_formula(
+    judged: Iterable[ValidatedFormula], selection: SelectionMethod
+) -> ValidatedFormula:
     """Return the formula that a selection takes; of equals the better bred, then the shorter.
 
-    >>> formulas = [Judged(Formula(("t",)), 0.9, 0.2), Judged(Formula(("X",)), 0.4, 0.3)]
-    >>> [str(chosen(formulas, name).formula) for name in SELECTIONS]
+    >>> formulas = [ValidatedFormula(Formula(("t",)), 0.9, 0.2), ValidatedFormula(Formula(("X",)), 0.4, 0.3)]
+    >>> [str(select_formula(formulas, name).formula) for name in SELECTION_METHODS]
     ['X', 'X', 't']
     """
-    rate = SELECTIONS[selection]
+    rate = SELECTION_METHODS[selection]
     return min(
         judged,
         key=lambda each: (-rate(each), -each.training, len(each.formula), str(each.formula)),

@@ -6,11 +6,11 @@ names is its value. x / x is left alone, for it is 0 where x is. The parts of a 
 in one order, constants last, so that equal formulas have one text.
 """
 
-from freshet.formula.expression import SMALLEST_DIVISOR, Formula, Token, arity
-from freshet.formula.kernels import applied
-from freshet.formula.program import CODES
+from freshet.formula.expression import SMALLEST_DIVISOR, Formula, FormulaToken, arity
+from freshet.formula.kernels import apply_function
+from freshet.formula.program import FUNCTION_CODES
 
-Part = tuple[Token, ...]
+Part = tuple[FormulaToken, ...]
 
 _ZERO, _ONE, _TWO = (0.0,), (1.0,), (2.0,)
 _NEUTRAL: dict[str, Part] = {"+": _ZERO, "-": _ZERO, "*": _ONE, "/": _ONE, "pow": _ONE}
@@ -18,11 +18,11 @@ _SYMMETRIC = ("+", "*")
 _OPPOSITE = {"+": "-", "-": "+"}
 
 
-def simplified(formula: Formula) -> Formula:
+def simplify(formula: Formula) -> Formula:
     """Return a formula of the same value without what does nothing, in one order.
 
-    >>> from freshet.formula.expression import parse
-    >>> str(simplified(parse("(t + 0) * X - (n - n) / 3 + 2 * 5", ("t", "X", "n"))))
+    >>> from freshet.formula.expression import parse_formula
+    >>> str(simplify(parse_formula("(t + 0) * X - (n - n) / 3 + 2 * 5", ("t", "X", "n"))))
     'X * t + 10'
     """
     parts: list[Part] = []
@@ -32,14 +32,14 @@ def simplified(formula: Formula) -> Formula:
     return Formula(parts.pop())
 
 
-def _shorter(token: Token, given: list[Part]) -> Part:
+def _shorter(token: FormulaToken, given: list[Part]) -> Part:
     """Return a function of simplified parts, simplified itself."""
     if not given:
         return (token,)
     sign = str(token)
     constants = [float(part[0]) for part in given if _is_constant(part)]
     if len(constants) == len(given):
-        return (float(applied(CODES[sign], constants[0], constants[-1])),)
+        return (float(apply_function(FUNCTION_CODES[sign], constants[0], constants[-1])),)
     if len(given) == 1:
         return (sign, *given[0])
     left, right = sorted(given, key=_order) if sign in _SYMMETRIC else given

@@ -6,21 +6,21 @@ from typing import Literal
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula
-from freshet.formula.variables import Clock, Measure
-from freshet.learning.evolve.chance_estimates import written_out
-from freshet.learning.evolve.genetic_search import Ways
-from freshet.learning.evolve.model_selection import SELECTIONS
-from freshet.schedule.model_file import Selection, Terminals
-from freshet.schedule.ranked import NAMES
+from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.learning.evolve.chance_estimates import expand_chances
+from freshet.learning.evolve.genetic_search import GPConfig
+from freshet.learning.evolve.model_selection import SELECTION_METHODS
+from freshet.schedule.model_file import SelectionMethod, TerminalSet
+from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 
-Estimates = Literal["rates", "chances"]
+EstimateKind = Literal["rates", "chances"]
 
-ESTIMATES: tuple[Estimates, ...] = ("rates", "chances")
-MEASURES: tuple[Measure, ...] = ("ndcg", "changerate")
+ESTIMATE_KINDS: tuple[EstimateKind, ...] = ("rates", "chances")
+FITNESS_MEASURES: tuple[FitnessMeasure, ...] = ("ndcg", "changerate")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class EvolutionTask:
     """What to learn, and how.
 
     ``estimates`` says what NAD to GAD stand for while formulas are bred: rates of change, or the
@@ -30,38 +30,52 @@ class Task:
     search, and those that follow count up from it.
     """
 
-    terminals: Terminals = "all"
-    estimates: Estimates = "rates"
-    measure: Measure = "ndcg"
+    terminals: TerminalSet = "all"
+    estimates: EstimateKind = "rates"
+    measure: FitnessMeasure = "ndcg"
     budget: float = 0.05
-    clock: Clock = "visit"
-    selection: Selection = "best"
+    clock: WeightClock = "visit"
+    selection: SelectionMethod = "best"
     seed: int = 1
     seeds: int = 5
     folds: int = 1
-    ways: Ways = field(default_factory=Ways)
+    ways: GPConfig = field(default_factory=GPConfig)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def variables(self) -> tuple[str, ...]:
         """Return what formulas may know of a page."""
-        return NAMES[self.terminals]
+        return VARIABLES_BY_TERMINAL_SET[self.terminals]
 
     @property
-    def first(self) -> tuple[Formula, ...]:
+    def initial_formulas(self) -> tuple[Formula, ...]:
         """Return what a search begins with: names that are good formulas by themselves."""
-        return tuple(Formula((name,)) for name in self.names if self.terminals == "extended")
+        return tuple(Formula((name,)) for name in self.variables if self.terminals == "extended")
 
-    def written_out(self, formula: Formula) -> Formula:
+    def expand_chances(self, formula: Formula) -> Formula:
         """Return a bred formula as others read it, every estimate a rate."""
-        return written_out(formula) if self.estimates == "chances" else formula
+        return expand_chances(formula) if self.estimates == "chances" else formula
 
 
-def check(task: Task) -> None:
+def check_task(task: EvolutionTask) -> None:
     """Refuse what cannot be learnt."""
-    _require(task.terminals in NAMES, f"terminals {task.terminals!r}", " or ".join(NAMES))
-    _require(task.estimates in ESTIMATES, f"estimates {task.estimates!r}", " or ".join(ESTIMATES))
-    _require(task.measure in MEASURES, f"fitness {task.measure!r}", " or ".join(MEASURES))
-    _require(task.selection in SELECTIONS, f"selection {task.selection!r}", " or ".join(SELECTIONS))
+    _require(
+        task.terminals in VARIABLES_BY_TERMINAL_SET,
+        f"terminals {task.terminals!r}",
+        " or ".join(VARIABLES_BY_TERMINAL_SET),
+    )
+    _require(
+        task.estimates in ESTIMATE_KINDS,
+        f"estimates {task.estimates!r}",
+        " or ".join(ESTIMATE_KINDS),
+    )
+    _require(
+        task.measure in FITNESS_MEASURES, f"fitness {task.measure!r}", " or ".join(FITNESS_MEASURES)
+    )
+    _require(
+        task.selection in SELECTION_METHODS,
+        f"selection {task.selection!r}",
+        " or ".join(SELECTION_METHODS),
+    )
     _require(0 < task.budget <= 1, f"budget {task.budget:.4g}", "above 0 and at most 1")
     _require(0 <= task.folds <= FOLDS, f"{task.folds} folds", f"from 0 to {FOLDS}")
     _require(task.seeds >= 1, f"{task.seeds} seeds", "at least 1")

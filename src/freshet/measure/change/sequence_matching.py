@@ -16,7 +16,7 @@ _SMALL = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class SequenceGap:
     """A stretch of both sequences, as half-open ranges; ``depth`` counts how often it was cut."""
 
     a: int
@@ -26,17 +26,17 @@ class Gap:
     depth: int = 0
 
 
-Pair = tuple[int, int]
+IndexPair = tuple[int, int]
 
 
-def match(a: Sequence[str], b: Sequence[str]) -> list[Pair]:
+def match_sequences(a: Sequence[str], b: Sequence[str]) -> list[IndexPair]:
     """Return the places (i, j) with a[i] = b[j] that stay in order, rising on both sides.
 
-    >>> match(["x", "a", "b"], ["a", "b", "c"])
+    >>> match_sequences(["x", "a", "b"], ["a", "b", "c"])
     [(1, 0), (2, 1)]
     """
-    pairs: list[Pair] = []
-    gaps = [Gap(0, len(a), 0, len(b))]
+    pairs: list[IndexPair] = []
+    gaps = [SequenceGap(0, len(a), 0, len(b))]
     while gaps:
         found, narrower = _match_ends(a, b, gaps.pop())
         pairs += found
@@ -49,7 +49,9 @@ def match(a: Sequence[str], b: Sequence[str]) -> list[Pair]:
     return sorted(pairs)
 
 
-def _match_ends(a: Sequence[str], b: Sequence[str], gap: Gap) -> tuple[list[Pair], Gap]:
+def _match_ends(
+    a: Sequence[str], b: Sequence[str], gap: SequenceGap
+) -> tuple[list[IndexPair], SequenceGap]:
     """Match what both begin and end with, and return the gap that is left."""
     room = min(gap.a_end - gap.a, gap.b_end - gap.b)
     head = 0
@@ -60,10 +62,12 @@ def _match_ends(a: Sequence[str], b: Sequence[str], gap: Gap) -> tuple[list[Pair
         tail += 1
     pairs = [(gap.a + step, gap.b + step) for step in range(head)]
     pairs += [(gap.a_end - step, gap.b_end - step) for step in range(1, tail + 1)]
-    return pairs, Gap(gap.a + head, gap.a_end - tail, gap.b + head, gap.b_end - tail, gap.depth)
+    return pairs, SequenceGap(
+        gap.a + head, gap.a_end - tail, gap.b + head, gap.b_end - tail, gap.depth
+    )
 
 
-def _anchors(a: Sequence[str], b: Sequence[str], gap: Gap) -> list[Pair]:
+def _anchors(a: Sequence[str], b: Sequence[str], gap: SequenceGap) -> list[IndexPair]:
     """Return the longest rising chain of what occurs once on either side of a gap."""
     if gap.depth >= _DEPTH or gap.a == gap.a_end or gap.b == gap.b_end:
         return []
@@ -78,7 +82,7 @@ def _once(items: Sequence[str], start: int, end: int) -> dict[str, int]:
     return {items[i]: i for i in range(start, end) if counts[items[i]] == 1}
 
 
-def _longest_rising(pairs: list[Pair]) -> list[Pair]:
+def _longest_rising(pairs: list[IndexPair]) -> list[IndexPair]:
     """Return the longest run of pairs whose second places rise too, by patience sorting."""
     tops: list[int] = []
     top_pairs: list[int] = []
@@ -96,15 +100,15 @@ def _longest_rising(pairs: list[Pair]) -> list[Pair]:
     return chain[::-1]
 
 
-def _between(anchors: list[Pair], gap: Gap) -> Iterator[Gap]:
+def _between(anchors: list[IndexPair], gap: SequenceGap) -> Iterator[SequenceGap]:
     a, b = gap.a, gap.b
     for i, j in [*anchors, (gap.a_end, gap.b_end)]:
         if i > a and j > b:
-            yield Gap(a, i, b, j, gap.depth + 1)
+            yield SequenceGap(a, i, b, j, gap.depth + 1)
         a, b = i + 1, j + 1
 
 
-def _match_small(a: Sequence[str], b: Sequence[str], gap: Gap) -> Iterator[Pair]:
+def _match_small(a: Sequence[str], b: Sequence[str], gap: SequenceGap) -> Iterator[IndexPair]:
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > _SMALL:
         return
     matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)

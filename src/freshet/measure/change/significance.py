@@ -10,31 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from freshet.core.types import Terms
-from freshet.measure.change.kernels.similarity import Cells
-from freshet.measure.change.similarity import Aligned, align
+from freshet.core.types import TermCounts
+from freshet.measure.change.kernels.similarity import CountArray
+from freshet.measure.change.similarity import AlignedCounts, align_counts
 
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 _SMOOTHING = 0.5
 _RARE = 5.0
 
 
-def significant(old: Terms, new: Terms, *, level: float = LEVEL) -> bool:
+def is_significant(old: TermCounts, new: TermCounts, *, level: float = SIGNIFICANCE_LEVEL) -> bool:
     """Say whether the new words are too unlike the old ones to be chance."""
     return p_value(old, new) < level
 
 
-def p_value(old: Terms, new: Terms) -> float:
+def p_value(old: TermCounts, new: TermCounts) -> float:
     """Return the chance of words as unlike the old ones as these, drawn from the old version."""
-    return goodness_of_fit(align(old, new))
+    return goodness_of_fit_p_value(align_counts(old, new))
 
 
-def two_sample_p_value(old: Terms, new: Terms) -> float:
+def two_sample_p_value(old: TermCounts, new: TermCounts) -> float:
     """Return the chance of two versions as unlike as these, rare words pooled into one cell."""
-    return homogeneity(align(old, new))
+    return homogeneity_p_value(align_counts(old, new))
 
 
-def goodness_of_fit(words: Aligned) -> float:
+def goodness_of_fit_p_value(words: AlignedCounts) -> float:
     """Return the p-value of the one-sample test; each word is expected as in old, plus one half."""
     settled = _settled_by_emptiness(words)
     if settled is not None:
@@ -44,7 +44,7 @@ def goodness_of_fit(words: Aligned) -> float:
     return _upper_tail(_statistic(words.new, expected), len(words) - 1)
 
 
-def homogeneity(words: Aligned) -> float:
+def homogeneity_p_value(words: AlignedCounts) -> float:
     """Return the p-value of the two-sample test over the words frequent enough for it."""
     settled = _settled_by_emptiness(words)
     if settled is not None:
@@ -54,14 +54,14 @@ def homogeneity(words: Aligned) -> float:
     return _upper_tail(_statistic(table, expected), table.shape[1] - 1)
 
 
-def _settled_by_emptiness(words: Aligned) -> float | None:
+def _settled_by_emptiness(words: AlignedCounts) -> float | None:
     old, new = bool(words.old.any()), bool(words.new.any())
     if old and new:
         return None
     return 1.0 if old == new else 0.0
 
 
-def _pool_rare(table: Cells) -> Cells:
+def _pool_rare(table: CountArray) -> CountArray:
     rare = _expected(table).min(axis=0) < _RARE
     if not rare.any():
         return table
@@ -69,12 +69,12 @@ def _pool_rare(table: Cells) -> Cells:
     return np.concatenate([table[:, ~rare], pooled], axis=1)
 
 
-def _expected(table: Cells) -> NDArray[np.float64]:
+def _expected(table: CountArray) -> NDArray[np.float64]:
     rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
     return np.asarray(rows * columns / table.sum())
 
 
-def _statistic(observed: Cells, expected: NDArray[np.float64]) -> float:
+def _statistic(observed: CountArray, expected: NDArray[np.float64]) -> float:
     return float(((observed - expected) ** 2 / expected).sum())
 
 

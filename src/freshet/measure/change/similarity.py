@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Terms
-from freshet.measure.change.kernels.similarity import Cells, merge
+from freshet.core.types import TermCounts
+from freshet.measure.change.kernels.similarity import CountArray, merge_counts
 
 
 @dataclass(frozen=True, slots=True)
-class Aligned:
+class AlignedCounts:
     """The counts of two versions, side by side over the words of either."""
 
-    old: Cells
-    new: Cells
+    old: CountArray
+    new: CountArray
 
     def __len__(self) -> int:
         return len(self.old)
@@ -33,12 +33,12 @@ class Aligned:
         return int(np.abs(self.old - self.new).sum())
 
     @property
-    def l1(self) -> float:
+    def l1_distance(self) -> float:
         """Return the sum of the differences between the two shares of each word."""
         return float(np.abs(self._shares_apart()).sum())
 
     @property
-    def l2(self) -> float:
+    def l2_distance(self) -> float:
         """Return the length of the difference between the two distributions."""
         return float(np.linalg.norm(self._shares_apart()))
 
@@ -46,30 +46,30 @@ class Aligned:
         return _shares(self.new) - _shares(self.old)
 
 
-def align(a: Terms, b: Terms) -> Aligned:
+def align_counts(a: TermCounts, b: TermCounts) -> AlignedCounts:
     """Lay the counts of two versions beside each other, in the order of the words' ids."""
-    return Aligned(*merge(a.ids, a.counts, b.ids, b.counts))
+    return AlignedCounts(*merge_counts(a.hashes, a.counts, b.hashes, b.counts))
 
 
-def dice(a: Terms, b: Terms) -> float:
+def dice(a: TermCounts, b: TermCounts) -> float:
     """Return 2|A∩B| / (|A|+|B|) over the two sets of words; two empty versions are alike: 1."""
-    return align(a, b).dice
+    return align_counts(a, b).dice
 
 
-def words_changed(a: Terms, b: Terms) -> int:
+def words_changed(a: TermCounts, b: TermCounts) -> int:
     """Return how many words came or went, each counted as often as it did."""
-    return align(a, b).words_changed
+    return align_counts(a, b).words_changed
 
 
-def l1(a: Terms, b: Terms) -> float:
+def l1_distance(a: TermCounts, b: TermCounts) -> float:
     """Return the L1 distance of the two word distributions, 0 to 2; no words make no shares."""
-    return align(a, b).l1
+    return align_counts(a, b).l1_distance
 
 
-def l2(a: Terms, b: Terms) -> float:
+def l2_distance(a: TermCounts, b: TermCounts) -> float:
     """Return the L2 distance of the two word distributions; no words make no shares."""
-    return align(a, b).l2
+    return align_counts(a, b).l2_distance
 
 
-def _shares(counts: Cells) -> NDArray[np.float64]:
+def _shares(counts: CountArray) -> NDArray[np.float64]:
     return counts / max(int(counts.sum()), 1)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from freshet.measure.change.word_diff import Fate, difference, words_of
+from freshet.measure.change.word_diff import DiffKind, word_diff, word_set
 
-LIMIT = 300
+MAX_SNIPPET_CHARS = 300
 _CLOSING = "\u3002\uff01\uff1f"
 _LINE = re.compile(r"[^\n]+")
 _BREAK = re.compile(rf"(?<=\w\w[.!?…])\s+|(?<=[{_CLOSING}])")
@@ -32,39 +32,41 @@ _MOST = 200
 _LONGEST_CLUSTER = 16
 _JOINER = "\u200d"
 
-Stretch = tuple[int, int]
+TextRange = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SnippetPassage:
     """A piece of the new text worth showing: where it lies, and the words that came with it."""
 
     start: int
     end: int
     text: str
     words: frozenset[str]
-    begins_late: bool
-    ends_early: bool
+    is_cut_at_start: bool
+    is_cut_at_end: bool
 
 
-def snippet(old: str, new: str, *, earlier: Sequence[str] = (), limit: int = LIMIT) -> str:
+def make_snippet(
+    old: str, new: str, *, earlier_texts: Sequence[str] = (), max_chars: int = MAX_SNIPPET_CHARS
+) -> str:
     """Return the most telling of what the new text has and the old one lacks; empty if nothing.
 
-    ``earlier`` are texts from before the old one: words that come and go are no great news. Text
+    ``earlier_texts`` are texts from before the old one: words that come and go are no great news. Text
     that is noise is to be masked on both sides first.
 
-    >>> snippet("Home\\nNews", "Home\\nFlood closes two bridges\\nNews")
+    >>> make_snippet("Home\\nNews", "Home\\nFlood closes two bridges\\nNews")
     'Flood closes two bridges'
     """
-    worth = _Worth(words_of(old), _shares(earlier))
-    passages = [_fitted(passage, limit) for passage in _passages(old, new, limit)]
+    worth = _WordWeights(word_set(old), _shares(earlier_texts))
+    passages = [_fitted(passage, max_chars) for passage in _passages(old, new, max_chars)]
     passages.sort(key=lambda passage: (-worth.of(passage.words), passage.start))
-    chosen = _choose(passages[:_MOST], worth, limit)
-    return _joined(chosen, new, limit)
+    chosen = _choose(passages[:_MOST], worth, max_chars)
+    return _joined(chosen, new, max_chars)
 
 
 @dataclass(frozen=True, slots=True)
-class _Worth:
+class _WordWeights:
     """How much news a word is."""
 
     known: frozenset[str]
@@ -80,11 +82,11 @@ class _Worth:
 
 def _shares(texts: Sequence[str]) -> dict[str, float]:
     """Return in which share of the texts each word is."""
-    counted = Counter(word for text in texts for word in words_of(text))
+    counted = Counter(word for text in texts for word in word_set(text))
     return {word: count / len(texts) for word, count in counted.items()}
 
 
-def _passages(old: str, new: str, limit: int) -> Iterator[Passage]:
+def _passages(old: str, new: str, limit: int) -> Iterator[SnippetPassage]:
     """Yield every sentence of the new text with words that came, long ones cut around them."""
     added = list(_added(old, new))
     standing = {_plain(old[start:end]) for start, end in _sentences(old)} if added else set()
@@ -94,18 +96,18 @@ def _passages(old: str, new: str, limit: int) -> Iterator[Passage]:
             yield from _windows(new, (start, end), inside, limit)
 
 
-def _added(old: str, new: str) -> Iterator[Stretch]:
+def _added(old: str, new: str) -> Iterator[TextRange]:
     """Yield where the new text has what the old one lacks."""
     place = 0
-    for piece in difference(old, new):
-        if piece.kind is Fate.REMOVED:
+    for piece in word_diff(old, new):
+        if piece.kind is DiffKind.REMOVED:
             continue
-        if piece.kind is Fate.ADDED:
+        if piece.kind is DiffKind.ADDED:
             yield place, place + len(piece.text)
         place += len(piece.text)
 
 
-def _sentences(text: str) -> Iterator[Stretch]:
+def _sentences(text: str) -> Iterator[TextRange]:
     """Yield where the sentences of a text lie; a short line is taken as one, whatever it holds."""
     for line in _LINE.finditer(text):
         start, end = line.span()
@@ -117,7 +119,7 @@ def _sentences(text: str) -> Iterator[Stretch]:
             yield start, end
 
 
-def _overlapping(added: Sequence[Stretch], start: int, end: int) -> list[Stretch]:
+def _overlapping(added: Sequence[TextRange], start: int, end: int) -> list[TextRange]:
     """Return what of the added stretches lies within a sentence."""
     place = max(bisect_right(added, (start, start)) - 1, 0)
     found = []
@@ -130,22 +132,22 @@ def _overlapping(added: Sequence[Stretch], start: int, end: int) -> list[Stretch
 
 
 def _windows(
-    text: str, sentence: Stretch, added: Sequence[Stretch], limit: int
-) -> Iterator[Passage]:
+    text: str, sentence: TextRange, added: Sequence[TextRange], limit: int
+) -> Iterator[SnippetPassage]:
     """Yield a sentence whole where it is short or mostly new, else what is around its new words."""
     start, end = sentence
     mostly_new = 2 * sum(high - low for low, high in added) >= end - start
     whole = end - start <= (limit if mostly_new else min(limit, _SHORT))
     for group in [added] if whole or mostly_new else _groups(added):
         low, high = sentence if whole else _around(text, sentence, group)
-        words = words_of(" ".join(text[a:b] for a, b in group))
+        words = word_set(" ".join(text[a:b] for a, b in group))
         if words:
-            yield Passage(low, high, _plain(text[low:high]), words, low > start, high < end)
+            yield SnippetPassage(low, high, _plain(text[low:high]), words, low > start, high < end)
 
 
-def _groups(added: Sequence[Stretch]) -> Iterator[list[Stretch]]:
+def _groups(added: Sequence[TextRange]) -> Iterator[list[TextRange]]:
     """Put together what is so near that it would be shown together."""
-    group: list[Stretch] = []
+    group: list[TextRange] = []
     for stretch in added:
         if group and stretch[0] - group[-1][1] > 2 * _AROUND:
             yield group
@@ -154,7 +156,7 @@ def _groups(added: Sequence[Stretch]) -> Iterator[list[Stretch]]:
     yield group
 
 
-def _around(text: str, sentence: Stretch, group: Sequence[Stretch]) -> Stretch:
+def _around(text: str, sentence: TextRange, group: Sequence[TextRange]) -> TextRange:
     """Return where some new words lie with a little of the sentence around, at ends of words."""
     (start, end), first, last = sentence, group[0][0], group[-1][1]
     low, high = first - _AROUND, last + _AROUND
@@ -167,13 +169,18 @@ def _around(text: str, sentence: Stretch, group: Sequence[Stretch]) -> Stretch:
     )
 
 
-def _fitted(passage: Passage, limit: int) -> Passage:
+def _fitted(passage: SnippetPassage, limit: int) -> SnippetPassage:
     """Return a passage that does not exceed the limit, ended at a word where one is near."""
     if len(passage.text) <= limit:
         return passage
     text = _cut(passage.text, max(limit - len(_CUT), 0))
-    return Passage(
-        passage.start, passage.end, text, passage.words & words_of(text), passage.begins_late, True
+    return SnippetPassage(
+        passage.start,
+        passage.end,
+        text,
+        passage.words & word_set(text),
+        passage.is_cut_at_start,
+        True,
     )
 
 
@@ -204,9 +211,11 @@ def _is_flag(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def _choose(passages: Sequence[Passage], worth: _Worth, limit: int) -> list[Passage]:
+def _choose(
+    passages: Sequence[SnippetPassage], worth: _WordWeights, limit: int
+) -> list[SnippetPassage]:
     """Take the passage that tells most for its length, again and again while there is room."""
-    chosen: list[Passage] = []
+    chosen: list[SnippetPassage] = []
     told: frozenset[str] = frozenset()
     room, least, left = limit, 0.0, list(passages)
     while left:
@@ -219,19 +228,19 @@ def _choose(passages: Sequence[Passage], worth: _Worth, limit: int) -> list[Pass
     return sorted(chosen, key=lambda passage: passage.start)
 
 
-def _joined(chosen: Sequence[Passage], text: str, limit: int) -> str:
+def _joined(chosen: Sequence[SnippetPassage], text: str, limit: int) -> str:
     """Write passages one after the other, with dots where something is left out."""
     if not chosen:
         return ""
     parts = [chosen[0].text]
     for before, after in pairwise(chosen):
         gap = text[before.end : after.start]
-        follows = not before.ends_early and not gap.strip() and "\n" not in gap
+        follows = not before.is_cut_at_end and not gap.strip() and "\n" not in gap
         parts += [" " if follows else _BETWEEN, after.text]
     told = "".join(parts)
-    if chosen[-1].ends_early and len(told) + len(_CUT) <= limit:
+    if chosen[-1].is_cut_at_end and len(told) + len(_CUT) <= limit:
         told += _CUT
-    if chosen[0].begins_late and len(told) + len(_CUT) <= limit:
+    if chosen[0].is_cut_at_start and len(told) + len(_CUT) <= limit:
         told = _CUT + told
     return told
 

@@ -6,34 +6,34 @@ steps old, for nobody knows what the page showed in a longer gap.
 
 import numpy as np
 
-from freshet.core.types import Floats, Indices
+from freshet.core.types import FloatArray, IndexArray
 
 HOUR, DAY = 3600.0, 86_400.0
-LONGEST_GAP = 4
-UNSEEN = -1
-MOST_POINTS = 100_000
+MAX_GAP_STEPS = 4
+UNKNOWN_VERSION = -1
+MAX_GRID_POINTS = 100_000
 
 
-def usual_step(times: Floats) -> float:
+def default_step(times: FloatArray) -> float:
     """Return the step that suits looks at these times: an hour, or a day where they are rarer.
 
-    >>> usual_step(np.arange(10) * 3600.0), usual_step(np.arange(10) * 86_400.0)
+    >>> default_step(np.arange(10) * 3600.0), default_step(np.arange(10) * 86_400.0)
     (3600.0, 86400.0)
     """
     gaps = np.diff(times)
-    return HOUR if len(gaps) and float(np.median(gaps)) <= LONGEST_GAP * HOUR else DAY
+    return HOUR if len(gaps) and float(np.median(gaps)) <= MAX_GAP_STEPS * HOUR else DAY
 
 
-def on_grid(times: Floats, shown: Indices, step: float) -> Indices:
+def versions_on_grid(times: FloatArray, shown: IndexArray, step: float) -> IndexArray:
     """Return which version was there at the first look and every step after it; -1: unknown.
 
-    >>> on_grid(np.array([0.0, 2.5, 9.0]), np.array([0, 1, 2], np.int32), 1.0).tolist()
+    >>> versions_on_grid(np.array([0.0, 2.5, 9.0]), np.array([0, 1, 2], np.int32), 1.0).tolist()
     [0, 0, 0, 1, 1, 1, 1, -1, -1, 2]
     """
     if not len(times):
         return np.empty(0, np.int32)
-    points = min(int((times[-1] - times[0]) // step) + 1, MOST_POINTS)
+    points = min(int((times[-1] - times[0]) // step) + 1, MAX_GRID_POINTS)
     moments = times[0] + step * np.arange(points)
     last = np.searchsorted(times, moments, side="right") - 1
-    known = moments - times[last] <= LONGEST_GAP * step
-    return np.where(known, shown[last], UNSEEN).astype(np.int32)
+    known = moments - times[last] <= MAX_GAP_STEPS * step
+    return np.where(known, shown[last], UNKNOWN_VERSION).astype(np.int32)

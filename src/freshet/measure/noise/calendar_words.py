@@ -31,11 +31,11 @@ _DUTCH = (
     "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag"
 )
 _LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _ITALIAN, _PORTUGUESE, _DUTCH)
-CALENDAR = frozenset(" ".join(_LANGUAGES).split())
+CALENDAR_WORDS = frozenset(" ".join(_LANGUAGES).split())
 _UNITS = (
     "second seconds sec secs minute minutes min mins hour hours hr hrs day days week weeks month "
     "months year years sekunde sekunden minuten stunde stunden tag tagen woche wochen monat "
     "monaten heure heures jour jours semaine semaines mois segundo segundos minuto minutos hora "
     "horas día días semana semanas mes meses"
 )
-UNITS = frozenset(_UNITS.split())
+TIME_UNITS = frozenset(_UNITS.split())

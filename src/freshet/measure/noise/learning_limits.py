@@ -4,25 +4,25 @@ Every bound counts something of the page and never the time, so that the same lo
 same mask. Ordinary pages stay far below all of them.
 """
 
-from freshet.core.types import Facts, View
+from freshet.core.types import View, ViewStatistics
 
-MOST_BYTES = 2_000_000
-MOST_CHARS = 400_000
-MOST_LINES = 4_000
-MOST_ELEMENTS = 40_000
-MOST_DEPTH = 100
-MOST_DIFFERING_BLOCKS = 2_000
-MOST_WORK = 600_000_000
+MAX_BYTES = 2_000_000
+MAX_CHARS = 400_000
+MAX_LINES = 4_000
+MAX_ELEMENTS = 40_000
+MAX_ELEMENT_DEPTH = 100
+MAX_DIFFERING_BLOCKS = 2_000
+MAX_WORK_CHARS = 600_000_000
 
 
-class Work:
+class WorkBudget:
     """What may still be done to learn one mask, in characters that are gone over."""
 
     def __init__(self) -> None:
-        self._left = MOST_WORK
+        self._left = MAX_WORK_CHARS
 
     @property
-    def is_done(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether nothing more may be tried."""
         return self._left <= 0
 
@@ -31,26 +31,26 @@ class Work:
         self._left -= chars
 
 
-def too_large(facts: Facts) -> str:
+def facts_refusal(facts: ViewStatistics) -> str:
     """Say what of a page is too large for its noise to be learnt; nothing where it is not.
 
-    >>> too_large(Facts(3_000_000, 0, 0, 0, 0, 0, 0, 0))
+    >>> facts_refusal(ViewStatistics(3_000_000, 0, 0, 0, 0, 0, 0, 0))
     '3,000,000 bytes, more than 2,000,000'
     """
     sizes = (
-        (facts.bytes, MOST_BYTES, "bytes"),
-        (facts.text_chars, MOST_CHARS, "characters of text"),
-        (facts.elements, MOST_ELEMENTS, "elements"),
-        (facts.depth, MOST_DEPTH, "elements inside each other"),
+        (facts.bytes, MAX_BYTES, "bytes"),
+        (facts.text_chars, MAX_CHARS, "characters of text"),
+        (facts.elements, MAX_ELEMENTS, "elements"),
+        (facts.depth, MAX_ELEMENT_DEPTH, "elements inside each other"),
     )
     return next((_more(*size) for size in sizes if size[0] > size[1]), "")
 
 
-def too_long(view: View) -> str:
+def view_refusal(view: View) -> str:
     """Say what of a view is too large for its noise to be learnt, its lines included."""
     lines = view.text.count("\n") + 1
-    return too_large(view.facts) or (
-        _more(lines, MOST_LINES, "lines") if lines > MOST_LINES else ""
+    return facts_refusal(view.facts) or (
+        _more(lines, MAX_LINES, "lines") if lines > MAX_LINES else ""
     )
 
 

@@ -23,25 +23,31 @@ from typing import Literal
 import numpy as np
 
 from freshet.core.errors import SettingsError
-from freshet.core.types import DomRows, Indices, Kind, View
-from freshet.measure.noise.mask_pattern import HOLE, Span, compile_pattern, refuse_long, tries_for
+from freshet.core.types import ContentKind, DomRows, IndexArray, View
+from freshet.measure.noise.mask_pattern import (
+    HIDDEN_MARK,
+    TextSpan,
+    check_length,
+    compile_pattern,
+    tries_per_pattern,
+)
 
 _STEP = re.compile(r"/([A-Za-z][^/\[\]\s]*)(?:\[(\d{1,6})\])?")
 _WHOLE_PAGE = re.compile(r"/html(\[\d+\])?(/body(\[\d+\])?)?")
 
-By = Literal["hand", "learnt"]
-Step = tuple[str, int | None]
+RuleOrigin = Literal["hand", "learnt"]
+PathStep = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MaskRule:
     """One thing to leave out: a text pattern or a path, who made it so, and why.
 
     ``but`` are lines that stay in sight although the rule hits them, because they came to stay.
     """
 
     what: str
-    by: By = "hand"
+    by: RuleOrigin = "hand"
     why: str = ""
     but: tuple[str, ...] = ()
 
@@ -49,7 +55,7 @@ class Rule:
         if self.by not in ("hand", "learnt"):
             raise SettingsError(f"mask rule {self.what!r} is by {self.by!r}; use hand or learnt")
         if self.is_path:
-            steps_of(self.what)
+            parse_path(self.what)
         else:
             compile_pattern(self.what)
 
@@ -67,7 +73,7 @@ class Mask:
     """
 
     version: int
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[MaskRule, ...] = ()
     never: tuple[str, ...] = field(default=())
 
     @property
@@ -79,42 +85,42 @@ class Mask:
 NO_MASK = Mask(0)
 
 
-def visible(view: View, mask: Mask) -> str:
+def visible_view_text(view: View, mask: Mask) -> str:
     """Return the text of a view without what the mask hides, on one line.
 
     The white space of HTML is collapsed already, so that only its pieces are put together.
     """
-    left = without(view.text, hidden(view, mask))
-    if view.kind is not Kind.HTML:
+    left = cut_spans(view.text, hidden_spans(view, mask))
+    if view.kind is not ContentKind.HTML:
         return _on_a_line(left)
-    pieces = (piece.strip() for piece in left.replace("\n", " ").split(HOLE))
+    pieces = (piece.strip() for piece in left.replace("\n", " ").split(HIDDEN_MARK))
     return " ".join(piece for piece in pieces if piece)
 
 
 def visible_text(text: str, mask: Mask) -> str:
     """Return a text without what the mask's patterns hide, white space collapsed.
 
-    >>> rule = Rule(", updated # minutes ago")
+    >>> rule = MaskRule(", updated # minutes ago")
     >>> visible_text("12 seats left, updated 3 minutes ago", Mask(1, (rule,)))
     '12 seats left'
     """
-    return _on_a_line(masked(text, mask))
+    return _on_a_line(text_with_holes(text, mask))
 
 
-def masked(text: str, mask: Mask) -> str:
+def text_with_holes(text: str, mask: Mask) -> str:
     """Return a text line by line with a mark wherever the mask's patterns hid something.
 
     Patterns do not reach over a mark, so that masking a text again leaves it as it is.
     """
     lines = "\n".join(" ".join(line.split()) for line in text.splitlines())
-    cut = without(lines, list(_pattern_spans(mask, lines)))
+    cut = cut_spans(lines, list(_pattern_spans(mask, lines)))
     return "\n".join(" ".join(line.split()) for line in cut.splitlines())
 
 
-def hidden(view: View, mask: Mask) -> list[Span]:
+def hidden_spans(view: View, mask: Mask) -> list[TextSpan]:
     """Return where a view's text is hidden, in characters; the spans may overlap."""
     spans = list(_pattern_spans(mask, view.text))
-    if mask.reads_dom and view.kind is Kind.HTML:
+    if mask.reads_dom and view.kind is ContentKind.HTML:
         plain = [rule.what for rule in mask.rules if rule.is_path and not rule.but]
         spans += _element_spans(view, plain)
         for rule in mask.rules:
@@ -123,10 +129,10 @@ def hidden(view: View, mask: Mask) -> list[Span]:
     return spans
 
 
-def without(text: str, spans: list[Span]) -> str:
+def cut_spans(text: str, spans: list[TextSpan]) -> str:
     """Return a text with a mark in place of every span.
 
-    >>> without("one two three", [(4, 7)]).split(HOLE)
+    >>> cut_spans("one two three", [(4, 7)]).split(HIDDEN_MARK)
     ['one ', ' three']
     """
     if not spans:
@@ -136,12 +142,12 @@ def without(text: str, spans: list[Span]) -> str:
         if start >= reached:
             pieces.append(text[reached:start])
         reached = max(reached, end)
-    return HOLE.join([*pieces, text[reached:]])
+    return HIDDEN_MARK.join([*pieces, text[reached:]])
 
 
-def rows_at(dom: DomRows, path: str) -> Indices:
+def rows_at_path(dom: DomRows, path: str) -> IndexArray:
     """Return the rows of the elements that a path names."""
-    steps = steps_of(path)
+    steps = parse_path(path)
     numbers = {name: number for number, name in enumerate(dom.names)}
     rows = at = np.flatnonzero(dom.tag == numbers.get(steps[-1][0], -1)).astype(np.int32)
     for name, place in reversed(steps):
@@ -153,13 +159,13 @@ def rows_at(dom: DomRows, path: str) -> Indices:
 
 
 @lru_cache(maxsize=1024)
-def steps_of(path: str) -> tuple[Step, ...]:
+def parse_path(path: str) -> tuple[PathStep, ...]:
     """Take a path apart into names and places.
 
-    >>> steps_of("/html[0]/body[0]/aside")
+    >>> parse_path("/html[0]/body[0]/aside")
     (('html', 0), ('body', 0), ('aside', None))
     """
-    refuse_long(path, "path")
+    check_length(path, "path")
     steps = _STEP.findall(path)
     if "".join(match[0] for match in _STEP.finditer(path)) != path:
         raise SettingsError(
@@ -171,16 +177,16 @@ def steps_of(path: str) -> tuple[Step, ...]:
     return tuple((name.lower(), int(place) if place else None) for name, place in steps)
 
 
-def _pattern_spans(mask: Mask, text: str) -> Iterator[Span]:
+def _pattern_spans(mask: Mask, text: str) -> Iterator[TextSpan]:
     """Yield where the patterns of a mask hit a text."""
     patterns = [rule for rule in mask.rules if not rule.is_path]
-    tries = tries_for(len(patterns))
+    tries = tries_per_pattern(len(patterns))
     for rule in patterns:
         spans = compile_pattern(rule.what).spans(text, tries)
         yield from _but(rule.but, text, spans) if rule.but else spans
 
 
-def _but(lines: tuple[str, ...], text: str, spans: Iterable[Span]) -> Iterator[Span]:
+def _but(lines: tuple[str, ...], text: str, spans: Iterable[TextSpan]) -> Iterator[TextSpan]:
     """Yield what of some spans is none of these lines."""
     for start, end in spans:
         at = start
@@ -190,13 +196,13 @@ def _but(lines: tuple[str, ...], text: str, spans: Iterable[Span]) -> Iterator[S
             at += len(line) + 1
 
 
-def _element_spans(view: View, paths: list[str]) -> list[Span]:
+def _element_spans(view: View, paths: list[str]) -> list[TextSpan]:
     """Return where the text of elements stands, in characters."""
     if not paths:
         return []
     if view.dom is None:
         raise TypeError("a mask with paths needs a view with DOM rows; look with dom=True")
-    rows = np.concatenate([rows_at(view.dom, path) for path in paths])
+    rows = np.concatenate([rows_at_path(view.dom, path) for path in paths])
     spans = np.stack([view.dom.start[rows], view.dom.end[rows]], axis=1)
     if len(rows) and not view.text.isascii():
         written = np.frombuffer(view.text.encode("utf-8", "replace"), np.uint8)
@@ -206,4 +212,4 @@ def _element_spans(view: View, paths: list[str]) -> list[Span]:
 
 
 def _on_a_line(text: str) -> str:
-    return " ".join(text.replace(HOLE, " ").split())
+    return " ".join(text.replace(HIDDEN_MARK, " ").split())

@@ -4,22 +4,22 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from freshet.measure.noise.line_pattern import parts_of
+from freshet.measure.noise.line_pattern import differing_parts
 
-FEWEST_TEXTS = 5
+MIN_TEXTS = 5
 _DRAWN = re.compile(r"(?=(?:.*\d){3})[0-9A-Za-z_-]{8,}")
 
 
-def are_drawn(texts: Sequence[str]) -> bool:
+def are_random_ids(texts: Sequence[str]) -> bool:
     """Say whether lines differ by a long identifier that follows no order.
 
-    >>> are_drawn([f"guest{n}" for n in (3595443870, 7508350143, 753033716, 8049847912, 38044782)])
+    >>> are_random_ids([f"guest{n}" for n in (3595443870, 7508350143, 753033716, 8049847912, 38044782)])
     True
-    >>> are_drawn([f"visitor {n}" for n in range(3595443870, 3595443880)])
+    >>> are_random_ids([f"visitor {n}" for n in range(3595443870, 3595443880)])
     False
     """
-    parts = parts_of(texts)
-    if len(parts) < FEWEST_TEXTS or not all(_DRAWN.fullmatch(part) for part in parts):
+    parts = differing_parts(texts)
+    if len(parts) < MIN_TEXTS or not all(_DRAWN.fullmatch(part) for part in parts):
         return False
     if not all(part.isdigit() for part in parts):
         return True

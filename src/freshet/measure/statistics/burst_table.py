@@ -9,33 +9,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.tables import PageIds, Truths
-from freshet.core.types import Floats, Indices
+from freshet.core.tables import BoolArray, PageIdArray
+from freshet.core.types import FloatArray, IndexArray
 
 INSTANT = 0
-MINUTES = (INSTANT, 2, 16, 32, 60)
+INTERVAL_MINUTES = (INSTANT, 2, 16, 32, 60)
 # Two looks meant to be so far apart count where they truly were, within this factor.
-TOLERANCE = 4 / 3
+INTERVAL_TOLERANCE = 4 / 3
 # Two looks at once may be a host's delay apart, but no more.
-AT_ONCE_SECONDS = 60.0
+MAX_INSTANT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class LookPairs:
     """Pairs of looks: whose, how many seconds apart, whether the page changed, and how alike.
 
     Dice is NaN where there are no words to compare. ``apart`` says that two looks meant to be at
     once had to keep a host's delay between them.
     """
 
-    pages: PageIds
-    seconds: Floats
-    changed: Truths
-    dice: Floats
-    apart: Truths
+    pages: PageIdArray
+    seconds: FloatArray
+    changed: BoolArray
+    dice: FloatArray
+    apart: BoolArray
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[int, float, bool, float, bool]]) -> "Pairs":
+    def from_rows(cls, rows: Iterable[tuple[int, float, bool, float, bool]]) -> "LookPairs":
         """Put pairs given one by one into columns."""
         listed = list(rows)
         pages, seconds, changed, dice, apart = zip(*listed, strict=True) if listed else [()] * 5
@@ -49,7 +49,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class BurstInterval:
     """One row of the table: of ``pages`` pages, the shares that changed in any and in all samples.
 
     Dice is over the pairs that changed, NaN where none did; ``apart`` counts the pages whose two
@@ -65,7 +65,7 @@ class Interval:
     apart: int = 0
 
 
-def rounds_table(pairs: Pairs) -> list[Interval]:
+def burst_table(pairs: LookPairs) -> list[BurstInterval]:
     """Return a row for each interval that was sampled.
 
     Each is over the pages that were sampled so: a page whose looks at once teach its mask may have
@@ -73,16 +73,16 @@ def rounds_table(pairs: Pairs) -> list[Interval]:
     too, where they were not looked at so.
 
     >>> looks = [(1, 120.0, True, 0.5, False), (1, 121.0, False, 1.0, False)]
-    >>> [(row.minutes, row.any, row.all) for row in rounds_table(Pairs.of(looks))]
+    >>> [(row.minutes, row.any, row.all) for row in burst_table(LookPairs.from_rows(looks))]
     [(2, 1.0, 0.0)]
     """
     return list(_rows(pairs, _minutes(pairs.seconds)))
 
 
-def _rows(pairs: Pairs, minutes: Indices) -> Iterator[Interval]:
-    soon = minutes == MINUTES[1]
+def _rows(pairs: LookPairs, minutes: IndexArray) -> Iterator[BurstInterval]:
+    soon = minutes == INTERVAL_MINUTES[1]
     still = np.setdiff1d(pairs.pages[soon], pairs.pages[soon & pairs.changed])
-    for each in MINUTES:
+    for each in INTERVAL_MINUTES:
         chosen = minutes == each
         pages, places = np.unique(pairs.pages[chosen], return_inverse=True)
         if not len(pages):
@@ -93,7 +93,7 @@ def _rows(pairs: Pairs, minutes: Indices) -> Iterator[Interval]:
         if each == INSTANT:
             number += len(np.setdiff1d(still, pages))
         dice = pairs.dice[chosen & pairs.changed & ~np.isnan(pairs.dice)]
-        yield Interval(
+        yield BurstInterval(
             each,
             number,
             float(np.count_nonzero(changes > 0) / number),
@@ -104,15 +104,17 @@ def _rows(pairs: Pairs, minutes: Indices) -> Iterator[Interval]:
         )
 
 
-def _minutes(seconds: Floats) -> Indices:
+def _minutes(seconds: FloatArray) -> IndexArray:
     """Return the interval that each pair belongs to; -1: none.
 
     >>> _minutes(np.array([0.5, 110.0, 300.0, 3700.0])).tolist()
     [0, 2, -1, 60]
     """
     found = np.full(len(seconds), -1, np.int32)
-    found[seconds <= AT_ONCE_SECONDS] = INSTANT
-    for minutes in MINUTES[1:]:
-        nearly = (seconds >= 60 * minutes / TOLERANCE) & (seconds <= 60 * minutes * TOLERANCE)
+    found[seconds <= MAX_INSTANT_SECONDS] = INSTANT
+    for minutes in INTERVAL_MINUTES[1:]:
+        nearly = (seconds >= 60 * minutes / INTERVAL_TOLERANCE) & (
+            seconds <= 60 * minutes * INTERVAL_TOLERANCE
+        )
         found[nearly] = minutes
     return found

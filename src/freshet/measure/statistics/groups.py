@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from freshet.core.types import Floats, Indices
+from freshet.core.types import FloatArray, IndexArray
 from freshet.measure.statistics.page_summary import PageFigures
-from freshet.measure.statistics.rank_tests import holm, kruskal_wallis, mann_whitney
+from freshet.measure.statistics.rank_tests import holm_correction, kruskal_wallis, mann_whitney
 
-FEWEST, MOST_PAIRED = 5, 12
-DEEPEST = 5
+MIN_TESTED_PAGES, MAX_PAIRED_GROUPS = 5, 12
+MAX_DEPTH = 5
 NO_GROUP = "none"
-TESTED = ("interval_hours", "dice_mean")
+TESTED_FIGURES = ("interval_hours", "dice_mean")
 SHAPES = ("flat", "sloped", "knotted")
-WEB = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class MeanEstimate:
     """A mean over the pages of which something can be said, their median, and their number.
 
     ``low`` and ``high`` hold the mean with 95 % (Student's t), and no less than nought, as all that
@@ -41,33 +41,33 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupSummary:
     """How the pages of a group change.
 
     ``compared`` pages were looked at twice or more; ``never_changed`` is the share of those that
     never did. Hours and Dice are means over pages of the pages' own means; ``shapes`` are the
     shares of flat, sloped and knotted curves among pages that have one; ``survival`` has an entry
-    for each time of Table 4, and never rises (``surviving``).
+    for each time of Table 4, and never rises (``mean_survival``).
     """
 
     name: str
     pages: int
     compared: int
     never_changed: float | None
-    interval_hours: Mean
-    expected_hours: Mean
-    dice: Mean
-    knot_hours: Mean
-    knot_dice: Mean
+    interval_hours: MeanEstimate
+    expected_hours: MeanEstimate
+    dice: MeanEstimate
+    knot_hours: MeanEstimate
+    knot_dice: MeanEstimate
     curves: int
     shapes: tuple[float, ...]
-    survival: tuple[Mean, ...]
-    stay: Mean
-    go: Mean
+    survival: tuple[MeanEstimate, ...]
+    stay: MeanEstimate
+    go: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True)
-class PairTest:
+class GroupPairTest:
     """Two groups compared: ``p`` by Mann-Whitney, ``corrected`` by Holm over all pairs."""
 
     groups: tuple[str, str]
@@ -91,7 +91,7 @@ class GroupTest:
     unpaired: tuple[str, ...] = ()
     statistic: float | None = None
     p: float | None = None
-    pairs: tuple[PairTest, ...] = ()
+    pairs: tuple[GroupPairTest, ...] = ()
     why: str = ""
 
 
@@ -99,16 +99,16 @@ class GroupTest:
 class Histogram:
     """How many pages lie between each two edges; ``lacking`` are those without a figure."""
 
-    edges: Floats
+    edges: FloatArray
     counts: NDArray[np.int64]
     lacking: int
 
 
-def group(name: str, figures: PageFigures) -> Group:
+def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
     """Return how the pages of one group change."""
     compared = figures.compared > 0
     drawn = figures.shape[figures.shape != ""]
-    return Group(
+    return GroupSummary(
         name=name,
         pages=len(figures),
         compared=int(compared.sum()),
@@ -120,13 +120,13 @@ def group(name: str, figures: PageFigures) -> Group:
         knot_dice=_mean(figures.knot_dice),
         curves=len(drawn),
         shapes=tuple(float(np.mean(drawn == shape)) for shape in SHAPES) if len(drawn) else (),
-        survival=surviving(figures.survival),
+        survival=mean_survival(figures.survival),
         stay=_mean(figures.stay),
         go=_mean(figures.go),
     )
 
 
-def surviving(shares: Floats) -> tuple[Mean, ...]:
+def mean_survival(shares: FloatArray) -> tuple[MeanEstimate, ...]:
     """Return the mean share still there at each horizon (column), over pages (rows).
 
     Pages are known from and up to different times: those seen daily say nothing of hours, and
@@ -134,7 +134,7 @@ def surviving(shares: Floats) -> tuple[Mean, ...]:
     from one horizon to the next is taken over the pages that tell of it (Kaplan and Meier 1958),
     and where all pages tell of all horizons this is their plain mean.
 
-    >>> [each.mean for each in surviving(np.array([[0.5, 0.5], [np.nan, 1.0]]))]
+    >>> [each.mean for each in mean_survival(np.array([[0.5, 0.5], [np.nan, 1.0]]))]
     [0.5, 0.5]
     """
     before, left, found = np.ones(len(shares)), 1.0, []
@@ -143,50 +143,56 @@ def surviving(shares: Floats) -> tuple[Mean, ...]:
         there = float(before[known].sum())
         left *= float(column[known].sum()) / there if there else 1.0
         middle = float(np.median(column[known])) if known.any() else None
-        found.append(Mean(left if known.any() else None, middle, int(known.sum())))
+        found.append(MeanEstimate(left if known.any() else None, middle, int(known.sum())))
         before = np.where(known, column, before)
     return tuple(found)
 
 
-def group_table(names: Sequence[str], member: Indices, figures: PageFigures) -> list[Group]:
+def group_table(
+    names: Sequence[str], member: IndexArray, figures: PageFigures
+) -> list[GroupSummary]:
     """Return a row for every group; ``member`` says for each row of figures which group it is in.
 
     Groups without pages are left out.
     """
     rows = _by_group(len(names), member)
-    return [group(name, figures[held]) for name, held in zip(names, rows, strict=True) if len(held)]
+    return [
+        summarise_group(name, figures[held])
+        for name, held in zip(names, rows, strict=True)
+        if len(held)
+    ]
 
 
 def group_tests(
-    names: Sequence[str], member: Indices, figures: PageFigures
+    names: Sequence[str], member: IndexArray, figures: PageFigures
 ) -> tuple[GroupTest, ...]:
     """Return for every figure that is tested whether the groups differ."""
     rows = _by_group(len(names), member)
     tests = []
-    for figure in TESTED:
+    for figure in TESTED_FIGURES:
         values = getattr(figures, figure)
         held = {name: _known(values[at]) for name, at in zip(names, rows, strict=True) if len(at)}
-        tests.append(differ(figure, held))
+        tests.append(compare_groups(figure, held))
     return tuple(tests)
 
 
-def differ(figure: str, values: dict[str, Floats]) -> GroupTest:
+def compare_groups(figure: str, values: dict[str, FloatArray]) -> GroupTest:
     """Test whether a figure differs between groups, given each group's values.
 
     >>> low, high = np.arange(10.0), np.arange(20.0, 30.0)
-    >>> found = differ("dice", {"a": low, "b": high, "c": low[:3]})
+    >>> found = compare_groups("dice", {"a": low, "b": high, "c": low[:3]})
     >>> found.untested, found.p < 0.001, found.pairs[0].groups
     (('c',), True, ('a', 'b'))
     """
-    large = {name: held for name, held in values.items() if len(held) >= FEWEST}
+    large = {name: held for name, held in values.items() if len(held) >= MIN_TESTED_PAGES}
     tested, untested = tuple(large), tuple(name for name in values if name not in large)
     if len(large) < 2:
-        why = f"fewer than two groups have {FEWEST} pages with a figure"
+        why = f"fewer than two groups have {MIN_TESTED_PAGES} pages with a figure"
         return GroupTest(figure, tested, untested, why=why)
     if len(np.unique(np.concatenate(list(large.values())))) == 1:
         return GroupTest(figure, tested, untested, why="all pages have the same figure")
     overall = kruskal_wallis(list(large.values()))
-    largest = sorted(large, key=lambda name: -len(large[name]))[:MOST_PAIRED]
+    largest = sorted(large, key=lambda name: -len(large[name]))[:MAX_PAIRED_GROUPS]
     paired = {name: large[name] for name in large if name in largest}
     unpaired = tuple(name for name in large if name not in paired)
     return GroupTest(
@@ -195,70 +201,70 @@ def differ(figure: str, values: dict[str, Floats]) -> GroupTest:
     )  # fmt: skip
 
 
-def _pairs(values: dict[str, Floats]) -> Iterator[PairTest]:
+def _pairs(values: dict[str, FloatArray]) -> Iterator[GroupPairTest]:
     pairs = list(combinations(values, 2))
     found = [mann_whitney(values[a], values[b]) for a, b in pairs]
     p = np.array([test.p for test in found], np.float64)
-    for (a, b), test, corrected in zip(pairs, found, holm(p).tolist(), strict=True):
+    for (a, b), test, corrected in zip(pairs, found, holm_correction(p).tolist(), strict=True):
         sizes = len(values[a]), len(values[b])
-        yield PairTest((a, b), sizes, test.statistic, test.p, corrected)
+        yield GroupPairTest((a, b), sizes, test.statistic, test.p, corrected)
 
 
-def histogram(values: Floats, edges: Floats) -> Histogram:
+def make_histogram(values: FloatArray, edges: FloatArray) -> Histogram:
     """Count values between edges, those beyond the ends in the first and last."""
     known = _known(values)
     counts, _ = np.histogram(known.clip(edges[0], edges[-1]), edges)
     return Histogram(edges, counts.astype(np.int64), len(values) - len(known))
 
 
-def tld(url: str) -> str:
+def top_level_domain(url: str) -> str:
     """Return the top-level domain of a page's URL; "none" where its host is no name.
 
-    >>> tld("https://www.example.co.uk:81/a"), tld("http://10.0.0.1/"), tld("ota:Google/Terms")
+    >>> top_level_domain("https://www.example.co.uk:81/a"), top_level_domain("http://10.0.0.1/"), top_level_domain("ota:Google/Terms")
     ('uk', 'none', 'none')
     """
-    if not url.startswith(WEB):
+    if not url.startswith(WEB_SCHEMES):
         return NO_GROUP
     host = url.split("/", 3)[2].rpartition("@")[2].partition("?")[0]
     name, dot, last = host.partition(":")[0].rstrip(".").rpartition(".")
     return last if dot and name and not last.isdecimal() else NO_GROUP
 
 
-def depth(url: str) -> str:
+def path_depth(url: str) -> str:
     """Return how many steps a page's path has, from 0 to "5+"; "none" where it has no path.
 
-    >>> depth("https://example.org/"), depth("https://example.org/a/b?c/d"), depth("ota:A/B")
+    >>> path_depth("https://example.org/"), path_depth("https://example.org/a/b?c/d"), path_depth("ota:A/B")
     ('0', '2', 'none')
     """
-    if not url.startswith(WEB):
+    if not url.startswith(WEB_SCHEMES):
         return NO_GROUP
     path = url.partition("?")[0].split("/", 3)[3:]
     steps = sum(bool(step) for step in "".join(path).split("/"))
-    return str(steps) if steps < DEEPEST else f"{DEEPEST}+"
+    return str(steps) if steps < MAX_DEPTH else f"{MAX_DEPTH}+"
 
 
-def _by_group(groups: int, member: Indices) -> list[NDArray[np.intp]]:
+def _by_group(groups: int, member: IndexArray) -> list[NDArray[np.intp]]:
     """Return the rows of every group."""
     order = np.argsort(member, kind="stable")
     return np.split(order, np.searchsorted(member[order], np.arange(1, groups)))[:groups]
 
 
-def _known(values: Floats) -> Floats:
+def _known(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
 
 
-def _mean(values: Floats) -> Mean:
+def _mean(values: FloatArray) -> MeanEstimate:
     known = _known(values)
     if not len(known):
-        return Mean(None, None, 0)
+        return MeanEstimate(None, None, 0)
     mean, around = float(known.mean()), _around(known)
     bounds = (None, None) if around is None else (max(0.0, mean - around), mean + around)
-    return Mean(mean, float(np.median(known)), len(known), *bounds)
+    return MeanEstimate(mean, float(np.median(known)), len(known), *bounds)
 
 
-def _around(known: Floats) -> float | None:
+def _around(known: FloatArray) -> float | None:
     """Return how far from its mean a sample's true mean may lie, with 95 %."""
-    if len(known) < FEWEST:
+    if len(known) < MIN_TESTED_PAGES:
         return None
     return float(stdtrit(len(known) - 1, 0.975) * known.std(ddof=1) / np.sqrt(len(known)))
 

@@ -11,43 +11,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import Truths
-from freshet.core.types import Change, Floats
+from freshet.core.tables import BoolArray
+from freshet.core.types import Change, FloatArray
 
-HOUR_SECONDS, HOURS_A_DAY = 3600.0, 24.0
-UNKNOWN = -1
-NEARLY_EVERY = 0.9
-FACTS = ("changed", "bytes", "text", "significant", "structure", "links")
+HOUR_SECONDS, HOURS_PER_DAY = 3600.0, 24.0
+UNKNOWN_MARK = -1
+MAX_CHANGED_SHARE = 0.9
+ASPECT_COLUMNS = ("changed", "bytes", "text", "significant", "structure", "links")
 
-COUNTS = (
+COUNT_COLUMNS = (
     "looks", "compared", "changes", "by_bytes", "by_text", "significant", "by_structure",
     "by_links",
 )  # fmt: skip
-NUMBERS = (
-    *COUNTS, "first", "last", "interval_hours", "expected_hours", "dice_mean", "dice_median",
+NUMBER_COLUMNS = (
+    *COUNT_COLUMNS, "first", "last", "interval_hours", "expected_hours", "dice_mean", "dice_median",
 )  # fmt: skip
-TRAITS = ("knot_hours", "knot_dice", "stay", "go")
-OTHERS = ("shape", "survival", "why")
-UNSAID = (None,) * 6
+TRAIT_COLUMNS = ("knot_hours", "knot_dice", "stay", "go")
+OTHER_COLUMNS = ("shape", "survival", "why")
+NO_SURVIVAL = (None,) * 6
 
 Marks = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class LookTable:
     """What each look at a page found, in time order: 1 yes, 0 no, -1 where it is not known.
 
     ``dice`` is not a number where it is not known.
     """
 
-    times: Floats
+    times: FloatArray
     changed: Marks
     bytes: Marks
     text: Marks
     significant: Marks
     structure: Marks
     links: Marks
-    dice: Floats
+    dice: FloatArray
 
     def __len__(self) -> int:
         return len(self.times)
@@ -55,43 +55,46 @@ class Looks:
     @property
     def compared(self) -> int:
         """Return how many looks were compared with the one before."""
-        return int(np.count_nonzero(self.changed != UNKNOWN))
+        return int(np.count_nonzero(self.changed != UNKNOWN_MARK))
 
     @property
-    def begins(self) -> Truths:
+    def starts_version(self) -> BoolArray:
         """Whether each look begins a version: the first one does, and those that found a change."""
         found = np.asarray(self.changed == 1, np.bool_)
         found[:1] = True
         return found
 
     @property
-    def version_times(self) -> Floats:
+    def version_times(self) -> FloatArray:
         """Return when each version was first seen."""
-        return np.asarray(self.times[self.begins])
+        return np.asarray(self.times[self.starts_version])
 
 
-def looks_of(found: Iterable[tuple[float, Change | None]]) -> Looks:
+def look_table(found: Iterable[tuple[float, Change | None]]) -> LookTable:
     """Put what looks found into columns, in time order whatever order they come in.
 
-    >>> looks = looks_of([(20.0, Change(True, dice=0.5)), (10.0, None)])
+    >>> looks = look_table([(20.0, Change(True, dice=0.5)), (10.0, None)])
     >>> looks.times.tolist(), looks.changed.tolist(), looks.text.tolist(), looks.dice.tolist()
     ([10.0, 20.0], [-1, 1], [-1, -1], [nan, 0.5])
     """
     ordered = sorted(found, key=lambda item: item[0])
     changes = [change for _, change in ordered]
-    marks = {name: np.array([_mark(change, name) for change in changes], np.int8) for name in FACTS}
+    marks = {
+        name: np.array([_mark(change, name) for change in changes], np.int8)
+        for name in ASPECT_COLUMNS
+    }
     dice = [np.nan if change is None or change.dice is None else change.dice for change in changes]
     times = np.array([time for time, _ in ordered], np.float64)
-    return Looks(times=times, dice=np.array(dice, np.float64), **marks)
+    return LookTable(times=times, dice=np.array(dice, np.float64), **marks)
 
 
 def _mark(change: Change | None, name: str) -> int:
     fact = None if change is None else getattr(change, name)
-    return UNKNOWN if fact is None else int(fact)
+    return UNKNOWN_MARK if fact is None else int(fact)
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
+class PageTraits:
     """What the measures of a page's versions said; None, and ``why``, where they could not.
 
     ``survival`` holds the share of elements still there at the six times of Table 4, ``stay`` and
@@ -107,11 +110,11 @@ class Traits:
     why: tuple[tuple[str, str], ...] = ()
 
 
-NO_TRAITS = Traits()
+NO_TRAITS = PageTraits()
 
 
 @dataclass(frozen=True, slots=True)
-class PageSummary:
+class PageChangeSummary:
     """How a page changes, in figures.
 
     Changes are counted as spec 0 defines them and, unmasked, by what differed; None where no look
@@ -136,18 +139,18 @@ class PageSummary:
     expected_hours: float | None
     dice_mean: float | None
     dice_median: float | None
-    traits: Traits = NO_TRAITS
+    traits: PageTraits = NO_TRAITS
     why: tuple[tuple[str, str], ...] = ()
 
 
-def summarise(
-    looks: Looks, *, rate: float | None = None, traits: Traits = NO_TRAITS
-) -> PageSummary:
+def summarise_page(
+    looks: LookTable, *, rate: float | None = None, traits: PageTraits = NO_TRAITS
+) -> PageChangeSummary:
     """Return a page's figures; ``rate`` is the mean of its posterior, in changes a day."""
     changes = int(np.count_nonzero(looks.changed == 1))
     dice = looks.dice[(looks.changed == 1) & np.isfinite(looks.dice)]
-    tells = rate is not None and tells_rate(changes, looks.compared)
-    return PageSummary(
+    tells = rate is not None and can_estimate_rate(changes, looks.compared)
+    return PageChangeSummary(
         looks=len(looks),
         compared=looks.compared,
         changes=changes,
@@ -158,8 +161,8 @@ def summarise(
         by_links=_count(looks.links),
         first=float(looks.times[0]) if len(looks) else None,
         last=float(looks.times[-1]) if len(looks) else None,
-        interval_hours=mean_interval(looks.version_times),
-        expected_hours=HOURS_A_DAY / rate if rate and tells else None,
+        interval_hours=mean_interval_hours(looks.version_times),
+        expected_hours=HOURS_PER_DAY / rate if rate and tells else None,
         dice_mean=float(dice.mean()) if len(dice) else None,
         dice_median=float(np.median(dice)) if len(dice) else None,
         traits=replace(traits, why=()),
@@ -167,27 +170,27 @@ def summarise(
     )
 
 
-def with_rate(summary: PageSummary, rate: float) -> PageSummary:
+def with_rate(summary: PageChangeSummary, rate: float) -> PageChangeSummary:
     """Return a summary that was made before its page's rate was learnt with what that tells."""
-    if not tells_rate(summary.changes, summary.compared):
+    if not can_estimate_rate(summary.changes, summary.compared):
         return summary
     why = tuple(reason for reason in summary.why if reason[0] != "expected_hours")
-    return replace(summary, expected_hours=HOURS_A_DAY / rate, why=why)
+    return replace(summary, expected_hours=HOURS_PER_DAY / rate, why=why)
 
 
-def tells_rate(changes: Any, compared: Any) -> Any:
+def can_estimate_rate(changes: Any, compared: Any) -> Any:
     """Whether pages stood still at enough of their looks that their rates can be told from them.
 
-    >>> tells_rate(4, 10), tells_rate(10, 10), tells_rate(619, 635)
+    >>> can_estimate_rate(4, 10), can_estimate_rate(10, 10), can_estimate_rate(619, 635)
     (True, False, False)
     """
-    return (compared > 0) & (changes <= NEARLY_EVERY * compared)
+    return (compared > 0) & (changes <= MAX_CHANGED_SHARE * compared)
 
 
-def mean_interval(times: Floats) -> float | None:
+def mean_interval_hours(times: FloatArray) -> float | None:
     """Return the mean hours between versions; None where there are not two at different times.
 
-    >>> mean_interval(np.array([0.0, 3600.0, 4 * 3600.0])), mean_interval(np.array([0.0]))
+    >>> mean_interval_hours(np.array([0.0, 3600.0, 4 * 3600.0])), mean_interval_hours(np.array([0.0]))
     (2.0, None)
     """
     if len(times) < 2 or times[0] == times[-1]:
@@ -196,16 +199,18 @@ def mean_interval(times: Floats) -> float | None:
 
 
 def _count(marks: Marks) -> int | None:
-    known = marks[marks != UNKNOWN]
+    known = marks[marks != UNKNOWN_MARK]
     return int(known.sum()) if len(known) else None
 
 
-def _lacking(looks: Looks, changes: int, dice: int, rate: float | None) -> list[tuple[str, str]]:
+def _lacking(
+    looks: LookTable, changes: int, dice: int, rate: float | None
+) -> list[tuple[str, str]]:
     """Say what cannot be said, and why."""
     found = []
-    if mean_interval(looks.version_times) is None:
+    if mean_interval_hours(looks.version_times) is None:
         found.append(("interval_hours", _few_changes(looks.compared, changes)))
-    if not rate or not tells_rate(changes, looks.compared):
+    if not rate or not can_estimate_rate(changes, looks.compared):
         found.append(("expected_hours", _no_rate(looks.compared, changes)))
     if not dice and changes:
         found.append(("dice_mean", "no version of a change was compared"))
@@ -217,7 +222,7 @@ def _lacking(looks: Looks, changes: int, dice: int, rate: float | None) -> list[
 def _no_rate(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
-    if tells_rate(changes, compared):
+    if can_estimate_rate(changes, compared):
         return "no rate was learnt"
     return "changed at every look" if changes == compared else "changed at nearly every look"
 
@@ -230,36 +235,38 @@ def _few_changes(compared: int, changes: int) -> str:
     return "all versions have the same time"
 
 
-def to_columns(summaries: Sequence[PageSummary]) -> dict[str, NDArray[Any]]:
+def summaries_to_columns(summaries: Sequence[PageChangeSummary]) -> dict[str, NDArray[Any]]:
     """Put summaries into plain columns: numbers, the shapes, the shares of survival, reasons."""
     traits = [summary.traits for summary in summaries]
-    survival = [(*each.survival, *UNSAID)[: len(UNSAID)] for each in traits]
+    survival = [(*each.survival, *NO_SURVIVAL)[: len(NO_SURVIVAL)] for each in traits]
     return {
-        **{name: _numbers([getattr(each, name) for each in summaries]) for name in NUMBERS},
-        **{name: _numbers([getattr(each, name) for each in traits]) for name in TRAITS},
+        **{name: _numbers([getattr(each, name) for each in summaries]) for name in NUMBER_COLUMNS},
+        **{name: _numbers([getattr(each, name) for each in traits]) for name in TRAIT_COLUMNS},
         "shape": np.array([each.shape or "" for each in traits], np.str_),
-        "survival": np.array(survival, np.float64).reshape(-1, len(UNSAID)),
+        "survival": np.array(survival, np.float64).reshape(-1, len(NO_SURVIVAL)),
         "why": np.array(["\n".join(map(": ".join, each.why)) for each in summaries], np.str_),
     }
 
 
-def from_columns(columns: Mapping[str, NDArray[Any]]) -> list[PageSummary]:
+def summaries_from_columns(columns: Mapping[str, NDArray[Any]]) -> list[PageChangeSummary]:
     """Read summaries back from their columns."""
-    plain = {name: columns[name].tolist() for name in (*NUMBERS, *TRAITS, *OTHERS)}
+    plain = {
+        name: columns[name].tolist() for name in (*NUMBER_COLUMNS, *TRAIT_COLUMNS, *OTHER_COLUMNS)
+    }
     rows = (dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True))
     return [_summary(row) for row in rows]
 
 
-def _summary(row: Mapping[str, Any]) -> PageSummary:
+def _summary(row: Mapping[str, Any]) -> PageChangeSummary:
     why = tuple((name, text) for name, _, text in (_parted(row["why"])))
-    traits = Traits(
+    traits = PageTraits(
         shape=row["shape"] or None,
         survival=tuple(map(_said, row["survival"])),
-        **{name: _said(row[name]) for name in TRAITS},
+        **{name: _said(row[name]) for name in TRAIT_COLUMNS},
     )
-    counts = {name: _counted(row[name]) for name in COUNTS}
-    said = {name: _said(row[name]) for name in NUMBERS if name not in COUNTS}
-    return PageSummary(**counts, **said, traits=traits, why=why)
+    counts = {name: _counted(row[name]) for name in COUNT_COLUMNS}
+    said = {name: _said(row[name]) for name in NUMBER_COLUMNS if name not in COUNT_COLUMNS}
+    return PageChangeSummary(**counts, **said, traits=traits, why=why)
 
 
 def _parted(why: str) -> Iterator[tuple[str, str, str]]:
@@ -281,38 +288,40 @@ class PageFigures:
     ``survival`` has a column for each time of Table 4; ``shape`` is empty where there is none.
     """
 
-    compared: Floats
-    changes: Floats
-    interval_hours: Floats
-    expected_hours: Floats
-    dice_mean: Floats
-    knot_hours: Floats
-    knot_dice: Floats
+    compared: FloatArray
+    changes: FloatArray
+    interval_hours: FloatArray
+    expected_hours: FloatArray
+    dice_mean: FloatArray
+    knot_hours: FloatArray
+    knot_dice: FloatArray
     shape: NDArray[np.str_]
-    survival: Floats
-    stay: Floats
-    go: Floats
+    survival: FloatArray
+    stay: FloatArray
+    go: FloatArray
 
     def __len__(self) -> int:
         return len(self.compared)
 
     def __getitem__(self, rows: NDArray[Any]) -> "PageFigures":
-        return PageFigures(*(getattr(self, name)[rows] for name in FIGURES))
+        return PageFigures(*(getattr(self, name)[rows] for name in FIGURE_COLUMNS))
 
 
-FIGURES = tuple(PageFigures.__dataclass_fields__)
+FIGURE_COLUMNS = tuple(PageFigures.__dataclass_fields__)
 
 
-def figures_of(columns: Mapping[str, NDArray[Any]]) -> PageFigures:
+def figures_from_columns(columns: Mapping[str, NDArray[Any]]) -> PageFigures:
     """Return the figures among the columns of summaries."""
-    return PageFigures(*(columns[name] for name in FIGURES))
+    return PageFigures(*(columns[name] for name in FIGURE_COLUMNS))
 
 
-def joined(parts: Sequence[PageFigures]) -> PageFigures:
+def concatenate_figures(parts: Sequence[PageFigures]) -> PageFigures:
     """Return the figures of several batches one after another."""
-    whole = parts or [figures_of(to_columns([]))]
-    return PageFigures(*(np.concatenate([getattr(p, name) for p in whole]) for name in FIGURES))
+    whole = parts or [figures_from_columns(summaries_to_columns([]))]
+    return PageFigures(
+        *(np.concatenate([getattr(p, name) for p in whole]) for name in FIGURE_COLUMNS)
+    )
 
 
-def _numbers(values: Sequence[float | None]) -> Floats:
+def _numbers(values: Sequence[float | None]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,14 @@ class RankTest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranks:
+class _RankedValues:
     """The ranks of values, equal ones sharing theirs, and the sum of t³ - t over groups of t."""
 
-    ranks: Floats
+    ranks: FloatArray
     ties: float
 
 
-def kruskal_wallis(groups: Sequence[Floats]) -> RankTest:
+def kruskal_wallis(groups: Sequence[FloatArray]) -> RankTest:
     """Test whether several groups have the same distribution (Kruskal and Wallis 1952).
 
     >>> round(kruskal_wallis([np.array([1.0, 2, 3]), np.array([4.0, 5, 6])]).statistic, 3)
@@ -48,7 +48,7 @@ def kruskal_wallis(groups: Sequence[Floats]) -> RankTest:
     return RankTest(statistic, float(chdtrc(len(groups) - 1, statistic)))
 
 
-def mann_whitney(a: Floats, b: Floats) -> RankTest:
+def mann_whitney(a: FloatArray, b: FloatArray) -> RankTest:
     """Test whether two groups have the same distribution, with a correction for continuity.
 
     >>> mann_whitney(np.array([1.0, 2, 3]), np.array([4.0, 5, 6])).statistic
@@ -65,10 +65,10 @@ def mann_whitney(a: Floats, b: Floats) -> RankTest:
     return RankTest(first, min(1.0, 2 * float(ndtr(-beyond))))
 
 
-def holm(p: Floats) -> Floats:
+def holm_correction(p: FloatArray) -> FloatArray:
     """Return p-values corrected for their number by the step-down rule of Holm (1979).
 
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    >>> holm_correction(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(p)
@@ -78,8 +78,8 @@ def holm(p: Floats) -> Floats:
     return corrected
 
 
-def _ranked(values: Floats) -> _Ranks:
+def _ranked(values: FloatArray) -> _RankedValues:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     shared = ends - (counts - 1) / 2
-    return _Ranks(shared[place], float((counts.astype(np.float64) ** 3 - counts).sum()))
+    return _RankedValues(shared[place], float((counts.astype(np.float64) ** 3 - counts).sum()))

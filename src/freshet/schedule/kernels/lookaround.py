@@ -10,20 +10,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats, Indices
-from freshet.schedule.columns import Small
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import SmallFloatArray
 
-Clocks = tuple[Floats, Small]
-Covered = tuple[Floats, Floats, NDArray[np.bool_], Floats]
+ClockArrays = tuple[FloatArray, SmallFloatArray]
+LookArrays = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
-CELLS = 60
-STEPS = 3
-FIRM = 0.3
-SLOWEST, FASTEST = 0.001, 50.0
+WINDOW_DAYS = 60
+FIT_STEPS = 3
+PRIOR_STRENGTH = 0.3
+MIN_MULTIPLIER, MAX_MULTIPLIER = 0.001, 50.0
 
 
 @njit(cache=True, nogil=True)
-def in_groups(groups: Indices, count: int) -> tuple[Indices, NDArray[np.int64]]:
+def group_rows(groups: IndexArray, count: int) -> tuple[IndexArray, NDArray[np.int64]]:
     """Return the places of all entries, group by group, and where each group's begin and end."""
     starts = np.zeros(count + 1, np.int64)
     for group in groups:
@@ -38,54 +38,60 @@ def in_groups(groups: Indices, count: int) -> tuple[Indices, NDArray[np.int64]]:
 
 
 @njit(cache=True, nogil=True)
-def paces(looks: Covered, starts: NDArray[np.int64]) -> Small:
+def fit_clocks(looks: LookArrays, starts: NDArray[np.int64]) -> SmallFloatArray:
     """Return for every group with looks the sums of its multipliers up to each cell.
 
     The looks come group by group, those of each from its start to that of the next.
     """
-    sums = np.empty((np.count_nonzero(starts[1:] > starts[:-1]), CELLS + 1), np.float32)
+    sums = np.empty((np.count_nonzero(starts[1:] > starts[:-1]), WINDOW_DAYS + 1), np.float32)
     row = 0
     for group in range(len(starts) - 1):
         if starts[group + 1] > starts[group]:
-            sums[row] = fitted(looks, starts[group], starts[group + 1])
+            sums[row] = fit_clock(looks, starts[group], starts[group + 1])
             row += 1
     return sums
 
 
 @njit(cache=True)
-def fitted(looks: Covered, start: int, stop: int) -> Floats:
+def fit_clock(looks: LookArrays, start: int, stop: int) -> FloatArray:
     """Return one group's sums of multipliers, fitted to its looks."""
     begins, ends, _, rates = looks
-    pace, steps, parts = np.arange(CELLS + 1.0), np.zeros(CELLS + 1), np.zeros(CELLS)
+    pace, steps, parts = (
+        np.arange(WINDOW_DAYS + 1.0),
+        np.zeros(WINDOW_DAYS + 1),
+        np.zeros(WINDOW_DAYS),
+    )
     for look in range(start, stop):
-        spread(steps, parts, (begins[look], ends[look]), rates[look])
-    exposure = added_up(steps, parts)
-    for _ in range(STEPS):
-        advance(pace, expected_events(looks, (start, stop), pace), exposure)
+        add_interval(steps, parts, (begins[look], ends[look]), rates[look])
+    exposure = daily_totals(steps, parts)
+    for _ in range(FIT_STEPS):
+        update_clock(pace, expected_events(looks, (start, stop), pace), exposure)
     return pace
 
 
 @njit(cache=True)
-def expected_events(looks: Covered, mine: tuple[int, int], pace: Floats) -> Floats:
+def expected_events(looks: LookArrays, mine: tuple[int, int], pace: FloatArray) -> FloatArray:
     """Return the changes that a group's looks put on each cell, per unit of its multiplier."""
     begins, ends, changed, rates = looks
-    steps, parts = np.zeros(CELLS + 1), np.zeros(CELLS)
+    steps, parts = np.zeros(WINDOW_DAYS + 1), np.zeros(WINDOW_DAYS)
     for look in range(mine[0], mine[1]):
         if changed[look] and ends[look] > begins[look]:
-            stretched = reach(pace, ends[look]) - reach(pace, begins[look])
+            stretched = clock_reading(pace, ends[look]) - clock_reading(pace, begins[look])
             found = rates[look] / -math.expm1(-rates[look] * stretched)
-            spread(steps, parts, (begins[look], ends[look]), found)
-    return added_up(steps, parts)
+            add_interval(steps, parts, (begins[look], ends[look]), found)
+    return daily_totals(steps, parts)
 
 
 @njit(cache=True)
-def spread(steps: Floats, parts: Floats, covered: tuple[float, float], amount: float) -> None:
+def add_interval(
+    steps: FloatArray, parts: FloatArray, covered: tuple[float, float], amount: float
+) -> None:
     """Add an amount to every cell as far as it is covered.
 
     Whole cells go into ``steps``, which are still to be added up, and what the first and the last
     cell are covered short of that into ``parts``.
     """
-    begin, end = max(covered[0], 0.0), min(covered[1], float(CELLS))
+    begin, end = max(covered[0], 0.0), min(covered[1], float(WINDOW_DAYS))
     if end <= begin:
         return
     first, last = int(begin), math.ceil(end) - 1
@@ -96,37 +102,39 @@ def spread(steps: Floats, parts: Floats, covered: tuple[float, float], amount: f
 
 
 @njit(cache=True)
-def added_up(steps: Floats, parts: Floats) -> Floats:
+def daily_totals(steps: FloatArray, parts: FloatArray) -> FloatArray:
     """Return what each cell holds, never less than nothing."""
-    cells, level = np.empty(CELLS), 0.0
-    for cell in range(CELLS):
+    cells, level = np.empty(WINDOW_DAYS), 0.0
+    for cell in range(WINDOW_DAYS):
         level += steps[cell]
         cells[cell] = max(0.0, level + parts[cell])
     return cells
 
 
 @njit(cache=True)
-def advance(pace: Floats, events: Floats, exposure: Floats) -> None:
+def update_clock(pace: FloatArray, events: FloatArray, exposure: FloatArray) -> None:
     """Set the sums of the multipliers from what each cell held at the multipliers before."""
     reached = 0.0
-    for cell in range(CELLS):
+    for cell in range(WINDOW_DAYS):
         before, reached = pace[cell + 1] - reached, pace[cell + 1]
-        multiplier = (FIRM + before * events[cell]) / (FIRM + exposure[cell])
-        pace[cell + 1] = pace[cell] + min(max(multiplier, SLOWEST), FASTEST)
+        multiplier = (PRIOR_STRENGTH + before * events[cell]) / (PRIOR_STRENGTH + exposure[cell])
+        pace[cell + 1] = pace[cell] + min(max(multiplier, MIN_MULTIPLIER), MAX_MULTIPLIER)
 
 
 @njit(cache=True)
-def reach(pace: Floats | Small, place: float) -> float:
+def clock_reading(pace: FloatArray | SmallFloatArray, place: float) -> float:
     """Return the stretched place of a place in the window; outside of it the pace is 1."""
     if place <= 0.0:
         return place
-    cell = min(int(place), CELLS)
-    multiplier = pace[cell + 1] - pace[cell] if cell < CELLS else 1.0
+    cell = min(int(place), WINDOW_DAYS)
+    multiplier = pace[cell + 1] - pace[cell] if cell < WINDOW_DAYS else 1.0
     return float(pace[cell] + (place - cell) * multiplier)
 
 
 @njit(cache=True, nogil=True)
-def stretched_ages(ages: Floats, which: Indices, now: float, clocks: Clocks) -> Floats:
+def effective_ages(
+    ages: FloatArray, which: IndexArray, now: float, clocks: ClockArrays
+) -> FloatArray:
     """Return ages in days of usual pace: those of pages that have a clock as it ran.
 
     ``now`` is in days, and every clock has its window's first day and its sums.
@@ -138,5 +146,7 @@ def stretched_ages(ages: Floats, which: Indices, now: float, clocks: Clocks) -> 
         if clock >= 0:
             end = now - starts[clock]
             pace = sums[clock]
-            stretched[place] = max(0.0, reach(pace, end) - reach(pace, end - ages[place]))
+            stretched[place] = max(
+                0.0, clock_reading(pace, end) - clock_reading(pace, end - ages[place])
+            )
     return stretched

@@ -7,21 +7,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.core.types import Floats
+from freshet.core.types import FloatArray
 
-FORGETTING = 0.9
+VISIT_DECAY = 0.9
 LONGEST_STREAK = 255
 
-_FORGETTING = np.float32(FORGETTING)
+_FORGETTING = np.float32(VISIT_DECAY)
 
 
 @njit(cache=True, nogil=True)
-def take_in(
+def add_visits(
     visits: tuple[NDArray[Any], ...],
     looking: tuple[NDArray[Any], ...],
     failing: tuple[NDArray[Any], ...],
     waits: tuple[float, float, float],
-) -> Floats:
+) -> FloatArray:
     """Update the columns visit by visit; return each look's days since the one before.
 
     The days are NaN where there was none before, and for visits that are no look.
@@ -38,7 +38,7 @@ def take_in(
         if not looks[visit]:
             recent_failures[row] += np.float32(1)
             streak[row] = min(streak[row] + 1, LONGEST_STREAK)
-            not_before[row] = time + wait_after(streak[row], waits)
+            not_before[row] = time + backoff_seconds(streak[row], waits)
             continue
         recent_looks[row] += np.float32(1)
         streak[row] = 0
@@ -52,14 +52,14 @@ def take_in(
 
 
 @njit(cache=True)
-def wait_after(streak: int, waits: tuple[float, float, float]) -> float:
+def backoff_seconds(streak: int, waits: tuple[float, float, float]) -> float:
     """Return how many seconds a page is left alone after that many failures in a row."""
     shortest, first, longest = waits
     return max(shortest, min(longest, first * 2.0 ** (streak - 1)))
 
 
 @njit(cache=True, nogil=True)
-def days_since(last: Floats, rows: NDArray[Any], now: float, never: float) -> Floats:
+def days_since(last: FloatArray, rows: NDArray[Any], now: float, never: float) -> FloatArray:
     """Return the days since each row's last look, at least 0, ``never`` where there was none."""
     days = np.empty(len(rows))
     for place in range(len(rows)):

@@ -9,20 +9,20 @@ import numpy as np
 
 from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
-from freshet.core.tables import Explanation, Reckoning
-from freshet.core.types import Floats
-from freshet.formula.expression import LARGEST, Formula
-from freshet.formula.program import program
-from freshet.formula.variables import Clock, known_for
-from freshet.schedule.columns import Column
-from freshet.schedule.ranking_rules import Knowing, Rows
-from freshet.schedule.states import Waits
+from freshet.core.tables import FormulaEvaluation, PolicyExplanation
+from freshet.core.types import FloatArray
+from freshet.formula.expression import LARGEST_VALUE, Formula
+from freshet.formula.program import compile_formula
+from freshet.formula.variables import WeightClock, variable_set
+from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.ranking_rules import RowArray, VariableRule
+from freshet.schedule.states import RevisitDelays
 
 # A page that was never seen comes before whatever a formula can give.
-FIRST_OF_ALL = 1e6 * LARGEST
+NEVER_SEEN_SCORE = 1e6 * LARGEST_VALUE
 
 
-class Ranked(Knowing):
+class FormulaPolicy(VariableRule):
     """Ranks by the value of a formula of what is known of a page; a cycle is a day."""
 
     def __init__(
@@ -30,28 +30,30 @@ class Ranked(Knowing):
         name: str,
         formula: Formula,
         *,
-        clock: Clock = "visit",
+        clock: WeightClock = "visit",
         seed: int = 0,
-        waits: Waits | None = None,
-        more: Mapping[str, Column] | None = None,
+        waits: RevisitDelays | None = None,
+        more: Mapping[str, ColumnSpec] | None = None,
     ) -> None:
-        known = known_for(formula.names, clock)
+        known = variable_set(formula.variables, clock)
         super().__init__(name, known, seed=seed, waits=waits, more=more)
         self.formula = formula
-        self._program = program(formula)
+        self._program = compile_formula(formula)
         self._learns_for = f"{formula}, by {clock}"
 
-    def score(self, rows: Rows, now: float) -> Floats:
+    def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the value of the formula."""
-        return self._program.values(self.told(rows, now), len(rows))
+        return self._program.evaluate(self.variable_values(rows, now), len(rows))
 
-    def explain(self, page: int, now: datetime) -> Explanation:
+    def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Say why a page stands where it stands, and how the formula comes to its score."""
         found = super().explain(page, now)
-        told = self.told(self.states.rows(np.array([page], np.int64)), to_epoch(now))
-        names = {name: float(told[name][0]) for name in sorted(self.formula.names)}
-        score = float(self._program.values(told, 1)[0])
-        return replace(found, reckoning=Reckoning(str(self.formula), names, score))
+        told = self.variable_values(
+            self.page_states.find_rows(np.array([page], np.int64)), to_epoch(now)
+        )
+        names = {name: float(told[name][0]) for name in sorted(self.formula.variables)}
+        score = float(self._program.evaluate(told, 1)[0])
+        return replace(found, reckoning=FormulaEvaluation(str(self.formula), names, score))
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learnt, and for which formula: what is kept differs between them."""
@@ -66,8 +68,8 @@ class Ranked(Knowing):
             )
         super().restore(state)
 
-    def _values(self, rows: Rows, now: float) -> Floats:
+    def _values(self, rows: RowArray, now: float) -> FloatArray:
         """Return scores, worse for pages whose visits fail, also where a score is below 0."""
-        scores, chances = self.score(rows, now), self.states.look_chances(rows)
+        scores, chances = self.score(rows, now), self.page_states.look_chances(rows)
         weighed = np.where(scores < 0, scores / chances, scores * chances)
-        return np.where(np.isnan(self.states.last[rows]), FIRST_OF_ALL * chances, weighed)
+        return np.where(np.isnan(self.page_states.last[rows]), NEVER_SEEN_SCORE * chances, weighed)

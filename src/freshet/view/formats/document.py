@@ -6,11 +6,11 @@ Href = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DocumentContent:
     """The title, text and references of a document, as its own format gives them.
 
     ``text`` has its white space collapsed within blocks and a newline between blocks; ``hrefs``
-    are (href, anchor text, rel) in document order, as written in the document. ``truncated`` says
+    are (href, anchor text, rel) in document order, as written in the document. ``is_truncated`` says
     that a bound was met and the rest left out.
     """
 
@@ -18,4 +18,4 @@ class Reading:
     text: str
     hrefs: tuple[Href, ...] = ()
     language: str = ""
-    truncated: bool = False
+    is_truncated: bool = False

@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from freshet.view.dates import moment
-from freshet.view.formats.document import Href, Reading
-from freshet.view.formats.xml import MOST_VIEWED, Element, parse, plain, root_name
-from freshet.view.url import absolute, canonical
+from freshet.view.dates import parse_date
+from freshet.view.formats.document import DocumentContent, Href
+from freshet.view.formats.xml import (
+    MAX_VIEW_ELEMENTS,
+    XmlElement,
+    html_to_text,
+    parse_xml,
+    root_name,
+)
+from freshet.view.url import absolute_url, canonical_url
 
 _ENTRY = frozenset({"item", "entry"})
 _FEED = frozenset({"channel", "feed"})
@@ -19,7 +25,7 @@ _DATES = ("pubdate", "published", "issued", "created", "date", "updated", "modif
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One entry of a feed; its URL is empty if it links nowhere."""
 
     url: str
@@ -37,12 +43,12 @@ def is_feed(head: str) -> bool:
     return name in {"rss", "feed", "channel"} or (name == "rdf" and "channel" in head)
 
 
-def read(text: str, url: str) -> Reading:
+def read(text: str, url: str) -> DocumentContent:
     """Return the title of a feed, the titles and texts of its entries, and their links.
 
     Of a huge one the first elements are read.
     """
-    tree = parse(text, _ENTRY, most=MOST_VIEWED)
+    tree = parse_xml(text, _ENTRY, max_elements=MAX_VIEW_ELEMENTS)
     feed = _feed(tree)
     title = _title(feed)
     blocks = [title, *_texts(feed, _FEED_TEXTS)]
@@ -51,41 +57,43 @@ def read(text: str, url: str) -> Reading:
         anchor, link = _title(element), _link(element, url)
         blocks += [anchor, *_texts(element, _ENTRY_TEXTS)]
         hrefs += [(link, anchor, "")] if link else []
-    is_cut = tree.elements == MOST_VIEWED
-    return Reading(title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_cut)
-
-
-def entries(text: str, url: str, *, most: int | None = None) -> tuple[Entry, ...]:
-    """Return the entries of a feed in document order, read up to ``most`` elements."""
-    return tuple(
-        Entry(_page(_link(element, url), url), _title(element), _published(element))
-        for element in _entries(parse(text, _ENTRY, most=most))
+    is_cut = tree.descendant_count == MAX_VIEW_ELEMENTS
+    return DocumentContent(
+        title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_cut
     )
 
 
-def _entries(tree: Element) -> Iterator[Element]:
+def entries(text: str, url: str, *, max_elements: int | None = None) -> tuple[FeedEntry, ...]:
+    """Return the entries of a feed in document order, read up to ``max_elements`` elements."""
+    return tuple(
+        FeedEntry(_page(_link(element, url), url), _title(element), _published(element))
+        for element in _entries(parse_xml(text, _ENTRY, max_elements=max_elements))
+    )
+
+
+def _entries(tree: XmlElement) -> Iterator[XmlElement]:
     """Yield the elements that stand for entries."""
     return (element for element in tree.walk() if element.name in _ENTRY)
 
 
-def _feed(tree: Element) -> Element:
+def _feed(tree: XmlElement) -> XmlElement:
     """Return the element that describes the feed itself."""
     return next((element for element in tree.walk() if element.name in _FEED), tree)
 
 
-def _own(element: Element, name: str) -> Iterator[Element]:
+def _own(element: XmlElement, name: str) -> Iterator[XmlElement]:
     """Yield an element's children of a name, without those of foreign vocabularies."""
     return (
         child for child in element.children if child.name == name and child.prefix not in _FOREIGN
     )
 
 
-def _title(element: Element) -> str:
+def _title(element: XmlElement) -> str:
     """Return the title of a feed or of an entry."""
     return next((title for title in _texts(element, ("title",)) if title), "")
 
 
-def _texts(element: Element, names: tuple[str, ...]) -> list[str]:
+def _texts(element: XmlElement, names: tuple[str, ...]) -> list[str]:
     """Return what the children of these names say, as plain text."""
     return [
         _said(child)
@@ -94,20 +102,20 @@ def _texts(element: Element, names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _said(element: Element) -> str:
+def _said(element: XmlElement) -> str:
     """Return the visible text of an element that holds elements, or else HTML written as text."""
     if any(element.children):
         return " ".join(element.text().split())
-    return plain(element.text())
+    return html_to_text(element.text())
 
 
-def _published(element: Element) -> datetime | None:
+def _published(element: XmlElement) -> datetime | None:
     """Return when an entry was published, or else when it last changed."""
-    dates = (moment(child.text()) for name in _DATES for child in _own(element, name))
+    dates = (parse_date(child.text()) for name in _DATES for child in _own(element, name))
     return next((date for date in dates if date is not None), None)
 
 
-def _link(element: Element, url: str) -> str:
+def _link(element: XmlElement, url: str) -> str:
     """Return where an entry points to, as written unless an ``xml:base`` moves it."""
     for target, holder in _targets(element):
         if written := target.strip():
@@ -115,7 +123,7 @@ def _link(element: Element, url: str) -> str:
     return ""
 
 
-def _targets(element: Element) -> Iterator[tuple[str, Element]]:
+def _targets(element: XmlElement) -> Iterator[tuple[str, XmlElement]]:
     """Yield what may be an entry's link, best first, with the element it stands in."""
     for link in _own(element, "link"):
         if link.attributes.get("rel", "alternate") == "alternate":
@@ -126,20 +134,20 @@ def _targets(element: Element) -> Iterator[tuple[str, Element]]:
         yield guid.text() if "://" in guid.text() else "", guid
 
 
-def _rebased(holder: Element, written: str, url: str) -> str:
+def _rebased(holder: XmlElement, written: str, url: str) -> str:
     """Resolve a link against the ``xml:base`` attributes around it."""
     bases = [base for base in map(_xml_base, _ancestors(holder)) if base]
     if not bases:
         return written
     around = url
     for base in reversed(bases):
-        around = absolute(around, base) or around
-    return absolute(around, written) or written
+        around = absolute_url(around, base) or around
+    return absolute_url(around, written) or written
 
 
-def _ancestors(element: Element) -> Iterator[Element]:
+def _ancestors(element: XmlElement) -> Iterator[XmlElement]:
     """Yield an element and the nearest elements around it."""
-    around: Element | None = element
+    around: XmlElement | None = element
     for _ in range(_DEEPEST_BASE):
         if around is None:
             return
@@ -147,17 +155,17 @@ def _ancestors(element: Element) -> Iterator[Element]:
         around = around.parent
 
 
-def _xml_base(element: Element) -> str:
+def _xml_base(element: XmlElement) -> str:
     """Return the base that an element declares."""
     return element.attributes.get("xml:base", "").strip()
 
 
 def _page(link: str, url: str) -> str:
     """Return the canonical URL of an entry's link, or nothing if it has none."""
-    return canonical(absolute(url, link) or link) or "" if link else ""
+    return canonical_url(absolute_url(url, link) or link) or "" if link else ""
 
 
-def _language(feed: Element) -> str:
+def _language(feed: XmlElement) -> str:
     """Return the language that a feed declares."""
     declared = next(_own(feed, "language"), None)
     return feed.attributes.get("xml:lang", "") or (declared.text().strip() if declared else "")

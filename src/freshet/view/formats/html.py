@@ -14,20 +14,20 @@ from resiliparse.parse.html import HTMLTree
 from xxhash import xxh3_64_intdigest
 
 from freshet.core.types import DomRows
-from freshet.view.bounds import Limits
-from freshet.view.dom import rows_of
-from freshet.view.escaped_markup import spelled
-from freshet.view.formats.document import Href, Reading
-from freshet.view.kernels.elements import first, link_lines, nest, number
+from freshet.view.bounds import ViewLimits
+from freshet.view.dom import build_dom_rows
+from freshet.view.escaped_markup import serialise_escaped
+from freshet.view.formats.document import DocumentContent, Href
+from freshet.view.kernels.elements import find_first, link_lines, nest_tokens, number_elements
 from freshet.view.kernels.markup import (
     CLOSE,
-    COLUMNS,
     END,
     KIND,
     START,
+    TOKEN_COLUMNS,
     Bytes,
     Ints,
-    references,
+    find_references,
     tokenise,
     write_text,
 )  # fmt: skip
@@ -38,14 +38,14 @@ _LANGUAGE = re.compile(rb'(?: [^ >=]+(?:="[^"]*")?)*? lang="\s*([a-zA-Z]{2,3})[-
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedDocument:
     """A document, read.
 
     ``text_hash`` is that of its text on one line; ``base`` is what its references are relative to,
     if it says so.
     """
 
-    reading: Reading
+    content: DocumentContent
     text_hash: int
     base: str = ""
     structure_hash: int = 0
@@ -55,7 +55,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Markup:
+class TokenisedMarkup:
     """Serialised markup with its tokens, nested."""
 
     source: bytes
@@ -67,59 +67,67 @@ class Markup:
         return np.frombuffer(self.source, np.uint8)
 
 
-def parse(html: str, *, dom: bool, limits: Limits) -> Parsed:
+def parse_html(html: str, *, dom: bool, limits: ViewLimits) -> ParsedDocument:
     """Return what a reader sees of an HTML document, with DOM rows when asked for."""
     tree = HTMLTree.parse(html)
-    markup = markup_of(tree)
-    elements, structure = number(markup.tokens)
+    markup = tokenise_tree(tree)
+    elements, structure = number_elements(markup.tokens)
     text = np.empty(len(markup.source) + 1, np.uint8)
     text = text[: write_text(markup.bytes, markup.tokens, text)]
-    rows = rows_of(markup.source, markup.tokens, text, elements) if dom else None
+    rows = build_dom_rows(markup.source, markup.tokens, text, elements) if dom else None
     written = text.tobytes()
     plain = written.decode("utf-8", "replace")
-    reading = Reading(_title(markup), plain, _hrefs(markup, text, limits), _language(markup))
+    reading = DocumentContent(
+        _title(markup), plain, _hrefs(markup, text, limits), _language(markup)
+    )
     line = xxh3_64_intdigest(written.replace(b"\n", b" "))
-    return Parsed(reading, line, base_of(markup), int(structure), elements, markup.depth, rows)
+    return ParsedDocument(
+        reading, line, base_href(markup), int(structure), elements, markup.depth, rows
+    )
 
 
-def markup_of(tree: HTMLTree) -> Markup:
+def tokenise_tree(tree: HTMLTree) -> TokenisedMarkup:
     """Return the tree's markup and tokens; spelt out with all text escaped if it is ambiguous."""
     markup = _tokens(str(tree.document.html).encode("utf-8", "replace"), False)
-    return markup or _tokens(spelled(tree), True) or Markup(b"", _tokens_for(b""), 0)
+    return (
+        markup
+        or _tokens(serialise_escaped(tree), True)
+        or TokenisedMarkup(b"", _tokens_for(b""), 0)
+    )
 
 
-def _tokens(source: bytes, escaped: bool) -> Markup | None:
+def _tokens(source: bytes, escaped: bool) -> TokenisedMarkup | None:
     tokens = _tokens_for(source)
     size = tokenise(np.frombuffer(source, np.uint8), tokens, escaped)
-    depth = nest(tokens[:size]) if size >= 0 else -1
-    return Markup(source, tokens[:size], depth) if depth >= 0 else None
+    depth = nest_tokens(tokens[:size]) if size >= 0 else -1
+    return TokenisedMarkup(source, tokens[:size], depth) if depth >= 0 else None
 
 
 def _tokens_for(source: bytes) -> Ints:
     tags = np.count_nonzero(np.frombuffer(source, np.uint8) == ord("<"))
-    return np.empty((2 * tags + 2, COLUMNS), np.int64)
+    return np.empty((2 * tags + 2, TOKEN_COLUMNS), np.int64)
 
 
-def _hrefs(markup: Markup, text: Bytes, limits: Limits) -> tuple[Href, ...]:
+def _hrefs(markup: TokenisedMarkup, text: Bytes, limits: ViewLimits) -> tuple[Href, ...]:
     """Return distinct references with anchor text and rel, in document order."""
-    found = references(markup.bytes, markup.tokens, LINK)[: limits.links]
-    lines = link_lines(markup.bytes, markup.tokens, text, found, limits.anchor_chars)
+    found = find_references(markup.bytes, markup.tokens, LINK)[: limits.max_links]
+    lines = link_lines(markup.bytes, markup.tokens, text, found, limits.max_anchor_chars)
     hrefs, anchors, rels = (line.tobytes().decode("utf-8", "replace").split("\n") for line in lines)
     return tuple(zip(hrefs[:-1], anchors[:-1], rels[:-1], strict=True))
 
 
-def base_of(markup: Markup) -> str:
+def base_href(markup: TokenisedMarkup) -> str:
     """Return the href of the first base element that has one."""
-    if first(markup.tokens, BASE) < 0:
+    if find_first(markup.tokens, BASE) < 0:
         return ""
-    found = references(markup.bytes, markup.tokens, BASE)[:1]
+    found = find_references(markup.bytes, markup.tokens, BASE)[:1]
     lines = link_lines(markup.bytes, markup.tokens, markup.bytes[:0], found, 0)
     return str(lines[0].tobytes().decode("utf-8", "replace")).strip()
 
 
-def _title(markup: Markup) -> str:
+def _title(markup: TokenisedMarkup) -> str:
     """Return the text of the first title on one line."""
-    at = first(markup.tokens, TITLE)
+    at = find_first(markup.tokens, TITLE)
     if at < 0 or markup.tokens[at + 1, KIND] == CLOSE:
         return ""
     start, end = markup.tokens[at + 1, START], markup.tokens[at + 1, END]
@@ -127,7 +135,7 @@ def _title(markup: Markup) -> str:
     return " ".join(unescape(written).split())
 
 
-def _language(markup: Markup) -> str:
+def _language(markup: TokenisedMarkup) -> str:
     """Return the language that the document's first element declares."""
     start = markup.tokens[0, END] if len(markup.tokens) else 0
     declared = _LANGUAGE.match(markup.source, start, start + _TAG_BYTES)

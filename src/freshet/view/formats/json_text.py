@@ -11,11 +11,11 @@ paths: it is read as it is written, cut into lines.
 import json
 import re
 
-from freshet.view.formats.document import Reading
+from freshet.view.formats.document import DocumentContent
 
-MOST_VALUES = 250_000
-DEEPEST = 100
-MOST_CHARS = 24_000_000
+MAX_VALUES = 250_000
+MAX_DEPTH = 100
+MAX_CHARS = 24_000_000
 
 _ITEM = "- "
 _PLAIN_KEY = re.compile(r"[^\s.:\[\]\"\\]+")
@@ -25,34 +25,36 @@ _LITERAL = re.compile(
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class JsonTooLarge(Exception):
+class JsonTooLargeError(Exception):
     """A document is deeper or longer than is put into paths."""
 
 
-class Literal(str):
+class JsonNumber(str):
     """A number of a JSON document, as it is written there."""
 
     __slots__ = ()
 
 
-def read(text: str, urls: re.Pattern[str]) -> Reading | None:
+def read(text: str, urls: re.Pattern[str]) -> DocumentContent | None:
     """Return a JSON document as lines; None where it is none. ``urls`` tells values that are links.
 
     >>> read('{"flags": {"beta": true}, "items": [{"price": 12.5}, 3]}', re.compile("x")).text
     'flags.beta: true\\n- items[].price: 12.5\\nitems[]: 3'
     """
-    if _most_values(text) > MOST_VALUES:
+    if _most_values(text) > MAX_VALUES:
         return _as_written(text, urls)
     try:
-        document = json.loads(text, parse_int=Literal, parse_float=Literal, parse_constant=Literal)
+        document = json.loads(
+            text, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber
+        )
         writer = _LineWriter()
         writer.write(document)
-    except (RecursionError, JsonTooLarge):
+    except (RecursionError, JsonTooLargeError):
         return _as_written(text, urls)
     except ValueError:
         return None
     hrefs = tuple((value, "", "") for value in writer.texts if urls.fullmatch(value))
-    return Reading(_title(document), "\n".join(writer.lines), hrefs)
+    return DocumentContent(_title(document), "\n".join(writer.lines), hrefs)
 
 
 def _most_values(text: str) -> int:
@@ -66,15 +68,15 @@ class _LineWriter:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.texts: list[str] = []
-        self._room = MOST_CHARS
+        self._room = MAX_CHARS
         self._steps: dict[str, str] = {}
 
     def write(self, value: object, path: str = "", marks: str = "", depth: int = 0) -> None:
         """Write a value that stands at a path; ``marks`` stand before its first line."""
         if not value or not isinstance(value, dict | list):
             self._write_leaf(value, path, marks)
-        elif depth == DEEPEST:
-            raise JsonTooLarge
+        elif depth == MAX_DEPTH:
+            raise JsonTooLargeError
         elif isinstance(value, dict):
             for key, member in value.items():
                 step = self._step(key) if path else self._step(key).removeprefix(".")
@@ -97,12 +99,12 @@ class _LineWriter:
         line = f"{marks}{path}: {written}" if path else written
         self._room -= len(line) + 1
         if self._room < 0:
-            raise JsonTooLarge
+            raise JsonTooLargeError
         self.lines.append(line)
 
     def _written(self, value: object) -> str:
         """Return a value as it is shown; a text that could be taken for another one is quoted."""
-        if isinstance(value, Literal):
+        if isinstance(value, JsonNumber):
             return value
         if isinstance(value, str):
             shown = " ".join(_clean(value).split())
@@ -125,17 +127,17 @@ def _step(key: str) -> str:
     )
 
 
-def _as_written(text: str, urls: re.Pattern[str]) -> Reading:
+def _as_written(text: str, urls: re.Pattern[str]) -> DocumentContent:
     """Return a document as it stands, with a line for each value at most."""
     spread = text.replace(",", ",\n").replace("{", "{\n").replace("[", "[\n")
     hrefs = tuple((found[0], "", "") for found in urls.finditer(spread))
-    return Reading("", spread, hrefs)
+    return DocumentContent("", spread, hrefs)
 
 
 def _title(document: object) -> str:
     """Return what a document calls its title."""
     title = document.get("title") if isinstance(document, dict) else None
-    if not isinstance(title, str) or isinstance(title, Literal):
+    if not isinstance(title, str) or isinstance(title, JsonNumber):
         return ""
     return _clean(title)
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from freshet.core.types import Kind
+from freshet.core.types import ContentKind
 from freshet.view.formats import json_text
-from freshet.view.formats.document import Href, Reading
+from freshet.view.formats.document import DocumentContent, Href
 
-LONGEST_TITLE = 200
-MOST_LINKS = 50_000
+MAX_TITLE_CHARS = 200
+MAX_LINKS = 50_000
 
 _BARE = r"https?://[^\s<>\"'`|\\^{}\[\]]++"
 _BARE_URL = re.compile(_BARE, re.IGNORECASE)
@@ -30,23 +30,25 @@ _HEADING = re.compile(
 _LINK_TEXT = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
 
 
-def read(text: str, kind: Kind, *, links: int = MOST_LINKS) -> Reading:
+def read(text: str, kind: ContentKind, *, max_links: int = MAX_LINKS) -> DocumentContent:
     """Return the text of a document as it is, with its first links and its title.
 
-    >>> read("# Rain\\n[more](/rain)", Kind.MARKDOWN).hrefs
+    >>> read("# Rain\\n[more](/rain)", ContentKind.MARKDOWN).hrefs
     (('/rain', 'more', ''),)
     """
-    if kind == Kind.JSON:
+    if kind == ContentKind.JSON:
         return _read_json(text)
-    if kind == Kind.MARKDOWN:
-        found = islice(_markdown_links(text), links)
-        return Reading(_heading(text) or _first_line(text), text, tuple(found))
-    return Reading(_first_line(text), text, tuple(islice(_bare_links(text), links)))
+    if kind == ContentKind.MARKDOWN:
+        found = islice(_markdown_links(text), max_links)
+        return DocumentContent(_heading(text) or _first_line(text), text, tuple(found))
+    return DocumentContent(_first_line(text), text, tuple(islice(_bare_links(text), max_links)))
 
 
 def _first_line(text: str) -> str:
     """Return the first line that is not empty, cut to a title's length."""
-    return " ".join(text.lstrip()[: 10 * LONGEST_TITLE].partition("\n")[0].split())[:LONGEST_TITLE]
+    return " ".join(text.lstrip()[: 10 * MAX_TITLE_CHARS].partition("\n")[0].split())[
+        :MAX_TITLE_CHARS
+    ]
 
 
 def _heading(text: str) -> str:
@@ -83,9 +85,9 @@ def _trimmed(url: str) -> str:
     return trimmed
 
 
-def _read_json(text: str) -> Reading:
+def _read_json(text: str) -> DocumentContent:
     """Return the lines of a JSON document; a broken one is read as text."""
     reading = json_text.read(text, _BARE_URL)
     if reading is None:
-        return read(text, Kind.TEXT)
+        return read(text, ContentKind.TEXT)
     return replace(reading, title=_first_line(reading.title))

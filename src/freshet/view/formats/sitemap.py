@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
 
-from freshet.view.dates import moment
+from freshet.view.dates import parse_date
 from freshet.view.formats import feeds
-from freshet.view.formats.document import Reading
-from freshet.view.formats.xml import ANY_NUMBER, MOST_VIEWED, Element, parse, root_name
-from freshet.view.url import absolute, canonical
+from freshet.view.formats.document import DocumentContent
+from freshet.view.formats.xml import MAX_VIEW_ELEMENTS, NO_LIMIT, XmlElement, parse_xml, root_name
+from freshet.view.url import absolute_url, canonical_url
 
 # A stored sitemap does not say where it lay: what its feed names without a host has no address.
-NOWHERE = "https://nowhere.invalid/"
+UNKNOWN_BASE_URL = "https://nowhere.invalid/"
 _ROOTS = frozenset({"urlset", "sitemapindex"})
 _HOLDERS = frozenset({"url", "sitemap"})
 _ONE_LOCATION = frozenset({"loc"})
 # The protocol allows a sitemap no more.
-MOST_ENTRIES = 50_000
+MAX_ENTRIES = 50_000
 _OPENING = re.compile(
     r"\ufeff?\s*+(?:<\?[^<>]*+\?>\s*+)?(?:<!--[^<>]*+-->\s*+)*+"
     r"<(?:urlset|sitemapindex)(?![\w:.-])[^<>]*+>\s*+"
@@ -67,36 +67,40 @@ def entries(text: str, url: str) -> tuple[SitemapEntry, ...]:
     return tuple(SitemapEntry(page, lastmod) for page, lastmod in resolved if page)
 
 
-def locations(text: str) -> list[str]:
+def written_locations(text: str) -> list[str]:
     """Return all locations that a sitemap names, as they are written, in document order.
 
-    >>> locations("<urlset><url><loc>foo:bar</loc></url></urlset>")
+    >>> written_locations("<urlset><url><loc>foo:bar</loc></url></urlset>")
     ['foo:bar']
     """
     if feeds.is_feed(text):
-        named = (entry.url for entry in feeds.entries(text, NOWHERE, most=ANY_NUMBER))
-        return [url for url in named if url and not url.startswith(NOWHERE)]
+        named = (
+            entry.url for entry in feeds.entries(text, UNKNOWN_BASE_URL, max_elements=NO_LIMIT)
+        )
+        return [url for url in named if url and not url.startswith(UNKNOWN_BASE_URL)]
     if root_name(text):
-        found = (written.strip() for written, _ in _from_xml(text, ANY_NUMBER))
+        found = (written.strip() for written, _ in _from_xml(text, NO_LIMIT))
         return [written for written in found if written]
     lines = (line.strip() for line in text.lstrip("\ufeff").splitlines())
     return [f"https://{line}" if line.startswith("www.") else line for line in lines if line]
 
 
-def read(text: str, url: str) -> Reading:
+def read(text: str, url: str) -> DocumentContent:
     """Return the URLs of a sitemap as text, with their dates, and as links.
 
     Of a huge one the first entries are read: as many as a sitemap may have.
     """
     written = list(_from_plain_xml(text))
-    is_cut = len(written) > MOST_ENTRIES
+    is_cut = len(written) > MAX_ENTRIES
     if not written:
-        tree = parse(text, _ONE_LOCATION, most=MOST_VIEWED)
-        written, is_cut = list(_from_tree(tree)), tree.elements == MOST_VIEWED
-    listed = [(_page(location, url), lastmod) for location, lastmod in written[:MOST_ENTRIES]]
+        tree = parse_xml(text, _ONE_LOCATION, max_elements=MAX_VIEW_ELEMENTS)
+        written, is_cut = list(_from_tree(tree)), tree.descendant_count == MAX_VIEW_ELEMENTS
+    listed = [(_page(location, url), lastmod) for location, lastmod in written[:MAX_ENTRIES]]
     lines = (f"{page} {lastmod or ''}" for page, lastmod in listed if page)
     hrefs = tuple((page, "", "") for page, _ in listed if page)
-    return Reading("", "\n".join(line.rstrip() for line in lines), hrefs, truncated=is_cut)
+    return DocumentContent(
+        "", "\n".join(line.rstrip() for line in lines), hrefs, is_truncated=is_cut
+    )
 
 
 def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
@@ -108,7 +112,7 @@ def _from_feed(text: str, url: str) -> Iterator[SitemapEntry]:
 
 def _from_xml(text: str, most: int | None = None) -> Iterator[tuple[str, datetime | None]]:
     """Yield each location as it is written, with its date."""
-    return _from_tree(parse(text, _ONE_LOCATION, most=most))
+    return _from_tree(parse_xml(text, _ONE_LOCATION, max_elements=most))
 
 
 def _from_plain_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
@@ -121,22 +125,22 @@ def _from_plain_xml(text: str) -> Iterator[tuple[str, datetime | None]]:
     found: list[tuple[str, datetime | None]] = []
     while place and (entry := _PLAIN_ENTRY.match(text, place)):
         lastmod = entry["lastmod"]
-        found.append((unescape(entry["loc"]), moment(unescape(lastmod)) if lastmod else None))
+        found.append((unescape(entry["loc"]), parse_date(unescape(lastmod)) if lastmod else None))
         place = entry.end()
-        if len(found) > MOST_ENTRIES:
+        if len(found) > MAX_ENTRIES:
             break
-    if len(found) > MOST_ENTRIES or _CLOSING.match(text, place):
+    if len(found) > MAX_ENTRIES or _CLOSING.match(text, place):
         yield from found
 
 
-def _from_tree(tree: Element) -> Iterator[tuple[str, datetime | None]]:
+def _from_tree(tree: XmlElement) -> Iterator[tuple[str, datetime | None]]:
     """Yield each location of a tree as it is written, with its date."""
     for holder in tree.walk():
         if holder.name in _HOLDERS and holder.parent and holder.parent.name != "loc":
             yield _location(holder), _lastmod(holder)
 
 
-def _location(holder: Element) -> str:
+def _location(holder: XmlElement) -> str:
     """Return the location of a holder, or the address that some write without an element."""
     if location := holder.child("loc"):
         return location.text()
@@ -144,10 +148,10 @@ def _location(holder: Element) -> str:
     return own if own.startswith(("http://", "https://")) else ""
 
 
-def _lastmod(holder: Element) -> datetime | None:
+def _lastmod(holder: XmlElement) -> datetime | None:
     """Return the date of last change that stands beside a location."""
     written = holder.child("lastmod")
-    return moment(written.text()) if written else None
+    return parse_date(written.text()) if written else None
 
 
 def _from_lines(text: str) -> Iterator[tuple[str, None]]:
@@ -163,4 +167,4 @@ def _from_lines(text: str) -> Iterator[tuple[str, None]]:
 def _page(written: str, url: str) -> str:
     """Return the canonical URL of a location, or nothing if it has none."""
     stripped = written.strip()
-    return canonical(absolute(url, stripped) or "") or "" if stripped else ""
+    return canonical_url(absolute_url(url, stripped) or "") or "" if stripped else ""

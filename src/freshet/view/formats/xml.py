@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from html import unescape
 
 # Pages of the web are read up to so many elements; a file that a person gives is read to its end.
-MOST_ELEMENTS = 500_000
-MOST_VIEWED = 60_000
-ANY_NUMBER = sys.maxsize
+MAX_ELEMENTS = 500_000
+MAX_VIEW_ELEMENTS = 60_000
+NO_LIMIT = sys.maxsize
 
 # Each alternative either matches a stretch that ends before the next "<" or runs to the end.
 _TOKEN = re.compile(
@@ -38,35 +38,39 @@ _INLINE = frozenset(
 )
 
 
-class Element:
+class XmlElement:
     """One element: its prefix and local name in lower case, its attributes, and what it holds."""
 
     __slots__ = ("attributes", "content", "name", "parent", "prefix")
 
     def __init__(
-        self, prefix: str, name: str, attributes: Mapping[str, str], parent: "Element | None" = None
+        self,
+        prefix: str,
+        name: str,
+        attributes: Mapping[str, str],
+        parent: "XmlElement | None" = None,
     ) -> None:
         self.prefix = prefix
         self.name = name
         self.attributes = attributes
         self.parent = parent
-        self.content: list[str | Element] = []
+        self.content: list[str | XmlElement] = []
 
     @property
-    def children(self) -> "list[Element]":
+    def children(self) -> "list[XmlElement]":
         """Return the elements directly inside."""
-        return [part for part in self.content if isinstance(part, Element)]
+        return [part for part in self.content if isinstance(part, XmlElement)]
 
-    def child(self, *names: str) -> "Element | None":
+    def child(self, *names: str) -> "XmlElement | None":
         """Return the first element directly inside that has one of the names."""
         return next((child for child in self.children if child.name in names), None)
 
     @property
-    def elements(self) -> int:
+    def descendant_count(self) -> int:
         """Return how many elements are beneath this one."""
         return sum(1 for _ in self.walk()) - 1
 
-    def walk(self) -> "Iterator[Element]":
+    def walk(self) -> "Iterator[XmlElement]":
         """Yield this element and all beneath it, in document order."""
         pending = [self]
         while pending:
@@ -79,7 +83,7 @@ class Element:
         if len(self.content) == 1 and isinstance(self.content[0], str):
             return self.content[0]
         pieces: list[str] = []
-        pending: list[str | Element] = list(reversed(self.content))
+        pending: list[str | XmlElement] = list(reversed(self.content))
         while pending:
             part = pending.pop()
             if isinstance(part, str):
@@ -90,15 +94,19 @@ class Element:
         return "".join(pieces)
 
 
-def parse(text: str, restart: frozenset[str] = frozenset(), *, most: int | None = None) -> Element:
+def parse_xml(
+    text: str, non_nesting: frozenset[str] = frozenset(), *, max_elements: int | None = None
+) -> XmlElement:
     """Return a nameless element that holds everything the text holds, up to so many elements.
 
-    An element named in ``restart`` never holds another of its name: the second closes the first.
+    An element named in ``non_nesting`` never holds another of its name: the second closes the first.
 
-    >>> parse("<a><b x='1'>c &amp; d</a>").child("a").text().strip()
+    >>> parse_xml("<a><b x='1'>c &amp; d</a>").child("a").text().strip()
     'c & d'
     """
-    return _Builder(restart, MOST_ELEMENTS if most is None else most).build(text)
+    return _TreeBuilder(non_nesting, MAX_ELEMENTS if max_elements is None else max_elements).build(
+        text
+    )
 
 
 def root_name(head: str) -> str:
@@ -115,10 +123,10 @@ def root_name(head: str) -> str:
     return ""
 
 
-def plain(markup: str) -> str:
+def html_to_text(markup: str) -> str:
     """Return the visible words of a piece of HTML, block tags turned into white space.
 
-    >>> plain("a<p>b <b>c</b>&amp;d<script>e</script>")
+    >>> html_to_text("a<p>b <b>c</b>&amp;d<script>e</script>")
     'a b c&d'
     """
     if "<" not in markup:
@@ -151,17 +159,17 @@ def _attributes(written: str) -> Mapping[str, str]:
     return found
 
 
-class _Builder:
+class _TreeBuilder:
     """Puts tokens into a tree, counting what is open so that stray end tags cost nothing."""
 
     def __init__(self, restart: frozenset[str], most: int) -> None:
         self.restart = restart
         self.most = most
-        self.root = self.top = Element("", "", {})
+        self.root = self.top = XmlElement("", "", {})
         self.open: Counter[str] = Counter()
         self.elements = 0
 
-    def build(self, text: str) -> Element:
+    def build(self, text: str) -> XmlElement:
         """Read all tokens of a text, up to a bound on the number of elements."""
         for token in _TOKEN.finditer(text):
             kind = token.lastgroup
@@ -182,7 +190,7 @@ class _Builder:
         prefix, _, name = full_name.rpartition(":")
         if name in self.restart:
             self._end(name)
-        element = Element(prefix, name, _attributes(written) if written else {}, self.top)
+        element = XmlElement(prefix, name, _attributes(written) if written else {}, self.top)
         self.top.content.append(element)
         self.elements += 1
         if not written.endswith("/"):

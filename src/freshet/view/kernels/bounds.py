@@ -9,8 +9,8 @@ that it is at least about as deep as the tree builder's.
 import numpy as np
 from numba import njit
 
-from freshet.view.kernels.markup import Bytes, Hashes, Ints, number_of
-from freshet.view.tags import NAME_PRIME, NAME_SEED, VOIDS, meaning_table
+from freshet.view.kernels.markup import Bytes, Hashes, Ints, look_up_name
+from freshet.view.tags import NAME_PRIME, NAME_SEED, VOID_TAGS, name_table
 
 _U = np.uint64
 _PRIME, _SEED = _U(NAME_PRIME), _U(NAME_SEED)
@@ -34,13 +34,13 @@ _BLOCKS = (
 
 def _kinds() -> dict[str, int]:
     found = {name: group << _SHIFT for name, group in _GROUPS.items()}
-    marks = ((_VOID, VOIDS), (_FORMAT, _FORMATS), (_MERGED, "html body"), (_BLOCK, _BLOCKS))
+    marks = ((_VOID, VOID_TAGS), (_FORMAT, _FORMATS), (_MERGED, "html body"), (_BLOCK, _BLOCKS))
     for bit, names in marks:
         found |= dict.fromkeys(names.split(), bit)
     return found
 
 
-_KEYS, _KINDS = meaning_table(_kinds())
+_KEYS, _KINDS = name_table(_kinds())
 _ENDS_NAME = np.isin(np.arange(256), [*range(0x21), 0x2F, 0x3D, 0x3E])
 
 
@@ -147,7 +147,7 @@ def safe_length(source: Bytes, tags: int, work: int, copies: int, attributes: in
     while position < source.size:
         start, closing = _next_tag(source, position)
         position, name = _read_name(source, start)
-        kind, before = number_of(name, _KEYS, _KINDS), depth
+        kind, before = look_up_name(name, _KEYS, _KINDS), depth
         if closing:
             depth = _close(names, kinds, depth, name, kind)
             formats -= _formats(kinds, depth, before)

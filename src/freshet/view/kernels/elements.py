@@ -5,11 +5,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.view.kernels.markup import (
-    AT,
     CLOSE,
+    END_TAG,
     HIDDEN,
     KIND,
-    LAST,
     MEANING,
     NAME,
     OPEN,
@@ -17,6 +16,7 @@ from freshet.view.kernels.markup import (
     RAW_TEXT,
     ROOT,
     ROW,
+    TEXT_OFFSET,
     VOID_OPEN,
     Bytes,
     Hashes,
@@ -24,10 +24,10 @@ from freshet.view.kernels.markup import (
     copy_anchor,
     copy_href,
     copy_rel,
-    place_of,
-    spread,
+    find_slot,
+    mix_bits,
 )  # fmt: skip
-from freshet.view.tags import FOREIGN, NAME_PRIME, POINT, SILENT, TEMPLATE, TITLE, VOID
+from freshet.view.tags import FOREIGN, INTEGRATION_POINT, NAME_PRIME, SILENT, TEMPLATE, TITLE, VOID
 from freshet.view.text_hash import BASE, INVERSE, WEIGHTS
 
 Rows = NDArray[np.int32]
@@ -38,8 +38,8 @@ _WEIGHTS = WEIGHTS
 _CLOSE_MARK, _TYPE_SALT, _NAME_SALT = _U(0x2F), _U(0x7459), _U(0x4E41)
 _UTF8 = 4
 _IN_FOREIGN, _IN_SILENCE, _IN_TEMPLATE = 1, 2, 4
-TAG, PARENT, INDEX, BEGINS, ENDS = range(5)
-FULL_PATH, TYPE_PATH, NODE, SUBTREE = range(4)
+TAG, PARENT, INDEX, TEXT_START, TEXT_END = range(5)
+FULL_PATH, TYPE_PATH, OWN_TEXT, SUBTREE_TEXT = range(4)
 _SUM, _POWER, _BACK, _OWN_SUM, _OWN_POWER = range(5)
 
 
@@ -47,7 +47,7 @@ _SUM, _POWER, _BACK, _OWN_SUM, _OWN_POWER = range(5)
 def _within(around: int, meaning: int) -> int:
     """Return what holds inside an element, from what holds around it."""
     inside = around & ~_IN_FOREIGN
-    if (around & _IN_FOREIGN or meaning & FOREIGN) and not meaning & POINT:
+    if (around & _IN_FOREIGN or meaning & FOREIGN) and not meaning & INTEGRATION_POINT:
         inside |= _IN_FOREIGN
     if meaning & SILENT:
         inside |= _IN_SILENCE
@@ -61,7 +61,7 @@ def _place(tokens: Ints, at: int, owner: int, around: int) -> bool:
     """Write where a start tag stands, and return whether its element is left open."""
     meaning = tokens[at, MEANING]
     tokens[at, OWNER] = HIDDEN if around & _IN_TEMPLATE else owner
-    tokens[at, LAST] = at
+    tokens[at, END_TAG] = at
     if around & _IN_SILENCE:
         tokens[at, MEANING] = 0
     elif around & _IN_FOREIGN:
@@ -75,11 +75,11 @@ def _place(tokens: Ints, at: int, owner: int, around: int) -> bool:
 @njit(cache=True, nogil=True)
 def _end(tokens: Ints, at: int, start: int) -> None:
     tokens[at, OWNER], tokens[at, MEANING] = start, tokens[start, MEANING]
-    tokens[start, LAST] = at
+    tokens[start, END_TAG] = at
 
 
 @njit(cache=True, nogil=True)
-def nest(tokens: Ints) -> int:
+def nest_tokens(tokens: Ints) -> int:
     """Write what each token belongs to, and return the depth (-1: tags do not fit each other)."""
     stack, inside = np.empty(len(tokens) + 1, np.int64), np.zeros(len(tokens) + 1, np.uint8)
     stack[0], depth, deepest = ROOT, 0, 0
@@ -103,7 +103,7 @@ def nest(tokens: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def first(tokens: Ints, which: int) -> int:
+def find_first(tokens: Ints, which: int) -> int:
     """Return the first start tag of that meaning (-1: there is none)."""
     for at in range(len(tokens)):
         if tokens[at, MEANING] & which and tokens[at, KIND] != CLOSE:
@@ -112,7 +112,7 @@ def first(tokens: Ints, which: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def number(tokens: Ints) -> tuple[int, np.uint64]:
+def number_elements(tokens: Ints) -> tuple[int, np.uint64]:
     """Number the elements outside templates; return how many there are and the structure's hash."""
     size, value = 0, _U(1)
     for at in range(len(tokens)):
@@ -129,13 +129,13 @@ def number(tokens: Ints) -> tuple[int, np.uint64]:
             value = (value ^ _U(tokens[at, NAME])) * _PRIME
         if kind != OPEN and tokens[at, ROW] >= 0:
             value = (value ^ _CLOSE_MARK) * _PRIME
-    return size, spread(value)
+    return size, mix_bits(value)
 
 
 @njit(cache=True, nogil=True)
 def _count(keys: Hashes, values: Ints, key: np.uint64) -> int:
     """Return how often a key was counted before, and count it."""
-    place = place_of(keys, key)
+    place = find_slot(keys, key)
     values[place] += 1
     return int(values[place]) - 1
 
@@ -143,7 +143,7 @@ def _count(keys: Hashes, values: Ints, key: np.uint64) -> int:
 @njit(cache=True, nogil=True)
 def _name_index(keys: Hashes, values: Ints, name: np.uint64, names: Ints, at: int) -> int:
     """Return the place of a tag name among the page's; names[0] says how many there are."""
-    place = place_of(keys, spread(name ^ _NAME_SALT))
+    place = find_slot(keys, mix_bits(name ^ _NAME_SALT))
     if values[place] == 0:
         names[0] += 1
         names[names[0]] = at
@@ -152,7 +152,7 @@ def _name_index(keys: Hashes, values: Ints, name: np.uint64, names: Ints, at: in
 
 
 @njit(cache=True, nogil=True)
-def paths(tokens: Ints, rows: Rows, hashes: Hashes) -> Ints:
+def write_paths(tokens: Ints, rows: Rows, hashes: Hashes) -> Ints:
     """Write tag, parent and place of every element and both path hashes; return a token per tag."""
     size, table = rows.shape[1], 16
     while table < 4 * size:
@@ -165,12 +165,12 @@ def paths(tokens: Ints, rows: Rows, hashes: Hashes) -> Ints:
             continue
         name = _U(tokens[at, NAME])
         parent = tokens[tokens[at, OWNER], ROW] if tokens[at, OWNER] >= 0 else -1
-        index = _count(keys, values, spread(spread(_U(parent + 2)) ^ name))
-        kinds[row] = spread(kinds[parent] * _PRIME + name)
-        ordinal = _count(keys, values, spread(kinds[row] ^ _TYPE_SALT))
+        index = _count(keys, values, mix_bits(mix_bits(_U(parent + 2)) ^ name))
+        kinds[row] = mix_bits(kinds[parent] * _PRIME + name)
+        ordinal = _count(keys, values, mix_bits(kinds[row] ^ _TYPE_SALT))
         above = hashes[FULL_PATH, parent] if parent >= 0 else _U(1)
-        hashes[FULL_PATH, row] = spread(spread(above * _PRIME + name) + _U(index))
-        hashes[TYPE_PATH, row] = spread(kinds[row] + _U(ordinal))
+        hashes[FULL_PATH, row] = mix_bits(mix_bits(above * _PRIME + name) + _U(index))
+        hashes[TYPE_PATH, row] = mix_bits(kinds[row] + _U(ordinal))
         rows[TAG, row] = _name_index(keys, values, name, names, at)
         rows[PARENT, row], rows[INDEX, row] = parent, index
     return names[1 : names[0] + 1]
@@ -201,11 +201,11 @@ def _beneath(sums: Hashes, begun: Hashes, text: Bytes) -> np.uint64:
     total, back = sums[_SUM] - begun[_SUM], begun[_BACK]
     if text.size and text[0] <= 0x20:
         total, back = total - _BLANK * begun[_POWER], back * _INVERSE
-    return spread(total * back)
+    return mix_bits(total * back)
 
 
 @njit(cache=True, nogil=True)
-def hash_texts(tokens: Ints, text: Bytes, rows: Rows, hashes: Hashes) -> None:
+def write_text_hashes(tokens: Ints, text: Bytes, rows: Rows, hashes: Hashes) -> None:
     """Write the hash of each element's own text, and of all text beneath it and where it stands.
 
     The hash of a stretch of text follows from running sums at both its ends (texthash.py).
@@ -215,21 +215,21 @@ def hash_texts(tokens: Ints, text: Bytes, rows: Rows, hashes: Hashes) -> None:
     for at in range(len(tokens)):
         kind, owner, row = tokens[at, KIND], tokens[at, OWNER], tokens[at, ROW]
         if kind <= RAW_TEXT:
-            end = tokens[at + 1, AT] if at + 1 < len(tokens) else text.size
-            if owner >= 0 and end > tokens[at, AT]:
-                _sum_up(text[tokens[at, AT] : end], sums, begun[tokens[owner, ROW]])
+            end = tokens[at + 1, TEXT_OFFSET] if at + 1 < len(tokens) else text.size
+            if owner >= 0 and end > tokens[at, TEXT_OFFSET]:
+                _sum_up(text[tokens[at, TEXT_OFFSET] : end], sums, begun[tokens[owner, ROW]])
         elif row < 0:
             continue
         elif kind == CLOSE:
-            hashes[NODE, row] = spread(begun[row, _OWN_SUM])
-            within = text[tokens[owner, AT] : tokens[at, AT]]
-            hashes[SUBTREE, row] = _beneath(sums, begun[row], within)
-            rows[BEGINS, row] += 1 if within.size and within[0] <= 0x20 else 0
-            rows[ENDS, row] = tokens[at, AT]
+            hashes[OWN_TEXT, row] = mix_bits(begun[row, _OWN_SUM])
+            within = text[tokens[owner, TEXT_OFFSET] : tokens[at, TEXT_OFFSET]]
+            hashes[SUBTREE_TEXT, row] = _beneath(sums, begun[row], within)
+            rows[TEXT_START, row] += 1 if within.size and within[0] <= 0x20 else 0
+            rows[TEXT_END, row] = tokens[at, TEXT_OFFSET]
         else:
             begun[row, :3], begun[row, _OWN_POWER] = sums, 1
-            hashes[NODE, row] = hashes[SUBTREE, row] = 0
-            rows[BEGINS, row] = rows[ENDS, row] = tokens[at, AT]
+            hashes[OWN_TEXT, row] = hashes[SUBTREE_TEXT, row] = 0
+            rows[TEXT_START, row] = rows[TEXT_END, row] = tokens[at, TEXT_OFFSET]
 
 
 @njit(cache=True, nogil=True)
@@ -239,7 +239,10 @@ def _line_lengths(tokens: Ints, found: Ints, longest: int) -> tuple[int, int, in
     for place in range(len(found)):
         start = found[place, 0]
         hrefs += found[place, 2] - found[place, 1]
-        anchors += min(tokens[tokens[start, LAST], AT] - tokens[start, AT], longest * _UTF8)
+        anchors += min(
+            tokens[tokens[start, END_TAG], TEXT_OFFSET] - tokens[start, TEXT_OFFSET],
+            longest * _UTF8,
+        )
         rels += found[place, 4] - found[place, 3]
     return hrefs, anchors, rels
 
@@ -258,9 +261,9 @@ def link_lines(
     for place in range(len(found)):
         start, begin, end, rel_begin, rel_end = found[place]
         size, value = copy_href(source, begin, end, hrefs[href:])
-        if _count(keys, values, spread(value)):
+        if _count(keys, values, mix_bits(value)):
             continue
-        first, last = tokens[start, AT], tokens[tokens[start, LAST], AT]
+        first, last = tokens[start, TEXT_OFFSET], tokens[tokens[start, END_TAG], TEXT_OFFSET]
         href += size
         anchor += copy_anchor(text, first, last, anchors[anchor:], longest)
         rel += copy_rel(source, rel_begin, rel_end, rels[rel:])

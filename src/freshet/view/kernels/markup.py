@@ -17,8 +17,8 @@ from freshet.view.tags import (
     PLAIN,
     RAW,
     SLOTS,
-    meaning_table,
-    meanings,
+    name_table,
+    tag_meanings,
 )  # fmt: skip
 
 Bytes = NDArray[np.uint8]
@@ -27,19 +27,19 @@ Hashes = NDArray[np.uint64]
 
 # The columns of a token; the last four are filled by later passes. OWNER is the start tag of the
 # element that a text or tag is in, or that an end tag closes; LAST is a start tag's end tag.
-KIND, START, END, NAME, MEANING, OWNER, LAST, AT, ROW = range(9)
-COLUMNS = 9
+KIND, START, END, NAME, MEANING, OWNER, END_TAG, TEXT_OFFSET, ROW = range(9)
+TOKEN_COLUMNS = 9
 TEXT, RAW_TEXT, OPEN, VOID_OPEN, CLOSE = range(5)
 ROOT, HIDDEN = -1, -2
 
-_KEYS, _MEANINGS = meaning_table(meanings())
+_KEYS, _MEANINGS = name_table(tag_meanings())
 _U = np.uint64
 _PRIME, _SEED = _U(NAME_PRIME), _U(NAME_SEED)
 _HREF, _REL = np.frombuffer(b"href", np.uint8), np.frombuffer(b"rel", np.uint8)
 
 
 @njit(cache=True, nogil=True)
-def spread(value: np.uint64) -> np.uint64:
+def mix_bits(value: np.uint64) -> np.uint64:
     """Spread every bit of a number over all of them (``texthash.mixed``, compiled)."""
     value = (value ^ (value >> _U(33))) * _U(0xFF51AFD7ED558CCD)
     value = (value ^ (value >> _U(33))) * _U(0xC4CEB9FE1A85EC53)
@@ -47,7 +47,7 @@ def spread(value: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def place_of(keys: Hashes, key: np.uint64) -> int:
+def find_slot(keys: Hashes, key: np.uint64) -> int:
     """Return where a key lies in an open-addressing table, placing it when it is new."""
     last = keys.size - 1
     place = int(np.int64(key & _U(last)))
@@ -58,8 +58,8 @@ def place_of(keys: Hashes, key: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def number_of(name: np.uint64, keys: Hashes, numbers: Ints) -> int:
-    """Return the number that a table of ``tags.meaning_table`` gives to a name's hash."""
+def look_up_name(name: np.uint64, keys: Hashes, numbers: Ints) -> int:
+    """Return the number that a table of ``tags.name_table`` gives to a name's hash."""
     slot = int(np.int64(name % _U(SLOTS)))
     while keys[slot] != 0:
         if keys[slot] == name:
@@ -152,7 +152,7 @@ def _add_tag(source: Bytes, position: int, tokens: Ints, size: int) -> int:
     end, name = _read_name(source, start)
     _add(tokens, size, CLOSE if closing else OPEN, start, end)
     tokens[size, NAME] = np.int64(name)
-    tokens[size, MEANING] = number_of(name, _KEYS, _MEANINGS)
+    tokens[size, MEANING] = look_up_name(name, _KEYS, _MEANINGS)
     return end + 1 if closing else _skip_attributes(source, end)
 
 
@@ -246,7 +246,7 @@ def write_text(source: Bytes, tokens: Ints, text: Bytes) -> int:
     """
     length, pending = 0, 0
     for at in range(len(tokens)):
-        tokens[at, AT] = length
+        tokens[at, TEXT_OFFSET] = length
         if tokens[at, KIND] <= RAW_TEXT and tokens[at, OWNER] >= 0:
             length, pending = _write(source, tokens, at, text, length, pending)
         elif tokens[at, MEANING] & BLOCK:
@@ -263,7 +263,7 @@ def _is_named(source: Bytes, start: int, end: int, name: Bytes) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def references(source: Bytes, tokens: Ints, which: int) -> Ints:
+def find_references(source: Bytes, tokens: Ints, which: int) -> Ints:
     """Return where href and rel of elements of that meaning lie: token, href, rel (start, end)."""
     found, size = np.empty((len(tokens), 5), np.int64), 0
     for at in range(len(tokens)):

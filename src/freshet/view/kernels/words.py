@@ -4,10 +4,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Counts, Flags, Ids
+from freshet.core.types import FlagArray, HashArray, TermCountArray
 from freshet.view.case_folding import EXPANDS, JOINS, LOW_BITS, Codes
-from freshet.view.character_classes import APOSTROPHE, CUT, MARK, OTHER, WORD
-from freshet.view.kernels.markup import spread
+from freshet.view.character_classes import APOSTROPHE, MARK, OTHER, UNSPACED, WORD
+from freshet.view.kernels.markup import mix_bits
 
 SEED = 0x9E37_79B9_7F4A_7C15
 FNV_PRIME = 0x0000_0100_0000_01B3
@@ -30,7 +30,7 @@ def folded_length(codes: Codes, table: Codes, starts: Codes) -> int:
 
 
 @njit(cache=True)
-def fold_each(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> Codes:
+def fold_codes(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> Codes:
     """Fold every code point by itself into a text of the given length."""
     table, starts, expansions = known
     folded = np.empty(length, np.uint32)
@@ -49,7 +49,7 @@ def fold_each(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> C
 
 
 @njit(cache=True, nogil=True)
-def word_ids(codes: NDArray[np.unsignedinteger], classes: Flags) -> Ids:
+def word_ids(codes: NDArray[np.unsignedinteger], classes: FlagArray) -> HashArray:
     """Return the term id of every word in order."""
     ids = np.empty(len(codes), np.uint64)
     found, place = 0, 0
@@ -60,16 +60,16 @@ def word_ids(codes: NDArray[np.unsignedinteger], classes: Flags) -> Ids:
             continue
         mixed = _absorb(_SEED, codes[place])
         place += 1
-        while place < len(codes) and _goes_on(codes, classes, place, kind != CUT):
+        while place < len(codes) and _goes_on(codes, classes, place, kind != UNSPACED):
             mixed = _absorb(mixed, codes[place])
             place += 1
-        ids[found] = spread(mixed)
+        ids[found] = mix_bits(mixed)
         found += 1
     return ids[:found].copy()
 
 
 @njit(cache=True)
-def tally(ids: Ids) -> tuple[Ids, Counts]:
+def count_ids(ids: HashArray) -> tuple[HashArray, TermCountArray]:
     """Count equal ids in an open-addressing table; give nothing if they were made to collide."""
     size = 16
     while size < 2 * len(ids):
@@ -93,7 +93,9 @@ def tally(ids: Ids) -> tuple[Ids, Counts]:
 
 
 @njit(cache=True)
-def _goes_on(codes: NDArray[np.unsignedinteger], classes: Flags, place: int, grows: bool) -> bool:
+def _goes_on(
+    codes: NDArray[np.unsignedinteger], classes: FlagArray, place: int, grows: bool
+) -> bool:
     """Say whether the character at a place belongs to the word before it."""
     kind = classes[codes[place]]
     if kind == WORD:

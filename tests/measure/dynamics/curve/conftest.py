@@ -5,25 +5,25 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from freshet.core.types import Terms
-from freshet.core.version_series import Series, series_of
+from freshet.core.types import TermCounts
+from freshet.core.version_series import VersionSeries, build_series
 from freshet.measure.dynamics.curve.change_curve import change_curve
 
 HOUR = 3600.0
-MakeSeries = Callable[..., Series]
+MakeSeries = Callable[..., VersionSeries]
 
 
-def _terms(words: set[int]) -> Terms:
+def _terms(words: set[int]) -> TermCounts:
     ids = np.array(sorted(words), np.uint64)
-    return Terms(ids, np.ones(len(ids), np.uint32))
+    return TermCounts(ids, np.ones(len(ids), np.uint32))
 
 
-def _series(states: list[set[int]], hours: list[float] | None = None) -> Series:
+def _series(states: list[set[int]], hours: list[float] | None = None) -> VersionSeries:
     """Return a page that showed these words, one state an hour unless hours are given."""
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(frozenset, states)))}
     shown = [kinds[frozenset(state)] for state in states]
     times = [HOUR * hour for hour in hours or range(len(states))]
-    return series_of(times, shown, [_terms(set(kind)) for kind in kinds])
+    return build_series(times, shown, [_terms(set(kind)) for kind in kinds])
 
 
 @pytest.fixture(scope="session")

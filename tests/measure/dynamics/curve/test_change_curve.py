@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.version_series import Series, series_of
-from freshet.measure.dynamics.curve.change_curve import Curve, change_curve
+from freshet.core.version_series import VersionSeries, build_series
+from freshet.measure.dynamics.curve.change_curve import ChangeCurve, change_curve
 from freshet.measure.dynamics.time_grid import DAY, HOUR
 
-MakeSeries = Callable[..., Series]
+MakeSeries = Callable[..., VersionSeries]
 
 LIST = 10
 HOURS = 400
 pages = st.lists(st.sets(st.integers(0, 9), max_size=6), min_size=16, max_size=40)
 
 
-def curve_of(series: Series, seed: int = 1, **options: float) -> Curve:
+def curve_of(series: VersionSeries, seed: int = 1, **options: float) -> ChangeCurve:
     return change_curve(series, rng=np.random.default_rng(seed), **options)
 
 
@@ -70,9 +70,9 @@ def test_a_curve_does_not_depend_on_the_order_of_storage(
     looks, versions = list(range(len(stored))), list(range(len(stored.terms)))
     shuffler.shuffle(looks)  # type: ignore[attr-defined]
     shuffler.shuffle(versions)  # type: ignore[attr-defined]
-    other = series_of(
+    other = build_series(
         [float(stored.times[look]) for look in looks],
-        [versions.index(stored.shown[look]) for look in looks],
+        [versions.index(stored.version_indices[look]) for look in looks],
         [stored.terms[version] for version in versions],
     )
     one, two = curve_of(stored), curve_of(other)
@@ -190,7 +190,7 @@ def test_a_page_of_ten_thousand_versions_has_a_curve(series_from: MakeSeries) ->
 
 
 def test_two_looks_a_year_apart_make_no_curve(series_from: MakeSeries) -> None:
-    apart = series_of([0.0, 400 * DAY], [0, 1], series_from([{1, 2}, {1, 3}]).terms)
+    apart = build_series([0.0, 400 * DAY], [0, 1], series_from([{1, 2}, {1, 3}]).terms)
     curve = curve_of(apart)
     assert (len(curve), curve.shape, curve.knot) == (0, None, None)
     assert curve.why == "seen at 2 moments; a curve takes 8"
@@ -202,6 +202,6 @@ def test_no_knot_is_placed_where_nobody_looked(series_from: MakeSeries) -> None:
     late = [364 * DAY + HOUR * 24 * day for day in range(6)]
     states = [*words, *({1, 2, 3, 4, *range(500, 510)} for _ in range(6))]
     hourly = series_from(states)
-    curve = curve_of(series_of([*early, *late], hourly.shown.tolist(), hourly.terms))
+    curve = curve_of(build_series([*early, *late], hourly.version_indices.tolist(), hourly.terms))
     assert len(curve) > 0
     assert curve.knot is None

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from freshet.measure.dynamics.curve.segments import (
     crossing,
-    lines_about,
-    one_line,
+    fit_line,
+    fit_lines_at_knot,
+    fit_two_lines,
     paper_knot,
-    two_lines,
 )
 
 heights = st.lists(st.floats(0, 1), min_size=4, max_size=30)
@@ -30,7 +30,7 @@ def test_no_other_place_to_part_the_points_fits_better(
     x, y = np.arange(len(values)) * 3.0 + 7, np.array(values)
     counts = st.lists(st.integers(1, 5), min_size=len(x), max_size=len(x))
     weights = np.array(data.draw(counts), np.float64)
-    found = two_lines(x, y, weights)
+    found = fit_two_lines(x, y, weights)
     assert found is not None
     tried = [
         error(x[:part], y[:part], weights[:part]) + error(x[part:], y[part:], weights[part:])
@@ -45,7 +45,7 @@ def test_two_planted_lines_are_found_as_they_are(
 ) -> None:
     x = np.arange(before + after + 1.0)
     y = np.where(x <= before, 1 + steep * x, 1 + steep * before + gentle * (x - before))
-    found = two_lines(x, y, np.ones(len(x)))
+    found = fit_two_lines(x, y, np.ones(len(x)))
     assert found is not None
     first, second = found
     assert first.slope == pytest.approx(steep, abs=1e-9)
@@ -55,24 +55,24 @@ def test_two_planted_lines_are_found_as_they_are(
 
 
 def test_few_points_have_no_two_lines() -> None:
-    assert two_lines(np.arange(3.0), np.ones(3), np.ones(3)) is None
+    assert fit_two_lines(np.arange(3.0), np.ones(3), np.ones(3)) is None
 
 
 def test_lines_about_a_knot_meet_there() -> None:
     x = np.arange(20.0)
-    found = lines_about(x, np.maximum(1 - x / 10, 0.3), np.ones(20), 7.0)
+    found = fit_lines_at_knot(x, np.maximum(1 - x / 10, 0.3), np.ones(20), 7.0)
     assert found is not None
     falling, level = found
     assert (falling.ends, level.begins) == (7.0, 7.0)
     assert (falling.slope, falling.intercept) == (pytest.approx(-0.1), pytest.approx(1.0))
     assert (level.slope, level.at(12)) == (pytest.approx(0.0), pytest.approx(0.3))
     assert falling.error + level.error == pytest.approx(0.0)
-    assert lines_about(x, x, np.ones(20), 0.5) is None
+    assert fit_lines_at_knot(x, x, np.ones(20), 0.5) is None
 
 
 def test_lines_about_a_knot_meet_even_where_the_curve_leaps() -> None:
     x = np.arange(20.0)
-    found = lines_about(x, np.where(x <= 8, 1.0, 0.3), np.ones(20), 8.4)
+    found = fit_lines_at_knot(x, np.where(x <= 8, 1.0, 0.3), np.ones(20), 8.4)
     assert found is not None
     assert found[0].at(8.4) == pytest.approx(found[1].at(8.4))
     assert 0.3 < found[0].at(8.4) < 1.0
@@ -80,13 +80,13 @@ def test_lines_about_a_knot_meet_even_where_the_curve_leaps() -> None:
 
 def test_a_heavy_point_draws_the_line() -> None:
     x, y = np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0])
-    even, heavy = (one_line(x, y, np.array([1.0, 1.0, w])) for w in (1.0, 1e6))
+    even, heavy = (fit_line(x, y, np.array([1.0, 1.0, w])) for w in (1.0, 1e6))
     assert abs(heavy.at(2) - 1) < 1e-5 < abs(even.at(2) - 1)
 
 
 def test_parallel_lines_meet_halfway() -> None:
     x = np.arange(8.0)
-    first, second = one_line(x[:4], x[:4], np.ones(4)), one_line(x[4:], x[4:] + 5, np.ones(4))
+    first, second = fit_line(x[:4], x[:4], np.ones(4)), fit_line(x[4:], x[4:] + 5, np.ones(4))
     assert crossing(first, second) == pytest.approx(3.5)
 
 
@@ -109,7 +109,7 @@ def test_the_papers_way_misses_planted_knots_that_the_search_finds() -> None:
     x, searched, papers = np.arange(1.0, 300.0), 0, 0
     for knot in rng.uniform(20, 200, 40):
         y = np.maximum(1 - 0.4 * x / knot, 0.6) + rng.normal(0, 0.01, len(x))
-        lines = two_lines(x, y, np.ones(len(x)))
+        lines = fit_two_lines(x, y, np.ones(len(x)))
         assert lines is not None
         searched += abs(crossing(*lines) / knot - 1) < 0.1
         paper = paper_knot(x, y)

@@ -6,37 +6,43 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from freshet.measure.dynamics.curve.knot import bend
+from freshet.measure.dynamics.curve.knot import fit_bend
 from freshet.measure.dynamics.curve.shape import (
-    FEATURES,
-    PARAMETERS,
+    FEATURE_NAMES,
+    MODEL_FILE,
     SHAPES,
-    features,
-    learnt,
-    likeliest,
-    stumps_from,
+    classify_shape,
+    packaged_model,
+    shape_features,
+    stump_model_from_rows,
 )
 
 
 def test_the_package_brings_its_parameters() -> None:
     kept = json.loads(
-        files("freshet.measure.dynamics.curve").joinpath(PARAMETERS).read_text("utf-8")
+        files("freshet.measure.dynamics.curve").joinpath(MODEL_FILE).read_text("utf-8")
     )
     assert kept["shapes"] == list(SHAPES)
-    assert kept["features"] == list(FEATURES)
+    assert kept["features"] == list(FEATURE_NAMES)
     assert len(kept["stumps"]) > 2
 
 
 def test_stumps_add_up_what_they_say_below_and_above() -> None:
-    stumps = stumps_from([[0, 1, 0.5, 2.0, 0.0], [2, 0, 0.0, 0.0, 1.0], [2, 1, 0.5, 0.0, 3.0]])
+    stumps = stump_model_from_rows([
+        [0, 1, 0.5, 2.0, 0.0],
+        [2, 0, 0.0, 0.0, 1.0],
+        [2, 1, 0.5, 0.0, 3.0],
+    ])
     below, above = np.array([1.0, 0.5]), np.array([1.0, 0.6])
-    np.testing.assert_allclose(stumps.chances(below), np.exp([2, 0, 1]) / np.exp([2, 0, 1]).sum())
-    assert likeliest(below, stumps) == "flat"
-    assert likeliest(above, stumps) == "knotted"
+    np.testing.assert_allclose(
+        stumps.probabilities(below), np.exp([2, 0, 1]) / np.exp([2, 0, 1]).sum()
+    )
+    assert classify_shape(below, stumps) == "flat"
+    assert classify_shape(above, stumps) == "knotted"
 
 
 def test_chances_are_shares_of_the_three_shapes() -> None:
-    chances = learnt().chances(np.zeros(len(FEATURES)))
+    chances = packaged_model().probabilities(np.zeros(len(FEATURE_NAMES)))
     assert chances.shape == (3,)
     assert chances.sum() == pytest.approx(1)
 
@@ -51,13 +57,13 @@ def test_chances_are_shares_of_the_three_shapes() -> None:
 )
 def test_the_plainest_curves_are_what_they_look_like(heights: np.ndarray, shape: str) -> None:
     hours = np.arange(400.0)
-    drifted = bend(hours[1:], heights[1:], np.ones(399))
-    told = features(hours, heights, np.full(400, 5, np.int32), drifted)
-    assert told.shape == (len(FEATURES),)
+    drifted = fit_bend(hours[1:], heights[1:], np.ones(399))
+    told = shape_features(hours, heights, np.full(400, 5, np.int32), drifted)
+    assert told.shape == (len(FEATURE_NAMES),)
     assert np.isfinite(told).all()
-    assert likeliest(told) == shape
+    assert classify_shape(told) == shape
 
 
 def test_a_page_that_never_moved_has_features_too() -> None:
-    told = features(np.arange(10.0), np.ones(10), np.full(10, 5, np.int32), None)
-    assert likeliest(told) == "flat"
+    told = shape_features(np.arange(10.0), np.ones(10), np.full(10, 5, np.int32), None)
+    assert classify_shape(told) == "flat"

@@ -1,12 +1,12 @@
-from freshet.measure.dynamics.structure.block_moves import moves
-from freshet.measure.dynamics.structure.dom_history import Structure
+from freshet.measure.dynamics.structure.block_moves import block_moves
+from freshet.measure.dynamics.structure.dom_history import DomHistory
 from tests.measure.dynamics.structure.trees import Tree, spelled, structure_of
 
 
-def moved(structure: Structure) -> list[tuple[int, str, str]]:
+def moved(structure: DomHistory) -> list[tuple[int, str, str]]:
     """Return every move as version, path before and path after, in order."""
     names = {number: path for path, number in spelled(structure).items()}
-    found = moves(structure)
+    found = block_moves(structure)
     columns = (found[name].tolist() for name in ("version", "before", "after"))
     return sorted((version, names[a], names[b]) for version, a, b in zip(*columns, strict=True))
 

@@ -1,10 +1,11 @@
 from freshet.measure.dynamics.structure.block_names import block_names
-from freshet.measure.dynamics.structure.blocks import Block, Habit
+from freshet.measure.dynamics.structure.blocks import BlockBehaviour, DomBlock
 
 
 def called(*blocks: tuple[str, str]) -> list[str]:
     return block_names([
-        Block(path, 1.0, 0, 0, 1.0, None, Habit.STAYS, 0, 0, sample) for path, sample in blocks
+        DomBlock(path, 1.0, 0, 0, 1.0, None, BlockBehaviour.STAYS, 0, 0, sample)
+        for path, sample in blocks
     ])
 
 

@@ -2,23 +2,23 @@ import numpy as np
 import pytest
 
 from freshet.measure.dynamics.structure.blocks import (
-    Block,
-    Habit,
-    block_stays,
-    blocks,
-    outline,
+    BlockBehaviour,
+    DomBlock,
+    block_contents,
+    block_outline,
+    blocks_of_outline,
+    lifespan_shades,
     row_lifespans,
-    shades,
 )
-from freshet.measure.dynamics.structure.dom_history import Structure, look_timeline, serialise
+from freshet.measure.dynamics.structure.dom_history import DomHistory, dom_history, look_timeline
 from tests.measure.dynamics.structure.test_dom_history import deep_series
 from tests.measure.dynamics.structure.trees import HOUR, Tree, dom_of, spell, structure_of
 
 NAMES = frozenset({"html", "body", "div", "p", "ul", "li"})
 
 
-def found(structure: Structure, most_blocks: int = 100) -> dict[str, Block]:
-    listed = blocks(outline(structure, NAMES, most_blocks), spell)
+def found(structure: DomHistory, most_blocks: int = 100) -> dict[str, DomBlock]:
+    listed = blocks_of_outline(block_outline(structure, NAMES, most_blocks), spell)
     return {block.path: block for block in listed}
 
 
@@ -48,30 +48,30 @@ def test_a_block_says_how_long_its_content_stays_and_when_it_changed():
 @pytest.mark.parametrize(
     ("clocks", "habit"),
     [
-        ("0000000000", Habit.STAYS),
-        ("0123456789", Habit.ALWAYS),
-        ("0112233344", Habit.OFTEN),
-        ("0000001111", Habit.CHANGES),
+        ("0000000000", BlockBehaviour.STAYS),
+        ("0123456789", BlockBehaviour.ALWAYS),
+        ("0112233344", BlockBehaviour.OFTEN),
+        ("0000001111", BlockBehaviour.CHANGES),
     ],
 )
-def test_a_block_has_a_habit(clocks: str, habit: Habit):
+def test_a_block_has_a_habit(clocks: str, habit: BlockBehaviour):
     versions = [page(clock=clock, news=str(look)) for look, clock in enumerate(clocks)]
-    assert found(structure_of(versions))["/body[0]/p[0]"].habit == habit
+    assert found(structure_of(versions))["/body[0]/p[0]"].behaviour == habit
 
 
 def test_a_list_whose_items_move_down_moves_and_its_top_changes():
     posts = [tuple("zyxwvu"[-look - 3 : 6 - look]) for look in range(4)]
     listed = found(structure_of([page(posts=post) for post in posts]))
-    assert listed["/body[0]/ul[0]/li[1]"].habit == Habit.MOVES
+    assert listed["/body[0]/ul[0]/li[1]"].behaviour == BlockBehaviour.MOVES
     assert listed["/body[0]/ul[0]/li[1]"].moves == 3
-    assert listed["/body[0]/ul[0]/li[0]"].habit == Habit.ALWAYS
+    assert listed["/body[0]/ul[0]/li[0]"].behaviour == BlockBehaviour.ALWAYS
 
 
 def test_a_block_with_blocks_inside_counts_only_with_its_own_text():
     versions = [{"/body[0]": "stray", "/body[0]/p[0]": str(look)} for look in range(5)]
     listed = found(structure_of(versions))
-    assert listed["/body[0]"].habit == Habit.STAYS
-    assert listed["/body[0]/p[0]"].habit == Habit.ALWAYS
+    assert listed["/body[0]"].behaviour == BlockBehaviour.STAYS
+    assert listed["/body[0]/p[0]"].behaviour == BlockBehaviour.ALWAYS
 
 
 def test_inline_text_of_an_outer_block_is_its_own():
@@ -89,20 +89,22 @@ def test_a_block_that_was_there_for_some_of_the_looks_says_so():
 
 def test_samples_are_asked_for_by_version_and_row():
     structure = structure_of([page(), page(clock="12:01")])
-    listed = blocks(outline(structure, NAMES), spell, lambda version, row: f"{version}.{row}")
+    listed = blocks_of_outline(
+        block_outline(structure, NAMES), spell, lambda version, row: f"{version}.{row}"
+    )
     assert [block.sample for block in listed] == [f"1.{block.row}" for block in listed]
 
 
 def test_blocks_beyond_the_bound_are_left_out_and_counted():
     structure = structure_of([page(), page(posts=("a",)), page(posts=("a",))])
-    kept = outline(structure, NAMES, 3)
+    kept = block_outline(structure, NAMES, 3)
     assert kept.left_out == 1
-    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks(kept, spell)]
+    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks_of_outline(kept, spell)]
 
 
 def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
     versions = [page(), page(clock="12:01"), page(clock="12:02")]
-    stays = block_stays(outline(structure_of(versions), NAMES))
+    stays = block_contents(block_outline(structure_of(versions), NAMES))
     clock = stays.block == 1
     assert (stays.start[clock] / HOUR).tolist() == [0, 1, 2]
     assert (stays.end[clock] / HOUR).tolist() == [1, 2, 2]
@@ -112,7 +114,7 @@ def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
 
 def test_rows_of_a_version_get_the_lifespan_of_their_blocks_and_others_none():
     structure = structure_of([page(), page(clock="12:01"), page(clock="12:02")])
-    outlined = outline(structure, NAMES)
+    outlined = block_outline(structure, NAMES)
     other = dom_of(page() | {"/body[0]/p[1]": "never seen"})
     lifespans = row_lifespans(outlined, other)
     known = {spell(other, row): lifespans[row] / HOUR for row in np.flatnonzero(lifespans >= 0)}
@@ -126,20 +128,20 @@ def test_rows_of_a_version_get_the_lifespan_of_their_blocks_and_others_none():
 
 def test_shades_run_from_what_is_gone_at_once_to_what_stays_through():
     structure = structure_of([page(), page(clock="12:01"), page(clock="12:02")])
-    assert shades(np.array([0.0, 2 * HOUR, np.nan]), structure)[:2].tolist() == [0.0, 1.0]
+    assert lifespan_shades(np.array([0.0, 2 * HOUR, np.nan]), structure)[:2].tolist() == [0.0, 1.0]
     once = structure_of([page()])
-    assert np.isnan(shades(np.zeros(2), once)).all()
+    assert np.isnan(lifespan_shades(np.zeros(2), once)).all()
 
 
 def test_a_page_without_rows_has_no_blocks():
     assert found(structure_of([])) == {}
-    assert len(block_stays(outline(structure_of([None]), NAMES)).block) == 0
-    nothing = row_lifespans(outline(structure_of([]), NAMES), dom_of(page()))
+    assert len(block_contents(block_outline(structure_of([None]), NAMES)).block) == 0
+    nothing = row_lifespans(block_outline(structure_of([]), NAMES), dom_of(page()))
     assert np.isnan(nothing).all()
 
 
 def test_a_text_nested_a_hundred_thousand_deep_is_one_block():
     series = deep_series()
-    listed = outline(serialise(series, look_timeline(series)), frozenset({"div"}))
+    listed = block_outline(dom_history(series, look_timeline(series)), frozenset({"div"}))
     assert len(listed) == 1
     assert listed.table["changes"].tolist() == [2]

@@ -1,15 +1,19 @@
-from freshet.measure.dynamics.structure.blocks import blocks, outline
-from freshet.measure.dynamics.structure.co_change import Together, bound_blocks, changing_together
-from freshet.measure.dynamics.structure.content_runs import runs
-from freshet.measure.dynamics.structure.dom_history import Structure
+from freshet.measure.dynamics.structure.blocks import block_outline, blocks_of_outline
+from freshet.measure.dynamics.structure.co_change import (
+    CoChangingPaths,
+    co_changing_blocks,
+    co_changing_paths,
+)
+from freshet.measure.dynamics.structure.content_runs import content_runs
+from freshet.measure.dynamics.structure.dom_history import DomHistory
 from tests.measure.dynamics.structure.trees import HOUR, spell, spelled, structure_of
 
 STILL = "0000000000"
 
 
-def together(structure: Structure, least_changes: int = 2) -> tuple[Together, ...]:
-    held = runs(structure.rows, structure.timeline, "node_hash")
-    return changing_together(held, structure.timeline, least_changes)
+def together(structure: DomHistory, least_changes: int = 2) -> tuple[CoChangingPaths, ...]:
+    held = content_runs(structure.rows, structure.timeline, "node_hash")
+    return co_changing_paths(held, structure.timeline, least_changes)
 
 
 def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[float]]]:
@@ -65,8 +69,8 @@ def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
         {"/ul[0]": "", "/ul[0]/li[0]": "", "/ul[0]/li[0]/a[0]": one, "/p[0]": two, "/p[1]": "x"}
         for one, two in zip("0011112222", "aabbbbcccc", strict=True)
     ]
-    found = outline(structure_of(versions), {"ul", "li", "p"})
-    paths = [block.path for block in blocks(found, spell)]
-    [bound] = bound_blocks(found)
+    found = block_outline(structure_of(versions), {"ul", "li", "p"})
+    paths = [block.path for block in blocks_of_outline(found, spell)]
+    [bound] = co_changing_blocks(found)
     assert {paths[place] for place in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
     assert (bound.times / HOUR).tolist() == [2.0, 6.0]

@@ -2,18 +2,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.version_series import series_of
-from freshet.measure.dynamics.structure.column_table import Table, sort
-from freshet.measure.dynamics.structure.content_runs import lifespans, runs
-from freshet.measure.dynamics.structure.dom_history import Structure, look_timeline, serialise
+from freshet.core.version_series import build_series
+from freshet.measure.dynamics.structure.column_table import ColumnTable, sort_rows
+from freshet.measure.dynamics.structure.content_runs import content_runs, path_lifespans
+from freshet.measure.dynamics.structure.dom_history import DomHistory, dom_history, look_timeline
 from tests.measure.dynamics.structure.trees import HOUR, Tree, dom_of, spelled, structure_of
 
 
-def content_lifespans(structure: Structure, content: str = "subtree_hash") -> Table:
-    return lifespans(runs(structure.rows, structure.timeline, content))
+def content_lifespans(structure: DomHistory, content: str = "subtree_hash") -> ColumnTable:
+    return path_lifespans(content_runs(structure.rows, structure.timeline, content))
 
 
-def lives(structure: Structure, content: str = "subtree_hash") -> dict[str, tuple[float, int]]:
+def lives(structure: DomHistory, content: str = "subtree_hash") -> dict[str, tuple[float, int]]:
     """Return the mean lifespan in hours and the changes of every path."""
     found, names = content_lifespans(structure, content), spelled(structure)
     return {
@@ -45,8 +45,8 @@ def test_content_that_goes_and_comes_back_begins_again():
 
 def test_time_of_which_nothing_is_known_is_not_counted():
     dom = dom_of({"/a[0]": "x"})
-    series = series_of([0, HOUR, 1000 * HOUR, 1001 * HOUR], [0] * 4, [], [dom])
-    structure = serialise(series, look_timeline(series))
+    series = build_series([0, HOUR, 1000 * HOUR, 1001 * HOUR], [0] * 4, [], [dom])
+    structure = dom_history(series, look_timeline(series))
     assert lives(structure) == {"/a[0]": (6.0, 0)}
 
 
@@ -69,7 +69,7 @@ def test_lifespans_agree_with_following_each_path(trees: list[Tree]):
     assert lives(_every_look_a_version(trees)) == expected
 
 
-def _every_look_a_version(trees: list[Tree]) -> Structure:
+def _every_look_a_version(trees: list[Tree]) -> DomHistory:
     return structure_of([dict(sorted(tree.items())) for tree in trees])
 
 
@@ -77,9 +77,9 @@ def _every_look_a_version(trees: list[Tree]) -> Structure:
 def test_parts_of_a_page_measured_apart_give_the_whole(trees: list[Tree]):
     structure = structure_of(trees)
     odd = structure.rows["full_path"] % 2 == 1
-    parts = [runs(structure.rows.take(which), structure.timeline) for which in (odd, ~odd)]
+    parts = [content_runs(structure.rows.take(which), structure.timeline) for which in (odd, ~odd)]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns}
-    apart = sort(lifespans(Table(joined)), "full_path")
+    apart = sort_rows(path_lifespans(ColumnTable(joined)), "full_path")
     whole = content_lifespans(structure)
     assert all((apart[name] == whole[name]).all() for name in whole.columns)
 
@@ -89,9 +89,9 @@ def test_lifespans_do_not_depend_on_the_order_of_storage(trees: list[Tree], chan
     doms = [dom_of(tree) for tree in trees]
     order = list(range(len(trees)))
     chance.shuffle(order)
-    stored = series_of(
+    stored = build_series(
         [HOUR * place for place in order], range(len(order)), [], [doms[place] for place in order]
     )
-    structure = serialise(stored, look_timeline(stored))
+    structure = dom_history(stored, look_timeline(stored))
     assert lives(structure) == lives(structure_of(trees))
     assert np.isfinite(content_lifespans(structure)["lifespan"]).all()

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import DomRows
-from freshet.core.version_series import Series, series_of
-from freshet.measure.dynamics.structure.column_table import reduce, sort, total
-from freshet.measure.dynamics.structure.dom_history import grid_timeline, look_timeline, serialise
+from freshet.core.version_series import VersionSeries, build_series
+from freshet.measure.dynamics.structure.column_table import reduce_rows, sort_rows, sum_of
+from freshet.measure.dynamics.structure.dom_history import dom_history, grid_timeline, look_timeline
 from tests.measure.dynamics.structure.trees import (
     DAY,
     HOUR,
@@ -25,7 +25,7 @@ def test_the_papers_example_gives_its_four_rows():
     structure = structure_of([FOO, BAZ])
     rows = structure.rows
     found = [
-        (spell(*structure.found(place)), *structure.texts[[own, all_]].tolist(), version)
+        (spell(*structure.locate(place)), *structure.texts[[own, all_]].tolist(), version)
         for place, own, all_, version in zip(
             rows["place"].tolist(), rows["node_hash"].tolist(), rows["subtree_hash"].tolist(),
             rows["version"].tolist(), strict=True,
@@ -40,9 +40,11 @@ def test_the_papers_example_gives_its_four_rows():
 
 
 def test_the_papers_sort_and_reduce_group_by_path_and_by_version():
-    rows = structure_of([FOO, BAZ]).rows.put(one=np.ones(4, np.int32))
-    paths = reduce(sort(rows, "full_path", "version"), ["full_path"], {"rows": total("one")})
-    versions = reduce(sort(rows, "version"), ["version"], {"rows": total("one")})
+    rows = structure_of([FOO, BAZ]).rows.with_columns(one=np.ones(4, np.int32))
+    paths = reduce_rows(
+        sort_rows(rows, "full_path", "version"), ["full_path"], {"rows": sum_of("one")}
+    )
+    versions = reduce_rows(sort_rows(rows, "version"), ["version"], {"rows": sum_of("one")})
     assert paths["rows"].tolist() == versions["rows"].tolist() == [2, 2]
 
 
@@ -54,18 +56,18 @@ def test_every_row_knows_the_path_and_the_row_above_it():
 
 def test_equal_looks_are_one_stay_and_a_return_is_another():
     dom, other = dom_of(FOO), dom_of(BAZ)
-    series = series_of([0, HOUR, 2 * HOUR, 3 * HOUR], [0, 0, 1, 0], [], [dom, other])
+    series = build_series([0, HOUR, 2 * HOUR, 3 * HOUR], [0, 0, 1, 0], [], [dom, other])
     timeline = look_timeline(series)
-    assert timeline.shown.tolist() == [0, 1, 0]
+    assert timeline.versions.tolist() == [0, 1, 0]
     assert timeline.looks.tolist() == [2, 1, 1]
     assert timeline.seconds.tolist() == [2 * HOUR, HOUR, 0]
 
 
 def test_a_gap_of_a_year_is_time_of_which_nothing_is_known():
     times = [0.0, DAY, 400 * DAY, 401 * DAY]
-    series = series_of(times, [0, 0, 0, 0], [], [dom_of(FOO)])
+    series = build_series(times, [0, 0, 0, 0], [], [dom_of(FOO)])
     for timeline in (look_timeline(series), grid_timeline(series)):
-        assert timeline.shown.tolist() == [0, 0]
+        assert timeline.versions.tolist() == [0, 0]
         assert timeline.stay_at(200 * DAY) is None
         assert timeline.stay_at(DAY) == 0
         assert timeline.stay_at(400.5 * DAY) == 1
@@ -74,28 +76,28 @@ def test_a_gap_of_a_year_is_time_of_which_nothing_is_known():
 
 def test_a_page_that_turns_into_a_pdf_is_unknown_while_it_is_one():
     timeline = look_timeline(history([FOO, None, BAZ]))
-    assert timeline.shown.tolist() == [0, 2]
+    assert timeline.versions.tolist() == [0, 2]
     assert timeline.start.tolist() == [0, 2 * HOUR]
 
 
 @pytest.mark.parametrize("make", [grid_timeline, look_timeline])
 def test_no_looks_or_no_rows_at_all_make_an_empty_table(make):
-    for series in (series_of([], [], []), series_of([1.0, 2.0], [0, 1], []), history([None])):
-        structure = serialise(series, make(series))
+    for series in (build_series([], [], []), build_series([1.0, 2.0], [0, 1], []), history([None])):
+        structure = dom_history(series, make(series))
         assert len(structure.rows) == len(structure.timeline) == 0
 
 
 def test_looks_at_the_same_moment_are_all_kept_and_none_lasts():
-    series = series_of([5.0, 5.0], [0, 1], [], [dom_of(FOO), dom_of(BAZ)])
+    series = build_series([5.0, 5.0], [0, 1], [], [dom_of(FOO), dom_of(BAZ)])
     assert look_timeline(series).seconds.tolist() == [0, 0]
-    assert grid_timeline(series).shown.tolist() == [1]
+    assert grid_timeline(series).versions.tolist() == [1]
 
 
 def test_too_many_rows_are_thinned_evenly_and_that_is_said():
     versions = [{"/a[0]": str(version), "/a[0]/b[0]": "x"} for version in range(100)]
     series = history(versions)
-    structure = serialise(series, look_timeline(series), most_rows=50)
-    assert structure.thinned == 75
+    structure = dom_history(series, look_timeline(series), max_rows=50)
+    assert structure.left_out_stays == 75
     assert len(structure.rows) == 50
     gaps = np.diff(structure.timeline.start) / HOUR
     assert set(gaps.tolist()) <= {4.0, 5.0}
@@ -116,14 +118,14 @@ def chain(depth: int, text: str) -> DomRows:
     return DomRows(("div",), blank, above, blank, paths, paths, own, beneath, blank, blank)
 
 
-def deep_series() -> Series:
+def deep_series() -> VersionSeries:
     doms = [chain(100_000, "one"), chain(100_000, "two")]
-    return series_of([0, HOUR, 2 * HOUR], [0, 1, 0], [], doms)
+    return build_series([0, HOUR, 2 * HOUR], [0, 1, 0], [], doms)
 
 
 def test_a_hundred_thousand_nested_elements_are_rows_like_any_others():
     series = deep_series()
-    structure = serialise(series, look_timeline(series))
+    structure = dom_history(series, look_timeline(series))
     assert len(structure.rows) == 300_000
     assert len(structure.paths) == 100_000
 
@@ -132,11 +134,11 @@ def test_a_hundred_thousand_nested_elements_are_rows_like_any_others():
 def test_the_order_of_storage_does_not_matter(order: list[int]):
     trees = [FOO, BAZ, {"/a[0]": "x"}, FOO | {"/c[0]": "new"}, {}]
     doms, times = [dom_of(tree) for tree in trees], [HOUR * place for place in range(5)]
-    usual = series_of(times, range(5), [], doms)
-    stored = series_of(
+    usual = build_series(times, range(5), [], doms)
+    stored = build_series(
         [times[place] for place in order], range(5), [], [doms[place] for place in order]
     )
-    one, two = (serialise(series, look_timeline(series)) for series in (usual, stored))
+    one, two = (dom_history(series, look_timeline(series)) for series in (usual, stored))
     for column in ("full_path", "node_hash", "subtree_hash", "version", "parent", "tag"):
         assert sorted(one.rows[column].tolist()) == sorted(two.rows[column].tolist())
     ours, theirs = ((each.paths[each.rows["full_path"]]).tolist() for each in (one, two))

@@ -2,17 +2,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.core.version_series import series_of
-from freshet.measure.dynamics.structure.dom_history import grid_timeline, serialise
-from freshet.measure.dynamics.structure.survival import HORIZONS, Survival, survival
+from freshet.core.version_series import build_series
+from freshet.measure.dynamics.structure.dom_history import dom_history, grid_timeline
+from freshet.measure.dynamics.structure.survival import (
+    SURVIVAL_HORIZONS,
+    ElementSurvival,
+    element_survival,
+)
 from tests.measure.dynamics.structure.trees import DAY, HOUR, Tree, dom_of, history
 
 NAMES = "abcd"
 
 
-def survival_of(versions: list[Tree | None], step: float = HOUR, *, grid: float = 0) -> Survival:
+def survival_of(
+    versions: list[Tree | None], step: float = HOUR, *, grid: float = 0
+) -> ElementSurvival:
     series = history(versions, step)
-    return survival(serialise(series, grid_timeline(series, grid or None)))
+    return element_survival(dom_history(series, grid_timeline(series, grid or None)))
 
 
 def tree(present: str) -> Tree:
@@ -23,7 +29,7 @@ def test_the_share_is_of_those_that_survived_the_first_hour():
     found = survival_of([tree("abcd"), tree("abc"), tree("ab"), tree("ab")])
     assert found.elements == 3
     assert found.shares[0] == pytest.approx(2 / 3)
-    assert found.first == HOUR
+    assert found.first_step == HOUR
 
 
 def test_an_element_that_comes_back_stays_gone():
@@ -43,21 +49,21 @@ def test_horizons_beyond_the_history_are_unknown():
 def test_a_horizon_in_a_gap_is_unknown_and_one_after_it_is_known():
     times = [0, HOUR, 2 * HOUR, *(8 * DAY + hour * HOUR for hour in range(30 * 24))]
     shown = [0] * len(times)
-    series = series_of(times, shown, [], [dom_of(tree("ab"))])
-    shares = survival(serialise(series, grid_timeline(series))).shares
+    series = build_series(times, shown, [], [dom_of(tree("ab"))])
+    shares = element_survival(dom_history(series, grid_timeline(series))).shares
     assert shares[:4] == (1.0, None, None, 1.0)
 
 
 def test_on_a_day_grid_the_first_day_takes_the_place_of_the_first_hour():
     found = survival_of([tree("abcd"), tree("ab"), *[tree("a")] * 40], DAY)
-    assert found.first == DAY
+    assert found.first_step == DAY
     assert found.elements == 2
     assert found.shares == (None, None, 0.5, 0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("versions", [[], [None], [tree("a")], [tree("")] * 9, [tree("a"), None]])
 def test_a_history_that_tells_nothing_gives_no_shares(versions: list[Tree | None]):
-    assert survival_of(versions).shares == (None,) * len(HORIZONS)
+    assert survival_of(versions).shares == (None,) * len(SURVIVAL_HORIZONS)
 
 
 VERSIONS = st.lists(st.sets(st.sampled_from(NAMES)).map("".join), min_size=1, max_size=8)
@@ -67,7 +73,7 @@ VERSIONS = st.lists(st.sets(st.sampled_from(NAMES)).map("".join), min_size=1, ma
 def test_survival_never_rises_and_stays_between_none_and_all(present: list[str]):
     horizons = tuple(HOUR * hours for hours in range(2, 9))
     series = history([tree("".join(sorted(each))) for each in present])
-    found = survival(serialise(series, grid_timeline(series)), horizons)
+    found = element_survival(dom_history(series, grid_timeline(series)), horizons)
     known = [share for share in found.shares if share is not None]
     assert all(0 <= share <= 1 for share in known)
     assert known == sorted(known, reverse=True)

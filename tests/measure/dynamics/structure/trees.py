@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xxhash
 
-from freshet.core.types import DomRows, Ids
-from freshet.core.version_series import Series, series_of
-from freshet.measure.dynamics.structure.dom_history import Structure, look_timeline, serialise
+from freshet.core.types import DomRows, HashArray
+from freshet.core.version_series import VersionSeries, build_series
+from freshet.measure.dynamics.structure.dom_history import DomHistory, dom_history, look_timeline
 
 HOUR, DAY = 3600.0, 86_400.0
 Tree = Mapping[str, str]
@@ -50,21 +50,21 @@ def dom_of(tree: Tree) -> DomRows:
     )
 
 
-def _hashes(texts: Sequence[str]) -> Ids:
+def _hashes(texts: Sequence[str]) -> HashArray:
     return np.array([text_hash(text) for text in texts], np.uint64)
 
 
-def history(versions: Sequence[Tree | None], step: float = HOUR) -> Series:
+def history(versions: Sequence[Tree | None], step: float = HOUR) -> VersionSeries:
     """Return a page that shows these versions one after the other, a step apart."""
     doms = [None if tree is None else dom_of(tree) for tree in versions]
     times = step * np.arange(len(doms))
-    return series_of(times.tolist(), list(range(len(doms))), [], doms)
+    return build_series(times.tolist(), list(range(len(doms))), [], doms)
 
 
-def structure_of(versions: Sequence[Tree | None], step: float = HOUR) -> Structure:
+def structure_of(versions: Sequence[Tree | None], step: float = HOUR) -> DomHistory:
     """Return the table of versions that were looked at a step apart."""
     series = history(versions, step)
-    return serialise(series, look_timeline(series))
+    return dom_history(series, look_timeline(series))
 
 
 def spell(dom: DomRows, row: int) -> str:
@@ -76,7 +76,7 @@ def spell(dom: DomRows, row: int) -> str:
     return "".join(reversed(steps))
 
 
-def spelled(structure: Structure) -> dict[str, int]:
+def spelled(structure: DomHistory) -> dict[str, int]:
     """Return the number of every path of a structure by its spelling."""
     numbers = np.arange(len(structure.paths), dtype=np.int32)
-    return {path: number for number, path in enumerate(structure.spelled(numbers, spell))}
+    return {path: number for number, path in enumerate(structure.spell_paths(numbers, spell))}

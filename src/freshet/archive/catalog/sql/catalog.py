@@ -5,11 +5,11 @@ from freshet.archive.catalog.sql.imports import ImportTables
 from freshet.archive.catalog.sql.masks import MaskTables
 from freshet.archive.catalog.sql.pages import PageTables
 from freshet.archive.catalog.sql.planning import PlanTables
-from freshet.archive.catalog.sql.rounds import RoundTables
+from freshet.archive.catalog.sql.rounds import BurstTables
 from freshet.archive.catalog.sql.totals import TotalTables
 from freshet.archive.catalog.sql.user_info import UserInfoTables
 from freshet.archive.catalog.sql.visits import VisitTables
-from freshet.core.close_on_exit import Closing
+from freshet.core.close_on_exit import CloseOnExit
 
 
 class SqlCatalog(
@@ -18,11 +18,11 @@ class SqlCatalog(
     HistoryTables,
     TotalTables,
     MaskTables,
-    RoundTables,
+    BurstTables,
     PlanTables,
     ImportTables,
     UserInfoTables,
-    Closing,
+    CloseOnExit,
 ):
     """A catalog in a SQL database; every method is one transaction unless it says otherwise."""
 

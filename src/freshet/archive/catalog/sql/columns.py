@@ -6,22 +6,22 @@ from operator import attrgetter
 from typing import Any
 
 from freshet.archive.catalog.packed_links import pack_links
-from freshet.archive.catalog.rows import Entry
+from freshet.archive.catalog.rows import VisitEntry
 from freshet.core.clock import to_epoch
-from freshet.core.errors import NotFound
-from freshet.core.types import Change, Facts, Location
+from freshet.core.errors import NotFoundError
+from freshet.core.types import Change, RecordLocation, ViewStatistics
 
 Columns = dict[str, Sequence[Any]]
 
 CHANGE_FIELDS = tuple(
     field.name for field in fields(Change) if field.name not in {"new_links", "removed_links"}
 )
-FACT_FIELDS = tuple(field.name for field in fields(Facts))
+FACT_FIELDS = tuple(field.name for field in fields(ViewStatistics))
 SIGN = 1 << 63
 
 
 def visit_columns(
-    entries: Sequence[Entry], ids: Mapping[bytes, int], file_ids: Mapping[str, int]
+    entries: Sequence[VisitEntry], ids: Mapping[bytes, int], file_ids: Mapping[str, int]
 ) -> Columns:
     """Return the rows of the table visits, where the visits have these ids."""
     seen = [entry.visit for entry in entries]
@@ -43,7 +43,9 @@ def visit_columns(
     }
 
 
-def location_columns(places: Sequence[Location | None], file_ids: Mapping[str, int]) -> Columns:
+def location_columns(
+    places: Sequence[RecordLocation | None], file_ids: Mapping[str, int]
+) -> Columns:
     """Return the columns of the table visits that say where records lie."""
     return {
         "file_id": [place and file_ids[place.file] for place in places],
@@ -52,7 +54,7 @@ def location_columns(places: Sequence[Location | None], file_ids: Mapping[str, i
     }
 
 
-def change_columns(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Columns:
+def change_columns(entries: Sequence[VisitEntry], ids: Mapping[bytes, int]) -> Columns:
     """Return the rows of the table changes, for those entries that have a change."""
     compared = [entry for entry in entries if entry.change is not None]
     found = [entry.change for entry in compared if entry.change is not None]
@@ -64,7 +66,7 @@ def change_columns(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Column
     }
 
 
-def fact_columns(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Columns:
+def fact_columns(entries: Sequence[VisitEntry], ids: Mapping[bytes, int]) -> Columns:
     """Return the rows of the table facts, for those entries that have a view."""
     viewed = [entry for entry in entries if entry.view is not None]
     views = [entry.view for entry in viewed if entry.view is not None]
@@ -80,7 +82,7 @@ def fact_columns(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Columns:
     }
 
 
-def link_columns(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Columns:
+def link_columns(entries: Sequence[VisitEntry], ids: Mapping[bytes, int]) -> Columns:
     """Return the rows of the table link_events, for those entries that looked at links."""
     linked = [entry for entry in entries if entry.links is not None]
     deltas = [entry.links for entry in linked if entry.links is not None]
@@ -100,18 +102,18 @@ def signed(number: int) -> int:
     return (number ^ SIGN) - SIGN
 
 
-def _owners(entries: Sequence[Entry], ids: Mapping[bytes, int]) -> Columns:
+def _owners(entries: Sequence[VisitEntry], ids: Mapping[bytes, int]) -> Columns:
     return {
         "visit_id": [ids[entry.visit.uid] for entry in entries],
         "page_id": [entry.visit.page for entry in entries],
     }
 
 
-def _since(entry: Entry, ids: Mapping[bytes, int]) -> int | None:
+def _since(entry: VisitEntry, ids: Mapping[bytes, int]) -> int | None:
     if not isinstance(entry.since, bytes):
         return entry.since
     if entry.since not in ids:
-        raise NotFound(
+        raise NotFoundError(
             f"visit {entry.visit.uid.hex()} is compared with {entry.since.hex()}, which is not in"
             " the catalog; append that one first"
         )

@@ -7,19 +7,24 @@ from typing import Any
 
 from sqlalchemy import Connection, Delete, case, delete, exists, func, or_, select, update
 
-from freshet.archive.catalog.rows import PLAIN_PORT, HostState, Lease, Spending
+from freshet.archive.catalog.rows import HTTP_PORT_SUFFIX, DailySpending, HostState, Lease
 from freshet.archive.catalog.schema import hosts, leases, meta, pages, spending
-from freshet.archive.catalog.sql.store import Store, chunks, epoch, moment
+from freshet.archive.catalog.sql.store import (
+    TableStore,
+    optional_epoch,
+    optional_time,
+    split_chunks,
+)
 from freshet.core.clock import from_epoch, to_epoch
 
 REOPENED = "reopened host "
 _LIVE = (pages.c.source == "", pages.c.removed.is_(None))
 
 
-class CrawlTables(Store):
+class CrawlTables(TableStore):
     """The tables leases, spending and hosts, and which pages were asked for."""
 
-    def lease(
+    def lease_pages(
         self,
         worker: str,
         page_ids: Sequence[int],
@@ -44,8 +49,8 @@ class CrawlTables(Store):
     ) -> set[int]:  # fmt: skip
         """Lend pages as the lease says; return those that its worker has now."""
         taken: set[int] = set()
-        now, until = to_epoch(lease.taken), to_epoch(lease.until)
-        for piece in chunks(list(dict.fromkeys(page_ids))):
+        now, until = to_epoch(lease.start), to_epoch(lease.end)
+        for piece in split_chunks(list(dict.fromkeys(page_ids))):
             insertion = self._upsert(leases).values([(p, lease.worker, now, until) for p in piece])
             new = insertion.excluded
             insertion = insertion.on_conflict_do_update(
@@ -56,7 +61,7 @@ class CrawlTables(Store):
             taken |= set(connection.execute(insertion.returning(leases.c.page_id)).scalars())
         return taken
 
-    def release(
+    def release_pages(
         self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
     ) -> None:
         """Take back pages from a worker, all of its pages when none are named.
@@ -75,7 +80,7 @@ class CrawlTables(Store):
         with self._engine.begin() as connection:
             return _to_leases(connection.execute(select(leases).order_by(leases.c.page_id)).all())
 
-    def return_all(self) -> list[int]:
+    def release_all_pages(self) -> list[int]:
         """Take back every page, as who holds the archive's lock may do, and return them.
 
         Their requests stay booked: a dead worker may have made them.
@@ -83,10 +88,12 @@ class CrawlTables(Store):
         with self._writing.begin() as connection:
             return [lease.page for lease in _deleted(connection, delete(leases))]
 
-    def book(self, day: str, requests: int, apart: int = 0, samples: int = 0) -> None:
+    def book_requests(
+        self, day: str, requests: int, other_requests: int = 0, burst_requests: int = 0
+    ) -> None:
         """Add to what was spent on a day; less than nothing gives back."""
         with self._writing.begin() as connection:
-            self._book(connection, day, requests, apart, samples)
+            self._book(connection, day, requests, other_requests, burst_requests)
 
     def _book(
         self, connection: Connection, day: str, requests: int, apart: int = 0, samples: int = 0
@@ -96,38 +103,38 @@ class CrawlTables(Store):
         more = {name: spending.c[name] + first.excluded[name] for name in amounts}
         connection.execute(first.on_conflict_do_update(index_elements=["day"], set_=more))
 
-    def spending(self, day: str) -> Spending:
+    def spending(self, day: str) -> DailySpending:
         """Return what was spent on a day."""
         amounts = (spending.c.requests, spending.c.apart, spending.c.samples)
         with self._engine.begin() as connection:
             row = connection.execute(select(*amounts).where(spending.c.day == day)).first()
-        return Spending() if row is None else Spending(*row)
+        return DailySpending() if row is None else DailySpending(*row)
 
-    def ask(self, page_ids: Sequence[int], now: datetime) -> None:
+    def request_visits(self, page_ids: Sequence[int], now: datetime) -> None:
         """Note that a person wants these pages visited now."""
         with self._writing.begin() as connection:
-            for piece in chunks(list(page_ids)):
+            for piece in split_chunks(list(page_ids)):
                 wanted = update(pages).where(pages.c.id.in_(piece), pages.c.asked.is_(None))
                 connection.execute(wanted.values(asked=to_epoch(now)))
 
-    def asked(self) -> list[int]:
+    def requested_pages(self) -> list[int]:
         """Return the pages that a person wants visited, the longest waiting first."""
         query = select(pages.c.id).where(pages.c.asked.is_not(None), pages.c.removed.is_(None))
         with self._engine.begin() as connection:
             return list(connection.execute(query.order_by(pages.c.asked, pages.c.id)).scalars())
 
-    def host(self, name: str) -> HostState | None:
+    def host_state(self, name: str) -> HostState | None:
         """Return what is remembered of a host, if anything is."""
         with self._engine.begin() as connection:
             row = connection.execute(select(hosts).where(hosts.c.host == name)).first()
         return None if row is None else _to_host(row)
 
-    def hosts(self) -> list[HostState]:
+    def host_states(self) -> list[HostState]:
         """Return what is remembered of all hosts, by name."""
         with self._engine.begin() as connection:
             return [_to_host(row) for row in connection.execute(select(hosts).order_by("host"))]
 
-    def set_hosts(self, states: Sequence[HostState]) -> None:
+    def set_host_states(self, states: Sequence[HostState]) -> None:
         """Replace what is remembered of hosts, many at once; those with a blank state are gone."""
         insertion = self._upsert(hosts)
         replacing = insertion.on_conflict_do_update(
@@ -135,7 +142,7 @@ class CrawlTables(Store):
         )
         rows = [_from_host(state) for state in states if not state.is_blank]
         with self._writing.begin() as connection:
-            for piece in chunks([state.host for state in states if state.is_blank]):
+            for piece in split_chunks([state.host for state in states if state.is_blank]):
                 connection.execute(delete(hosts).where(hosts.c.host.in_(piece)))
             if rows:
                 connection.execute(replacing, rows)
@@ -147,8 +154,8 @@ class CrawlTables(Store):
         that could be asked by then.
         """
         name = hosts.c.host
-        plain = func.substr(name, 1, func.length(name) - len(PLAIN_PORT))
-        owner = case((name.like(f"%{PLAIN_PORT}"), plain), else_=name)
+        plain = func.substr(name, 1, func.length(name) - len(HTTP_PORT_SUFFIX))
+        owner = case((name.like(f"%{HTTP_PORT_SUFFIX}"), plain), else_=name)
         there = exists().where(or_(pages.c.host == name, pages.c.host == owner), *_LIVE)
         query = select(name).where(~there).order_by(name)
         if idle_by is not None:
@@ -163,7 +170,7 @@ class CrawlTables(Store):
     def reopen_hosts(self, names: Sequence[str]) -> None:
         """Clear the back-off of hosts and what failed of their robots.txt.
 
-        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened``.
+        A crawl that runs holds its hosts in memory; it takes this up by ``take_reopened_hosts``.
         """
         note = self._upsert(meta)
         note = note.on_conflict_do_update(index_elements=["key"], set_=dict(note.excluded))
@@ -171,11 +178,11 @@ class CrawlTables(Store):
             for name in names:
                 row = connection.execute(select(hosts).where(hosts.c.host == name)).first()
                 if row is not None:
-                    values = _from_host(_to_host(row).reopened())
+                    values = _from_host(_to_host(row).without_backoff())
                     connection.execute(update(hosts).where(hosts.c.host == name).values(values))
                 connection.execute(note, {"key": REOPENED + name, "value": ""})
 
-    def take_reopened(self) -> list[str]:
+    def take_reopened_hosts(self) -> list[str]:
         """Return the hosts that were reopened since this was last asked, by name."""
         noted = meta.c.key.startswith(REOPENED, autoescape=True)
         with self._engine.begin() as connection:
@@ -185,22 +192,22 @@ class CrawlTables(Store):
             keys = connection.execute(delete(meta).where(noted).returning(meta.c.key)).scalars()
             return sorted(key.removeprefix(REOPENED) for key in keys)
 
-    def count_pages_on(self, host: str) -> int:
+    def count_host_pages(self, host: str) -> int:
         """Return how many live pages lie on a host; removed ones left out."""
         query = select(func.count()).select_from(pages).where(pages.c.host == host, *_LIVE)
         with self._engine.begin() as connection:
             return connection.execute(query).scalar_one()
 
 
-def settle(connection: Connection, page_ids: Iterable[int]) -> None:
+def end_leases(connection: Connection, page_ids: Iterable[int]) -> None:
     """Take back the leases of pages that were visited, and what persons asked of them."""
     wanted = list(dict.fromkeys(page_ids))
     if connection.execute(select(leases.c.page_id).limit(1)).first():
-        for piece in chunks(wanted):
+        for piece in split_chunks(wanted):
             connection.execute(delete(leases).where(leases.c.page_id.in_(piece)))
     is_asked = pages.c.asked.is_not(None)
     if connection.execute(select(pages.c.id).where(is_asked).limit(1)).first():
-        for piece in chunks(wanted):
+        for piece in split_chunks(wanted):
             answered = update(pages).where(pages.c.id.in_(piece), is_asked)
             connection.execute(answered.values(asked=None))
 
@@ -211,7 +218,7 @@ def _count(connection: Connection, worker: str) -> int:
 
 
 def _of_pages(held: Delete, page_ids: Sequence[int]) -> list[Delete]:
-    return [held.where(leases.c.page_id.in_(piece)) for piece in chunks(list(page_ids))]
+    return [held.where(leases.c.page_id.in_(piece)) for piece in split_chunks(list(page_ids))]
 
 
 def _deleted(connection: Connection, held: Delete) -> list[Lease]:
@@ -219,7 +226,7 @@ def _deleted(connection: Connection, held: Delete) -> list[Lease]:
 
 
 def _is_of(lease: Lease, day: str) -> bool:
-    return f"{lease.taken:%Y-%m-%d}" == day
+    return f"{lease.start:%Y-%m-%d}" == day
 
 
 def _to_leases(rows: Sequence[Sequence[Any]]) -> list[Lease]:
@@ -232,10 +239,10 @@ def _to_leases(rows: Sequence[Sequence[Any]]) -> list[Lease]:
 def _from_host(state: HostState) -> dict[str, Any]:
     return {
         "host": state.host,
-        "next_allowed": epoch(state.next_allowed),
+        "next_allowed": optional_epoch(state.next_allowed),
         "delay": state.delay,
         "failures": state.failures,
-        "backoff_until": epoch(state.backoff_until),
+        "backoff_until": optional_epoch(state.backoff_until),
         "robots": json.dumps(dict(state.robots)),
     }
 
@@ -243,5 +250,10 @@ def _from_host(state: HostState) -> dict[str, Any]:
 def _to_host(row: Sequence[Any]) -> HostState:
     host, next_allowed, delay, failures, backoff_until, robots = row
     return HostState(
-        host, moment(next_allowed), delay, failures, moment(backoff_until), json.loads(robots)
+        host,
+        optional_time(next_allowed),
+        delay,
+        failures,
+        optional_time(backoff_until),
+        json.loads(robots),
     )

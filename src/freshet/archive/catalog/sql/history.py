@@ -20,12 +20,17 @@ from sqlalchemy import (
 from freshet.archive.catalog.packed_links import unpack_links
 from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.archive.catalog.schema import Id, link_events, pages, visits
-from freshet.archive.catalog.sql.reading import HISTORY, VISIT, to_history, to_visit
-from freshet.archive.catalog.sql.store import Store, chunks, epoch
+from freshet.archive.catalog.sql.reading import (
+    HISTORY_QUERY,
+    VISIT_QUERY,
+    read_history_row,
+    read_visit,
+)
+from freshet.archive.catalog.sql.store import TableStore, optional_epoch, split_chunks
 from freshet.core.clock import to_epoch
-from freshet.core.types import LOOKS, Outcome, Visit
+from freshet.core.types import LOOK_OUTCOMES, Outcome, Visit
 
-LOOK_NAMES = sorted(outcome.value for outcome in LOOKS)
+LOOK_OUTCOME_NAMES = sorted(outcome.value for outcome in LOOK_OUTCOMES)
 WITH_CONTENT = [Outcome.OK.value]
 ALL_NAMES = sorted(outcome.value for outcome in Outcome)
 TIME_ORDER = (visits.c.time, visits.c.id)
@@ -42,16 +47,16 @@ ADDED_LINKS = (
     .order_by(*(time.desc() for time in TIME_ORDER))
 )
 KEPT = (
-    VISIT
+    VISIT_QUERY
     .where(visits.c.digest.in_(bindparam("digests", expanding=True)))
     .where(visits.c.file_id.is_not(None))
     .order_by(visits.c.id)
 )
 END_OF_TIME = 1e12
-MOST_SEEN_LINKS = 300_000
+MAX_SEEN_LINKS = 300_000
 
 
-class HistoryTables(Store):
+class HistoryTables(TableStore):
     """The tables visits, changes, facts and link_events, as they are read."""
 
     def history(
@@ -64,28 +69,28 @@ class HistoryTables(Store):
     ) -> list[HistoryRow]:
         """Return a page's visits in time order, both ends included; ``limit`` keeps the latest."""
         latest = [time.desc() for time in TIME_ORDER]
-        query = HISTORY.where(visits.c.page_id == page_id).order_by(*latest).limit(limit)
+        query = HISTORY_QUERY.where(visits.c.page_id == page_id).order_by(*latest).limit(limit)
         if since is not None:
             query = query.where(visits.c.time >= to_epoch(since))
         if until is not None:
             query = query.where(visits.c.time <= to_epoch(until))
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()
-        return [to_history(row) for row in reversed(rows)]
+        return [read_history_row(row) for row in reversed(rows)]
 
     def last_looks(
         self,
         page_ids: Sequence[int],
-        before: Mapping[int, datetime] | None = None,
+        until: Mapping[int, datetime] | None = None,
         *,
-        content: bool = True,
+        with_content: bool = True,
     ) -> dict[int, HistoryRow]:
         """Return each page's latest look at or before its time, if it has one.
 
-        With ``content`` only looks that brought bytes count; otherwise "not modified" and reported
+        With ``with_content`` only looks that brought bytes count; otherwise "not modified" and reported
         observations do too.
         """
-        return self._last(page_ids, before, WITH_CONTENT if content else LOOK_NAMES)
+        return self._last(page_ids, until, WITH_CONTENT if with_content else LOOK_OUTCOME_NAMES)
 
     def _last(
         self,
@@ -95,37 +100,37 @@ class HistoryTables(Store):
     ) -> dict[int, HistoryRow]:
         found: dict[int, HistoryRow] = {}
         with self._engine.begin() as connection:
-            for piece in chunks(list(dict.fromkeys(page_ids))):
+            for piece in split_chunks(list(dict.fromkeys(page_ids))):
                 rows = connection.execute(*_latest_of(piece, before, tuple(outcomes)))
-                found |= {row.page_id: to_history(row) for row in rows}
+                found |= {row.page_id: read_history_row(row) for row in rows}
         return found
 
     def last_visits(self, page_ids: Sequence[int]) -> dict[int, HistoryRow]:
         """Return each page's latest visit, whatever its outcome."""
         return self._last(page_ids, None, ALL_NAMES)
 
-    def find_payload(
+    def first_visit_with_payload(
         self, digest: bytes, size: int | None = None, *, page_id: int | None = None
     ) -> Visit | None:
         """Return the first visit that archived these bytes, if their record is still kept."""
-        query = VISIT.where(visits.c.digest == digest, visits.c.file_id.is_not(None))
+        query = VISIT_QUERY.where(visits.c.digest == digest, visits.c.file_id.is_not(None))
         if size is not None:
             query = query.where(visits.c.size == size)
         if page_id is not None:
             query = query.where(visits.c.page_id == page_id)
         with self._engine.begin() as connection:
             row = connection.execute(query.order_by(visits.c.id).limit(1)).first()
-        return None if row is None else to_visit(row)
+        return None if row is None else read_visit(row)
 
-    def kept_payloads(
+    def stored_payloads(
         self, wanted: Collection[tuple[int, bytes, int]]
     ) -> dict[tuple[int, bytes, int], Visit]:
         """Return the first visits of pages that archived bytes, given by page, digest and size."""
         found: dict[tuple[int, bytes, int], Visit] = {}
         with self._engine.begin() as connection:
-            for piece in chunks(sorted({digest for _, digest, _ in wanted})):
+            for piece in split_chunks(sorted({digest for _, digest, _ in wanted})):
                 rows = connection.execute(KEPT, {"digests": piece}).all()
-                for visit in map(to_visit, reversed(rows)):
+                for visit in map(read_visit, reversed(rows)):
                     found[visit.page, visit.digest or b"", visit.size or 0] = visit
         return {payload: found[payload] for payload in wanted if payload in found}
 
@@ -137,13 +142,13 @@ class HistoryTables(Store):
             links.update(delta.added)
         return frozenset(links)
 
-    def seen_links(self, page_id: int) -> frozenset[str]:
+    def links_ever_seen(self, page_id: int) -> frozenset[str]:
         """Return every link that a page ever had; of very many those that came last."""
         found: set[str] = set()
         with self._engine.begin() as connection:
             for (added,) in connection.execute(ADDED_LINKS, {"page": page_id}):
                 found.update(unpack_links(added))
-                if len(found) >= MOST_SEEN_LINKS:
+                if len(found) >= MAX_SEEN_LINKS:
                     break
         return frozenset(found)
 
@@ -190,7 +195,7 @@ def _latest_ever(outcomes: tuple[str, ...]) -> Select[Any]:
 
 
 def _pages_before(page_ids: Sequence[int], before: Mapping[int, datetime]) -> CTE:
-    limits = [(page_id, epoch(before.get(page_id)) or END_OF_TIME) for page_id in page_ids]
+    limits = [(page_id, optional_epoch(before.get(page_id)) or END_OF_TIME) for page_id in page_ids]
     return values(column("page_id", Id), column("until", Double), name="wanted").data(limits).cte()
 
 
@@ -205,7 +210,7 @@ def _latest(wanted: CTE, outcomes: Sequence[str]) -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    return HISTORY.join(wanted, visits.c.id == latest)
+    return HISTORY_QUERY.join(wanted, visits.c.id == latest)
 
 
 def _to_deltas(rows: Iterable[Sequence[bytes]]) -> Iterator[LinkDelta]:

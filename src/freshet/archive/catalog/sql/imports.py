@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from freshet.archive.catalog.rows import Import
+from freshet.archive.catalog.rows import ImportRecord
 from freshet.archive.catalog.schema import bad_rows, imports, meta
-from freshet.archive.catalog.sql.store import Store, moment
+from freshet.archive.catalog.sql.store import TableStore, optional_time
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.types import BadRow
 
 
-class ImportTables(Store):
+class ImportTables(TableStore):
     """The tables imports, bad_rows and meta."""
 
     def start_import(self, kind: str, path: str, source: str, now: datetime) -> int:
@@ -25,7 +25,7 @@ class ImportTables(Store):
         with self._writing.begin() as connection:
             return int(connection.execute(row.returning(imports.c.id)).scalar_one())
 
-    def note_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
+    def add_bad_rows(self, import_id: int, rows: Sequence[BadRow]) -> None:
         """Keep the rows that an import could not take, with the reason."""
         noted = [{"import_id": import_id, "place": row.place, "why": row.why} for row in rows]
         with self._writing.begin() as connection:
@@ -38,7 +38,7 @@ class ImportTables(Store):
         with self._writing.begin() as connection:
             connection.execute(done.values(finished=to_epoch(now), counts=json.dumps(dict(counts))))
 
-    def imports(self) -> list[Import]:
+    def imports(self) -> list[ImportRecord]:
         """Return the imports so far, the first one first."""
         with self._engine.begin() as connection:
             rows = connection.execute(select(imports).order_by(imports.c.id)).all()
@@ -50,12 +50,12 @@ class ImportTables(Store):
         with self._engine.begin() as connection:
             return [BadRow(*row) for row in connection.execute(query.order_by(bad_rows.c.id))]
 
-    def note(self, key: str) -> str | None:
+    def read_note(self, key: str) -> str | None:
         """Return a note on the whole collection, if it was made."""
         with self._engine.begin() as connection:
             return connection.execute(select(meta.c.value).where(meta.c.key == key)).scalar()
 
-    def set_note(self, key: str, value: str) -> None:
+    def write_note(self, key: str, value: str) -> None:
         """Make or replace a note on the whole collection."""
         row = self._upsert(meta).values(key=key, value=value)
         with self._writing.begin() as connection:
@@ -64,8 +64,14 @@ class ImportTables(Store):
             )
 
 
-def _to_import(row: Sequence[Any]) -> Import:
+def _to_import(row: Sequence[Any]) -> ImportRecord:
     import_id, kind, path, source, started, finished, counts = row
-    return Import(
-        import_id, kind, path, source, from_epoch(started), moment(finished), json.loads(counts)
+    return ImportRecord(
+        import_id,
+        kind,
+        path,
+        source,
+        from_epoch(started),
+        optional_time(finished),
+        json.loads(counts),
     )

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, select, update
 
-from freshet.archive.catalog.rows import Introduced, NewPage
+from freshet.archive.catalog.rows import AddedPages, NewPage
 from freshet.archive.catalog.schema import pages, tag_settings, tags
-from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
+from freshet.archive.catalog.sql.store import BulkInsert, KeyLookup, TableStore, split_chunks
 from freshet.core.clock import from_epoch, to_epoch
-from freshet.core.errors import NotFound
-from freshet.core.redaction import shown_url
-from freshet.core.settings import UNREADABLE
+from freshet.core.errors import NotFoundError
+from freshet.core.redaction import redact_url
+from freshet.core.settings import UNREADABLE_KEY
 from freshet.core.types import Page, PageKey
 
 TAGS_OF_PAGES = (
@@ -23,7 +23,7 @@ TAGS_OF_PAGES = (
     .order_by(tags.c.tag)
 )
 TAGS_SET: Select[Any] = select(tag_settings.c.tag, tag_settings.c.settings)
-PAGE: Select[Any] = select(
+PAGE_QUERY: Select[Any] = select(
     pages.c.id, pages.c.url, pages.c.source, pages.c.host, pages.c.site, pages.c.directory,
     pages.c.added, pages.c.paused,
 )  # fmt: skip
@@ -31,23 +31,23 @@ PAGES_AT_ONCE = 1000
 NO_SETTINGS = "{}"
 
 
-class PageTables(Store):
+class PageTables(TableStore):
     """The tables pages, tags and tag_settings."""
 
     @cached_property
-    def _insert_pages(self) -> Insertion:
-        return Insertion(pages, self._engine)
+    def _insert_pages(self) -> BulkInsert:
+        return BulkInsert(pages, self._engine)
 
     @cached_property
-    def _ids_of_urls(self) -> Lookup:
+    def _ids_of_urls(self) -> KeyLookup:
         query = select(pages.c.url, pages.c.id).where(pages.c.source == "")
-        return Lookup(query, pages.c.url, self._engine)
+        return KeyLookup(query, pages.c.url, self._engine)
 
     def add_pages(self, items: Sequence[NewPage], now: datetime) -> list[int]:
         """Return the ids of pages in the same order, adding those that are not there yet."""
-        return self.introduce(items, now).ids
+        return self.insert_pages(items, now).ids
 
-    def introduce(self, items: Sequence[NewPage], now: datetime) -> Introduced:
+    def insert_pages(self, items: Sequence[NewPage], now: datetime) -> AddedPages:
         """Add pages as ``add_pages`` does, and tell which of them were not there before."""
         keys = [item.key for item in items]
         with self._engine.begin() as connection:
@@ -56,7 +56,7 @@ class PageTables(Store):
         if any(key not in known for key in keys):
             known, new = self._add_missing(items, now)
         ids = known | new
-        return Introduced([ids[key] for key in keys], frozenset(new.values()))
+        return AddedPages([ids[key] for key in keys], frozenset(new.values()))
 
     def _add_missing(
         self, items: Sequence[NewPage], now: datetime
@@ -81,12 +81,12 @@ class PageTables(Store):
 
     def page(self, key: PageKey) -> Page:
         """Return the page of that identity, removed or not."""
-        query = PAGE.where(pages.c.source == key.source, pages.c.url == key.url)
+        query = PAGE_QUERY.where(pages.c.source == key.source, pages.c.url == key.url)
         with self._engine.begin() as connection:
-            found = to_pages(connection, connection.execute(query).all())
+            found = read_pages(connection, connection.execute(query).all())
         if not found:
-            url = shown_url(key.url)
-            raise NotFound(f"{url}: no such page; add it with 'freshet add {url}'")
+            url = redact_url(key.url)
+            raise NotFoundError(f"{url}: no such page; add it with 'freshet add {url}'")
         return found[0]
 
     def pages(
@@ -100,7 +100,7 @@ class PageTables(Store):
     ) -> Iterator[Page]:
         """Yield the pages that were not removed, by id, without holding a transaction open."""
         left = limit
-        query = live_pages(PAGE, tag=tag, host=host, source=source)
+        query = restrict_to_live(PAGE_QUERY, tag=tag, host=host, source=source)
         while left is None or left > 0:
             size = PAGES_AT_ONCE if left is None else min(left, PAGES_AT_ONCE)
             found = self._page_batch(query, after_id, size)
@@ -113,15 +113,15 @@ class PageTables(Store):
     def _page_batch(self, query: Select[Any], after_id: int, size: int) -> list[Page]:
         batch = query.where(pages.c.id > after_id).order_by(pages.c.id).limit(size)
         with self._engine.begin() as connection:
-            return to_pages(connection, connection.execute(batch).all())
+            return read_pages(connection, connection.execute(batch).all())
 
     def pages_by_id(self, page_ids: Sequence[int]) -> dict[int, Page]:
         """Return the pages of these ids that are there, removed or not."""
         found: list[Page] = []
         with self._engine.begin() as connection:
-            for piece in chunks(page_ids):
-                query = PAGE.where(pages.c.id.in_(piece))
-                found += to_pages(connection, connection.execute(query).all())
+            for piece in split_chunks(page_ids):
+                query = PAGE_QUERY.where(pages.c.id.in_(piece))
+                found += read_pages(connection, connection.execute(query).all())
         return {page.id: page for page in found}
 
     def page_ids(self, keys: Sequence[PageKey]) -> dict[PageKey, int]:
@@ -131,48 +131,48 @@ class PageTables(Store):
 
     def pages_with_url(self, url: str) -> list[Page]:
         """Return the pages of that URL, one for each source, removed ones left out."""
-        query = live_pages(PAGE).where(pages.c.url == url).order_by(pages.c.source)
+        query = restrict_to_live(PAGE_QUERY).where(pages.c.url == url).order_by(pages.c.source)
         with self._engine.begin() as connection:
-            return to_pages(connection, connection.execute(query).all())
+            return read_pages(connection, connection.execute(query).all())
 
-    def remove(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
+    def remove_pages(self, page_ids: Sequence[int], now: datetime, *, purge: bool = False) -> None:
         """Take pages off the live list; with ``purge`` delete everything known of them too."""
         with self._writing.begin() as connection:
-            for piece in chunks(page_ids):
+            for piece in split_chunks(page_ids):
                 where = pages.c.id.in_(piece)
                 if purge:
                     connection.execute(delete(pages).where(where))
                 else:
                     connection.execute(update(pages).where(where).values(removed=to_epoch(now)))
 
-    def restore(self, page_ids: Sequence[int]) -> None:
+    def restore_pages(self, page_ids: Sequence[int]) -> None:
         """Put removed pages back on the live list."""
         self._update_pages(page_ids, removed=None)
 
-    def pause(self, page_ids: Sequence[int]) -> None:
+    def pause_pages(self, page_ids: Sequence[int]) -> None:
         """Leave pages out of plans until they are resumed."""
         self._update_pages(page_ids, paused=True)
 
-    def resume(self, page_ids: Sequence[int]) -> None:
+    def resume_pages(self, page_ids: Sequence[int]) -> None:
         """Take paused pages into plans again."""
         self._update_pages(page_ids, paused=False)
 
     def _update_pages(self, page_ids: Sequence[int], **values: Any) -> None:
         with self._writing.begin() as connection:
-            for piece in chunks(page_ids):
+            for piece in split_chunks(page_ids):
                 connection.execute(update(pages).where(pages.c.id.in_(piece)).values(**values))
 
-    def tag(self, page_ids: Sequence[int], tag: str) -> None:
+    def tag_pages(self, page_ids: Sequence[int], tag: str) -> None:
         """Give pages a tag; those that have it keep it."""
         rows = [{"page_id": page_id, "tag": tag} for page_id in page_ids]
         with self._writing.begin() as connection:
             if rows:
                 connection.execute(self._upsert(tags).on_conflict_do_nothing(), rows)
 
-    def untag(self, page_ids: Sequence[int], tag: str) -> None:
+    def untag_pages(self, page_ids: Sequence[int], tag: str) -> None:
         """Take a tag off pages."""
         with self._writing.begin() as connection:
-            for piece in chunks(page_ids):
+            for piece in split_chunks(page_ids):
                 where = tags.c.page_id.in_(piece), tags.c.tag == tag
                 connection.execute(delete(tags).where(*where))
 
@@ -182,8 +182,10 @@ class PageTables(Store):
         with self._engine.begin() as connection:
             text = connection.execute(query).scalar()
         if text is None:
-            raise NotFound(f"page {page_id} is not in the catalog; 'freshet list' shows the pages")
-        return settings_of(text)
+            raise NotFoundError(
+                f"page {page_id} is not in the catalog; 'freshet list' shows the pages"
+            )
+        return parse_settings(text)
 
     def set_page_settings(self, page_id: int, settings: Mapping[str, Any]) -> None:
         """Replace what is set for this page alone."""
@@ -192,36 +194,38 @@ class PageTables(Store):
     def update_page_settings(self, settings: Mapping[int, Mapping[str, Any]]) -> None:
         """Add to what is set for pages, many at once."""
         with self._writing.begin() as connection:
-            for piece in chunks(list(settings)):
+            for piece in split_chunks(list(settings)):
                 query = select(pages.c.id, pages.c.settings).where(pages.c.id.in_(piece))
                 for page_id, text in connection.execute(query).all():
-                    new = json.dumps(settings_of(text) | dict(settings[page_id]))
+                    new = json.dumps(parse_settings(text) | dict(settings[page_id]))
                     where = pages.c.id == page_id
                     connection.execute(update(pages).where(where).values(settings=new))
 
-    def overrides(self, page_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    def setting_overrides(self, page_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
         """Return what is set for pages: for each that has any, its tags' settings, then its own."""
         found: dict[int, list[dict[str, Any]]] = {}
-        pieces = list(chunks(page_ids))
+        pieces = list(split_chunks(page_ids))
         with self._engine.begin() as connection:
             for query in (*map(_tag_overrides, pieces), *map(_own_settings, pieces)):
                 for page_id, text in connection.execute(query):
-                    found.setdefault(page_id, []).append(settings_of(text))
+                    found.setdefault(page_id, []).append(parse_settings(text))
         return found
 
     def tag_settings(self, tag: str) -> dict[str, Any]:
         """Return what was set for all pages of a tag; nothing when nothing was."""
         query = select(tag_settings.c.settings).where(tag_settings.c.tag == tag)
         with self._engine.begin() as connection:
-            return settings_of(connection.execute(query).scalar() or "{}")
+            return parse_settings(connection.execute(query).scalar() or "{}")
 
     def unreadable_settings(self) -> list[str]:
         """Return the pages, by URL, and the tags whose settings are damaged."""
         of_pages = select(pages.c.url, pages.c.settings).where(pages.c.settings != NO_SETTINGS)
         with self._engine.begin() as connection:
             own, of_tags = connection.execute(of_pages).all(), connection.execute(TAGS_SET).all()
-        found = [shown_url(url) for url, text in own if UNREADABLE in settings_of(text)]
-        return found + [f"tag {tag}" for tag, text in of_tags if UNREADABLE in settings_of(text)]
+        found = [redact_url(url) for url, text in own if UNREADABLE_KEY in parse_settings(text)]
+        return found + [
+            f"tag {tag}" for tag, text in of_tags if UNREADABLE_KEY in parse_settings(text)
+        ]
 
     def set_tag_settings(self, tag: str, settings: Mapping[str, Any]) -> None:
         """Replace what is set for all pages of a tag."""
@@ -245,7 +249,7 @@ def _own_settings(page_ids: Sequence[int]) -> Select[Any]:
     return query.where(pages.c.id.in_(page_ids), pages.c.settings != NO_SETTINGS)
 
 
-def live_pages(
+def restrict_to_live(
     query: Select[Any],
     *,
     tag: str | None = None,
@@ -263,10 +267,10 @@ def live_pages(
     return query
 
 
-def to_pages(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Page]:
+def read_pages(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Page]:
     """Turn rows that begin with the columns of PAGE into pages, with their tags."""
     tagged: dict[int, list[str]] = {}
-    for piece in chunks([row[0] for row in rows]):
+    for piece in split_chunks([row[0] for row in rows]):
         for page_id, tag in connection.execute(TAGS_OF_PAGES, {"ids": piece}):
             tagged.setdefault(page_id, []).append(tag)
     return [_page(row, tuple(tagged.get(row[0], ()))) for row in rows]
@@ -293,14 +297,14 @@ def _page_columns(
     }
 
 
-def settings_of(text: str) -> dict[str, Any]:
+def parse_settings(text: str) -> dict[str, Any]:
     """Read settings as they are kept; damaged ones are marked, so that they are not taken for none.
 
-    >>> settings_of('{"importance": 2}'), settings_of("{nojson"), settings_of("1")
+    >>> parse_settings('{"importance": 2}'), parse_settings("{nojson"), parse_settings("1")
     ({'importance': 2}, {'unreadable': True}, {'unreadable': True})
     """
     try:
         settings = json.loads(text)
     except ValueError:
         settings = None
-    return settings if isinstance(settings, dict) else {UNREADABLE: True}
+    return settings if isinstance(settings, dict) else {UNREADABLE_KEY: True}

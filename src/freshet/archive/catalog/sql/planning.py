@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Select, case, func, literal_column, select
 
-from freshet.archive.catalog.rows import Conditions, PageColumns, Standing
+from freshet.archive.catalog.rows import CacheValidators, InactivePages, PageColumns
 from freshet.archive.catalog.schema import changes, pages, tag_settings, tags, visits
-from freshet.archive.catalog.sql.history import LOOK_NAMES
-from freshet.archive.catalog.sql.pages import live_pages, settings_of
-from freshet.archive.catalog.sql.store import Store, chunks
+from freshet.archive.catalog.sql.history import LOOK_OUTCOME_NAMES
+from freshet.archive.catalog.sql.pages import parse_settings, restrict_to_live
+from freshet.archive.catalog.sql.store import TableStore, split_chunks
 from freshet.core.tables import VisitTable
 from freshet.core.types import Outcome
 
@@ -21,12 +21,12 @@ OK = 200
 PAGE_COLUMNS = (
     pages.c.id, pages.c.host, pages.c.site, pages.c.directory, pages.c.paused,
 )  # fmt: skip
-LIVE_COLUMNS: Select[Any] = live_pages(select(*PAGE_COLUMNS), source="").order_by(pages.c.id)
+LIVE_COLUMNS: Select[Any] = restrict_to_live(select(*PAGE_COLUMNS), source="").order_by(pages.c.id)
 # An index has this order, so that nothing is sorted; visits of one page hardly share a moment.
 VISIT_ORDER = (visits.c.page_id, visits.c.time, visits.c.outcome, visits.c.id)
 LOOK, MEASURED, CHANGED = 1, 2, 4
 FINDINGS = (
-    case((visits.c.outcome.in_(LOOK_NAMES), LOOK), else_=0)
+    case((visits.c.outcome.in_(LOOK_OUTCOME_NAMES), LOOK), else_=0)
     + case((changes.c.visit_id.is_not(None), MEASURED), else_=0)
     + case((changes.c.changed, CHANGED), else_=0)
 )
@@ -47,10 +47,10 @@ REPLAY: Select[Any] = (
 )
 
 
-class PlanTables(Store):
+class PlanTables(TableStore):
     """The tables pages, visits and changes, as a crawl plans by them."""
 
-    def page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
+    def live_page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
         """Yield the live pages that were not removed, by id, in batches."""
         while True:
             batch = LIVE_COLUMNS.where(pages.c.id > after_id).limit(PAGES_AT_ONCE)
@@ -62,53 +62,53 @@ class PlanTables(Store):
                 return
             after_id = rows[-1][0]
 
-    def standing(self) -> Standing:
+    def inactive_pages(self) -> InactivePages:
         """Return which live pages are paused, and which were removed."""
         live = select(pages.c.id).where(pages.c.source == "")
         removed = live.where(pages.c.removed.is_not(None))
         paused = live.where(pages.c.paused, pages.c.removed.is_(None))
         with self._engine.begin() as connection:
             found = [frozenset(connection.execute(query).scalars()) for query in (paused, removed)]
-        return Standing(*found)
+        return InactivePages(*found)
 
-    def weights(self) -> dict[int, float]:
+    def importance_by_page(self) -> dict[int, float]:
         """Return the importance of live pages that their tags or their own settings give one."""
         return {page: float(value) for page, value in self._given("importance").items()}
 
-    def active_hours(self) -> dict[int, str]:
+    def active_hours_by_page(self) -> dict[int, str]:
         """Return the hours of live pages that their tags or their own settings give any."""
         return {page: str(value) for page, value in self._given("active_hours").items()}
 
-    def unvisited(self) -> list[int]:
+    def unvisited_pages(self) -> list[int]:
         """Return the live pages that were never visited, or only refused."""
         of_page = select(visits.c.id).where(visits.c.page_id == pages.c.id)
         visited = of_page.where(visits.c.outcome != Outcome.REFUSED.value).exists()
-        query = live_pages(select(pages.c.id), source="").where(~visited).order_by(pages.c.id)
+        query = restrict_to_live(select(pages.c.id), source="").where(~visited).order_by(pages.c.id)
         with self._engine.begin() as connection:
             return list(connection.execute(query).scalars())
 
-    def visit_columns(self, *, after: int = 0) -> Iterator[VisitTable]:
+    def live_visit_tables(self, *, after_visit_id: int = 0) -> Iterator[VisitTable]:
         """Yield the visits of live pages, by page and time, in batches of whole pages.
 
         Refused visits are left out: settings refused them, and those may be others by now.
-        With ``after`` only visits with a greater id come: those written later.
+        With ``after_visit_id`` only visits with a greater id come: those written later.
         """
         first: int | None = 0
         while first is not None:
             with self._engine.begin() as connection:
-                last = _end_of_batch(connection, first, after)
-                rows = _visit_rows(connection, first, last, after)
+                last = _end_of_batch(connection, first, after_visit_id)
+                rows = _visit_rows(connection, first, last, after_visit_id)
             if rows:
                 yield _to_table(rows)
             first = last
 
-    def conditions(self, page_ids: Sequence[int]) -> dict[int, Conditions]:
+    def cache_validators(self, page_ids: Sequence[int]) -> dict[int, CacheValidators]:
         """Return by what pages can be asked for conditionally; none where a server gave nothing."""
-        found: dict[int, Conditions] = {}
+        found: dict[int, CacheValidators] = {}
         with self._engine.begin() as connection:
-            for piece in chunks(page_ids):
+            for piece in split_chunks(page_ids):
                 for page_id, *facts in connection.execute(_conditions(piece)):
-                    found[page_id] = Conditions(*facts)
+                    found[page_id] = CacheValidators(*facts)
         return found
 
     def _given(self, name: str) -> dict[int, Any]:
@@ -116,7 +116,7 @@ class PlanTables(Store):
         with self._engine.begin() as connection:
             by_tag = connection.execute(_tag_settings(name)).all()
             by_page = connection.execute(_page_settings()).all()
-        tables = ((page_id, settings_of(text)) for page_id, text in [*by_tag, *by_page])
+        tables = ((page_id, parse_settings(text)) for page_id, text in [*by_tag, *by_page])
         return {page: table[name] for page, table in tables if name in table}
 
 
@@ -125,13 +125,13 @@ def _tag_settings(name: str) -> Select[Any]:
     query = select(tags.c.page_id, tag_settings.c.settings).select_from(joined)
     named = tag_settings.c.settings.contains(name)
     live = query.join(pages, pages.c.id == tags.c.page_id).where(named)
-    return live_pages(live, source="").order_by(tags.c.tag)
+    return restrict_to_live(live, source="").order_by(tags.c.tag)
 
 
 def _page_settings() -> Select[Any]:
     query = select(pages.c.id, pages.c.settings)
     # The value stands in the statement itself: only so is the index on such pages used.
-    return live_pages(query, source="").where(pages.c.settings != literal_column("'{}'"))
+    return restrict_to_live(query, source="").where(pages.c.settings != literal_column("'{}'"))
 
 
 def _conditions(page_ids: Sequence[int]) -> Select[Any]:

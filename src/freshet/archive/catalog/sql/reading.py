@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from freshet.archive.catalog.rows import HistoryRow, ViewFacts
+from freshet.archive.catalog.rows import HistoryRow, ViewSummary
 from freshet.archive.catalog.schema import changes, facts, files, visits
 from freshet.archive.catalog.sql.columns import CHANGE_FIELDS, FACT_FIELDS
 from freshet.core.clock import from_epoch
-from freshet.core.types import Change, Facts, Kind, Location, Outcome, Visit
+from freshet.core.types import Change, ContentKind, Outcome, RecordLocation, ViewStatistics, Visit
 
 VISIT_COLUMNS = (
     visits.c.id, visits.c.uid, visits.c.page_id, visits.c.time, visits.c.outcome, visits.c.status,
@@ -29,8 +29,8 @@ VIEW_AT = CHANGE_AT + len(CHANGE_COLUMNS)
 EXTRA_AT = VIEW_AT + len(VIEW_COLUMNS)
 UNSIGNED = (1 << 64) - 1
 
-VISIT: Select[Any] = select(*VISIT_COLUMNS).outerjoin(files, files.c.id == visits.c.file_id)
-HISTORY: Select[Any] = (
+VISIT_QUERY: Select[Any] = select(*VISIT_COLUMNS).outerjoin(files, files.c.id == visits.c.file_id)
+HISTORY_QUERY: Select[Any] = (
     select(*VISIT_COLUMNS, *CHANGE_COLUMNS, *VIEW_COLUMNS, *EXTRA_COLUMNS)
     .select_from(visits)
     .outerjoin(files, files.c.id == visits.c.file_id)
@@ -39,29 +39,34 @@ HISTORY: Select[Any] = (
 )
 
 
-def to_visit(row: Sequence[Any]) -> Visit:
+def read_visit(row: Sequence[Any]) -> Visit:
     """Turn a row that begins with the visit's columns into a visit."""
     (
         visit_id, uid, page, seconds, outcome, status, size, digest, media_type, final_url, name,
         offset, length, why, *_,
     ) = row  # fmt: skip
-    location = None if name is None else Location(name, offset, length)
+    location = None if name is None else RecordLocation(name, offset, length)
     return Visit(
         uid, page, from_epoch(seconds), Outcome(outcome), status, size, digest, media_type,
         location, final_url, visit_id, why or "",
     )  # fmt: skip
 
 
-def to_history(row: Sequence[Any]) -> HistoryRow:
+def read_history_row(row: Sequence[Any]) -> HistoryRow:
     """Turn a row of HISTORY into a visit with its change and its view."""
     since, removed_links, etag, last_modified = row[EXTRA_AT:]
     change = None if row[CHANGE_AT] is None else Change(*row[CHANGE_AT:VIEW_AT])
     view = None if row[VIEW_AT] is None else _to_view(row[VIEW_AT:EXTRA_AT])
-    return HistoryRow(to_visit(row), change, since, removed_links, view, etag, last_modified)
+    return HistoryRow(read_visit(row), change, since, removed_links, view, etag, last_modified)
 
 
-def _to_view(values: Sequence[Any]) -> ViewFacts:
+def _to_view(values: Sequence[Any]) -> ViewSummary:
     kind, title, language, text_hash, structure_hash, *counts = values
-    return ViewFacts(
-        Kind(kind), title, language, text_hash & UNSIGNED, structure_hash & UNSIGNED, Facts(*counts)
+    return ViewSummary(
+        ContentKind(kind),
+        title,
+        language,
+        text_hash & UNSIGNED,
+        structure_hash & UNSIGNED,
+        ViewStatistics(*counts),
     )

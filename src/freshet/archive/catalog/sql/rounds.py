@@ -20,13 +20,13 @@ from sqlalchemy import (
 
 from freshet.archive.catalog.rows import HistoryRow, Lease
 from freshet.archive.catalog.schema import leases, pages, rounds, samples, visits
-from freshet.archive.catalog.sql.crawling import CrawlTables, settle
-from freshet.archive.catalog.sql.pages import live_pages
-from freshet.archive.catalog.sql.reading import HISTORY, to_history
-from freshet.core.bursts import Course, RoundKind, Sample, Sampling
+from freshet.archive.catalog.sql.crawling import CrawlTables, end_leases
+from freshet.archive.catalog.sql.pages import restrict_to_live
+from freshet.archive.catalog.sql.reading import HISTORY_QUERY, read_history_row
+from freshet.core.bursts import BurstKind, BurstProgress, BurstSample, PendingSample
 from freshet.core.clock import to_epoch
 
-COURSE_FIELDS = tuple(field.name for field in fields(Course))
+COURSE_FIELDS = tuple(field.name for field in fields(BurstProgress))
 COURSE_COLUMNS = tuple(rounds.c[name] for name in COURSE_FIELDS)
 SAMPLE_FIELDS = ("page_id", "first", "kind", "offset", "apart")
 SAMPLE_COLUMNS = (samples.c.visit_id, *(samples.c[name] for name in SAMPLE_FIELDS))
@@ -34,7 +34,7 @@ MOVED = ("out", "first", "last")
 # The value stands in the statement itself: only so is the index on such rows used.
 IS_OUT = rounds.c.out > literal_column("0")
 OUT = select(rounds).where(IS_OUT)
-LIVE_COURSES = live_pages(
+LIVE_COURSES = restrict_to_live(
     select(rounds.c.page_id, *COURSE_COLUMNS).join(pages, pages.c.id == rounds.c.page_id), source=""
 )
 TAKEN = (
@@ -44,22 +44,24 @@ TAKEN = (
 )
 
 
-class RoundTables(CrawlTables):
+class BurstTables(CrawlTables):
     """The tables rounds and samples."""
 
-    def courses(self) -> dict[int, Course]:
+    def burst_progress(self) -> dict[int, BurstProgress]:
         """Return how far pages are in their rounds, of live pages that had any."""
         with self._engine.begin() as connection:
             rows = connection.execute(LIVE_COURSES).all()
         return {page: _to_course(values) for page, *values in rows}
 
-    def set_courses(self, courses: Mapping[int, Course]) -> None:
+    def set_burst_progress(self, courses: Mapping[int, BurstProgress]) -> None:
         """Replace how far pages are in their rounds, all that their samples showed considered."""
         with self._writing.begin() as connection:
             for page, course in courses.items():
                 self._set(connection, page, {**_columns(course), "last": None})
 
-    def send_samples(self, lease: Lease, samplings: Sequence[Sampling], *, day: str) -> list[int]:
+    def start_samples(
+        self, lease: Lease, samplings: Sequence[PendingSample], *, day: str
+    ) -> list[int]:
         """Lend pages as a lease says, book their requests, and note which samples are out.
 
         Return the pages that were lent: those that no other worker holds.
@@ -68,13 +70,17 @@ class RoundTables(CrawlTables):
             held = self._lend(connection, lease, [sampling.page for sampling in samplings])
             sent = [sampling for sampling in samplings if sampling.page in held]
             for sampling in sent:
-                way = {"offset": sampling.offset, "apart": sampling.apart, "out": sampling.times}
-                self._set(connection, sampling.page, {**_columns(sampling.course), **way})
-            requests = sum(sampling.times for sampling in sent)
+                way = {
+                    "offset": sampling.offset,
+                    "apart": sampling.apart,
+                    "out": sampling.request_count,
+                }
+                self._set(connection, sampling.page, {**_columns(sampling.progress), **way})
+            requests = sum(sampling.request_count for sampling in sent)
             self._book(connection, day, requests, samples=requests)
         return [sampling.page for sampling in sent]
 
-    def recall_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
+    def cancel_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
         """Take back samples whose requests never went out, and give back what was booked for them.
 
         A page is named once for each request; it stays lent as long as another of them is out.
@@ -92,7 +98,7 @@ class RoundTables(CrawlTables):
                     connection.execute(delete(leases).where(leases.c.page_id == page, mine))
             self._book(connection, day, -given_back, samples=-given_back)
 
-    def return_samples(self) -> dict[int, int]:
+    def cancel_all_samples(self) -> dict[int, int]:
         """Take back every sample, as after a crash; return how many requests were out by page.
 
         The requests stay booked: a dead worker may have made them.
@@ -103,34 +109,34 @@ class RoundTables(CrawlTables):
                 connection.execute(update(rounds).where(IS_OUT).values(out=0))
         return out
 
-    def unheeded_samples(self) -> list[HistoryRow]:
+    def unprocessed_samples(self) -> list[HistoryRow]:
         """Return the last samples of pages whose courses were not set since."""
         last = select(rounds.c.last).where(rounds.c.last.is_not(None))
-        query = HISTORY.where(visits.c.id.in_(last)).order_by(visits.c.id)
+        query = HISTORY_QUERY.where(visits.c.id.in_(last)).order_by(visits.c.id)
         with self._engine.begin() as connection:
-            return [to_history(row) for row in connection.execute(query)]
+            return [read_history_row(row) for row in connection.execute(query)]
 
-    def samples(self, page_id: int) -> list[Sample]:
+    def burst_samples(self, page_id: int) -> list[BurstSample]:
         """Return the visits of a page that were samples, in the order of their times."""
         query = select(*SAMPLE_COLUMNS).join(visits, visits.c.id == samples.c.visit_id)
         ordered = query.where(samples.c.page_id == page_id).order_by(visits.c.time, visits.c.id)
         with self._engine.begin() as connection:
             return [_to_sample(row) for row in connection.execute(ordered)]
 
-    def sampled_pages(self) -> list[int]:
+    def pages_with_samples(self) -> list[int]:
         """Return the pages that had samples, by id; removed ones left out."""
         query = select(samples.c.page_id).join(pages, pages.c.id == samples.c.page_id).distinct()
         there = query.where(pages.c.removed.is_(None)).order_by(samples.c.page_id)
         with self._engine.begin() as connection:
             return list(connection.execute(there).scalars())
 
-    def pages_in_rounds(self, since: datetime) -> int:
+    def count_pages_in_bursts(self, since: datetime) -> int:
         """Return how many live pages are between the first and the last sample of a round.
 
         Rounds whose next sample was due before a time are no longer under way.
         """
         query = select(func.count()).join_from(rounds, pages, pages.c.id == rounds.c.page_id)
-        going = live_pages(query, source="").where(or_(rounds.c.step > 0, IS_OUT))
+        going = restrict_to_live(query, source="").where(or_(rounds.c.step > 0, IS_OUT))
         going = going.where(rounds.c.due >= to_epoch(since))
         with self._engine.begin() as connection:
             return int(connection.execute(going).scalar_one())
@@ -145,7 +151,7 @@ class RoundTables(CrawlTables):
         )
 
 
-def settle_samples(connection: Connection, visited: Sequence[tuple[int, int]]) -> None:
+def record_samples(connection: Connection, visited: Sequence[tuple[int, int]]) -> None:
     """Note which of new visits, given by id and page, were samples; then settle their pages.
 
     A page of which another request is out stays lent.
@@ -162,23 +168,23 @@ def settle_samples(connection: Connection, visited: Sequence[tuple[int, int]]) -
         sampled = {row["page_id"] for row in taken.values()}
         connection.execute(TAKEN, [_moved(out[page]) for page in sorted(sampled)])
     still_out = {page for page, row in out.items() if row["out"] > 0}
-    settle(connection, (page for _, page in visited if page not in still_out))
+    end_leases(connection, (page for _, page in visited if page not in still_out))
 
 
 def _moved(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"page": row["page_id"], **{f"new_{name}": row[name] for name in MOVED}}
 
 
-def _columns(course: Course) -> dict[str, Any]:
+def _columns(course: BurstProgress) -> dict[str, Any]:
     kind = None if course.kind is None else course.kind.value
     return {**dict(zip(COURSE_FIELDS, astuple(course), strict=True)), "kind": kind}
 
 
-def _to_course(values: Sequence[Any]) -> Course:
+def _to_course(values: Sequence[Any]) -> BurstProgress:
     kind, *rest = values
-    return Course(None if kind is None else RoundKind(kind), *rest)
+    return BurstProgress(None if kind is None else BurstKind(kind), *rest)
 
 
-def _to_sample(row: Sequence[Any]) -> Sample:
+def _to_sample(row: Sequence[Any]) -> BurstSample:
     visit, page, first, kind, offset, apart = row
-    return Sample(visit, page, first, RoundKind(kind), offset, apart)
+    return BurstSample(visit, page, first, BurstKind(kind), offset, apart)

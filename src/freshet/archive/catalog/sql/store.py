@@ -14,11 +14,11 @@ from freshet.core.clock import from_epoch, to_epoch
 T = TypeVar("T")
 
 # One IN list holds few enough values for any database, and enough to be quick.
-CHUNK = 500
+CHUNK_SIZE = 500
 BITS = {True: 1, False: 0}
 
 
-class Insertion:
+class BulkInsert:
     """Inserts of many rows, given as columns, by statements that are compiled once.
 
     Columns that no row fills are left out and truth values are sent as numbers where the database
@@ -60,7 +60,7 @@ def _filled(values: Sequence[Any]) -> bool:
     return bool(values) and (values[0] is not None or values.count(None) < len(values))
 
 
-class Lookup:
+class KeyLookup:
     """A query for many keys at once, whose IN list is compiled once per length."""
 
     def __init__(self, query: Select[Any], key: Column[Any], engine: Engine) -> None:
@@ -71,7 +71,7 @@ class Lookup:
 
     def run(self, connection: Connection, keys: Sequence[Any], *others: Any) -> Iterator[Any]:
         """Yield the rows of any of the keys; ``others`` fill the query's own places before them."""
-        for piece in chunks(keys):
+        for piece in split_chunks(keys):
             yield from connection.exec_driver_sql(self._statement(len(piece)), (*others, *piece))
 
     def _statement(self, length: int) -> str:
@@ -83,7 +83,7 @@ class Lookup:
         return self._statements[length]
 
 
-class Store:
+class TableStore:
     """Transactions on one database; errors leave it as Freshet's own (see the backends)."""
 
     def __init__(self, engine: Engine) -> None:
@@ -109,20 +109,20 @@ class Store:
         return range(last - count + 1, last + 1)
 
 
-def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
+def split_chunks(items: Sequence[T], size: int = CHUNK_SIZE) -> Iterator[Sequence[T]]:
     """Cut a sequence into pieces of at most ``size``.
 
-    >>> [list(piece) for piece in chunks([1, 2, 3], 2)]
+    >>> [list(piece) for piece in split_chunks([1, 2, 3], 2)]
     [[1, 2], [3]]
     """
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def epoch(moment: datetime | None) -> float | None:
+def optional_epoch(moment: datetime | None) -> float | None:
     """Turn a time that may be missing into epoch seconds."""
     return None if moment is None else to_epoch(moment)
 
 
-def moment(seconds: float | None) -> datetime | None:
+def optional_time(seconds: float | None) -> datetime | None:
     """Turn epoch seconds that may be missing into a time."""
     return None if seconds is None else from_epoch(seconds)

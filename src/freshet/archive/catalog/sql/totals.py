@@ -11,11 +11,11 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.functions import GenericFunction
 
-from freshet.archive.catalog.rows import Counts, Growth, LastOutcome, Summary
+from freshet.archive.catalog.rows import CollectionCounts, DailyGrowth, HostOutcomeCount, PageTotals
 from freshet.archive.catalog.schema import changes, pages, visits
-from freshet.archive.catalog.sql.history import LOOK_NAMES
-from freshet.archive.catalog.sql.pages import PAGE, live_pages, to_pages
-from freshet.archive.catalog.sql.store import CHUNK, Store, moment
+from freshet.archive.catalog.sql.history import LOOK_OUTCOME_NAMES
+from freshet.archive.catalog.sql.pages import PAGE_QUERY, read_pages, restrict_to_live
+from freshet.archive.catalog.sql.store import CHUNK_SIZE, TableStore, optional_time
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.types import Outcome, Page
 
@@ -37,7 +37,7 @@ def _truncate(element: whole, compiler: SQLCompiler, **options: Any) -> str:
     return f"CAST({compiler.process(element.clauses, **options)} AS INTEGER)"
 
 
-IS_LOOK = visits.c.outcome.in_(LOOK_NAMES)
+IS_LOOK = visits.c.outcome.in_(LOOK_OUTCOME_NAMES)
 STORED_BYTES = func.coalesce(func.sum(visits.c.length), 0)
 DAY = whole(visits.c.time / CYCLE_SECONDS).label("day")
 SUMMARY: Select[Any] = (
@@ -62,17 +62,17 @@ LAST_OUTCOME = (
     .label("outcome")
 )
 LAST_OUTCOMES: Select[Any] = (
-    live_pages(select(pages.c.host, LAST_OUTCOME, func.count()), source="")
+    restrict_to_live(select(pages.c.host, LAST_OUTCOME, func.count()), source="")
     .where(~pages.c.paused)
     .group_by(pages.c.host, "outcome")
     .order_by(pages.c.host, "outcome")
 )
 
 
-class TotalTables(Store):
+class TotalTables(TableStore):
     """All tables, as they are counted."""
 
-    def counts(self) -> Counts:
+    def counts(self) -> CollectionCounts:
         """Return how much the collection holds."""
         live = pages.c.removed.is_(None)
         query = select(
@@ -86,15 +86,15 @@ class TotalTables(Store):
             select(STORED_BYTES).scalar_subquery(),
         )
         with self._engine.begin() as connection:
-            return Counts(*map(int, connection.execute(query).one()))
+            return CollectionCounts(*map(int, connection.execute(query).one()))
 
-    def growth(self) -> list[Growth]:
+    def daily_growth(self) -> list[DailyGrowth]:
         """Return the visits of each UTC day that has any, with the bytes stored, in order."""
         query = select(DAY, func.count(), STORED_BYTES).group_by("day").order_by("day")
         with self._engine.begin() as connection:
             rows = connection.execute(query).all()
         return [
-            Growth(from_epoch(int(day) * CYCLE_SECONDS).date(), number, int(stored))
+            DailyGrowth(from_epoch(int(day) * CYCLE_SECONDS).date(), number, int(stored))
             for day, number, stored in rows
         ]
 
@@ -103,32 +103,32 @@ class TotalTables(Store):
         live = select(pages.c.id).where(pages.c.source == "")
         query = select(func.max(visits.c.time)).where(IS_LOOK, visits.c.page_id.in_(live))
         with self._engine.begin() as connection:
-            return moment(connection.execute(query).scalar())
+            return optional_time(connection.execute(query).scalar())
 
-    def last_outcomes(self) -> list[LastOutcome]:
+    def last_outcome_counts(self) -> list[HostOutcomeCount]:
         """Return how the last visits of live pages ended, counted by host; not of paused ones."""
         with self._engine.begin() as connection:
             rows = connection.execute(LAST_OUTCOMES).all()
         return [
-            LastOutcome(host, Outcome(outcome) if outcome else None, number)
+            HostOutcomeCount(host, Outcome(outcome) if outcome else None, number)
             for host, outcome, number in rows
         ]
 
     def failing_pages(self, *, tag: str | None = None, source: str | None = None) -> list[Page]:
         """Return pages whose last visit showed no content, by id; not paused ones."""
-        query = live_pages(PAGE, tag=tag, source=source)
-        query = query.where(~pages.c.paused, LAST_OUTCOME.not_in(LOOK_NAMES))
+        query = restrict_to_live(PAGE_QUERY, tag=tag, source=source)
+        query = query.where(~pages.c.paused, LAST_OUTCOME.not_in(LOOK_OUTCOME_NAMES))
         with self._engine.begin() as connection:
             rows = connection.execute(query.order_by(pages.c.id)).all()
-            return to_pages(connection, rows)
+            return read_pages(connection, rows)
 
-    def summaries(self, of_pages: Iterable[Page]) -> Iterator[Summary]:
+    def page_totals(self, of_pages: Iterable[Page]) -> Iterator[PageTotals]:
         """Yield the totals of pages, in the order in which the pages come."""
         waiting = iter(of_pages)
-        while batch := list(islice(waiting, CHUNK)):
+        while batch := list(islice(waiting, CHUNK_SIZE)):
             yield from self._summaries(batch)
 
-    def _summaries(self, batch: Sequence[Page]) -> list[Summary]:
+    def _summaries(self, batch: Sequence[Page]) -> list[PageTotals]:
         ids = [page.id for page in batch]
         with self._engine.begin() as connection:
             rows = connection.execute(SUMMARY, {"ids": ids}).all()
@@ -140,6 +140,8 @@ def _count(column: ColumnElement[Any], *where: ColumnElement[bool]) -> ScalarSel
     return select(func.count(column)).where(*where).scalar_subquery()
 
 
-def _summary(page: Page, *totals: Any) -> Summary:
+def _summary(page: Page, *totals: Any) -> PageTotals:
     number, looks, changed, last_look, last_change = totals
-    return Summary(page, number, looks, changed, moment(last_look), moment(last_change))
+    return PageTotals(
+        page, number, looks, changed, optional_time(last_look), optional_time(last_change)
+    )

@@ -6,27 +6,27 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, select, update
 
 from freshet.archive.catalog.schema import bad_rows, hosts, pages, visits
-from freshet.archive.catalog.sql.pages import PAGE, to_pages
-from freshet.archive.catalog.sql.store import Store, chunks
-from freshet.core.redaction import without_user_info
+from freshet.archive.catalog.sql.pages import PAGE_QUERY, read_pages
+from freshet.archive.catalog.sql.store import TableStore, split_chunks
+from freshet.core.redaction import redact_user_info
 from freshet.core.types import Page
 
 
-class UserInfoTables(Store):
+class UserInfoTables(TableStore):
     """The columns of the catalog that may hold a user name and password."""
 
-    def pages_with_user_info(self, *, removed: bool) -> list[Page]:
+    def pages_with_user_info(self, *, is_removed: bool) -> list[Page]:
         """Return the pages of all sources whose URL holds a user name or password.
 
         Either those that were removed, or those that were not.
         """
-        is_wanted = pages.c.removed.is_not(None) if removed else pages.c.removed.is_(None)
-        query = PAGE.where(is_wanted, pages.c.url.like("http%://%@%")).order_by(pages.c.id)
+        is_wanted = pages.c.removed.is_not(None) if is_removed else pages.c.removed.is_(None)
+        query = PAGE_QUERY.where(is_wanted, pages.c.url.like("http%://%@%")).order_by(pages.c.id)
         with self._engine.begin() as connection:
-            candidates = to_pages(connection, connection.execute(query).all())
+            candidates = read_pages(connection, connection.execute(query).all())
         return [page for page in candidates if "@" in page.url.split("/", 3)[2]]
 
-    def rename(self, page_id: int, url: str) -> bool:
+    def set_page_url(self, page_id: int, url: str) -> bool:
         """Give a page another URL; False where a page of its source has that one already."""
         source = select(pages.c.source).where(pages.c.id == page_id).scalar_subquery()
         same = select(pages.c.id).where(pages.c.url == url, pages.c.source == source)
@@ -36,10 +36,10 @@ class UserInfoTables(Store):
             connection.execute(update(pages).where(pages.c.id == page_id).values(url=url))
         return True
 
-    def blank_user_info(self, page_ids: Sequence[int]) -> None:
+    def redact_user_info(self, page_ids: Sequence[int]) -> None:
         """Blank passwords in what is said of these pages' visits, of hosts and of bad rows."""
         with self._writing.begin() as connection:
-            for piece in chunks(page_ids):
+            for piece in split_chunks(page_ids):
                 _blank(connection, visits, visits.c.id, visits.c.why, visits.c.page_id.in_(piece))
             _blank(connection, hosts, hosts.c.host, hosts.c.robots)
             _blank(connection, bad_rows, bad_rows.c.id, bad_rows.c.place)
@@ -56,4 +56,4 @@ def _blank(
     query = select(key, text).where(text.like("%@%"), *conditions)
     for identity, said in connection.execute(query).all():
         change = update(table).where(key == identity)
-        connection.execute(change.values({text.name: without_user_info(said)}))
+        connection.execute(change.values({text.name: redact_user_info(said)}))

@@ -15,7 +15,7 @@ from sqlalchemy import (
     update,
 )
 
-from freshet.archive.catalog.rows import ArchiveFile, Entry
+from freshet.archive.catalog.rows import ArchiveFile, VisitEntry
 from freshet.archive.catalog.schema import changes, facts, files, link_events, pages, visits
 from freshet.archive.catalog.sql.columns import (
     change_columns,
@@ -24,11 +24,11 @@ from freshet.archive.catalog.sql.columns import (
     location_columns,
     visit_columns,
 )
-from freshet.archive.catalog.sql.reading import VISIT, to_visit
-from freshet.archive.catalog.sql.rounds import settle_samples
-from freshet.archive.catalog.sql.store import Insertion, Lookup, Store, chunks
+from freshet.archive.catalog.sql.reading import VISIT_QUERY, read_visit
+from freshet.archive.catalog.sql.rounds import record_samples
+from freshet.archive.catalog.sql.store import BulkInsert, KeyLookup, TableStore, split_chunks
 from freshet.core.errors import UsageError
-from freshet.core.types import Location, Visit
+from freshet.core.types import RecordLocation, Visit
 
 RECORD_ORDER = (visits.c.offset, visits.c.id)
 MOVE = (
@@ -39,58 +39,58 @@ MOVE = (
 VISITS_AT_ONCE = 1000
 
 
-class VisitTables(Store):
+class VisitTables(TableStore):
     """The tables visits, changes, facts, link_events and files, as they are written."""
 
     @cached_property
-    def _insert_visits(self) -> Insertion:
-        return Insertion(visits, self._engine)
+    def _insert_visits(self) -> BulkInsert:
+        return BulkInsert(visits, self._engine)
 
     @cached_property
-    def _insert_changes(self) -> Insertion:
-        return Insertion(changes, self._engine)
+    def _insert_changes(self) -> BulkInsert:
+        return BulkInsert(changes, self._engine)
 
     @cached_property
-    def _insert_facts(self) -> Insertion:
-        return Insertion(facts, self._engine)
+    def _insert_facts(self) -> BulkInsert:
+        return BulkInsert(facts, self._engine)
 
     @cached_property
-    def _insert_links(self) -> Insertion:
-        return Insertion(link_events, self._engine)
+    def _insert_links(self) -> BulkInsert:
+        return BulkInsert(link_events, self._engine)
 
     @cached_property
-    def _ids_of_uids(self) -> Lookup:
-        return Lookup(select(visits.c.uid, visits.c.id), visits.c.uid, self._engine)
+    def _ids_of_uids(self) -> KeyLookup:
+        return KeyLookup(select(visits.c.uid, visits.c.id), visits.c.uid, self._engine)
 
     @cached_property
-    def _sources_of_uids(self) -> Lookup:
+    def _sources_of_uids(self) -> KeyLookup:
         query = select(visits.c.uid, pages.c.source).join_from(visits, pages)
-        return Lookup(query, visits.c.uid, self._engine)
+        return KeyLookup(query, visits.c.uid, self._engine)
 
     @cached_property
-    def _ids_of_names(self) -> Lookup:
-        return Lookup(select(files.c.name, files.c.id), files.c.name, self._engine)
+    def _ids_of_names(self) -> KeyLookup:
+        return KeyLookup(select(files.c.name, files.c.id), files.c.name, self._engine)
 
-    def known(self, uids: Sequence[bytes]) -> set[bytes]:
+    def stored_uids(self, uids: Sequence[bytes]) -> set[bytes]:
         """Return those uids whose visits are in the catalog."""
         with self._engine.begin() as connection:
             return {uid for uid, _ in self._ids_of_uids.run(connection, uids)}
 
-    def sources_of(self, uids: Sequence[bytes]) -> dict[bytes, str]:
+    def sources_by_uid(self, uids: Sequence[bytes]) -> dict[bytes, str]:
         """Return the source of the page of each visit that is in the catalog, by the uid."""
         with self._engine.begin() as connection:
             return dict(self._sources_of_uids.run(connection, uids))
 
-    def append(self, entries: Sequence[Entry], *, unknown: bool = False) -> list[int]:
+    def append_visits(self, entries: Sequence[VisitEntry], *, all_new: bool = False) -> list[int]:
         """Write visits and all that belongs to them at once; return their ids in order.
 
-        A visit whose uid is already there is left as it is, and its id returned; ``unknown`` says
+        A visit whose uid is already there is left as it is, and its id returned; ``all_new`` says
         that the caller has looked and none is. A page that was visited is no longer lent to a
         worker, nor asked for.
         """
         uids = [entry.visit.uid for entry in entries]
         compared = [entry.since for entry in entries if isinstance(entry.since, bytes)]
-        asked = compared if unknown else [*uids, *compared]
+        asked = compared if all_new else [*uids, *compared]
         with self._writing.begin() as connection:
             ids: dict[bytes, int] = dict(self._ids_of_uids.run(connection, asked))
             fresh = _first_of_each([entry for entry in entries if entry.visit.uid not in ids])
@@ -99,11 +99,11 @@ class VisitTables(Store):
                 ids.update(zip(fresh, numbers, strict=True))
                 self._write(connection, list(fresh.values()), ids)
                 visited = [(ids[uid], entry.visit.page) for uid, entry in fresh.items()]
-                settle_samples(connection, visited)
+                record_samples(connection, visited)
         return [ids[uid] for uid in uids]
 
     def _write(
-        self, connection: Connection, entries: Sequence[Entry], ids: Mapping[bytes, int]
+        self, connection: Connection, entries: Sequence[VisitEntry], ids: Mapping[bytes, int]
     ) -> None:
         named = {entry.visit.location.file for entry in entries if entry.visit.location}
         file_ids = self._file_ids(connection, named)
@@ -111,13 +111,13 @@ class VisitTables(Store):
         self._write_findings(connection, entries, ids)
 
     def _write_findings(
-        self, connection: Connection, entries: Sequence[Entry], ids: Mapping[bytes, int]
+        self, connection: Connection, entries: Sequence[VisitEntry], ids: Mapping[bytes, int]
     ) -> None:
         self._insert_changes.run(connection, change_columns(entries, ids))
         self._insert_facts.run(connection, fact_columns(entries, ids))
         self._insert_links.run(connection, link_columns(entries, ids))
 
-    def replace_changes(self, entries: Sequence[Entry]) -> None:
+    def replace_changes(self, entries: Sequence[VisitEntry]) -> None:
         """Replace what was measured of visits already there; views and links only where given."""
         ids = {entry.visit.uid: _known_id(entry.visit) for entry in entries}
         viewed = [ids[entry.visit.uid] for entry in entries if entry.view]
@@ -130,7 +130,7 @@ class VisitTables(Store):
             ids |= dict(self._ids_of_uids.run(connection, compared))
             self._write_findings(connection, entries, ids)
 
-    def set_locations(self, locations: Mapping[int, Location | None]) -> None:
+    def set_locations(self, locations: Mapping[int, RecordLocation | None]) -> None:
         """Say where the records of visits lie now; None when their bytes are no longer kept."""
         with self._writing.begin() as connection:
             named = {location.file for location in locations.values() if location}
@@ -141,13 +141,13 @@ class VisitTables(Store):
             if rows:
                 connection.execute(MOVE, rows)
 
-    def files(self) -> list[ArchiveFile]:
+    def archive_files(self) -> list[ArchiveFile]:
         """Return the files of the archive in the order in which they were added."""
         query = select(files.c.id, files.c.name, files.c.source).order_by(files.c.id)
         with self._engine.begin() as connection:
             return [ArchiveFile(*row) for row in connection.execute(query)]
 
-    def file_ends(self) -> dict[str, int]:
+    def archive_file_ends(self) -> dict[str, int]:
         """Return for each file that rows point to where the last of their records ends."""
         end = func.max(visits.c.offset + visits.c.length)
         joined = visits.join(files, files.c.id == visits.c.file_id)
@@ -155,21 +155,23 @@ class VisitTables(Store):
         with self._engine.begin() as connection:
             return {name: int(last) for name, last in connection.execute(query)}
 
-    def payload_visits(self, digest: bytes, size: int) -> list[Visit]:
+    def visits_with_payload(self, digest: bytes, size: int) -> list[Visit]:
         """Return all visits, of any page, that brought these bytes and whose records are kept."""
-        same = VISIT.where(visits.c.digest == digest, visits.c.size == size)
+        same = VISIT_QUERY.where(visits.c.digest == digest, visits.c.size == size)
         query = same.where(visits.c.file_id.is_not(None)).order_by(visits.c.id)
         with self._engine.begin() as connection:
-            return [to_visit(row) for row in connection.execute(query)]
+            return [read_visit(row) for row in connection.execute(query)]
 
     def visits_in_file(self, name: str) -> Iterator[Visit]:
         """Yield the visits whose records lie in a file, in the order of their offsets."""
-        query = VISIT.where(files.c.name == name).order_by(*RECORD_ORDER).limit(VISITS_AT_ONCE)
+        query = (
+            VISIT_QUERY.where(files.c.name == name).order_by(*RECORD_ORDER).limit(VISITS_AT_ONCE)
+        )
         last = (-1, 0)
         while True:
             with self._engine.begin() as connection:
                 rows = connection.execute(query.where(tuple_(*RECORD_ORDER) > last)).all()
-            found = [to_visit(row) for row in rows]
+            found = [read_visit(row) for row in rows]
             yield from found
             if len(found) < VISITS_AT_ONCE:
                 return
@@ -185,15 +187,15 @@ class VisitTables(Store):
         return ids
 
 
-def _first_of_each(entries: Sequence[Entry]) -> dict[bytes, Entry]:
-    first: dict[bytes, Entry] = {}
+def _first_of_each(entries: Sequence[VisitEntry]) -> dict[bytes, VisitEntry]:
+    first: dict[bytes, VisitEntry] = {}
     for entry in entries:
         first.setdefault(entry.visit.uid, entry)
     return first
 
 
 def _forget(connection: Connection, table: Table, visit_ids: Sequence[int]) -> None:
-    for piece in chunks(visit_ids):
+    for piece in split_chunks(visit_ids):
         connection.execute(delete(table).where(table.c.visit_id.in_(piece)))
 
 

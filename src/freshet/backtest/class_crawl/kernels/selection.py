@@ -3,27 +3,27 @@
 import numpy as np
 from numba import njit
 
-from freshet.backtest.class_crawl.tables import COUNT, Classes, Ints, Visited
-from freshet.core.tie_break import LOTS
-from freshet.core.types import Floats
-from freshet.formula.kernels import scrambled
+from freshet.backtest.class_crawl.tables import CLASS_COUNT, ClassVisits, HistoryClasses, Ints
+from freshet.core.tie_break import TIE_BREAK_RANGE
+from freshet.core.types import FloatArray
+from freshet.formula.kernels import splitmix64
 
 _U = np.uint64
 _HIGHEST_LOT, _MARGIN = 2**64 - 1, 5.0
 
 
 @njit(cache=True, nogil=True)
-def everything(classes: Classes) -> Visited:
+def select_all(classes: HistoryClasses) -> ClassVisits:
     """Choose all members of all classes."""
-    count = classes.counts[COUNT]
+    count = classes.counts[CLASS_COUNT]
     sizes = classes.ends[:count] - classes.starts[:count]
-    return Visited(np.arange(count), sizes, np.zeros(count, np.int64))
+    return ClassVisits(np.arange(count), sizes, np.zeros(count, np.int64))
 
 
 @njit(cache=True, nogil=True)
-def best(classes: Classes, k: int, key: np.uint64) -> Visited:
+def select_best(classes: HistoryClasses, k: int, key: np.uint64) -> ClassVisits:
     """Choose the k members of the highest scores, and put those of a class in front."""
-    count = classes.counts[COUNT]
+    count = classes.counts[CLASS_COUNT]
     scores, sizes = classes.scores[:count], classes.ends[:count] - classes.starts[:count]
     cut, missing = _cut_at(scores.copy(), sizes.copy(), k)
     which, taken, chosen, level = np.empty(count, np.int64), np.empty(count, np.int64), 0, 0
@@ -36,11 +36,11 @@ def best(classes: Classes, k: int, key: np.uint64) -> Visited:
         places = _drawn(classes, which[:chosen], cut, missing, key)
         _take_in_front(classes, which[:chosen], taken, cut, places)
         chosen = _without_idle(which, taken, chosen)
-    return Visited(which[:chosen], taken[:chosen], np.zeros(chosen, np.int64))
+    return ClassVisits(which[:chosen], taken[:chosen], np.zeros(chosen, np.int64))
 
 
 @njit(cache=True, nogil=True)
-def _cut_at(scores: Floats, sizes: Ints, k: int) -> tuple[float, int]:
+def _cut_at(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
     """Return the score at which k members are reached, and how many of that score are needed.
 
     Both arrays are put into another order: the part that holds the cut grows smaller and smaller.
@@ -60,7 +60,7 @@ def _cut_at(scores: Floats, sizes: Ints, k: int) -> tuple[float, int]:
 
 @njit(cache=True, nogil=True)
 def _parted(
-    scores: Floats, sizes: Ints, low: int, high: int, pivot: float
+    scores: FloatArray, sizes: Ints, low: int, high: int, pivot: float
 ) -> tuple[int, int, int, int]:
     """Put scores above the pivot first and those below it last.
 
@@ -91,7 +91,7 @@ def _middle(one: float, two: float, three: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _drawn(classes: Classes, which: Ints, cut: float, k: int, key: np.uint64) -> Ints:
+def _drawn(classes: HistoryClasses, which: Ints, cut: float, k: int, key: np.uint64) -> Ints:
     """Return the places, in order, of the k members at the cut that draw the lowest lots.
 
     Lots are spread evenly, so that nearly always little more than k of them are looked at twice.
@@ -101,10 +101,10 @@ def _drawn(classes: Classes, which: Ints, cut: float, k: int, key: np.uint64) ->
     lots, places = np.empty(size, np.uint64), np.empty(size, np.int64)
     share, found = (k + _MARGIN * np.sqrt(k) + _MARGIN) / size, 0
     while found < k:
-        bound, found = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * LOTS), 0
+        bound, found = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * TIE_BREAK_RANGE), 0
         for place in level:
             for member in range(classes.starts[place], classes.ends[place]):
-                lot = scrambled(_U(classes.members[member]) + key)
+                lot = splitmix64(_U(classes.members[member]) + key)
                 lots[found], places[found] = lot, member
                 found += 1 if lot <= bound else 0
         share *= 2.0
@@ -114,7 +114,9 @@ def _drawn(classes: Classes, which: Ints, cut: float, k: int, key: np.uint64) ->
 
 
 @njit(cache=True, nogil=True)
-def _take_in_front(classes: Classes, which: Ints, taken: Ints, cut: float, places: Ints) -> None:
+def _take_in_front(
+    classes: HistoryClasses, which: Ints, taken: Ints, cut: float, places: Ints
+) -> None:
     """Put the members at these places, which are in order, in front of their classes."""
     members, at = classes.members, 0
     for place in range(len(which)):
@@ -141,10 +143,14 @@ def _without_idle(which: Ints, taken: Ints, count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def gain(scores: Floats, visited: Visited, gains: Floats) -> float:
+def discounted_gain(scores: FloatArray, visited: ClassVisits, gains: FloatArray) -> float:
     """Return the discounted gain of the finds, in the mean over the order of equal scores."""
-    order = np.argsort(-scores[visited.which])
-    which, taken, found = visited.which[order], visited.taken[order], visited.found[order]
+    order = np.argsort(-scores[visited.class_indices])
+    which, taken, found = (
+        visited.class_indices[order],
+        visited.visit_counts[order],
+        visited.change_counts[order],
+    )
     total, reached, place = 0.0, 0, 0
     while place < len(which):
         score, size, hits = scores[which[place]], 0, 0

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, progress, say, size
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, format_size, print_json, print_text, progress_bar
 from freshet.collection.backup import back_up
 from freshet.record.store import CollectionStore
 
@@ -22,18 +22,22 @@ def backup(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Backup folder: new, empty, or an earlier backup.")
     ],
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Copy the collection into a backup folder, also during a crawl."""
     with (
         CollectionStore.open(collection) as opened,
-        progress("copying files", quiet=as_json) as bar,
+        progress_bar("copying files", quiet=as_json) as bar,
     ):
         summary = back_up(opened, folder, progress=bar)
     if as_json:
         print_json(summary)
         return
-    copied = f"{counted(summary.copied_files, 'file')} copied ({size(summary.copied_bytes)})"
-    say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}; {copied}.")
-    say(f"'freshet restore {folder} NEW' makes a collection from it.")
+    copied = (
+        f"{format_count(summary.copied_files, 'file')} copied ({format_size(summary.copied_bytes)})"
+    )
+    print_text(
+        f"{folder}: {format_count(summary.files, 'file')}, {format_size(summary.bytes)}; {copied}."
+    )
+    print_text(f"'freshet restore {folder} NEW' makes a collection from it.")

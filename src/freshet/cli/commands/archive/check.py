@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, progress, say, warn
-from freshet.collection.check import Report, repair
-from freshet.collection.check import check as check_collection
-from freshet.core.errors import Damaged
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.collection.check import CheckReport, repair_collection
+from freshet.collection.check import check_collection as check_collection
+from freshet.core.errors import DamagedError
 from freshet.record.store import CollectionStore
 
 app = new_app()
@@ -19,28 +19,28 @@ app = new_app()
 @app.command()
 def check(
     mend: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Verify every record and row; --repair mends what can be."""
     with (
-        CollectionStore.open(collection, anew=mend) as opened,
-        progress("check", quiet=as_json) as shown,
+        CollectionStore.open(collection, create_catalog=mend) as opened,
+        progress_bar("check", quiet=as_json) as shown,
     ):
-        report = (repair if mend else check_collection)(opened, progress=shown)
+        report = (repair_collection if mend else check_collection)(opened, progress=shown)
     if as_json:
         print_json(report)
     else:
         _print(report)
     if not report.is_sound:
-        raise typer.Exit(Damaged.exit_code)
+        raise typer.Exit(DamagedError.exit_code)
 
 
-def _print(report: Report) -> None:
+def _print(report: CheckReport) -> None:
     for line in (*report.mended, *report.notes):
-        say(line)
+        print_text(line)
     for problem in report.problems:
-        warn(str(problem))
-    verdict = "sound" if report.is_sound else counted(len(report.problems), "problem")
+        print_warning(str(problem))
+    verdict = "sound" if report.is_sound else format_count(len(report.problems), "problem")
     seen = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
-    say(f"{', '.join(counted(number, noun) for number, noun in seen)}: {verdict}")
+    print_text(f"{', '.join(format_count(number, noun) for number, noun in seen)}: {verdict}")

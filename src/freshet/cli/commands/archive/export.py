@@ -10,47 +10,49 @@ from typing import Annotated
 
 import typer
 
-from freshet.backtest.trace_formats.saved_trace import require_new, save
+from freshet.backtest.trace_formats.saved_trace import require_new_folder, save_trace
 from freshet.cli import trace_options
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, say
-from freshet.collection.exports import export as export_table
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text
+from freshet.collection.exports import export_table as export_table
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
 
 app = new_app()
 
 
-class Table(StrEnum):
+class ExportTable(StrEnum):
     """Which table to write."""
 
     VISITS = "visits"
     CHANGES = "changes"
 
 
-To = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
-Part = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only this import.")]
+OutputFileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
+ImportSourceOption = Annotated[
+    str | None, typer.Option("--source", metavar="NAME", help="Only this import.")
+]
 
 
 @app.command("parquet")
 def export_parquet(
-    path: To,
+    path: OutputFileArgument,
     table: Annotated[
-        Table, typer.Option(metavar="TABLE", help="Which: visits or changes.")
-    ] = Table.VISITS,
-    source: Part = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+        ExportTable, typer.Option(metavar="TABLE", help="Which: visits or changes.")
+    ] = ExportTable.VISITS,
+    source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Write visits or changes as Parquet."""
-    kind = "parquet" if table is Table.VISITS else "changes"
+    kind = "parquet" if table is ExportTable.VISITS else "changes"
     _export(kind, path, source, collection, as_json)
 
 
 @app.command("csv")
 def export_csv(
-    path: To, source: Part = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: OutputFileArgument, source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Write changes as CSV: page, time, changed, new_links."""
     _export("csv", path, source, collection, as_json)
@@ -58,8 +60,8 @@ def export_csv(
 
 @app.command("cdxj")
 def export_cdxj(
-    path: To, source: Part = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: OutputFileArgument, source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Write an index of the archive's records as CDXJ."""
     _export("cdxj", path, source, collection, as_json)
@@ -67,8 +69,8 @@ def export_cdxj(
 
 @app.command("wacz")
 def export_wacz(
-    path: To, source: Part = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: OutputFileArgument, source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Write the archive, its index and its pages as one WACZ file."""
     _export("wacz", path, source, collection, as_json)
@@ -83,28 +85,28 @@ def export_trace(
         Path | None,
         typer.Option("--from", metavar="TRACE", help="Recorded pages; else the collection's."),
     ] = None,
-    form: trace_options.Form = "",
-    trace: trace_options.TraceName = "",
-    impute: trace_options.Impute = None,
-    known: trace_options.LeastKnown = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    form: trace_options.TraceFormatOption = "",
+    trace: trace_options.TraceNameOption = "",
+    impute: trace_options.ImputeOption = None,
+    known: trace_options.MinKnownOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Write which page changed on which day, as a trace to back-test policies on."""
-    require_new(folder)
+    require_new_folder(folder)
     if form and where is None:
         raise UsageError(f"--format {form}: say with --from what has that form")
-    found = trace_options.opened(
+    found = trace_options.open_trace_with_progress(
         where or collection, form=form if where else "catalog", name=trace, impute=impute,
         quiet=as_json, least_known=known,
     )  # fmt: skip
-    save(found, folder)
+    save_trace(found, folder)
     pages, cycles = len(found.pages), found.cycles
     if as_json:
         print_json({"folder": folder, "trace": found.name, "pages": pages, "cycles": cycles})
     else:
-        size = f"{counted(pages, 'page')} and {counted(cycles, 'cycle')}"
-        say(f"Wrote the trace {found.name} of {size} to {folder}.")
+        size = f"{format_count(pages, 'page')} and {format_count(cycles, 'cycle')}"
+        print_text(f"Wrote the trace {found.name} of {size} to {folder}.")
 
 
 def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bool) -> None:
@@ -115,4 +117,4 @@ def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bo
     if as_json:
         print_json({"file": path, "rows": rows})
     else:
-        say(f"Wrote {counted(rows, 'row')} to {path}.")
+        print_text(f"Wrote {format_count(rows, 'row')} to {path}.")

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freshet.cli.interrupts import stoppable
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, progress, say, warn
-from freshet.core.errors import BadInput
-from freshet.record.archive_writer import refuse_a_second
+from freshet.cli.interrupts import interruptible
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.core.errors import BadInputError
+from freshet.record.archive_writer import refuse_second_writer
 
 if TYPE_CHECKING:
-    from freshet.collection.imports import Imported
+    from freshet.collection.imports import ImportSummary
 
 app = new_app()
 
-From = Annotated[Path, typer.Argument(metavar="PATH", help="What to import.")]
+InputPathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="What to import.")]
 
 
 def _source(default: str) -> Any:
@@ -35,16 +35,18 @@ def _source(default: str) -> Any:
     )
 
 
-InWarc = Annotated[str | None, _source("warc")]
-InNamed = Annotated[str | None, _source("the name of the file or folder")]
-InBing = Annotated[str | None, _source("bing")]
-InParquet = Annotated[str | None, _source("the part that a row names, else the file's name")]
+WarcSourceOption = Annotated[str | None, _source("warc")]
+NamedSourceOption = Annotated[str | None, _source("the name of the file or folder")]
+BingSourceOption = Annotated[str | None, _source("bing")]
+ParquetSourceOption = Annotated[
+    str | None, _source("the part that a row names, else the file's name")
+]
 
 
 @app.command("warc")
 def import_warc(
-    path: From, source: InWarc = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: InputPathArgument, source: WarcSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Import WARC or ARC files, a file or a folder, byte for byte."""
     _bring("warc", path, collection, as_json, source=source)
@@ -52,8 +54,8 @@ def import_warc(
 
 @app.command("wacz")
 def import_wacz(
-    path: From, source: InWarc = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: InputPathArgument, source: WarcSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Import a WACZ file: the WARC files in it, after their digests are checked."""
     _bring("wacz", path, collection, as_json, source=source)
@@ -61,14 +63,14 @@ def import_wacz(
 
 @app.command("git")
 def import_git(
-    path: From,
-    source: InNamed = None,
+    path: InputPathArgument,
+    source: NamedSourceOption = None,
     ref: Annotated[str, typer.Option(metavar="REF", help="The branch or commit to read.")] = "HEAD",
     paths: Annotated[
         list[str] | None, typer.Option(metavar="GLOB", help="Only files like this; repeats.")
     ] = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Import a repository: each file a page, each commit a version."""
     _bring("git", path, collection, as_json, source=source, ref=ref, paths=tuple(paths or ()))
@@ -76,8 +78,8 @@ def import_git(
 
 @app.command("csv")
 def import_csv(
-    path: From, source: InNamed = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: InputPathArgument, source: NamedSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Import observations: columns page, time, changed[, new_links]."""
     _bring("csv", path, collection, as_json, source=source)
@@ -85,14 +87,14 @@ def import_csv(
 
 @app.command("bing")
 def import_bing(
-    path: From,
-    source: InBing = None,
+    path: InputPathArgument,
+    source: BingSourceOption = None,
     start: Annotated[
         datetime | None,
         typer.Option(metavar="TIME", help="When the data collection began (UTC): 2017-06-01."),
     ] = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Import the public Bing crawl data: a folder with three TSV files."""
     options = {} if start is None else {"start": start.replace(tzinfo=UTC)}
@@ -101,42 +103,44 @@ def import_bing(
 
 @app.command("parquet")
 def import_parquet(
-    path: From, source: InParquet = None,
-    collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False,
+    path: InputPathArgument, source: ParquetSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Import versions or observations from a Parquet file."""
     _bring("parquet", path, collection, as_json, source=source)
 
 
 def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
-    refuse_a_second(folder)
-    from freshet.collection.imports import bring
+    refuse_second_writer(folder)
+    from freshet.collection.imports import import_history
     from freshet.record.store import CollectionStore  # takes a second to load
 
     with (
         CollectionStore.open(folder) as opened,
-        progress(f"{kind} {path.name}", quiet=as_json) as shown,
-        stoppable(shown) as go_on,
+        progress_bar(f"{kind} {path.name}", quiet=as_json) as shown,
+        interruptible(shown) as go_on,
     ):
-        found = bring(opened, kind, path, progress=go_on, **options)
+        found = import_history(opened, kind, path, progress=go_on, **options)
     if as_json:
         print_json(found)
     else:
         _print(found)
     if found.bad:
-        raise typer.Exit(BadInput.exit_code)
+        raise typer.Exit(BadInputError.exit_code)
 
 
-def _print(found: "Imported") -> None:
-    say(f"Imported {counted(found.visits, 'visit')}; {found.already_there:,} were there already.")
+def _print(found: "ImportSummary") -> None:
+    print_text(
+        f"Imported {format_count(found.visits, 'visit')}; {found.already_there:,} were there already."
+    )
     for source, number in found.other_sources.items():
         where = f"in source {source}" if source else "among the live pages"
-        say(f"{number:,} of them are {where}: a visit is kept once, in its first source.")
+        print_text(f"{number:,} of them are {where}: a visit is kept once, in its first source.")
     for note in found.notes:
-        say(note)
+        print_text(note)
     if found.bad:
-        warn(f"{counted(found.bad, 'row')} could not be taken:")
+        print_warning(f"{format_count(found.bad, 'row')} could not be taken:")
         for row in found.bad_rows:
-            warn(f"  {row.place}: {row.why}")
+            print_warning(f"  {row.place}: {row.why}")
         if found.bad > len(found.bad_rows):
-            warn(f"  … 'freshet status --bad {found.number}' lists all of them")
+            print_warning(f"  … 'freshet status --bad {found.number}' lists all of them")

@@ -6,11 +6,18 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
-from freshet.cli.output import counted, print_json, say
-from freshet.cli.page_selection import chosen_pages
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    SourceOption,
+    TagOption,
+    new_app,
+)
+from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.page_selection import select_pages
 from freshet.core.errors import UsageError
-from freshet.record.remeasure_pages import measure_again
+from freshet.record.remeasure_pages import remeasure_pages
 from freshet.record.store import CollectionStore
 
 app = new_app()
@@ -22,19 +29,19 @@ def measure(
         list[str] | None, typer.Argument(metavar="URL", help="The pages; else all.")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Replace what was measured.")] = False,
-    tag: Tag = "",
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    tag: TagOption = "",
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure stored versions again."""
     if not again:
         raise UsageError("new visits are measured as they come; say --again to measure old ones")
     everything = not urls and not tag and source is None
     with CollectionStore.open(collection) as opened:
-        pages = opened.pages() if everything else chosen_pages(opened, urls, tag, source)
-        measured = measure_again(opened, pages)
+        pages = opened.pages() if everything else select_pages(opened, urls, tag, source)
+        measured = remeasure_pages(opened, pages)
     if as_json:
         print_json({"measured": measured})
     else:
-        say(f"Measured {counted(measured, 'visit')} again.")
+        print_text(f"Measured {format_count(measured, 'visit')} again.")

@@ -9,10 +9,17 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Yes, new_app
-from freshet.cli.output import counted, print_json, say, size
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    SourceOption,
+    YesOption,
+    new_app,
+)
+from freshet.cli.output import format_count, format_size, print_json, print_text
 from freshet.cli.page_selection import confirm
-from freshet.collection.prune import Thinning
+from freshet.collection.prune import PruneSummary
 from freshet.collection.prune import prune as prune_versions
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
@@ -31,11 +38,11 @@ def prune(
     keep: Annotated[
         str, typer.Option(metavar="PERIOD", help="Keep the last of each day, week, month or year.")
     ] = "month",
-    source: Source = None,
+    source: SourceOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    yes: Yes = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    yes: YesOption = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Thin old versions, never silently."""
     age = _age(older_than)
@@ -47,13 +54,15 @@ def prune(
     if as_json:
         print_json(done)
     else:
-        say(_sentence(done) + ("" if dry_run else f" Freed {size(done.freed_bytes)}."))
+        print_text(
+            _sentence(done) + ("" if dry_run else f" Freed {format_size(done.freed_bytes)}.")
+        )
 
 
-def _sentence(plan: Thinning) -> str:
+def _sentence(plan: PruneSummary) -> str:
     """Say what goes."""
-    versions, pages = counted(plan.versions, "version"), counted(plan.pages, "page")
-    return f"The bytes of {versions} of {pages} go ({size(plan.stored_bytes)})."
+    versions, pages = format_count(plan.versions, "version"), format_count(plan.pages, "page")
+    return f"The bytes of {versions} of {pages} go ({format_size(plan.stored_bytes)})."
 
 
 def _age(text: str) -> timedelta:

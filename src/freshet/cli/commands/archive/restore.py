@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, print_json, progress, say, size
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import format_count, format_size, print_json, print_text, progress_bar
 from freshet.collection.backup import restore as restore_backup
-from freshet.core.local_time import to_second
+from freshet.core.local_time import format_to_second
 
 app = new_app()
 
@@ -20,15 +20,19 @@ app = new_app()
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="Folder of 'freshet backup'.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="New folder for the collection.")],
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make a collection from a backup."""
-    with progress("restoring bytes", quiet=as_json) as bar:
+    with progress_bar("restoring bytes", quiet=as_json) as bar:
         summary = restore_backup(backup, folder, progress=bar)
     if as_json:
         print_json(summary)
         return
-    moment = to_second(summary.made)
-    say(f"{folder}: {counted(summary.files, 'file')}, {size(summary.bytes)}, as of {moment}.")
+    moment = format_to_second(summary.made)
+    print_text(
+        f"{folder}: {format_count(summary.files, 'file')}, {format_size(summary.bytes)}, as of {moment}."
+    )
     for item in filter(lambda mended: mended.adopted, summary.mended):
-        say(f"  {item.file}: {counted(item.adopted, 'newer record')} added to the catalog")
+        print_text(
+            f"  {item.file}: {format_count(item.adopted, 'newer record')} added to the catalog"
+        )

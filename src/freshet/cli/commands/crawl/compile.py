@@ -8,25 +8,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from freshet.cli.compile_notice import announce_compiling
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, print_json, progress, say
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text, progress_bar
 from freshet.collection.compile import compile_functions
-from freshet.core.clock import stopwatch
+from freshet.core.clock import monotonic_seconds
 
 app = new_app()
 
 
 @app.command("compile")
-def compile_ahead(as_json: AsJson = False) -> None:
+def compile_ahead(as_json: JsonOption = False) -> None:
     """Compile what a crawl needs now, instead of at its first use."""
-    counter, began = announce_compiling(), stopwatch()
+    counter, began = announce_compiling(), monotonic_seconds()
     before = counter.count
-    with TemporaryDirectory() as folder, progress("compiling", quiet=as_json) as report:
+    with TemporaryDirectory() as folder, progress_bar("compiling", quiet=as_json) as report:
         compile_functions(Path(folder) / "collection", report=report)
-    functions, seconds = counter.count - before, stopwatch() - began
+    functions, seconds = counter.count - before, monotonic_seconds() - began
     if as_json:
         print_json({"functions": functions, "seconds": round(seconds, 1)})
     elif functions:
-        say(f"Compiled {counted(functions, 'function')} in {seconds:.0f} s.")
+        print_text(f"Compiled {format_count(functions, 'function')} in {seconds:.0f} s.")
     else:
-        say("Everything is compiled already.")
+        print_text("Everything is compiled already.")

@@ -7,19 +7,19 @@ to do about anything that is wrong.
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table
-from freshet.collection.doctor import examine
-from freshet.collection.finding import Finding
+from freshet.collection.doctor import run_doctor
+from freshet.collection.finding import DoctorFinding
 from freshet.core.errors import FreshetError
 
 app = new_app()
 
 
 @app.command()
-def doctor(collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = False) -> None:
+def doctor(collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False) -> None:
     """Look for what is wrong with the set-up."""
-    findings = examine(collection)
+    findings = run_doctor(collection)
     if as_json:
         print_json(findings)
     else:
@@ -28,7 +28,7 @@ def doctor(collection: CollectionDir = DEFAULT_COLLECTION, as_json: AsJson = Fal
         raise typer.Exit(FreshetError.exit_code)
 
 
-def _cells(row: Finding) -> tuple[str, ...]:
+def _cells(row: DoctorFinding) -> tuple[str, ...]:
     return (
         ("ok", row.what, row.found, "") if row.fine else ("WRONG", row.what, row.found, row.remedy)
     )

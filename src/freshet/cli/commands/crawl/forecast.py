@@ -5,11 +5,18 @@ and site. There is no forecast for a page whose last visit showed no content; wh
 way is said instead.
 """
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import print_json, print_table, say
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.page import CollectionPage
-from freshet.core.humanize import span
-from freshet.core.local_time import to_second
+from freshet.core.humanize import duration_text
+from freshet.core.local_time import format_to_second
 from freshet.crawl.forecast import PageForecast
 from freshet.record.store import CollectionStore
 
@@ -18,10 +25,10 @@ app = new_app()
 
 @app.command()
 def forecast(
-    url: PageUrl,
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    url: PageArgument,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show how likely a page is to have changed by when."""
     with CollectionStore.open(collection) as opened:
@@ -34,15 +41,21 @@ def forecast(
 
 
 def _print(found: PageForecast) -> None:
-    seen = "never seen" if found.last_look is None else f"last seen {to_second(found.last_look)}"
-    say(f"{found.page.url}   {seen}")
+    seen = (
+        "never seen"
+        if found.last_look is None
+        else f"last seen {format_to_second(found.last_look)}"
+    )
+    print_text(f"{found.page.url}   {seen}")
     if found.obstacle:
-        say(f"no forecast: {found.obstacle}")
+        print_text(f"no forecast: {found.obstacle}")
         return
     if not found.looks:
-        say("not known yet; the probabilities are those of pages like it")
+        print_text("not known yet; the probabilities are those of pages like it")
     elif found.how_often:
-        say(f"{found.how_often}; {found.changes:,} changes in {found.looks:,} compared looks")
-    rows = [("now" if not each.days else f"in {span(each.days)}", each.by, f"{each.changed:.1%}")
+        print_text(
+            f"{found.how_often}; {found.changes:,} changes in {found.looks:,} compared looks"
+        )
+    rows = [("now" if not each.days else f"in {duration_text(each.days)}", each.by, f"{each.changed:.1%}")
             for each in found.horizons]  # fmt: skip
     print_table(("changed", "by", "probability"), rows)

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import print_json, print_table, say
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.host_report import host_report, reopen_host
 from freshet.record.store import CollectionStore
 
@@ -25,8 +25,8 @@ def host(
     reopen: Annotated[
         bool, typer.Option("--reopen", help="Clear its back-off and a robots.txt that failed.")
     ] = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show how a host is treated; --reopen clears its back-off."""
     with CollectionStore.open(collection) as opened:
@@ -38,4 +38,4 @@ def host(
     print_table(("", ""), report.lines())
     if reopened:
         then = f"{reopened.crawl} takes it up" if reopened.crawl else "the next crawl may ask it"
-        say(f"Reopened {report.host}; {then}.")
+        print_text(f"Reopened {report.host}; {then}.")

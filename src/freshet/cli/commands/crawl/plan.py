@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import print_json, print_table, say
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import print_json, print_table, print_text
 from freshet.core.types import Plan, PlannedVisit
-from freshet.crawl.plan import plan as make_plan
+from freshet.crawl.plan import make_plan as make_plan
 from freshet.record.store import CollectionStore
 
-SHOWN = 20
+DEFAULT_LIMIT = 20
 
 app = new_app()
 
@@ -29,9 +29,9 @@ def plan(
     ] = "",
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="At most so many visits; 0 for a day's budget.")
-    ] = SHOWN,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    ] = DEFAULT_LIMIT,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what would be fetched next, and for what value."""
     with CollectionStore.open(collection) as opened:
@@ -44,12 +44,16 @@ def plan(
 
 
 def _print(found: Plan, *, has_live_pages: bool) -> None:
-    say(f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day")
+    print_text(
+        f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day"
+    )
     if not has_live_pages:
-        say("There are no live pages to visit; 'freshet add URL' adds one.")
+        print_text("There are no live pages to visit; 'freshet add URL' adds one.")
         return
     if not found.choices:
-        say("Nothing can be fetched within a day; 'freshet why URL' says what a page waits for.")
+        print_text(
+            "Nothing can be fetched within a day; 'freshet why URL' says what a page waits for."
+        )
         return
     print_table(("expected", "value", "page", "reason"), map(_cells, found.choices))
 

@@ -14,11 +14,11 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.json_log import logging_to
-from freshet.cli.options import DEFAULT_COLLECTION, CollectionDir, new_app
-from freshet.cli.output import print_json, say
+from freshet.cli.json_log import log_to_file
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, new_app
+from freshet.cli.output import print_json, print_text
 from freshet.core.errors import UsageError
-from freshet.record.archive_writer import refuse_a_second
+from freshet.record.archive_writer import refuse_second_writer
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -49,25 +49,28 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the summary.")] = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
+    collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text, at the end.")
     ] = False,
 ) -> None:
     """Keep the pages fresh, within the budget, until stopped."""
-    seconds = seconds_of(for_) if for_ else None
-    refuse_a_second(collection)
+    seconds = parse_duration(for_) if for_ else None
+    refuse_second_writer(collection)
     from freshet.cli.compile_notice import announce_compiling
-    from freshet.cli.crawl_session import keep_fresh, sum_up  # takes seconds to load
-    from freshet.fetch.recording_loop import Limits
+    from freshet.cli.crawl_session import (  # takes seconds to load
+        print_crawl_summary,
+        run_until_stopped,
+    )
+    from freshet.fetch.recording_loop import CrawlLimits
 
     announce_compiling()
-    tell = silent if quiet or as_json else say
-    with logging_to(log_file):
-        tally, today = keep_fresh(
+    tell = discard_text if quiet or as_json else print_text
+    with log_to_file(log_file):
+        tally, today = run_until_stopped(
             collection,
             budget,
-            Limits(visits, seconds),
+            CrawlLimits(visits, seconds),
             tell,
             metrics_port=metrics_port,
             metrics_address=metrics_address,
@@ -75,13 +78,13 @@ def run(
     if as_json:
         print_json({"crawl": tally, "today": today})
     else:
-        sum_up(tally, today)
+        print_crawl_summary(tally, today)
 
 
-def seconds_of(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Read how long something is to take.
 
-    >>> seconds_of("90s"), seconds_of("2h")
+    >>> parse_duration("90s"), parse_duration("2h")
     (90.0, 7200.0)
     """
     found = re.fullmatch(r"(\d{1,6})([smhd])", text)
@@ -90,5 +93,5 @@ def seconds_of(text: str) -> float:
     return float(int(found[1]) * UNITS[found[2]])
 
 
-def silent(text: str) -> None:
+def discard_text(text: str) -> None:
     """Say nothing."""

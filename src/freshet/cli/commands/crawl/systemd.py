@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json
 from freshet.collection.systemd import CrawlService
 from freshet.core.errors import UsageError
@@ -31,8 +31,8 @@ def systemd(
     metrics_address: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
     ] = "",
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Print a systemd unit that keeps the crawl running."""
     CollectionStore.open(collection).close()

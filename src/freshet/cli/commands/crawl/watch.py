@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from freshet.cli.json_log import logging_to
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, progress, say, warn
-from freshet.cli.page_selection import tag_name
+from freshet.cli.json_log import log_to_file
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.cli.page_selection import parse_tag_name
 from freshet.core.errors import FreshetError
-from freshet.core.local_time import to_second
-from freshet.record.archive_writer import refuse_a_second
+from freshet.core.local_time import format_to_second
+from freshet.record.archive_writer import refuse_second_writer
 
 if TYPE_CHECKING:
-    from freshet.collection.watch import Sighting, SightingNews
-    from freshet.fetch.recording_loop import Tidings
+    from freshet.collection.watch import WatchNews, WatchResult
+    from freshet.fetch.recording_loop import CrawlEvent
 
 WAIT_SECONDS = 60.0
 
@@ -53,20 +53,20 @@ def watch(
     log_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
     ] = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Add pages, fetch them now, and show what to expect."""
-    tags = tuple(tag_name(text) for text in tag or ())
-    refuse_a_second(collection, beside_a_crawl=True)
+    tags = tuple(parse_tag_name(text) for text in tag or ())
+    refuse_second_writer(collection, allow_crawl=True)
     from freshet.cli.compile_notice import announce_compiling
-    from freshet.fetch.run_crawl import crawl
+    from freshet.fetch.run_crawl import run_crawl
     from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
 
     announce_compiling()
-    told = crawl if as_json else partial(crawl, listeners=[_tell_closings])
-    with logging_to(log_file), progress("fetching", quiet=as_json):
-        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget, crawl=told)
+    told = run_crawl if as_json else partial(run_crawl, listeners=[_tell_closings])
+    with log_to_file(log_file), progress_bar("fetching", quiet=as_json):
+        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget, run=told)
     if as_json:
         print_json(found)
     else:
@@ -76,23 +76,23 @@ def watch(
         raise typer.Exit(FreshetError.exit_code)
 
 
-def _tell_closings(tidings: "Tidings") -> None:
-    for closing in tidings.closings:
-        warn(closing.sentence)
+def _tell_closings(tidings: "CrawlEvent") -> None:
+    for closing in tidings.host_closings:
+        print_warning(closing.sentence)
 
 
-def _print(found: "Sighting") -> None:
-    say(found.page.url, "bold")
-    say(f"  {_seen(found)}")
+def _print(found: "WatchResult") -> None:
+    print_text(found.page.url, "bold")
+    print_text(f"  {_seen(found)}")
     if found.news is not None:
-        say(f"  {_news(found.news)}")
+        print_text(f"  {_news(found.news)}")
     if found.visit is None:
         for obstacle in found.why.obstacles:
-            say(f"  {obstacle}")
-    say(f"  {_expected(found)}")
+            print_text(f"  {obstacle}")
+    print_text(f"  {_expected(found)}")
 
 
-def _seen(found: "Sighting") -> str:
+def _seen(found: "WatchResult") -> str:
     """Say what the visit showed."""
     if found.visit is None and found.why.host.closed_until is not None:
         return "not visited, as its host is closed; it stays asked for"
@@ -101,22 +101,22 @@ def _seen(found: "Sighting") -> str:
     outcome = f"{found.visit.outcome}" + (f" ({found.visit.why})" if found.visit.why else "")
     if not found.is_look or found.words is None or found.links is None:
         return outcome
-    shown = f"{counted(found.words, 'word')}, {counted(found.links, 'link')}"
+    shown = f"{format_count(found.words, 'word')}, {format_count(found.links, 'link')}"
     return f"{outcome}: {found.title or 'no title'}; {shown}"
 
 
-def _news(news: "SightingNews") -> str:
+def _news(news: "WatchNews") -> str:
     """Say whether the page changed since the look before, and what is new."""
-    since = to_second(news.since)
+    since = format_to_second(news.since)
     if not news.changed:
         return f"unchanged since {since}"
-    words = f"{counted(news.added, 'word')} added, {news.removed:,} removed"
+    words = f"{format_count(news.added, 'word')} added, {news.removed:,} removed"
     alike = "" if news.dice is None else f", Dice {news.dice:.3f}"
     new = f"; new: {news.snippet}" if news.snippet else ""
     return f"changed since {since}: {words}{alike}{new}"
 
 
-def _expected(found: "Sighting") -> str:
+def _expected(found: "WatchResult") -> str:
     """Say what the forecast is, and when the next check would be; why there is none was said."""
     check = f"next check {found.why.next_check}"
     if not found.forecast.obstacle:

@@ -5,9 +5,16 @@ budget now), and what all of this rests on. Rates come with the bounds of 90 % o
 Nothing is forecast of a page whose last visit showed no content.
 """
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import plain, print_json, print_table
-from freshet.crawl.why import why as explain
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import print_json, print_table, to_json_value
+from freshet.crawl.why import explain_page as explain
 from freshet.record.store import CollectionStore
 
 app = new_app()
@@ -15,10 +22,10 @@ app = new_app()
 
 @app.command()
 def why(
-    url: PageUrl,
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    url: PageArgument,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain a page's place in the plan."""
     with CollectionStore.open(collection) as opened:
@@ -26,6 +33,9 @@ def why(
         found = explain(opened, page)
     if as_json:
         known = found.explanation
-        print_json({**plain(found), "readiness": None if known is None else known.readiness})
+        print_json({
+            **to_json_value(found),
+            "readiness": None if known is None else known.readiness,
+        })
     else:
         print_table(("", ""), found.lines())

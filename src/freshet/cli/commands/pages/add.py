@@ -11,17 +11,17 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
-from freshet.cli.output import counted, print_json, say, warn
-from freshet.cli.page_selection import tag_name
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
+from freshet.cli.output import format_count, print_json, print_text, print_warning
+from freshet.cli.page_selection import parse_tag_name
 from freshet.collection.add import (
     ListedUrl,
     add_pages,
-    urls_of_lines,
-    urls_of_opml,
-    urls_of_sitemap,
+    parse_opml_urls,
+    parse_sitemap_urls,
+    parse_url_list,
 )
-from freshet.core.errors import BadInput, UsageError
+from freshet.core.errors import BadInputError, UsageError
 from freshet.record.store import CollectionStore
 
 STDIN = Path("-")
@@ -42,12 +42,12 @@ def add(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
     ] = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Add pages to the collection."""
-    tags = tuple(tag_name(text) for text in tag or ())
-    readers = ((file, urls_of_lines), (sitemap, urls_of_sitemap), (opml, urls_of_opml))
+    tags = tuple(parse_tag_name(text) for text in tag or ())
+    readers = ((file, parse_url_list), (sitemap, parse_sitemap_urls), (opml, parse_opml_urls))
     listed = [url for path, read in readers if path is not None for url in _listed(path, read)]
     wanted = [*map(ListedUrl, urls or []), *listed]
     if not wanted:
@@ -57,20 +57,20 @@ def add(
     if as_json:
         print_json(added)
     else:
-        say(f"Added {counted(added.new, 'page')}; {added.known:,} were there already.")
+        print_text(f"Added {format_count(added.new, 'page')}; {added.known:,} were there already.")
     for note in added.notes:
-        warn(note)
+        print_warning(note)
     for row in added.refused:
-        warn(f"{row.place}: {row.why}")
+        print_warning(f"{row.place}: {row.why}")
     if added.refused:
-        raise typer.Exit(BadInput.exit_code)
+        raise typer.Exit(BadInputError.exit_code)
 
 
 def _listed(path: Path, read: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
     """Return the URLs that a file lists; one that lists none is a mistake."""
     found = read(_text(path), name="standard input" if path == STDIN else str(path))
     if not found:
-        raise BadInput(f"{path} names no page; check that it is the right kind of file")
+        raise BadInputError(f"{path} names no page; check that it is the right kind of file")
     return found
 
 
@@ -81,4 +81,4 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8-sig", errors="replace")
     except OSError as error:
         hint = "save it to a file first" if ":/" in str(path) else "check the name"
-        raise BadInput(f"{path} cannot be read: {error.strerror}; {hint}") from error
+        raise BadInputError(f"{path} cannot be read: {error.strerror}; {hint}") from error

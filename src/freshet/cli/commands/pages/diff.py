@@ -15,27 +15,34 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import console, counted, print_json, say
-from freshet.cli.terminal import safe
-from freshet.collection.page import CollectionPage, Difference, News
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import console, format_count, print_json, print_text
+from freshet.cli.terminal import safe_text
+from freshet.collection.page import CollectionPage, VersionDifference, VersionNews
 from freshet.core.errors import UsageError
-from freshet.core.local_time import to_minute
-from freshet.core.partial_files import replacing
-from freshet.draw.diff_sheet import Sheet, difference_sheet
-from freshet.measure.change.word_diff import Fate, Piece
+from freshet.core.local_time import format_to_minute
+from freshet.core.partial_files import atomic_output
+from freshet.draw.diff_sheet import DiffSheet, render_diff_sheet
+from freshet.measure.change.word_diff import DiffKind, DiffPiece
 from freshet.record.store import CollectionStore
-from freshet.record.stored_page import Version
+from freshet.record.stored_page import StoredVersion
 
-STYLES = {Fate.SAME: "", Fate.REMOVED: "red strike", Fate.ADDED: "bold green"}
-MARKS = {Fate.SAME: ("", ""), Fate.REMOVED: ("[-", "-]"), Fate.ADDED: ("{+", "+}")}
+STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "red strike", DiffKind.ADDED: "bold green"}
+MARKS = {DiffKind.SAME: ("", ""), DiffKind.REMOVED: ("[-", "-]"), DiffKind.ADDED: ("{+", "+}")}
 
 app = new_app()
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def diff(
-    url: PageUrl,
+    url: PageArgument,
     old: Annotated[str | None, typer.Argument(metavar="A", help="The earlier version.")] = None,
     new: Annotated[
         str | None, typer.Argument(metavar="B", help="The later version; else the last.")
@@ -49,83 +56,85 @@ def diff(
     context: Annotated[
         int, typer.Option(min=0, metavar="N", help="Lines of unchanged text around a change.")
     ] = 2,
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what changed between two versions of a page."""
     for word in (url, old, new):
-        refuse_option(word)
+        reject_option(word)
     if since is not None and (old, html) != (None, None):
         raise UsageError("--since stands alone; leave out the versions and --html")
     with CollectionStore.open(collection) as opened:
         page = CollectionPage(opened.find_page(url, source=source), opened)
         found = page.difference(old, new) if since is None else page.news(since)
-    if html is not None and isinstance(found, Difference):
+    if html is not None and isinstance(found, VersionDifference):
         _write(url, found, html)
     if as_json:
         print_json(found)
-    elif isinstance(found, News):
+    elif isinstance(found, VersionNews):
         _tell(url, found)
     elif html is not None:
-        say(f"Wrote {html}.")
+        print_text(f"Wrote {html}.")
     else:
         _print(url, found, context)
 
 
-def refuse_option(word: str | None) -> None:
+def reject_option(word: str | None) -> None:
     """Refuse a word that looks like an option: unknown ones are let through for versions as -1."""
     if word and word.startswith("-") and not word[1:].isdecimal():
         raise UsageError(f"no such option: {word}; 'freshet diff --help' lists what there is")
 
 
-def _print(url: str, found: Difference, context: int) -> None:
+def _print(url: str, found: VersionDifference, context: int) -> None:
     change = found.change
-    say(f"{url}  {_between(found.old, found.new)}", "bold")
-    say(_measures(found))
+    print_text(f"{url}  {_between(found.old, found.new)}", "bold")
+    print_text(_measures(found))
     for hunk in found.hunks(context=context):
-        say("───")
+        print_text("───")
         console.print(_coloured(hunk), soft_wrap=not console.is_terminal)
     verdict = _verdict(found)
     if verdict:
-        say(verdict)
+        print_text(verdict)
     for mark, urls, style in (("+", change.new_links, "green"), ("-", change.removed_links, "red")):
         for link in urls:
-            say(f"{mark} {link}", style)
+            print_text(f"{mark} {link}", style)
 
 
-def _tell(url: str, found: News) -> None:
-    say(f"{url}  {_between(found.old, found.new)}", "bold")
+def _tell(url: str, found: VersionNews) -> None:
+    print_text(f"{url}  {_between(found.old, found.new)}", "bold")
     if found.text:
-        say(found.text)
+        print_text(found.text)
     elif found.old.number == found.new.number:
-        say("No version is newer.")
+        print_text("No version is newer.")
     else:
-        say("Nothing new to read.")
+        print_text("Nothing new to read.")
 
 
-def _write(url: str, found: Difference, path: Path) -> None:
+def _write(url: str, found: VersionDifference, path: Path) -> None:
     if path == Path("-") or path.is_dir():
         raise UsageError(f"{path} is no file; name the file to write")
     verdict = _verdict(found)
     facts = [_between(found.old, found.new), _measures(found), *([verdict] if verdict else [])]
     pieces = [(str(piece.kind), piece.text) for piece in found.words]
     links = (found.change.new_links, found.change.removed_links)
-    with replacing(path) as part:
-        part.write_text(difference_sheet(Sheet(url, facts, pieces, *links)), "utf-8")
+    with atomic_output(path) as part:
+        part.write_text(render_diff_sheet(DiffSheet(url, facts, pieces, *links)), "utf-8")
 
 
-def _between(old: Version, new: Version) -> str:
-    return f"{to_minute(old.time)} (v{old.number}) → {to_minute(new.time)} (v{new.number})"
+def _between(old: StoredVersion, new: StoredVersion) -> str:
+    return f"{format_to_minute(old.time)} (v{old.number}) → {format_to_minute(new.time)} (v{new.number})"
 
 
-def _measures(found: Difference) -> str:
+def _measures(found: VersionDifference) -> str:
     change = found.change
-    links = f"{counted(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
-    return f"Dice {change.dice:.3f}, {counted(change.words or 0, 'word')} changed, {links}"
+    links = (
+        f"{format_count(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
+    )
+    return f"Dice {change.dice:.3f}, {format_count(change.words or 0, 'word')} changed, {links}"
 
 
-def _verdict(found: Difference) -> str:
+def _verdict(found: VersionDifference) -> str:
     """Say where nothing differs, or where what differs counts for nothing."""
     change = found.change
     if not change.text:
@@ -136,20 +145,20 @@ def _verdict(found: Difference) -> str:
     return f"That counts as no change, by counts_as {found.counts_as}{mask}."
 
 
-def _coloured(hunk: tuple[Piece, ...]) -> Text:
+def _coloured(hunk: tuple[DiffPiece, ...]) -> Text:
     """Colour a hunk; where there is no colour, marks say what came and went."""
     text = Text()
     colourless = console.color_system is None or console.no_color
     for piece in hunk:
-        clean = "\n".join(safe(line) for line in piece.text.split("\n"))
+        clean = "\n".join(safe_text(line) for line in piece.text.split("\n"))
         text.append(_marked(piece.kind, clean) if colourless else clean, STYLES[piece.kind])
     return text
 
 
-def _marked(kind: Fate, text: str) -> str:
+def _marked(kind: DiffKind, text: str) -> str:
     """Return a piece between its marks; line breaks around it stay outside of them."""
     inner = text.strip("\n")
-    if kind is Fate.SAME:
+    if kind is DiffKind.SAME:
         return text
     before, after = MARKS[kind]
     start = text.index(inner)

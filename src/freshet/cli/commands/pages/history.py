@@ -15,33 +15,40 @@ from typing import Annotated, Any
 import typer
 
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import plain, print_json, print_table, say
-from freshet.core.bursts import RoundKind, Sample
-from freshet.core.humanize import span
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import print_json, print_table, print_text, to_json_value
+from freshet.core.bursts import BurstKind, BurstSample
+from freshet.core.humanize import duration_text
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Change
 from freshet.record.store import CollectionStore
 
 COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept", "found at")
 
-Samples = Mapping[int | None, Sample]
+Samples = Mapping[int | None, BurstSample]
 
 app = new_app()
 
 
 @app.command()
 def history(
-    url: PageUrl,
+    url: PageArgument,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only visits that found a change.")
     ] = False,
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="The latest so many; 0 for all.")
     ] = 0,
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a page's visits in time order."""
     with CollectionStore.open(collection) as opened:
@@ -49,7 +56,9 @@ def history(
         rows = page.history(limit=limit or None, changed=changed)
         numbers = {version.row.visit.uid: version.number for version in page.versions}
         others = [other.source for other in opened.catalog.pages_with_url(page.url)]
-        samples: Samples = {sample.visit: sample for sample in opened.catalog.samples(page.id)}
+        samples: Samples = {
+            sample.visit: sample for sample in opened.catalog.burst_samples(page.id)
+        }
     if as_json:
         print_json([_document(numbers.get(row.visit.uid), row, samples) for row in rows])
     elif rows:
@@ -59,18 +68,20 @@ def history(
         both = [(*row, mark) if samples else row for row, mark in zip(cells, marks, strict=True)]
         print_table(columns, both)
     elif changed:
-        say(f"No visit to {page.url} found a change yet; 'freshet history' lists all visits.")
+        print_text(
+            f"No visit to {page.url} found a change yet; 'freshet history' lists all visits."
+        )
     else:
         elsewhere = ", ".join(name for name in others if name != page.source)
         hint = f" It is also in source {elsewhere}: choose by --source." if elsewhere else ""
-        say(f"{page.url} has not been visited yet.{hint}")
+        print_text(f"{page.url} has not been visited yet.{hint}")
 
 
 def _document(number: int | None, row: HistoryRow, samples: Samples) -> dict[str, Any]:
     """Return a row for JSON; lists of links are left out where no links were compared."""
     sample = samples.get(row.visit.id)
-    document = {"version": number, "kept": _is_kept(number, row), **plain(row)}
-    document["sample"] = None if sample is None else plain(sample)
+    document = {"version": number, "kept": _is_kept(number, row), **to_json_value(row)}
+    document["sample"] = None if sample is None else to_json_value(sample)
     if row.change is not None and row.change.links is None:
         for name in ("new_links", "removed_links"):
             del document["change"][name]
@@ -81,24 +92,24 @@ def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
     visit, change = row.visit, row.change
     stored = (visit.size, _is_kept(number, row), visit.final_url)
     if change is None:
-        return (number, visit.time, visit.ended, *[None] * 4, *stored)
+        return (number, visit.time, visit.outcome_text, *[None] * 4, *stored)
     measures = (change.changed, change.dice, change.words, _links(row, change))
-    return (number, visit.time, visit.ended, *measures, *stored)
+    return (number, visit.time, visit.outcome_text, *measures, *stored)
 
 
-def _mark(sample: Sample | None) -> str:
+def _mark(sample: BurstSample | None) -> str:
     """Say which look of a round a visit was.
 
-    >>> _mark(Sample(5, 1, 4, RoundKind.FAST, 120.0)), _mark(None)
+    >>> _mark(BurstSample(5, 1, 4, BurstKind.FAST, 120.0)), _mark(None)
     ('fast, 2 minutes', '')
     """
     if sample is None:
         return ""
     if sample.visit == sample.first:
         return f"{sample.kind}, first"
-    if sample.kind is RoundKind.INSTANT:
+    if sample.kind is BurstKind.INSTANT:
         return f"{sample.kind}, {'apart' if sample.apart else 'at once'}"
-    return f"{sample.kind}, {span(sample.offset / DAY_SECONDS)}"
+    return f"{sample.kind}, {duration_text(sample.offset / DAY_SECONDS)}"
 
 
 def _is_kept(number: int | None, row: HistoryRow) -> bool | None:

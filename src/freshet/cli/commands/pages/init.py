@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import print_json, say
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import print_json, print_text
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
 
@@ -24,7 +24,7 @@ def init(
     contact: Annotated[
         str, typer.Option(metavar="TEXT", help="Mail address or URL named in the User-Agent.")
     ] = "",
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make a collection."""
     with CollectionStore.create(folder, contact=contact.strip() or _ask()) as collection:
@@ -32,7 +32,7 @@ def init(
     if as_json:
         print_json(made)
     else:
-        say(f"Made a collection in {folder}. Add pages with: freshet add URL -C {folder}")
+        print_text(f"Made a collection in {folder}. Add pages with: freshet add URL -C {folder}")
 
 
 def _ask() -> str:

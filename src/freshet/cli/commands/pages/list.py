@@ -9,19 +9,26 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.archive.catalog.rows import FailingPage, Summary
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, Tag, new_app
-from freshet.cli.output import console, print_json, print_table, say
-from freshet.cli.page_selection import none_such
-from freshet.collection.listing import failing_pages, summaries
+from freshet.archive.catalog.rows import FailingPage, PageTotals
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    SourceOption,
+    TagOption,
+    new_app,
+)
+from freshet.cli.output import console, print_json, print_table, print_text
+from freshet.cli.page_selection import describe_no_match
+from freshet.collection.listing import list_failing_pages, list_page_totals
 from freshet.core.errors import UsageError
-from freshet.core.local_time import to_minute
+from freshet.core.local_time import format_to_minute
 from freshet.record.store import CollectionStore
 
-WIDE = 120
-NARROW_FAILING = ("page", "outcome", "why")
-FAILING = ("page", "source", "outcome", "why", "last visit", "last look", "visits", "tags")
-NARROW = ("page", "changes", "last change", "state")
+WIDE_TERMINAL_COLUMNS = 120
+NARROW_FAILING_COLUMNS = ("page", "outcome", "why")
+FAILING_COLUMNS = ("page", "source", "outcome", "why", "last visit", "last look", "visits", "tags")
+NARROW_COLUMNS = ("page", "changes", "last change", "state")
 COLUMNS = ("page", "source", "visits", "changes", "last look", "last change", "tags", "state")
 
 app = new_app()
@@ -29,8 +36,8 @@ app = new_app()
 
 @app.command("list")
 def list_pages(
-    tag: Tag = "",
-    source: Source = None,
+    tag: TagOption = "",
+    source: SourceOption = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only pages that changed, latest change first.")
     ] = False,
@@ -39,18 +46,18 @@ def list_pages(
         typer.Option("--failing", help="Only pages whose last visit showed no content, and why."),
     ] = False,
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="At most so many; 0 for all.")] = 0,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """List the pages."""
     if changed and failing:
         raise UsageError("--changed and --failing are two lists; give one of them")
     with CollectionStore.open(collection) as opened:
-        rows: Sequence[Summary]
+        rows: Sequence[PageTotals]
         if failing:
-            rows = failing_pages(opened, tag=tag or None, source=source, limit=limit or None)
+            rows = list_failing_pages(opened, tag=tag or None, source=source, limit=limit or None)
         else:
-            rows = summaries(
+            rows = list_page_totals(
                 opened, tag=tag or None, source=source, changed=changed, limit=limit or None
             )
     if as_json:
@@ -58,17 +65,19 @@ def list_pages(
     elif rows:
         _print(rows, failing=failing)
     else:
-        say(_nothing(tag, source, changed=changed, failing=failing))
+        print_text(_nothing(tag, source, changed=changed, failing=failing))
 
 
-def _print(rows: Sequence[Summary], *, failing: bool) -> None:
-    is_wide = not console.is_terminal or console.width >= WIDE
-    short, all_columns = (NARROW_FAILING, FAILING) if failing else (NARROW, COLUMNS)
+def _print(rows: Sequence[PageTotals], *, failing: bool) -> None:
+    is_wide = not console.is_terminal or console.width >= WIDE_TERMINAL_COLUMNS
+    short, all_columns = (
+        (NARROW_FAILING_COLUMNS, FAILING_COLUMNS) if failing else (NARROW_COLUMNS, COLUMNS)
+    )
     columns = all_columns if is_wide else short
     print_table(columns, [[_cells(row)[name] for name in columns] for row in rows])
 
 
-def _cells(row: Summary) -> dict[str, Any]:
+def _cells(row: PageTotals) -> dict[str, Any]:
     cells = {
         "page": row.page.url,
         "source": row.page.source,
@@ -80,12 +89,16 @@ def _cells(row: Summary) -> dict[str, Any]:
         "state": "paused" if row.page.paused else "",
     }
     if isinstance(row, FailingPage):
-        cells |= {"last visit": to_minute(row.last_visit), "outcome": row.outcome, "why": row.why}
+        cells |= {
+            "last visit": format_to_minute(row.last_visit),
+            "outcome": row.outcome,
+            "why": row.why,
+        }
     return cells
 
 
 def _minute(moment: datetime | None) -> str:
-    return to_minute(moment) if moment else ""
+    return format_to_minute(moment) if moment else ""
 
 
 def _nothing(tag: str, source: str | None, *, changed: bool, failing: bool) -> str:
@@ -94,5 +107,5 @@ def _nothing(tag: str, source: str | None, *, changed: bool, failing: bool) -> s
     if changed:
         return "No page has changed yet; 'freshet list' shows all pages."
     if tag or source is not None:
-        return f"{none_such(tag, source).capitalize()}; 'freshet list' shows all pages."
+        return f"{describe_no_match(tag, source).capitalize()}; 'freshet list' shows all pages."
     return "No pages. Add some with: freshet add URL, or bring histories in: freshet import"

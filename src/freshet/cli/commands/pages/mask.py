@@ -9,13 +9,25 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import counted, print_json, print_table, say
-from freshet.collection.masks import Hidden, hide, hides, show
-from freshet.crawl.noise import keep_learnt, why_not_learnt
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import format_count, print_json, print_table, print_text
+from freshet.collection.masks import (
+    MaskRuleEffect,
+    add_mask_rules,
+    mask_rule_effects,
+    remove_mask_rules,
+)
+from freshet.crawl.noise import learn_and_keep_mask, why_too_large_to_learn
 from freshet.measure.noise.mask import Mask
-from freshet.record.change_criteria import mask_of_page
-from freshet.record.remeasure_pages import measure_again
+from freshet.record.change_criteria import page_mask
+from freshet.record.remeasure_pages import remeasure_pages
 from freshet.record.store import CollectionStore
 
 app = new_app()
@@ -23,7 +35,7 @@ app = new_app()
 
 @app.command()
 def mask(
-    url: PageUrl,
+    url: PageArgument,
     hidden: Annotated[
         list[str] | None,
         typer.Option("--hide", metavar="WHAT", help="Leave out this text or element too."),
@@ -36,22 +48,22 @@ def mask(
     again: Annotated[
         bool, typer.Option("--again", help="Measure the visits so far under the mask.")
     ] = False,
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show or edit what is left out of a page as noise."""
     with CollectionStore.open(collection) as opened:
         page = opened.page(url, source=source)
         if shown:
-            show(opened, page, shown)
+            remove_mask_rules(opened, page, shown)
         if hidden:
-            hide(opened, page, hidden)
-        learnt = keep_learnt(opened, page) if learn else None
-        measured = measure_again(opened, [page]) if again else None
-        found = mask_of_page(opened, page)
-        rows = hides(page, found)
-        not_learnt = why_not_learnt(opened, page)
+            add_mask_rules(opened, page, hidden)
+        learnt = learn_and_keep_mask(opened, page) if learn else None
+        measured = remeasure_pages(opened, [page]) if again else None
+        found = page_mask(opened, page)
+        rows = mask_rule_effects(page, found)
+        not_learnt = why_too_large_to_learn(opened, page)
     if as_json:
         print_json({
             "page": url, "version": found.version, "rules": rows, "never": found.never,
@@ -59,19 +71,21 @@ def mask(
         })  # fmt: skip
         return
     if learn and learnt is None:
-        say("Nothing new was learnt from the stored versions.")
+        print_text("Nothing new was learnt from the stored versions.")
     _print(url, found, rows)
     if not_learnt:
-        say(f"The noise of this page is not learnt, as it has {not_learnt}.")
+        print_text(f"The noise of this page is not learnt, as it has {not_learnt}.")
     if measured is not None:
-        say(f"Measured {counted(measured, 'visit')} again.")
+        print_text(f"Measured {format_count(measured, 'visit')} again.")
     elif shown or hidden or learnt:
-        say(f"Visits so far keep what was measured; 'freshet mask {url} --again' measures anew.")
+        print_text(
+            f"Visits so far keep what was measured; 'freshet mask {url} --again' measures anew."
+        )
 
 
-def _print(url: str, found: Mask, rows: list[Hidden]) -> None:
+def _print(url: str, found: Mask, rows: list[MaskRuleEffect]) -> None:
     if not rows:
-        say(f"Nothing of {url} is left out.")
+        print_text(f"Nothing of {url} is left out.")
     else:
         print_table(
             ("rule", "what is left out", "by", "hits", "now", "why"),
@@ -82,6 +96,6 @@ def _print(url: str, found: Mask, rows: list[Hidden]) -> None:
         )
     for number, row in enumerate(rows, 1):
         for line in row.rule.but:
-            say(f"Rule {number} hits what came to stay, which is shown: {line}")
+            print_text(f"Rule {number} hits what came to stay, which is shown: {line}")
     if found.never:
-        say(f"Never left out: {', '.join(found.never)}")
+        print_text(f"Never left out: {', '.join(found.never)}")

@@ -2,11 +2,11 @@
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
-    AsJson,
-    CollectionDir,
-    PageUrls,
-    Source,
-    Tag,
+    CollectionOption,
+    JsonOption,
+    PagesArgument,
+    SourceOption,
+    TagOption,
     new_app,
 )
 from freshet.cli.pause_state import set_paused
@@ -16,11 +16,11 @@ app = new_app()
 
 @app.command()
 def pause(
-    urls: PageUrls = None,
-    tag: Tag = "",
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    urls: PagesArgument = None,
+    tag: TagOption = "",
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Stop visiting pages for now."""
     set_paused(collection, urls, tag, source, paused=True, as_json=as_json)

@@ -9,17 +9,17 @@ import typer
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
-    AsJson,
-    CollectionDir,
-    PageUrls,
-    Source,
-    Tag,
-    Yes,
+    CollectionOption,
+    JsonOption,
+    PagesArgument,
+    SourceOption,
+    TagOption,
+    YesOption,
     new_app,
 )
-from freshet.cli.output import counted, print_json, say, size
-from freshet.cli.page_selection import chosen_pages, confirm
-from freshet.collection.remove import remove as remove_pages
+from freshet.cli.output import format_count, format_size, print_json, print_text
+from freshet.cli.page_selection import confirm, select_pages
+from freshet.collection.remove import remove_pages as remove_pages
 from freshet.record.store import CollectionStore
 
 app = new_app()
@@ -27,23 +27,23 @@ app = new_app()
 
 @app.command()
 def remove(
-    urls: PageUrls = None,
-    tag: Tag = "",
-    source: Source = None,
+    urls: PagesArgument = None,
+    tag: TagOption = "",
+    source: SourceOption = None,
     purge: Annotated[bool, typer.Option("--purge", help="Delete rows and bytes for good.")] = False,
-    yes: Yes = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    yes: YesOption = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove pages; --purge deletes their history too."""
     with CollectionStore.open(collection) as opened:
         part = "" if urls and source is None else source
-        pages = chosen_pages(opened, urls, tag, part, removed=purge)
-        what = counted(len(pages), "page")
+        pages = select_pages(opened, urls, tag, part, include_removed=purge)
+        what = format_count(len(pages), "page")
         if purge:
             confirm(f"Delete {what} with all versions for good?", yes)
         freed = remove_pages(opened, pages, purge=purge)
     if as_json:
         print_json({"removed": len(pages), "purged": purge, "freed_bytes": freed})
     else:
-        say(f"Removed {what}." + (f" Freed {size(freed)}." if purge else ""))
+        print_text(f"Removed {what}." + (f" Freed {format_size(freed)}." if purge else ""))

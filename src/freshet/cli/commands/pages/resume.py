@@ -2,11 +2,11 @@
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
-    AsJson,
-    CollectionDir,
-    PageUrls,
-    Source,
-    Tag,
+    CollectionOption,
+    JsonOption,
+    PagesArgument,
+    SourceOption,
+    TagOption,
     new_app,
 )
 from freshet.cli.pause_state import set_paused
@@ -16,11 +16,11 @@ app = new_app()
 
 @app.command()
 def resume(
-    urls: PageUrls = None,
-    tag: Tag = "",
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    urls: PagesArgument = None,
+    tag: TagOption = "",
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Visit paused pages again."""
     set_paused(collection, urls, tag, source, paused=False, as_json=as_json)

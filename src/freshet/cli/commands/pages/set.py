@@ -9,10 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, Source, new_app
-from freshet.cli.output import print_json, print_table, say, warn
-from freshet.cli.page_selection import tag_name
-from freshet.collection.settings import Holding, holdings
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import print_json, print_table, print_text, print_warning
+from freshet.cli.page_selection import parse_tag_name
+from freshet.collection.settings import ResolvedSetting, resolved_settings
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
 
@@ -28,32 +34,34 @@ def set_settings(
     tag: Annotated[
         str, typer.Option("--tag", metavar="TAG", help="For every page with this tag.")
     ] = "",
-    source: Source = None,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    source: SourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Set headers, cookies, proxy, hours, importance; or show them."""
     if bool(url) == bool(tag):
         raise UsageError("for what? give either --page URL or --tag TAG")
     changes = [_split(text) for text in assignments or ()]
     with CollectionStore.open(collection) as opened:
-        target = opened.page(url, source=source) if url else tag_name(tag)
+        target = opened.page(url, source=source) if url else parse_tag_name(tag)
         if changes:
             opened.change_settings(target, changes)
-        found = holdings(opened, target)
-        is_unused = bool(tag) and next(opened.pages(tag=tag_name(tag)), None) is None
+        found = resolved_settings(opened, target)
+        is_unused = bool(tag) and next(opened.pages(tag=parse_tag_name(tag)), None) is None
     if is_unused:
-        warn(f"no page has tag {tag_name(tag)} yet")
+        print_warning(f"no page has tag {parse_tag_name(tag)} yet")
     if as_json:
         print_json({"page": url or None, "tag": tag or None, "settings": found})
     else:
         _print(found, [name for name, _ in changes])
 
 
-def _print(found: list[Holding], changed: list[str]) -> None:
+def _print(found: list[ResolvedSetting], changed: list[str]) -> None:
     print_table(("setting", "value", "from"), [(row.name, row.value, row.origin) for row in found])
     if "counts_as" in changed:
-        say("Visits so far keep what was measured; 'freshet measure --again' measures them anew.")
+        print_text(
+            "Visits so far keep what was measured; 'freshet measure --again' measures them anew."
+        )
 
 
 def _split(text: str) -> tuple[str, Any]:

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, new_app
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table
-from freshet.collection.settings import SettingRow, setting_rows
-from freshet.core.errors import NotFound
-from freshet.core.settings import Settings, environment_table, merge
-from freshet.record.store import SETTINGS_FILE, settings_of
+from freshet.collection.settings import SettingRow, collection_settings
+from freshet.core.errors import NotFoundError
+from freshet.core.settings import Settings, environment_settings, merge_settings
+from freshet.record.store import SETTINGS_FILE, read_settings
 
 app = new_app()
 
@@ -27,13 +27,15 @@ def list_settings(
     word: Annotated[
         str, typer.Argument(metavar="WORD", help="Only settings whose name or meaning has it.")
     ] = "",
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """List every setting with its value, default and meaning."""
-    rows = [row for row in setting_rows(_settings(collection)) if word in row.name + row.meaning]
+    rows = [
+        row for row in collection_settings(_settings(collection)) if word in row.name + row.meaning
+    ]
     if not rows:
-        raise NotFound(f"no setting has {word!r}; 'freshet settings' lists them all")
+        raise NotFoundError(f"no setting has {word!r}; 'freshet settings' lists them all")
     if as_json:
         print_json(rows)
     else:
@@ -43,8 +45,8 @@ def list_settings(
 def _settings(collection: Path) -> Settings:
     """Return the settings of a collection; outside of one, the defaults and the environment's."""
     if collection == DEFAULT_COLLECTION and not (collection / SETTINGS_FILE).is_file():
-        return merge(Settings(), environment_table(os.environ), where="environment")
-    return settings_of(collection)
+        return merge_settings(Settings(), environment_settings(os.environ), origin="environment")
+    return read_settings(collection)
 
 
 def _print(rows: Sequence[SettingRow]) -> None:

@@ -9,9 +9,16 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.options import DEFAULT_COLLECTION, AsJson, CollectionDir, PageUrl, Source, new_app
-from freshet.cli.output import cell, print_json, print_table, say
-from freshet.collection.page_overview import Portrait, portrait
+from freshet.cli.options import (
+    DEFAULT_COLLECTION,
+    CollectionOption,
+    JsonOption,
+    PageArgument,
+    SourceOption,
+    new_app,
+)
+from freshet.cli.output import format_cell, print_json, print_table, print_text
+from freshet.collection.page_overview import PageOverview, page_overview
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
 
@@ -20,11 +27,11 @@ app = new_app()
 
 @app.command()
 def show(
-    url: PageUrl,
+    url: PageArgument,
     version: Annotated[
         str, typer.Option(metavar="A", help="A version: a number, -1 (the last), or a time.")
     ] = "-1",
-    source: Source = None,
+    source: SourceOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print the visible text.")] = False,
     links: Annotated[bool, typer.Option("--links", help="List the links.")] = False,
     terms: Annotated[bool, typer.Option("--terms", help="List the words by count.")] = False,
@@ -32,8 +39,8 @@ def show(
     html: Annotated[
         bool, typer.Option("--html", help="Write the stored page itself, into a file or a pipe.")
     ] = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Show one page: what is known of it."""
     if html:
@@ -46,7 +53,7 @@ def show(
     wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
     parts = frozenset(name for name, asked in wanted.items() if asked)
     with CollectionStore.open(collection) as opened:
-        found = portrait(opened, opened.page(url, source=source), version, parts)
+        found = page_overview(opened, opened.page(url, source=source), version, parts)
     if as_json:
         print_json(found)
     else:
@@ -65,12 +72,14 @@ def write_page(body: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _print(found: Portrait) -> None:
+def _print(found: PageOverview) -> None:
     """Print what was asked for: parts of the version, or else what is known of the page."""
     if found.text is None and found.links is None and found.terms is None and found.dom is None:
-        print_table(("", ""), [(name, value) for name, value in found.lines() if cell(value)])
+        print_table(
+            ("", ""), [(name, value) for name, value in found.lines() if format_cell(value)]
+        )
     if found.text is not None:
-        say(found.text)
+        print_text(found.text)
     if found.links is not None:
         links = [(link.url, link.anchor, link.rel, link.internal) for link in found.links]
         print_table(("link", "anchor", "rel", "internal"), links)

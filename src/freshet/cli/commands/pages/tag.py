@@ -8,14 +8,14 @@ import typer
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
-    AsJson,
-    CollectionDir,
-    PageUrls,
-    Source,
+    CollectionOption,
+    JsonOption,
+    PagesArgument,
+    SourceOption,
     new_app,
 )
-from freshet.cli.output import counted, print_json, say
-from freshet.cli.page_selection import chosen_pages, tag_name
+from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.page_selection import parse_tag_name, select_pages
 from freshet.collection.collection import Collection
 
 app = new_app()
@@ -24,19 +24,19 @@ app = new_app()
 @app.command()
 def tag(
     name: Annotated[str, typer.Argument(metavar="TAG", help="The tag: one word.")],
-    urls: PageUrls = None,
-    source: Source = None,
+    urls: PagesArgument = None,
+    source: SourceOption = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
-    collection: CollectionDir = DEFAULT_COLLECTION,
-    as_json: AsJson = False,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
 ) -> None:
     """Give pages a tag, or take it away."""
-    name = tag_name(name)
+    name = parse_tag_name(name)
     with Collection.open(collection) as opened:
-        pages = chosen_pages(opened, urls, name if remove else "", source)
+        pages = select_pages(opened, urls, name if remove else "", source)
         (opened.untag if remove else opened.tag)(name, pages)
     if as_json:
         print_json({"tag": name, "pages": len(pages), "removed": remove})
     else:
-        what = counted(len(pages), "page")
-        say(f"Took tag {name} off {what}." if remove else f"Tagged {what} with {name}.")
+        what = format_count(len(pages), "page")
+        print_text(f"Took tag {name} off {what}." if remove else f"Tagged {what} with {name}.")

@@ -16,31 +16,31 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.backtest.continuous import Standing
-from freshet.cli.live_view import NAMES, live_view, pages_that_fit
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import console, counted, print_json, print_table, say
+from freshet.backtest.continuous import CrawlerScore
+from freshet.cli.live_view import POLICY_LABELS, max_visible_pages, open_live_view
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import console, format_count, print_json, print_table, print_text
 from freshet.core.clock import SystemClock
-from freshet.core.errors import FreshetError, Interrupted, UsageError
+from freshet.core.errors import FreshetError, StopRequestedError, UsageError
 from freshet.core.tables import DAY_SECONDS
-from freshet.demo.audit import Verdict, audit
-from freshet.demo.demo_collection import Stage
-from freshet.demo.monitor import Show, Sight
+from freshet.demo.audit import AuditVerdict, audit
+from freshet.demo.demo_collection import DemoCollection
+from freshet.demo.monitor import LiveStatus, StatusListener
 from freshet.demo.run import (
-    BUDGET,
-    COLLECTION,
-    DAYS,
-    SEED,
-    SPEED,
-    Ended,
-    Options,
+    COLLECTION_FOLDER,
+    DEFAULT_BUDGET,
+    DEFAULT_DAYS,
+    DEFAULT_SEED,
+    DEFAULT_SPEED,
+    DemoOptions,
+    DemoResult,
     monday_before,
-    run,
+    run_demo,
 )
 
 # The share of visits that may begin late before that is worth a word.
-LEAST_MADE = 0.95
-MOST_LATE = 0.05
+MIN_REQUEST_SHARE = 0.95
+MAX_LATE_SHARE = 0.05
 
 app = new_app()
 
@@ -49,16 +49,16 @@ app = new_app()
 def demo(
     days: Annotated[
         float, typer.Option(min=2, metavar="N", help="How many days of the web to crawl.")
-    ] = DAYS,
+    ] = DEFAULT_DAYS,
     speed: Annotated[
         float, typer.Option(min=1, metavar="N", help="How many times too fast its clock runs.")
-    ] = SPEED,
+    ] = DEFAULT_SPEED,
     budget: Annotated[
         str, typer.Option(metavar="BUDGET", help="Page requests a day, such as 100/day or 200%.")
-    ] = BUDGET,
+    ] = DEFAULT_BUDGET,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Another number is another web.")
-    ] = SEED,
+    ] = DEFAULT_SEED,
     port: Annotated[
         int, typer.Option(min=0, max=65528, metavar="N", help="The first port; 0 takes any.")
     ] = 0,
@@ -71,31 +71,33 @@ def demo(
     must_hold: Annotated[
         bool, typer.Option("--assert", help="Fail where a promise was not kept.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Crawl a living web on this machine, and race other rules."""
     start = monday_before(SystemClock().now(), days)
-    options = Options(start, seed, days, speed, budget, port)
+    options = DemoOptions(start, seed, days, speed, budget, port)
     is_live = console.is_terminal and not (headless or as_json)
     with (
         _folder(keep) as folder,
         _view(is_live=is_live, quiet=as_json) as show,
         _stopping_while_getting_ready(),
     ):
-        ended = run(
+        ended = run_demo(
             folder,
             options,
-            prepared=lambda stage: None if as_json else _introduce(stage, options),
+            on_prepared=lambda stage: None if as_json else _introduce(stage, options),
             show=show,
-            shown=pages_that_fit() if is_live else 0,
+            page_count=max_visible_pages() if is_live else 0,
         )
-        verdicts = audit(ended) if must_hold and ended.is_whole else []
-    if not ended.is_whole:
-        if not as_json and ended.sight.visits:
+        verdicts = audit(ended) if must_hold and ended.is_complete else []
+    if not ended.is_complete:
+        if not as_json and ended.status.visits:
             _sum_up(ended)
-        raise Interrupted("the demonstration was stopped before its end; nothing of it goes on")
+        raise StopRequestedError(
+            "the demonstration was stopped before its end; nothing of it goes on"
+        )
     if as_json:
-        print_json(document(ended, verdicts))
+        print_json(demo_document(ended, verdicts))
     else:
         _conclude(ended, verdicts, keep)
     _require(verdicts)
@@ -120,72 +122,72 @@ def _stopping_while_getting_ready() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted("the demonstration was stopped while it got ready") from None
+        raise StopRequestedError("the demonstration was stopped while it got ready") from None
 
 
 @contextmanager
-def _view(*, is_live: bool, quiet: bool) -> Iterator[Show]:
+def _view(*, is_live: bool, quiet: bool) -> Iterator[StatusListener]:
     """Give what shows pictures of the crawl: on the terminal, in lines, or not at all."""
     if is_live:
-        with live_view() as show:
+        with open_live_view() as show:
             yield show
     else:
-        yield (lambda sight: None) if quiet else DayLines().show
+        yield (lambda sight: None) if quiet else DailyLinePrinter().print_day
 
 
-class DayLines:
+class DailyLinePrinter:
     """Prints a line for every day of the web."""
 
     def __init__(self) -> None:
         self._day = ""
 
-    def show(self, sight: Sight) -> None:
+    def print_day(self, sight: LiveStatus) -> None:
         """Print where things stand, if another day has begun."""
         day = f"{sight.now:%d %B}"
         if sight.visits and day != self._day:
             self._day = day
             fresh = ", ".join(
-                f"{NAMES[each.policy]} {each.freshness:.1%}" for each in sight.standings
+                f"{POLICY_LABELS[each.policy]} {each.freshness:.1%}" for each in sight.scores
             )
-            say(f"{day}: {counted(sight.visits, 'visit')}; fresh on average: {fresh}")
+            print_text(f"{day}: {format_count(sight.visits, 'visit')}; fresh on average: {fresh}")
 
 
-def document(ended: Ended, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def demo_document(ended: DemoResult, verdicts: Sequence[AuditVerdict]) -> dict[str, Any]:
     """Return every figure of a demonstration."""
     return {
         "options": ended.options,
-        "pages": len(ended.stage.pages),
-        "hosts": len(ended.stage.web.hosts),
+        "pages": len(ended.demo_collection.web_indices),
+        "hosts": len(ended.demo_collection.web.hosts),
         "seconds": ended.seconds,
-        "visits": ended.sight.visits,
-        "outcomes": ended.sight.outcomes,
-        "standings": ended.sight.standings,
+        "visits": ended.status.visits,
+        "outcomes": ended.status.outcomes,
+        "standings": ended.status.scores,
         "verdicts": verdicts,
     }
 
 
-def _introduce(stage: Stage, options: Options) -> None:
+def _introduce(stage: DemoCollection, options: DemoOptions) -> None:
     """Say what is going to happen."""
     pages, hosts = stage.web.pages, len(stage.web.hosts)
-    noisy = sum(page.noisy for page in pages)
+    noisy = sum(page.is_noisy for page in pages)
     seconds = options.days * DAY_SECONDS / options.speed
-    say(f"A living web of {len(pages)} pages on {hosts} hosts is served on this machine. Freshet "
+    print_text(f"A living web of {len(pages)} pages on {hosts} hosts is served on this machine. Freshet "
         f"crawls {options.days:g} days of it\non a clock that runs {options.speed:,.0f} times too "
         f"fast, in about {seconds:.0f} seconds; Ctrl-C ends it.")  # fmt: skip
-    say(f"It may make {options.requests_a_day(stage.size):,} page requests a day; watching "
+    print_text(f"It may make {options.requests_per_day(stage.size):,} page requests a day; watching "
         f"every page hourly would take {24 * len(pages):,}. Round-robin\nand a rule like Nutch's, "
         "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
-    say("All are scored on the truth, by the importance of pages, from the second day on. "
+    print_text("All are scored on the truth, by the importance of pages, from the second day on. "
         f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement: Freshet "
         "learns to leave that out, the others\ncannot; only real changes count.")  # fmt: skip
-    say("Getting ready: the first time, the code that learns and measures is compiled, which takes "
+    print_text("Getting ready: the first time, the code that learns and measures is compiled, which takes "
         "a minute\nor two; later it takes some seconds ...\n")  # fmt: skip
 
 
-def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> None:
+def _conclude(ended: DemoResult, verdicts: Sequence[AuditVerdict], keep: Path | None) -> None:
     _sum_up(ended)
-    outcomes = sorted(ended.sight.outcomes.items(), key=lambda item: -item[1])
-    say("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
+    outcomes = sorted(ended.status.outcomes.items(), key=lambda item: -item[1])
+    print_text("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
     if verdicts:
         print_table(
             ("promise", "kept", "figures"),
@@ -195,37 +197,39 @@ def _conclude(ended: Ended, verdicts: Sequence[Verdict], keep: Path | None) -> N
     _say_how_to_go_on(ended, keep)
 
 
-def _sum_up(ended: Ended) -> None:
+def _sum_up(ended: DemoResult) -> None:
     """Say how all stand, in a table and a sentence, and whether the machine kept up."""
-    sight, options = ended.sight, ended.options
+    sight, options = ended.status, ended.options
     days = (sight.now - options.start) / timedelta(days=1)
-    say(f"\n{days:.3g} days of the web in {ended.seconds:.0f} seconds:", "bold")
+    print_text(f"\n{days:.3g} days of the web in {ended.seconds:.0f} seconds:", "bold")
     rows = [
-        (NAMES[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
+        (POLICY_LABELS[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
          each.visits)
-        for each in sight.standings
+        for each in sight.scores
     ]  # fmt: skip
     print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
-    say(in_words(sight.standings, options.requests_a_day(ended.stage.size)))
-    ours, *others = sight.standings
-    if ours.visits < LEAST_MADE * max(each.visits for each in others):
-        say(f"This machine was too busy: Freshet made only {ours.visits:,} requests; "
+    print_text(
+        describe_standings(sight.scores, options.requests_per_day(ended.demo_collection.size))
+    )
+    ours, *others = sight.scores
+    if ours.visits < MIN_REQUEST_SHARE * max(each.visits for each in others):
+        print_text(f"This machine was too busy: Freshet made only {ours.visits:,} requests; "
             "its rivals, simulated,\nmade all of theirs. A lower --speed is fairer.")  # fmt: skip
-    elif sight.late > MOST_LATE * sight.visits:
-        say(f"This machine was too busy for that speed: {sight.late:,} of Freshet's "
+    elif sight.late_visits > MAX_LATE_SHARE * sight.visits:
+        print_text(f"This machine was too busy for that speed: {sight.late_visits:,} of Freshet's "
             "visits began more than an hour\nof the web's time late; its rivals, simulated, are "
             "never late. A lower --speed is fairer.")  # fmt: skip
 
 
-def in_words(standings: Sequence[Standing], budget: int) -> str:
+def describe_standings(standings: Sequence[CrawlerScore], budget: int) -> str:
     """Say how fresh everyone's copies were, and what was found.
 
-    >>> print(in_words([Standing("freshet", 9, 8, 0.8, 0.8), Standing("age", 9, 5, 0.7, 0.7)], 3))
+    >>> print(describe_standings([CrawlerScore("freshet", 9, 8, 0.8, 0.8), CrawlerScore("age", 9, 5, 0.7, 0.7)], 3))
     With the same 3 requests a day, Freshet's copies were fresh 80.0% of the time,
     against 70.0% (round-robin); it found 8 changes, against 5.
     """
     ours, *others = standings
-    fresh = " and ".join(f"{each.freshness:.1%} ({NAMES[each.policy]})" for each in others)
+    fresh = " and ".join(f"{each.freshness:.1%} ({POLICY_LABELS[each.policy]})" for each in others)
     found = " and ".join(f"{each.changes_found:,}" for each in others)
     return (
         f"With the same {budget:,} requests a day, Freshet's copies were fresh "
@@ -234,18 +238,18 @@ def in_words(standings: Sequence[Standing], budget: int) -> str:
     )
 
 
-def _say_how_to_go_on(ended: Ended, keep: Path | None) -> None:
+def _say_how_to_go_on(ended: DemoResult, keep: Path | None) -> None:
     if keep is None:
-        say("\nTo look at what was kept: freshet demo --keep DIR")
+        print_text("\nTo look at what was kept: freshet demo --keep DIR")
         return
-    place, url = keep / COLLECTION, ended.stage.url(0)
-    say(f"\nThe collection stays in {place}; go on with", "bold")
+    place, url = keep / COLLECTION_FOLDER, ended.demo_collection.url(0)
+    print_text(f"\nThe collection stays in {place}; go on with", "bold")
     for verb in ("why", "history", "diff"):
-        say(f"  freshet {verb} {url} -C {place}")
-    say(f"  freshet list --changed -C {place}")
+        print_text(f"  freshet {verb} {url} -C {place}")
+    print_text(f"  freshet list --changed -C {place}")
 
 
-def _require(verdicts: Sequence[Verdict]) -> None:
+def _require(verdicts: Sequence[AuditVerdict]) -> None:
     """Fail where a promise was not kept, and name each of those."""
     broken = [f"{each.promise} ({each.figures})" for each in verdicts if not each.kept]
     if broken:

@@ -19,47 +19,60 @@ from typing import Annotated, Any, Literal
 import typer
 
 from freshet.backtest.cycle_crawl import visits_per_cycle
-from freshet.backtest.cycle_oracles import ORACLES
-from freshet.cli.commands.research.simulate import share
-from freshet.cli.interrupts import stoppable
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, plain, print_json, print_table, progress, say, warn
-from freshet.cli.trace_options import (
-    CycleCount,
-    Form,
-    Impute,
-    LeastKnown,
-    PageCount,
-    TraceAt,
-    TraceName,
-    opened,
+from freshet.backtest.cycle_oracles import CYCLE_ORACLES
+from freshet.cli.commands.research.simulate import parse_share
+from freshet.cli.interrupts import interruptible
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import (
+    format_count,
+    print_json,
+    print_table,
+    print_text,
+    print_warning,
+    progress_bar,
+    to_json_value,
 )
-from freshet.core.errors import Interrupted, UsageError
-from freshet.core.progress import silent
+from freshet.cli.trace_options import (
+    CycleCountOption,
+    ImputeOption,
+    MinKnownOption,
+    PageCountOption,
+    TraceArgument,
+    TraceFormatOption,
+    TraceNameOption,
+    open_trace_with_progress,
+)
+from freshet.core.errors import StopRequestedError, UsageError
+from freshet.core.progress import ignore_progress
 from freshet.engine.local import LocalEngine
-from freshet.formula.variables import Clock, Measure
-from freshet.learning.evolve.comparison import FEWEST_FOLDS, LEARNED, SEEDS, Place
+from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.learning.evolve.comparison import (
+    COMPARISON_SEEDS,
+    LEARNED_POLICY,
+    MIN_INTERVAL_FOLDS,
+    MeanTestResult,
+)
 from freshet.learning.evolve.evolution import (
-    Estimates,
-    Evolved,
-    Files,
-    Found,
-    Step,
-    Task,
-    check,
-    check_files,
+    EstimateKind,
+    EvolutionFiles,
+    EvolutionProgress,
+    EvolutionResult,
+    EvolutionTask,
+    SearchResult,
+    check_output_files,
+    check_task,
     evolve,
 )
-from freshet.learning.evolve.genetic_search import Ways
-from freshet.schedule.model_file import Selection, Terminals
+from freshet.learning.evolve.genetic_search import GPConfig
+from freshet.schedule.model_file import SelectionMethod, TerminalSet
 
-QUICK = Ways(population=100, generations=15)
-SEARCHED = ("fold", "seed", "training", "validation", "test", "formula")
-PLACED = ("policy", "changerate", "±", "ndcg", "±", "freshness", "±")
-SHOWN_LETTERS = 60
-FEW_VISITS = 10
-OF_SEEDS = f"means of {SEEDS} seeds"
-OF_QUICK = (
+QUICK_CONFIG = GPConfig(population=100, generations=15)
+SEARCH_COLUMNS = ("fold", "seed", "training", "validation", "test", "formula")
+RANKING_COLUMNS = ("policy", "changerate", "±", "ndcg", "±", "freshness", "±")
+MAX_FORMULA_LENGTH = 60
+MIN_TEST_VISITS = 10
+SEEDS_NOTE = f"means of {COMPARISON_SEEDS} seeds"
+QUICK_WARNING = (
     "--quick is one short search, which may end far from the best formula; for one to crawl by, "
     "leave it out"
 )
@@ -69,27 +82,27 @@ app = new_app()
 
 @app.command()
 def learn(
-    where: TraceAt = None,
-    form: Form = "",
-    name: TraceName = "",
-    impute: Impute = None,
-    known: LeastKnown = None,
-    pages: PageCount = None,
-    cycles: CycleCount = None,
+    where: TraceArgument = None,
+    form: TraceFormatOption = "",
+    name: TraceNameOption = "",
+    impute: ImputeOption = None,
+    known: MinKnownOption = None,
+    pages: PageCountOption = None,
+    cycles: CycleCountOption = None,
     terminals: Annotated[
-        Terminals, typer.Option(metavar="SET", help="What formulas know: basic, all, extended.")
+        TerminalSet, typer.Option(metavar="SET", help="What formulas know: basic, all, extended.")
     ] = "all",
     estimates: Annotated[
-        Estimates, typer.Option(metavar="AS", help="NAD to GAD are rates, or chances of a change.")
+        EstimateKind, typer.Option(metavar="AS", help="NAD to GAD are rates, or chances of a change.")
     ] = "rates",
     fitness: Annotated[
-        Measure, typer.Option(metavar="MEASURE", help="What is bred for: ndcg or changerate.")
+        FitnessMeasure, typer.Option(metavar="MEASURE", help="What is bred for: ndcg or changerate.")
     ] = "ndcg",
     budget: Annotated[
         str, typer.Option(metavar="SHARE", help="Visits a cycle as a share of the pages.")
     ] = "5%",
     clock: Annotated[
-        Clock, typer.Option(metavar="CLOCK", help="Estimates weigh by visit or by cycle.")
+        WeightClock, typer.Option(metavar="CLOCK", help="Estimates weigh by visit or by cycle.")
     ] = "visit",
     quick: Annotated[
         bool,
@@ -110,7 +123,7 @@ def learn(
         int, typer.Option(min=1, metavar="N", help="How many of the best are tried on other pages.")
     ] = 50,
     select: Annotated[
-        Selection, typer.Option(metavar="HOW", help="Which of them it is: best, avg or sum.")
+        SelectionMethod, typer.Option(metavar="HOW", help="Which of them it is: best, avg or sum.")
     ] = "best",
     folds: Annotated[
         int, typer.Option(min=0, max=5, metavar="N", help="Folds to test on, of 5; 0: no test.")
@@ -133,25 +146,25 @@ def learn(
     device: Annotated[
         Literal["cpu", "cuda"], typer.Option(metavar="DEVICE", help="Where: cpu, or cuda, a GPU.")
     ] = "cpu",
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Learn the formula that ranks pages best, from a trace."""
-    usual = QUICK if quick else Ways()
+    usual = QUICK_CONFIG if quick else GPConfig()
     ways = replace(
         usual,
         population=population or usual.population,
         generations=generations or usual.generations,
         kept=kept,
     )
-    task = Task(
+    task = EvolutionTask(
         terminals=terminals, estimates=estimates, measure=fitness, budget=_one_share(budget),
         clock=clock, selection=select, seed=seed, seeds=seeds or (1 if quick else 5),
         folds=folds, ways=ways,
     )  # fmt: skip
-    files = Files(out, checkpoint or out.with_suffix(".checkpoint"), resume)
-    check(task)
-    check_files(files)
-    trace = opened(
+    files = EvolutionFiles(out, checkpoint or out.with_suffix(".checkpoint"), resume)
+    check_task(task)
+    check_output_files(files)
+    trace = open_trace_with_progress(
         where, form=form, name=name, impute=impute, quiet=as_json, pages=pages, cycles=cycles,
         least_known=known,
     )  # fmt: skip
@@ -163,98 +176,110 @@ def learn(
     else:
         _print(evolved, task, trace.name if where else f"{trace.name}, generated,", files)
     for caution in _cautions(evolved, task):
-        warn(caution)
+        print_warning(caution)
     if quick:
-        warn(OF_QUICK)
+        print_warning(QUICK_WARNING)
 
 
 def _one_share(text: str) -> float:
     try:
-        return share(text)
+        return parse_share(text)
     except UsageError:
         why = f"--budget {text!r} is no share of the pages; write one, like 5%"
         raise UsageError(why) from None
 
 
-def _watched(learning: Callable[..., Evolved], task: Task, files: Files, *, quiet: bool) -> Evolved:
+def _watched(
+    learning: Callable[..., EvolutionResult],
+    task: EvolutionTask,
+    files: EvolutionFiles,
+    *,
+    quiet: bool,
+) -> EvolutionResult:
     """Evolve with progress; a stop says how to go on."""
     try:
-        with progress("evolving", quiet=quiet) as bar, stoppable(silent) as go_on:
+        with progress_bar("evolving", quiet=quiet) as bar, interruptible(ignore_progress) as go_on:
 
-            def watch(step: Step) -> None:
-                bar(step.done, step.total, _label(step, task))
-                go_on(step.done, step.total)
+            def watch(step: EvolutionProgress) -> None:
+                bar(step.steps_done, step.steps_total, _label(step, task))
+                go_on(step.steps_done, step.steps_total)
 
             return learning(watch=watch)
-    except (Interrupted, KeyboardInterrupt) as stopped:
-        if not files.checkpoint.exists():
-            raise Interrupted("stopped before the first generation; nothing was kept") from stopped
-        raise Interrupted(
-            f"stopped on request; {files.checkpoint} holds what is done, run the same command with "
+    except (StopRequestedError, KeyboardInterrupt) as stopped:
+        if not files.checkpoint_path.exists():
+            raise StopRequestedError(
+                "stopped before the first generation; nothing was kept"
+            ) from stopped
+        raise StopRequestedError(
+            f"stopped on request; {files.checkpoint_path} holds what is done, run the same command with "
             "--resume to go on"
         ) from stopped
 
 
-def _label(step: Step, task: Task) -> str:
+def _label(step: EvolutionProgress, task: EvolutionTask) -> str:
     fold = f"fold {step.fold}, " if task.folds > 1 else ""
     if step.is_test:
-        return f"{fold}seed {step.seed} has the best, {step.best:.3f}; its place is found"
-    return f"{fold}seed {step.seed}, generation {step.generation}, best {step.best:.3f}"
+        return f"{fold}seed {step.seed} has the best, {step.best_fitness:.3f}; its place is found"
+    return f"{fold}seed {step.seed}, generation {step.generation}, best {step.best_fitness:.3f}"
 
 
-def _document(evolved: Evolved, files: Files) -> dict[str, Any]:
+def _document(evolved: EvolutionResult, files: EvolutionFiles) -> dict[str, Any]:
     """Return what was learnt as plain values."""
-    searches = [plain(each) | {"formula": str(each.formula)} for each in evolved.searches]
-    model = plain(evolved.model) | {"formula": str(evolved.model.formula)}
-    whole: dict[str, Any] = plain(evolved)
-    return whole | {"file": str(files.model), "model": model, "searches": searches}
+    searches = [to_json_value(each) | {"formula": str(each.formula)} for each in evolved.searches]
+    model = to_json_value(evolved.model) | {"formula": str(evolved.model.formula)}
+    whole: dict[str, Any] = to_json_value(evolved)
+    return whole | {"file": str(files.model_path), "model": model, "searches": searches}
 
 
-def _cautions(evolved: Evolved, task: Task) -> Iterator[str]:
+def _cautions(evolved: EvolutionResult, task: EvolutionTask) -> Iterator[str]:
     """Yield what speaks against using what was learnt."""
     pages = evolved.test or evolved.validation
     visits = visits_per_cycle(task.budget, pages)
-    if visits < FEW_VISITS:
+    if visits < MIN_TEST_VISITS:
         yield (
-            f"{counted(visits, 'visit')} a cycle of {counted(pages, 'page')} to test on: the "
+            f"{format_count(visits, 'visit')} a cycle of {format_count(pages, 'page')} to test on: the "
             "figures are rough; bring more pages, or give a larger --budget or --folds 5"
         )
-    best = next(place.policy for place in evolved.places if place.policy not in ORACLES)
-    if best != LEARNED:
+    best = next(place.policy for place in evolved.places if place.policy not in CYCLE_ORACLES)
+    if best != LEARNED_POLICY:
         yield f"{best} does better than the learned formula on these pages"
 
 
-def _print(evolved: Evolved, task: Task, trace: str, files: Files) -> None:
+def _print(
+    evolved: EvolutionResult, task: EvolutionTask, trace: str, files: EvolutionFiles
+) -> None:
     model = evolved.model
-    say(str(model.formula), "bold")
-    say(
+    print_text(str(model.formula), "bold")
+    print_text(
         f"learnt on {trace} for {task.measure} at {100 * task.budget:g}%: "
-        f"{counted(evolved.training, 'page')} for training ({model.training:.3f}), "
+        f"{format_count(evolved.training, 'page')} for training ({model.training:.3f}), "
         f"{evolved.validation:,} for validation ({model.validation:.3f}), "
-        f"{evolved.test:,} for the test; {counted(evolved.cycles, 'cycle')}; "
-        f"written to {files.model}"
+        f"{evolved.test:,} for the test; {format_count(evolved.cycles, 'cycle')}; "
+        f"written to {files.model_path}"
     )
-    say("")
-    print_table(SEARCHED, [_searched(each) for each in evolved.searches], "What each search found")
-    say("")
-    print_table(PLACED, [_placed(each) for each in evolved.places], _title(task))
+    print_text("")
+    print_table(
+        SEARCH_COLUMNS, [_searched(each) for each in evolved.searches], "What each search found"
+    )
+    print_text("")
+    print_table(RANKING_COLUMNS, [_placed(each) for each in evolved.places], _title(task))
 
 
-def _searched(found: Found) -> tuple[Any, ...]:
+def _searched(found: SearchResult) -> tuple[Any, ...]:
     text = str(found.formula)
-    shown = text if len(text) <= SHOWN_LETTERS else f"{text[: SHOWN_LETTERS - 1]}…"
+    shown = text if len(text) <= MAX_FORMULA_LENGTH else f"{text[: MAX_FORMULA_LENGTH - 1]}…"
     return found.fold, found.seed, found.training, found.validation, found.test, shown
 
 
-def _placed(place: Place) -> tuple[Any, ...]:
-    name, *figures = plain(place).values()
-    return (f"{name} (ceiling)" if name in ORACLES else name, *figures)
+def _placed(place: MeanTestResult) -> tuple[Any, ...]:
+    name, *figures = to_json_value(place).values()
+    return (f"{name} (ceiling)" if name in CYCLE_ORACLES else name, *figures)
 
 
-def _title(task: Task) -> str:
+def _title(task: EvolutionTask) -> str:
     if not task.folds:
-        return f"Its place on the pages for validation, by which it was chosen, {OF_SEEDS}"
+        return f"Its place on the pages for validation, by which it was chosen, {SEEDS_NOTE}"
     if task.folds == 1:
-        return f"Its place on the pages for the test, {OF_SEEDS}"
-    margins = " with 95% intervals" if task.folds >= FEWEST_FOLDS else ""
+        return f"Its place on the pages for the test, {SEEDS_NOTE}"
+    margins = " with 95% intervals" if task.folds >= MIN_INTERVAL_FOLDS else ""
     return f"The place of what each fold chose, means over {task.folds} folds{margins}"

@@ -24,42 +24,49 @@ from typing import Annotated, Any
 import typer
 
 from freshet.backtest.comparison import (
-    Against,
-    Result,
-    Row,
-    check,
-    check_curves,
-    results,
-    rows,
+    BacktestRow,
+    PolicyComparison,
+    PolicyResult,
+    check_curves_path,
+    check_request,
+    result_rows,
+    run_policies,
     write_curves,
 )
-from freshet.backtest.continuous.comparison import race
-from freshet.backtest.continuous.generated import NAME, living
+from freshet.backtest.continuous.comparison import run_policies_continuously
+from freshet.backtest.continuous.generated import GENERATED_WEB, generate_web_trace
 from freshet.backtest.cycle_crawl import visits_per_cycle
-from freshet.backtest.selectors import EVERY, learnt_on
+from freshet.backtest.selectors import ALL_NAMES, models_trained_on
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats import CYCLES, PAGES
+from freshet.backtest.trace_formats import DEFAULT_CYCLES, DEFAULT_PAGES
 from freshet.cli import trace_options
-from freshet.cli.options import AsJson, new_app
-from freshet.cli.output import counted, print_json, print_table, progress, say, warn
-from freshet.core.errors import Interrupted, UsageError
+from freshet.cli.options import JsonOption, new_app
+from freshet.cli.output import (
+    format_count,
+    print_json,
+    print_table,
+    print_text,
+    print_warning,
+    progress_bar,
+)
+from freshet.core.errors import StopRequestedError, UsageError
 
 COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
-DUELS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
-LEAST_SHOWN = 0.0005
+COMPARISON_COLUMNS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
+MIN_SHOWN_MARGIN = 0.0005
 
 app = new_app()
 
 
 @app.command()
 def simulate(
-    where: trace_options.TraceAt = None,
-    form: trace_options.Form = "",
-    trace: trace_options.TraceName = "",
-    impute: trace_options.Impute = None,
-    known: trace_options.LeastKnown = None,
-    pages: trace_options.PageCount = None,
-    cycles: trace_options.CycleCount = None,
+    where: trace_options.TraceArgument = None,
+    form: trace_options.TraceFormatOption = "",
+    trace: trace_options.TraceNameOption = "",
+    impute: trace_options.ImputeOption = None,
+    known: trace_options.MinKnownOption = None,
+    pages: trace_options.PageCountOption = None,
+    cycles: trace_options.CycleCountOption = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Policies, or all; may be given several times."),
@@ -80,49 +87,58 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="Write every cycle's measures: .csv, .parquet, .json."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Back-test policies on recorded or generated pages."""
-    names = policy_names([*(policy or ["all"]), *_rival(against)])
-    budgets = [share(text) for text in budget.split(",")]
-    check(names, budgets, seeds)
-    check_curves(curves)
+    names = parse_policy_names([*(policy or ["all"]), *_rival(against)])
+    budgets = [parse_share(text) for text in budget.split(",")]
+    check_request(names, budgets, seeds)
+    check_curves_path(curves)
     played, compete = _contest(
         where, continuous, form=form, name=trace, impute=impute, quiet=as_json,
         pages=pages, cycles=cycles, least_known=known,
     )  # fmt: skip
-    for name in learnt_on(played, names):
-        warn(f"{name} was learnt on these very pages and may do worse on others")
+    for name in models_trained_on(played, names):
+        print_warning(f"{name} was learnt on these very pages and may do worse on others")
     try:
-        with progress("crawling", quiet=as_json) as advance:
+        with progress_bar("crawling", quiet=as_json) as advance:
             found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; nothing of a back-test is kept") from None
+        raise StopRequestedError("interrupted; nothing of a back-test is kept") from None
     write_curves(curves, found)
-    told = rows(played, found, against=against.strip())
+    told = result_rows(played, found, against=against.strip())
     if as_json:
         print_json(told)
         return
-    say(f"{_summary(played, generated=where is None)}; means of {counted(seeds, 'seed')}", "bold")
+    print_text(
+        f"{_summary(played, generated=where is None)}; means of {format_count(seeds, 'seed')}",
+        "bold",
+    )
     _print(told, budgets)
     if curves is not None:
-        say(f"every cycle is in {curves}")
+        print_text(f"every cycle is in {curves}")
 
 
 def _contest(
     where: Path | None, continuous: bool, **asked: Any
-) -> tuple[Trace, Callable[..., Iterator[Result]]]:
+) -> tuple[Trace, Callable[..., Iterator[PolicyResult]]]:
     """Return the pages that were asked for, and what lets policies compete on them."""
-    is_living = where is None and asked["name"] == NAME
+    is_living = where is None and asked["name"] == GENERATED_WEB
     if is_living and not continuous:
-        raise UsageError(f"--trace {NAME} has moments of change and no cycles; add --continuous")
+        raise UsageError(
+            f"--trace {GENERATED_WEB} has moments of change and no cycles; add --continuous"
+        )
     if is_living:
-        played, truth = living(asked["pages"] or PAGES, asked["cycles"] or CYCLES)
-        return played, partial(race, truth=truth)
-    return trace_options.opened(where, **asked), race if continuous else results
+        played, truth = generate_web_trace(
+            asked["pages"] or DEFAULT_PAGES, asked["cycles"] or DEFAULT_CYCLES
+        )
+        return played, partial(run_policies_continuously, truth=truth)
+    return trace_options.open_trace_with_progress(
+        where, **asked
+    ), run_policies_continuously if continuous else run_policies
 
 
-def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
+def _print(told: Sequence[BacktestRow], budgets: Sequence[float]) -> None:
     """Print the measures, and how they compare; the only budget stands above its table."""
     shown = [f"{100 * each.budget:g}%" if len(budgets) > 1 else None for each in told]
     title = "" if len(budgets) > 1 else _title(budgets[0], told[0].pages)
@@ -135,41 +151,41 @@ def _print(told: Sequence[Row], budgets: Sequence[float]) -> None:
     ]
     if duels:
         rival = next(row.against[0].policy for row in told if row.against)
-        print_table(DUELS, duels, f"\nagainst {rival}, cycle by cycle")
+        print_table(COMPARISON_COLUMNS, duels, f"\nagainst {rival}, cycle by cycle")
 
 
 def _title(budget: float, pages: int) -> str:
-    visits = counted(visits_per_cycle(budget, pages), "visit")
+    visits = format_count(visits_per_cycle(budget, pages), "visit")
     return f"budget {100 * budget:g}% of the pages a cycle: {visits}"
 
 
 def _rival(against: str) -> list[str]:
     """Return the policy that others are tested against, if there is one."""
-    if against and len(policy_names([against])) != 1:
+    if against and len(parse_policy_names([against])) != 1:
         raise UsageError(f"--against {against!r} is not one policy; name one")
     return [against] if against else []
 
 
 def _summary(trace: Trace, *, generated: bool) -> str:
-    pages, cycles = counted(len(trace.pages), "page"), counted(trace.cycles, "cycle")
+    pages, cycles = format_count(len(trace.pages), "page"), format_count(trace.cycles, "cycle")
     kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
     if not generated and trace.known_share < 1:
         kind += ", the rest guessed" if trace.is_imputed else ", the rest taken as unchanged"
     return f"{trace.name}: {pages}, {cycles}, {kind}"
 
 
-def _figures(row: Row) -> Sequence[str | float | None]:
+def _figures(row: BacktestRow) -> Sequence[str | float | None]:
     return (
-        with_margin(row.changerate, row.changerate_ci),
-        with_margin(row.ndcg, row.ndcg_ci),
-        with_margin(row.freshness, row.freshness_ci),
+        format_with_margin(row.changerate, row.changerate_ci),
+        format_with_margin(row.ndcg, row.ndcg_ci),
+        format_with_margin(row.freshness, row.freshness_ci),
         *(_known(each) for each in (row.time_to_detection, row.detected, row.new_links)),
     )
 
 
-def _duel(each: Against) -> Sequence[str | float | None]:
-    difference = with_margin(each.difference, each.margin, sign="+")
-    sure = "<.001" if each.p < LEAST_SHOWN else _known(each.p)
+def _duel(each: PolicyComparison) -> Sequence[str | float | None]:
+    difference = format_with_margin(each.difference, each.margin, sign="+")
+    sure = "<.001" if each.p < MIN_SHOWN_MARGIN else _known(each.p)
     return each.measure, difference, sure, each.won, each.lost, each.tied
 
 
@@ -177,26 +193,26 @@ def _known(figure: float) -> float | None:
     return None if isnan(figure) else figure
 
 
-def with_margin(mean: float, margin: float, *, sign: str = "") -> str:
+def format_with_margin(mean: float, margin: float, *, sign: str = "") -> str:
     """Write a mean with its margin; one too small to show is left out.
 
-    >>> with_margin(0.5, 0.0123), with_margin(0.5, 0.0), with_margin(0.5, float("nan"), sign="+")
+    >>> format_with_margin(0.5, 0.0123), format_with_margin(0.5, 0.0), format_with_margin(0.5, float("nan"), sign="+")
     ('0.500 ±.012', '0.500', '+0.500')
     """
     if isnan(mean):
         return ""
-    shown = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= LEAST_SHOWN else ""
+    shown = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= MIN_SHOWN_MARGIN else ""
     return f"{mean:{sign}.3f}{shown}"
 
 
-def policy_names(given: Sequence[str]) -> list[str]:
+def parse_policy_names(given: Sequence[str]) -> list[str]:
     """Return the policies that words name, each once; ``all`` stands for every one.
 
-    >>> policy_names(["age,pow(t,f(2))", "age"])
+    >>> parse_policy_names(["age,pow(t,f(2))", "age"])
     ['age', 'pow(t,f(2))']
     """
     names = [name.strip() for text in given for name in _split(text)]
-    every = [each for name in names for each in (EVERY if name == "all" else (name,))]
+    every = [each for name in names for each in (ALL_NAMES if name == "all" else (name,))]
     return list(dict.fromkeys(every))
 
 
@@ -212,10 +228,10 @@ def _split(text: str) -> list[str]:
     return parts
 
 
-def share(text: str) -> float:
+def parse_share(text: str) -> float:
     """Return the share of the pages that a budget names.
 
-    >>> share("5%"), share("0.1")
+    >>> parse_share("5%"), parse_share("0.1")
     (0.05, 0.1)
     """
     found = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)\s*", text)

@@ -4,13 +4,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Counts, Ids
+from freshet.core.types import HashArray, TermCountArray
 
-Cells = NDArray[np.int64]
+CountArray = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def merge(a_ids: Ids, a_counts: Counts, b_ids: Ids, b_counts: Counts) -> tuple[Cells, Cells]:
+def merge_counts(
+    a_ids: HashArray, a_counts: TermCountArray, b_ids: HashArray, b_counts: TermCountArray
+) -> tuple[CountArray, CountArray]:
     """Return the counts of both sides over the ids of either, in the order of the ids."""
     old = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)
     new = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)

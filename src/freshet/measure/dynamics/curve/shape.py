@@ -15,15 +15,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats, Indices
-from freshet.measure.dynamics.curve.knot import Bend, bend
-from freshet.measure.dynamics.curve.segments import Line, one_line
+from freshet.core.types import FloatArray, IndexArray
+from freshet.measure.dynamics.curve.knot import BendFit, fit_bend
+from freshet.measure.dynamics.curve.segments import FittedLine, fit_line
 
-Shape = Literal["flat", "sloped", "knotted"]
+CurveShape = Literal["flat", "sloped", "knotted"]
 
-SHAPES: tuple[Shape, ...] = ("flat", "sloped", "knotted")
-PARAMETERS = "shapes.json"
-FEATURES = (
+SHAPES: tuple[CurveShape, ...] = ("flat", "sloped", "knotted")
+MODEL_FILE = "shapes.json"
+FEATURE_NAMES = (
     "fall",
     "line_fall",
     "drift_errors",
@@ -42,16 +42,16 @@ _STEEPEST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stumps:
+class StumpModel:
     """A sum of stumps: each adds to a class what it says below or above a threshold."""
 
     classes: NDArray[np.int64]
     features: NDArray[np.int64]
-    thresholds: Floats
-    below: Floats
-    above: Floats
+    thresholds: FloatArray
+    below: FloatArray
+    above: FloatArray
 
-    def chances(self, seen: Floats) -> Floats:
+    def probabilities(self, seen: FloatArray) -> FloatArray:
         """Return the chance of each shape for a row of features."""
         values = np.where(seen[self.features] <= self.thresholds, self.below, self.above)
         scores = np.bincount(self.classes, values, minlength=len(SHAPES))
@@ -60,48 +60,50 @@ class Stumps:
 
 
 @cache
-def learnt() -> Stumps:
+def packaged_model() -> StumpModel:
     """Return the stumps that come with the package."""
-    text = files(__package__).joinpath(PARAMETERS).read_text("utf-8")
-    return stumps_from(json.loads(text)["stumps"])
+    text = files(__package__).joinpath(MODEL_FILE).read_text("utf-8")
+    return stump_model_from_rows(json.loads(text)["stumps"])
 
 
-def stumps_from(rows: list[list[float]]) -> Stumps:
+def stump_model_from_rows(rows: list[list[float]]) -> StumpModel:
     """Make stumps of rows of class, feature, threshold, and what is said below and above it."""
     columns = np.array(rows, np.float64).T
     kinds = columns[:2].astype(np.int64)
-    return Stumps(kinds[0], kinds[1], *columns[2:])
+    return StumpModel(kinds[0], kinds[1], *columns[2:])
 
 
-def likeliest(seen: Floats, stumps: Stumps | None = None) -> Shape:
+def classify_shape(seen: FloatArray, stumps: StumpModel | None = None) -> CurveShape:
     """Return the shape that a curve of these features most likely has."""
-    return SHAPES[int(np.argmax((stumps or learnt()).chances(seen)))]
+    return SHAPES[int(np.argmax((stumps or packaged_model()).probabilities(seen)))]
 
 
-def features(hours: Floats, dice: Floats, counts: Indices, drifted: Bend | None) -> Floats:
-    """Return what is told of a curve, in the order of ``FEATURES``; its start is left out."""
+def shape_features(
+    hours: FloatArray, dice: FloatArray, counts: IndexArray, drifted: BendFit | None
+) -> FloatArray:
+    """Return what is told of a curve, in the order of ``FEATURE_NAMES``; its start is left out."""
     hours, dice, weights = hours[1:], dice[1:], counts[1:].astype(np.float64)
-    line = one_line(hours, dice, weights)
+    line = fit_line(hours, dice, weights)
     end = max(1, len(dice) // _ENDS)
     fall = float(dice[:end].mean() - dice[-end:].mean())
-    over_time = bend(hours, dice, weights)
+    over_time = fit_bend(hours, dice, weights)
     return np.array((fall, _fall(line), *_of_bend(drifted), *_of_bend(over_time)))
 
 
-def _of_bend(found: Bend | None) -> tuple[float, ...]:
+def _of_bend(found: BendFit | None) -> tuple[float, ...]:
     """Return what two lines say: errors, slopes, their place, and falls before and after it."""
     if found is None:
         return 0.0, 1.0, 1.0, 0.0, 0.0
-    span = found.second.ends - found.first.begins
+    span = found.second_line.ends - found.first_line.begins
     slopes = float(np.clip(found.slope_ratio, -_STEEPEST, _STEEPEST))
     return (
         log(found.error_ratio),
         slopes,
-        (found.place - found.first.begins) / span,
-        _fall(found.first),
-        _fall(found.second),
+        (found.crossing - found.first_line.begins) / span,
+        _fall(found.first_line),
+        _fall(found.second_line),
     )
 
 
-def _fall(line: Line) -> float:
+def _fall(line: FittedLine) -> float:
     return -line.slope * (line.ends - line.begins)

@@ -2,13 +2,19 @@
 
 import numpy as np
 
-from freshet.measure.dynamics.structure.column_table import Table, most, reduce, sort, total
-from freshet.measure.dynamics.structure.dom_history import NO_TEXT, Structure
+from freshet.measure.dynamics.structure.column_table import (
+    ColumnTable,
+    maximum_of,
+    reduce_rows,
+    sort_rows,
+    sum_of,
+)
+from freshet.measure.dynamics.structure.dom_history import NO_TEXT, DomHistory
 
 _BLOCK = ["parent", "tag", "subtree_hash", "version"]
 
 
-def moves(structure: Structure) -> Table:
+def block_moves(structure: DomHistory) -> ColumnTable:
     """Return every move from one stay to the next, by parent and text.
 
     The columns are parent, subtree_hash, version (the stay that shows it at its new place), before
@@ -21,14 +27,18 @@ def moves(structure: Structure) -> Table:
     for key in _BLOCK[:-1]:
         moved &= blocks[key][1:] == blocks[key][:-1]
     places = np.flatnonzero(moved) + 1
-    return blocks.take(places).put(before=blocks["after"][places - 1])
+    return blocks.take(places).with_columns(before=blocks["after"][places - 1])
 
 
-def _blocks(structure: Structure) -> Table:
+def _blocks(structure: DomHistory) -> ColumnTable:
     """Return the elements whose text stands once under their parent, each text in time order."""
-    rows = structure.rows.only(*_BLOCK, "full_path", "place")
+    rows = structure.rows.select(*_BLOCK, "full_path", "place")
     rows = rows.take(rows["subtree_hash"] != NO_TEXT)
-    rows = sort(rows, *_BLOCK).put(one=np.ones(len(rows), np.int32))
-    pieces = {"after": most("full_path"), "place": most("place"), "alike": total("one")}
-    blocks = reduce(rows, _BLOCK, pieces)
+    rows = sort_rows(rows, *_BLOCK).with_columns(one=np.ones(len(rows), np.int32))
+    pieces = {
+        "after": maximum_of("full_path"),
+        "place": maximum_of("place"),
+        "alike": sum_of("one"),
+    }
+    blocks = reduce_rows(rows, _BLOCK, pieces)
     return blocks.take(blocks["alike"] == 1)

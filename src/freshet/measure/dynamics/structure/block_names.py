@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from freshet.measure.dynamics.structure.blocks import Block
+from freshet.measure.dynamics.structure.blocks import DomBlock
 
 STEPS = 3
 
 
-def block_names(blocks: Sequence[Block]) -> list[str]:
+def block_names(blocks: Sequence[DomBlock]) -> list[str]:
     """Return what blocks are called in a picture: the end of their path, and their text.
 
     Where several would be called the same, as much more of their paths is told as sets them apart.
@@ -23,7 +23,7 @@ def block_names(blocks: Sequence[Block]) -> list[str]:
     return names
 
 
-def _name(block: Block, steps: int) -> str:
+def _name(block: DomBlock, steps: int) -> str:
     path = block.path.strip("/").split("/")
     if steps <= STEPS:
         end = path[-1:] if block.sample else path[-STEPS:]

@@ -13,76 +13,78 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats, Ids, Terms
+from freshet.core.types import FloatArray, HashArray, TermCounts
 from freshet.measure.dynamics.terms.kernels import lifespans as kernels
-from freshet.measure.dynamics.terms.kernels.lifespans import Totals
+from freshet.measure.dynamics.terms.kernels.lifespans import TotalArray
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageModel:
     """How often each word occurs in a collection: ids sorted, counts beside them.
 
     ``total`` is the number of words, those among them that are no longer held.
     """
 
-    ids: Ids
-    counts: Totals
+    ids: HashArray
+    counts: TotalArray
     total: int
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def counts_of(self, words: Ids) -> Floats:
+    def counts_of(self, words: HashArray) -> FloatArray:
         """Return how often each of these words occurs, nought for those that do not."""
-        return kernels.look_up(self.ids, self.counts, words)
+        return kernels.look_up_counts(self.ids, self.counts, words)
 
 
-NO_LANGUAGE = Language(np.empty(0, np.uint64), np.empty(0, np.int64), 0)
+EMPTY_LANGUAGE = LanguageModel(np.empty(0, np.uint64), np.empty(0, np.int64), 0)
 
 
-def language_of(terms: Terms) -> Language:
+def language_of_version(terms: TermCounts) -> LanguageModel:
     """Return the language of one version."""
-    return Language(terms.ids, terms.counts.astype(np.int64), terms.total)
+    return LanguageModel(terms.hashes, terms.counts.astype(np.int64), terms.total)
 
 
-def merge(a: Language, b: Language) -> Language:
+def merge_languages(a: LanguageModel, b: LanguageModel) -> LanguageModel:
     """Return the language of two parts of a collection: the reduce of a map over its pages.
 
     It does not matter which parts are merged first.
     """
-    ids, counts = kernels.add(a.ids, a.counts, b.ids, b.counts)
-    return Language(ids, counts, a.total + b.total)
+    ids, counts = kernels.add_counts(a.ids, a.counts, b.ids, b.counts)
+    return LanguageModel(ids, counts, a.total + b.total)
 
 
-def merge_all(parts: Iterable[Language]) -> Language:
+def merge_all_languages(parts: Iterable[LanguageModel]) -> LanguageModel:
     """Return the language of a whole collection from those of its parts.
 
     Only parts of like size are merged before the end, so that a large one is not gone through
     again for each small one.
     """
-    held: list[Language] = []
+    held: list[LanguageModel] = []
     for part in parts:
         held.append(part)
         while len(held) > 1 and len(held[-2]) <= 2 * len(held[-1]):
             last = held.pop()
-            held[-1] = merge(held[-1], last)
-    return reduce(merge, held, NO_LANGUAGE)
+            held[-1] = merge_languages(held[-1], last)
+    return reduce(merge_languages, held, EMPTY_LANGUAGE)
 
 
-def most_used(language: Language, most: int) -> Language:
+def most_frequent_words(language: LanguageModel, max_words: int) -> LanguageModel:
     """Return a language without its rarest words, so that any collection's fits into memory."""
-    if len(language) <= most:
+    if len(language) <= max_words:
         return language
-    kept = np.sort(np.lexsort((language.ids, -language.counts))[:most])
-    return Language(language.ids[kept], language.counts[kept], language.total)
+    kept = np.sort(np.lexsort((language.ids, -language.counts))[:max_words])
+    return LanguageModel(language.ids[kept], language.counts[kept], language.total)
 
 
-def divergence(words: Ids, counts: NDArray[np.integer], language: Language) -> Floats:
+def word_divergence(
+    words: HashArray, counts: NDArray[np.integer], language: LanguageModel
+) -> FloatArray:
     """Return what each word of a document adds to its divergence from a collection.
 
     >>> page, web = np.array([1, 2], np.uint64), np.array([1, 2, 3], np.uint64)
-    >>> whole = Language(web, np.array([10, 40, 50]), 100)
-    >>> divergence(page, np.array([2, 2]), whole).round(3).tolist()
+    >>> whole = LanguageModel(web, np.array([10, 40, 50]), 100)
+    >>> word_divergence(page, np.array([2, 2]), whole).round(3).tolist()
     [0.805, 0.112]
     """
     if not len(words):

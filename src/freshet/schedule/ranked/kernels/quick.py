@@ -4,31 +4,33 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Floats, Ids, Indices
-from freshet.formula.kernels import scrambled
+from freshet.core.types import FloatArray, HashArray, IndexArray
+from freshet.formula.kernels import splitmix64
 
 _U = np.uint64
 
 
 @njit(cache=True, nogil=True)
-def begun(sites: Indices, hosts: Indices) -> Ids:
+def initial_history_keys(sites: IndexArray, hosts: IndexArray) -> HashArray:
     """Return the keys of pages that were never looked at: the same where the prior is."""
     pasts = np.empty(len(sites), np.uint64)
     for row in range(len(sites)):
-        pasts[row] = scrambled(scrambled(_U(sites[row])) ^ _U(hosts[row]))
+        pasts[row] = splitmix64(splitmix64(_U(sites[row])) ^ _U(hosts[row]))
     return pasts
 
 
 @njit(cache=True, nogil=True)
-def lengthened(pasts: Ids, rows: Indices, gaps: Floats, changed: NDArray[np.bool_]) -> None:
+def add_looks(
+    pasts: HashArray, rows: IndexArray, gaps: FloatArray, changed: NDArray[np.bool_]
+) -> None:
     """Add a look to the pasts of rows."""
     for look in range(len(rows)):
         said = _U(2.0 * gaps[look]) + _U(1 if changed[look] else 0)
-        pasts[rows[look]] = scrambled(pasts[rows[look]] ^ said)
+        pasts[rows[look]] = splitmix64(pasts[rows[look]] ^ said)
 
 
 @njit(cache=True, nogil=True)
-def alike(pasts: Ids) -> tuple[Indices, Indices]:
+def number_equal_keys(pasts: HashArray) -> tuple[IndexArray, IndexArray]:
     """Number equal pasts alike; return each row's number, and the first row of each number."""
     size = 16
     while size < 2 * len(pasts):

@@ -8,24 +8,24 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Ids
+from freshet.core.types import HashArray
 
-Numbers = NDArray[np.int64]
-Table = tuple[Ids, Numbers]
+NumberArray = NDArray[np.int64]
+WordTable = tuple[HashArray, NumberArray]
 
 EMPTY = -1
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(24)
 
 
-def wide_table(words: int) -> Table:
+def empty_word_table(words: int) -> WordTable:
     """Return an empty table that so many words fill by half at most."""
     room = 1 << (2 * words).bit_length()
     return np.zeros(room, np.uint64), np.full(room, EMPTY, np.int64)
 
 
 @njit(cache=True, nogil=True)
-def put(words: Ids, numbers: Numbers, table: Table) -> None:
+def insert_words(words: HashArray, numbers: NumberArray, table: WordTable) -> None:
     """Put words with their numbers into a table; those that have no number are left out."""
     for at in range(len(words)):
         if numbers[at] != EMPTY:
@@ -34,7 +34,7 @@ def put(words: Ids, numbers: Numbers, table: Table) -> None:
 
 
 @njit(cache=True, nogil=True)
-def count_numbers(ids: Ids, table: Table, counts: Numbers) -> None:
+def count_word_groups(ids: HashArray, table: WordTable, counts: NumberArray) -> None:
     """Count how many of the ids have each of the numbers."""
     for term in ids:
         number = table[1][_place(term, table)]
@@ -43,7 +43,14 @@ def count_numbers(ids: Ids, table: Table, counts: Numbers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def take_words(ids: Ids, begins: int, ends: int, memory: int, table: Table, moved: Numbers) -> int:
+def add_state(
+    ids: HashArray,
+    first_moment: int,
+    last_moment: int,
+    memory: int,
+    table: WordTable,
+    moved: NumberArray,
+) -> int:
     """Take the words of a state that lasted from one moment to another; return how many are new.
 
     The table has for each word the last moment that showed it. A word that is new, or was away
@@ -55,17 +62,17 @@ def take_words(ids: Ids, begins: int, ends: int, memory: int, table: Table, move
         at = _place(term, table)
         if last[at] == EMPTY:
             words[at] = term
-            moved[begins] += 1
+            moved[first_moment] += 1
             new += 1
-        elif begins - last[at] > memory:
-            moved[begins] += 1
+        elif first_moment - last[at] > memory:
+            moved[first_moment] += 1
             moved[last[at] + 1] += 1
-        last[at] = ends
+        last[at] = last_moment
     return new
 
 
 @njit(cache=True, nogil=True)
-def _place(term: np.uint64, table: Table) -> np.int64:
+def _place(term: np.uint64, table: WordTable) -> np.int64:
     """Return where a word is in a table, or where it would be."""
     words, numbers = table
     mask = len(words) - 1

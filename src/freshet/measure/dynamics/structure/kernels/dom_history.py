@@ -4,10 +4,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Ids, Indices
+from freshet.core.types import HashArray, IndexArray
 
-Truths = NDArray[np.bool_]
-Places = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+PositionArray = NDArray[np.int64]
 
 _U = np.uint64
 _PRIME = _U(0x9E3779B97F4A7C15)
@@ -16,7 +16,7 @@ NO_PARENT = -1
 
 
 @njit(cache=True, nogil=True)
-def _slot_of(value: np.uint64, slots: Indices, distinct: Ids) -> int:
+def _slot_of(value: np.uint64, slots: IndexArray, distinct: HashArray) -> int:
     """Return where a value lies in an open-addressing table, or where it would."""
     last = slots.size - 1
     slot = int((value * _PRIME) >> _U(32)) & last
@@ -26,7 +26,7 @@ def _slot_of(value: np.uint64, slots: Indices, distinct: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _grown(distinct: Ids) -> tuple[Ids, Indices]:
+def _grown(distinct: HashArray) -> tuple[HashArray, IndexArray]:
     """Return the values with room for as many again, and their table."""
     larger, slots = np.empty(2 * distinct.size, np.uint64), np.zeros(4 * distinct.size, np.int32)
     larger[: distinct.size] = distinct
@@ -36,7 +36,7 @@ def _grown(distinct: Ids) -> tuple[Ids, Indices]:
 
 
 @njit(cache=True, nogil=True)
-def number(values: Ids, numbers: Indices) -> Ids:
+def number_values(values: HashArray, numbers: IndexArray) -> HashArray:
     """Number the distinct values in the order in which they come, and return them in it."""
     distinct = np.empty(_FIRST_ROOM, np.uint64)
     slots, size = np.zeros(2 * _FIRST_ROOM, np.int32), 0
@@ -53,7 +53,7 @@ def number(values: Ids, numbers: Indices) -> Ids:
 
 
 @njit(cache=True, nogil=True)
-def reorder(keys: Indices, order: Places, largest: int) -> Places:
+def counting_sort(keys: IndexArray, order: PositionArray, largest: int) -> PositionArray:
     """Return an order sorted by small numbers, equal ones left as they were (a counting sort)."""
     ends = np.zeros(largest + 2, np.int64)
     for key in keys:
@@ -68,7 +68,7 @@ def reorder(keys: Indices, order: Places, largest: int) -> Places:
 
 
 @njit(cache=True, nogil=True)
-def pass_down(parents: Indices, marked: Truths) -> None:
+def mark_descendants(parents: IndexArray, marked: BoolArray) -> None:
     """Mark all that lies beneath a mark; parents come before their children."""
     for at in range(parents.size):
         if parents[at] >= 0 and marked[parents[at]]:
@@ -76,9 +76,9 @@ def pass_down(parents: Indices, marked: Truths) -> None:
 
 
 @njit(cache=True, nogil=True)
-def gather_texts(
-    parents: Indices, is_block: Truths, own_text: Ids, all_text: Ids
-) -> tuple[Truths, Truths, Ids]:
+def gather_block_texts(
+    parents: IndexArray, is_block: BoolArray, own_text: HashArray, all_text: HashArray
+) -> tuple[BoolArray, BoolArray, HashArray]:
     """Return which elements are blocks that hold text, which of them are innermost, and the text.
 
     The text of an inline element is that of the block around it. An innermost block's text is all

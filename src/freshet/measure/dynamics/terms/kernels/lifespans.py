@@ -7,41 +7,46 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import Counts, Floats, Ids, Indices
+from freshet.core.types import FloatArray, HashArray, IndexArray, TermCountArray
 
-Totals = NDArray[np.int64]
-Slots = tuple[Ids, Indices]
-Columns = tuple[Ids, Indices, Indices, Indices, Indices, Totals]
-Spans = tuple[Indices, Indices, Indices]
+TotalArray = NDArray[np.int64]
+SlotTable = tuple[HashArray, IndexArray]
+LifespanColumns = tuple[HashArray, IndexArray, IndexArray, IndexArray, IndexArray, TotalArray]
+SpanColumns = tuple[IndexArray, IndexArray, IndexArray]
 
-FREE = -1
-NEVER = -2
+FREE_SLOT = -1
+NEVER_SHOWN = -2
 
 
 @njit(cache=True, nogil=True)
-def slot_of(slots: Slots, word: np.uint64) -> np.uint64:
+def find_slot(slots: SlotTable, word: np.uint64) -> np.uint64:
     """Return the slot that holds a word, or the free one where it belongs."""
     keys, rows = slots
     last = np.uint64(len(keys) - 1)
     slot = word & last
-    while rows[slot] != FREE and keys[slot] != word:
+    while rows[slot] != FREE_SLOT and keys[slot] != word:
         slot = (slot + np.uint64(1)) & last
     return slot
 
 
 @njit(cache=True, nogil=True)
-def refill(slots: Slots, ids: Ids) -> None:
+def insert_words(slots: SlotTable, ids: HashArray) -> None:
     """Put words into an empty table, each under its row."""
     keys, rows = slots
     for row in range(len(ids)):
-        slot = slot_of(slots, ids[row])
+        slot = find_slot(slots, ids[row])
         keys[slot] = ids[row]
         rows[slot] = row
 
 
 @njit(cache=True, nogil=True)
-def show(
-    slots: Slots, columns: Columns, ids: Ids, counts: Counts, stretch: tuple[int, int], known: int
+def add_version(
+    slots: SlotTable,
+    columns: LifespanColumns,
+    ids: HashArray,
+    counts: TermCountArray,
+    stretch: tuple[int, int],
+    known: int,
 ) -> int:
     """Note that a version's words were there from one grid time up to another.
 
@@ -51,12 +56,12 @@ def show(
     words, first, last, present, spells, totals = columns
     begin, end = stretch
     for place in range(len(ids)):
-        slot = slot_of(slots, ids[place])
-        if rows[slot] == FREE:
+        slot = find_slot(slots, ids[place])
+        if rows[slot] == FREE_SLOT:
             keys[slot] = words[known] = ids[place]
             rows[slot] = known
             first[known] = begin
-            last[known] = NEVER
+            last[known] = NEVER_SHOWN
             present[known] = spells[known] = totals[known] = 0
             known += 1
         row = rows[slot]
@@ -68,8 +73,13 @@ def show(
 
 
 @njit(cache=True, nogil=True)
-def mark(
-    wanted: Ids, latest: Indices, spans: Spans, ids: Ids, stretch: tuple[int, int], used: int
+def extend_spans(
+    wanted: HashArray,
+    latest: IndexArray,
+    spans: SpanColumns,
+    ids: HashArray,
+    stretch: tuple[int, int],
+    used: int,
 ) -> int:
     """Lengthen or begin the span of every wanted word that a version holds; both sides sorted."""
     word, begins, ends = spans
@@ -82,7 +92,7 @@ def mark(
             break
         if ids[place] != wanted[row]:
             continue
-        if latest[row] == FREE or ends[latest[row]] != begin:
+        if latest[row] == FREE_SLOT or ends[latest[row]] != begin:
             latest[row], word[used], begins[used] = used, row, begin
             used += 1
         ends[latest[row]] = end
@@ -90,7 +100,9 @@ def mark(
 
 
 @njit(cache=True, nogil=True)
-def add(a_ids: Ids, a_counts: Totals, b_ids: Ids, b_counts: Totals) -> tuple[Ids, Totals]:
+def add_counts(
+    a_ids: HashArray, a_counts: TotalArray, b_ids: HashArray, b_counts: TotalArray
+) -> tuple[HashArray, TotalArray]:
     """Return the words of either side, sorted, with the sums of their counts."""
     ids = np.empty(len(a_ids) + len(b_ids), dtype=np.uint64)
     counts = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)
@@ -111,7 +123,7 @@ def add(a_ids: Ids, a_counts: Totals, b_ids: Ids, b_counts: Totals) -> tuple[Ids
 
 
 @njit(cache=True, nogil=True)
-def look_up(ids: Ids, counts: Totals, words: Ids) -> Floats:
+def look_up_counts(ids: HashArray, counts: TotalArray, words: HashArray) -> FloatArray:
     """Return the count of each word, in any order; nought for those that are not there."""
     found = np.zeros(len(words), dtype=np.float64)
     places = np.searchsorted(ids, words)

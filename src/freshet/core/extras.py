@@ -1,0 +1,31 @@
+"""Packages that an extra of the distribution installs, imported at their first use."""
+
+from importlib import import_module
+from typing import Any
+
+from freshet.core.errors import UsageError
+
+
+class OptionalPackage:
+    """Stands for a package of an extra: attributes are read from the package, once it is needed.
+
+    >>> OptionalPackage("math", extra="numbers").sqrt(4)
+    2.0
+    """
+
+    def __init__(self, name: str, *, extra: str) -> None:
+        self._name = name
+        self._extra = extra
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Return an attribute of the package; raise UsageError where it is not installed."""
+        return getattr(self._package(), attribute)
+
+    def _package(self) -> Any:
+        try:
+            return import_module(self._name)
+        except ModuleNotFoundError as error:
+            raise UsageError(
+                f"this needs the package {self._name.partition('.')[0]}, which is not installed;"
+                f" install it with: pip install 'freshet-crawler[{self._extra}]'"
+            ) from error

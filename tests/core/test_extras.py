@@ -1,0 +1,18 @@
+import pytest
+
+from freshet.core.errors import UsageError
+from freshet.core.extras import OptionalPackage
+
+
+def test_an_attribute_of_an_installed_package_is_its_own() -> None:
+    assert OptionalPackage("json", extra="text").dumps([1]) == "[1]"
+
+
+def test_a_missing_package_names_the_extra_that_installs_it() -> None:
+    package = OptionalPackage("no_such_package", extra="charts")
+    with pytest.raises(UsageError, match=r"pip install 'freshet-crawler\[charts\]'"):
+        _ = package.Chart
+
+
+def test_a_package_is_imported_only_when_it_is_used() -> None:
+    OptionalPackage("no_such_package", extra="charts")
