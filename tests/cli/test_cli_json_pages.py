@@ -67,7 +67,7 @@ def test_the_first_look_after_an_upgrade_is_no_change_by_itself(
     opened: Collection,
 ) -> None:
     look_at(opened, [json.dumps(items("lamp"), indent=1).encode()])
-    with opened.catalog._engine.begin() as connection:
+    with opened.catalog._read_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE facts SET text_hash = 1, words = 3, distinct_words = 3")
     look_at(opened, [json.dumps(items("lamp"), indent=2).encode()], first_day=1)
     (row,) = [row for row in opened.page(API).history() if row.change]

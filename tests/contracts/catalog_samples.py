@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.catalog.catalog import Catalog, open_catalog
 from freshet.archive.catalog.rows import (
     NewPage,
     ViewSummary,
 )
-from freshet.archive.catalog.sqlite import open_catalog
 from freshet.core.types import Change, ContentKind, Outcome, PageKey, ViewStatistics, Visit
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

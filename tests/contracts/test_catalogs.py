@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.archive.catalog import history
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     ArchiveFile,
@@ -16,7 +17,6 @@ from freshet.archive.catalog.rows import (
     PageTotals,
     VisitEntry,
 )
-from freshet.archive.catalog.sql import history
 from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.types import BadRow, Change, Outcome, PageKey, RecordLocation
 from tests.contracts.catalog_samples import (

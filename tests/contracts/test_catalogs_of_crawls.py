@@ -7,6 +7,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from freshet.archive.catalog import planning
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import (
     CacheValidators,
@@ -16,7 +17,6 @@ from freshet.archive.catalog.rows import (
     Lease,
     VisitEntry,
 )
-from freshet.archive.catalog.sql import planning
 from freshet.core.types import Change, Outcome
 from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
 
@@ -190,7 +190,7 @@ class TestPlanning:
     def test_many_pages_come_in_batches(
         self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(planning, "PAGES_AT_ONCE", 2)
+        monkeypatch.setattr(planning, "PAGES_PER_BATCH", 2)
         ids = add(catalog, *(new_page(str(number)) for number in range(5)))
         assert [page for batch in catalog.live_page_columns() for page in batch.ids] == ids
         assert [len(batch) for batch in catalog.live_page_columns()] == [2, 2, 1]
@@ -245,7 +245,7 @@ class TestPlanning:
     def test_visits_of_live_pages_come_as_columns_by_page_and_time(
         self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, at_once: int
     ) -> None:
-        monkeypatch.setattr(planning, "VISITS_AT_ONCE", at_once)
+        monkeypatch.setattr(planning, "VISITS_PER_BATCH", at_once)
         a, b, other = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
         catalog.append_visits([
             VisitEntry(new_visit(a, 2, Outcome.TIMEOUT)),

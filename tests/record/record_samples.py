@@ -113,7 +113,7 @@ def record(collection: Collection, *batches: Sequence[Observation]) -> None:
 
 def forget(collection: Collection, visit_ids: Sequence[int]) -> None:
     """Delete the rows of visits, as if a crash had come before they were written."""
-    with collection.catalog._engine.begin() as connection:
+    with collection.catalog._read_engine.begin() as connection:
         for visit_id in visit_ids:
             connection.exec_driver_sql("DELETE FROM visits WHERE id = ?", (visit_id,))
 

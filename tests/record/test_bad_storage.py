@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from freshet.archive.catalog.sqlite import SqliteCatalog
+from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.warc import writer as write
 from freshet.collection.collection import Collection
 from freshet.core.errors import (
@@ -158,8 +158,8 @@ def test_taking_again_makes_good_a_sync_that_failed(
 def test_taking_again_makes_good_a_catalog_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    failing = Failing(SqliteCatalog.append_visits, at, NoSpaceError("full"))
-    monkeypatch.setattr(SqliteCatalog, "append_visits", lambda *args, **kw: failing(*args, **kw))
+    failing = Failing(Catalog.append_visits, at, NoSpaceError("full"))
+    monkeypatch.setattr(Catalog, "append_visits", lambda *args, **kw: failing(*args, **kw))
     goes_on_as_if_nothing_had_been(tmp_path)
     assert failing.left <= 0
 
@@ -196,7 +196,7 @@ def test_after_a_full_disk_the_next_start_goes_on(
 def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
     many = [arrive(day, html(f"day {day}", f"l{day}")) for day in range(150)]
     with make(tmp_path / "c") as collection:
-        with collection.catalog._engine.connect() as connection:
+        with collection.catalog._read_engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 2}")
         with pytest.raises(NoSpaceError, match="free some disk space"):

@@ -80,8 +80,8 @@ def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
 
 def test_what_is_not_there_and_what_is_there_twice_are_different_errors(folder: Path) -> None:
     with Collection.open(folder, clock=CLOCK) as collection:
-        with pytest.raises(NotFoundError), collection.catalog._engine.begin() as connection:
+        with pytest.raises(NotFoundError), collection.catalog._read_engine.begin() as connection:
             connection.exec_driver_sql("INSERT INTO tags (page_id, tag) VALUES (999, 'x')")
         twice = "INSERT INTO meta (key, value) VALUES ('a', ''), ('a', '')"
-        with pytest.raises(StorageError), collection.catalog._engine.begin() as connection:
+        with pytest.raises(StorageError), collection.catalog._read_engine.begin() as connection:
             connection.exec_driver_sql(twice)

@@ -24,7 +24,8 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from freshet.archive.catalog.sqlite import copy_catalog, open_catalog
+from freshet.archive.catalog.catalog import open_catalog
+from freshet.archive.catalog.sqlite import copy_catalog
 from freshet.archive.warc.durable_files import read_range, storage_error, sync_folder
 from freshet.archive.warc.lock import LOCK_NAME, ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, closed_name

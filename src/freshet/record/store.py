@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.catalog.catalog import Catalog, open_catalog
 from freshet.archive.catalog.rows import NewPage
-from freshet.archive.catalog.sqlite import open_catalog
 from freshet.archive.snapshots import SnapshotReader
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock

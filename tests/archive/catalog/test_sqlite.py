@@ -17,8 +17,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from freshet.archive.catalog import schema, sqlite
+from freshet.archive.catalog.catalog import open_catalog
 from freshet.archive.catalog.rows import DailySpending, NewPage, VisitEntry
-from freshet.archive.catalog.sqlite import open_catalog, translate_error
+from freshet.archive.catalog.sqlite import translate_error
 from freshet.core.errors import (
     DamagedError,
     LockedError,
@@ -144,7 +145,7 @@ def test_what_was_spent_before_there_were_rounds_stays_spent(tmp_path: Path) -> 
 def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path;"
-        "from freshet.archive.catalog.sqlite import open_catalog;"
+        "from freshet.archive.catalog.catalog import open_catalog;"
         "open_catalog(Path(sys.argv[1])).close(); sys.exit('alembic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program, path], check=False).returncode == 0
@@ -257,7 +258,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from freshet.archive.catalog.rows import VisitEntry
-from freshet.archive.catalog.sqlite import open_catalog
+from freshet.archive.catalog.catalog import open_catalog
 from freshet.core.types import Outcome, Visit
 now = datetime(2026, 11, 1, tzinfo=UTC)
 with open_catalog(Path(sys.argv[1])) as catalog:

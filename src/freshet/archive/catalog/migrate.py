@@ -1,4 +1,4 @@
-"""Bringing a catalog of any age to the present schema; loaded only when that is needed."""
+"""Upgrades a catalog to the present schema; loaded only when an upgrade is needed."""
 
 from importlib.resources import files
 
@@ -16,8 +16,8 @@ def upgrade(connection: Connection) -> None:
     """Run the migrations that this database has not seen, inside its transaction."""
     scripts = ScriptDirectory(str(files(MIGRATIONS)))
     context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
-    missing = list(scripts.iterate_revisions("head", context.get_current_revision() or "base"))
+    revisions = list(scripts.iterate_revisions("head", context.get_current_revision() or "base"))
     with Operations.context(context):
-        for step in reversed(missing):
-            step.module.upgrade()
+        for revision in reversed(revisions):
+            revision.module.upgrade()
     context.stamp(scripts, "head")

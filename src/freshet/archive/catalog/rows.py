@@ -1,4 +1,4 @@
-"""What goes into the catalog and what comes out of it, as frozen values."""
+"""Values that are written to the catalog and read from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,13 +16,14 @@ from freshet.core.types import (
     Visit,
 )
 
-# A host's robots.txt over plain http is another's than that over https: it is kept under this name.
+# A host may have one robots.txt for http and another for https. The one for http is stored under
+# the host's name with this suffix.
 HTTP_PORT_SUFFIX = ":80"
 
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
-    """A page to be added: its identity and where it belongs."""
+    """A page to be added: its identity, host, site and directory."""
 
     key: PageKey
     host: str
@@ -32,7 +33,7 @@ class NewPage:
 
 @dataclass(frozen=True, slots=True)
 class AddedPages:
-    """The ids of pages in the order given, and which of them were not there before."""
+    """The ids of pages in the order given, and the ids of those that are new."""
 
     ids: list[int]
     new_ids: frozenset[int]
@@ -40,7 +41,7 @@ class AddedPages:
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """What is kept of a view once it has been measured."""
+    """What the catalog stores of a view."""
 
     kind: ContentKind
     title: str
@@ -51,7 +52,7 @@ class ViewSummary:
 
     @classmethod
     def from_view(cls, view: View) -> "ViewSummary":
-        """Return what the catalog keeps of a view."""
+        """Return the summary of a view."""
         return cls(
             view.kind, view.title, view.language, view.text_hash, view.structure_hash, view.facts
         )
@@ -59,7 +60,7 @@ class ViewSummary:
 
 @dataclass(frozen=True, slots=True)
 class LinkDelta:
-    """The links that appeared and disappeared since the look before; at first all appeared."""
+    """The links that appeared and disappeared since the previous look; at the first, all appear."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -67,10 +68,10 @@ class LinkDelta:
 
 @dataclass(frozen=True, slots=True)
 class VisitEntry:
-    """A visit with everything that was learnt from it, to be appended at once.
+    """A visit and everything that was measured of it, to be written in one transaction.
 
-    ``since`` is the visit that the change was measured against: its id, or its uid where it may be
-    in the same batch. The link lists of ``change`` are not kept; ``links`` is.
+    ``since`` is the visit that this one was compared with: its id, or its uid if it may be in the
+    same batch. The link lists of ``change`` are not stored; ``links`` is.
     """
 
     visit: Visit
@@ -84,9 +85,10 @@ class VisitEntry:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One visit of a page's history, with its change and what was seen where there are any.
+    """One visit of a page's history, with its change and its view summary if there are any.
 
-    ``removed_links`` counts the links that were gone; ``link_deltas`` of the catalog names them.
+    ``removed_links`` is the number of links that disappeared; the catalog's ``link_deltas`` has
+    their URLs.
     """
 
     visit: Visit
@@ -123,7 +125,7 @@ class CollectionCounts:
 
 @dataclass(frozen=True, slots=True)
 class DailyGrowth:
-    """The visits of one UTC day, by when they were made, and the bytes stored of them."""
+    """The number of visits made on one UTC day, and the bytes stored of them."""
 
     day: date
     visits: int
@@ -132,7 +134,7 @@ class DailyGrowth:
 
 @dataclass(frozen=True, slots=True)
 class HostOutcomeCount:
-    """How many live pages of a host, paused ones left out, ended their last visit so.
+    """The number of live pages of a host whose last visit had an outcome; paused ones left out.
 
     The outcome is None for pages that were never visited.
     """
@@ -144,7 +146,7 @@ class HostOutcomeCount:
 
 @dataclass(frozen=True, slots=True)
 class PageTotals:
-    """One page of a listing, with its totals."""
+    """A page with its totals, as a row of a listing."""
 
     page: Page
     visits: int
@@ -156,7 +158,7 @@ class PageTotals:
 
 @dataclass(frozen=True, slots=True)
 class FailingPage(PageTotals):
-    """A page whose last visit showed no content: when that was, how it ended and why."""
+    """A page whose last visit showed no content: the visit's time, its outcome and the reason."""
 
     last_visit: datetime
     outcome: Outcome
@@ -165,7 +167,7 @@ class FailingPage(PageTotals):
 
 @dataclass(frozen=True, slots=True)
 class StoredMask:
-    """A page's mask as it is kept: plain values that the measuring part understands."""
+    """A version of a page's mask, as plain values that the noise measures understand."""
 
     version: int
     body: Mapping[str, Any]
@@ -173,7 +175,7 @@ class StoredMask:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What is remembered of a host between visits, so that it is treated politely."""
+    """What is stored of a host between visits, so that it is treated politely."""
 
     host: str
     next_allowed: datetime | None = None
@@ -184,7 +186,7 @@ class HostState:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is remembered of the host."""
+        """Whether nothing is stored of the host."""
         return self == HostState(self.host)
 
     def without_backoff(self) -> "HostState":
@@ -196,7 +198,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A page lent to a worker, from when until when."""
+    """A page leased to a worker, from ``start`` to ``end``."""
 
     page: int
     worker: str
@@ -206,9 +208,10 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class DailySpending:
-    """What was spent on a UTC day: page requests, and those for robots.txt and sitemaps apart.
+    """The requests of one UTC day.
 
-    ``burst_requests`` are those of the page requests that were made for rounds.
+    ``requests`` are requests for pages, ``burst_requests`` those of them that were made for burst
+    samples, and ``other_requests`` requests for robots.txt and sitemaps.
     """
 
     requests: int = 0
@@ -218,10 +221,10 @@ class DailySpending:
 
 @dataclass(frozen=True, slots=True)
 class CacheValidators:
-    """What the last look with content gives to ask by whether a page was modified since.
+    """The validators of the last look with content, for a conditional request.
 
-    ``url`` is where the validators came from when a redirect was followed; ``not_modified_count`` counts the
-    visits since then that the server answered with "not modified".
+    ``url`` is where the validators came from if a redirect was followed. ``not_modified_count`` is
+    the number of visits since then that the server answered with "not modified".
     """
 
     etag: str | None
@@ -246,7 +249,7 @@ class PageColumns:
 
 @dataclass(frozen=True, slots=True)
 class InactivePages:
-    """Which live pages are not to be visited: those paused, and those removed."""
+    """The live pages that are not to be visited: the paused ones and the removed ones."""
 
     paused: frozenset[int]
     removed: frozenset[int]
@@ -254,7 +257,7 @@ class InactivePages:
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """One import: what was brought in, from where, and what came of it."""
+    """One import: its kind, path and source, when it ran, and how much it added."""
 
     id: int
     kind: str

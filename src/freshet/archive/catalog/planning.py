@@ -1,0 +1,208 @@
+"""The live pages and their visits as columns, from which policies learn and plan."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Select, case, func, literal_column, select
+
+from freshet.archive.catalog.database import TableStore, split_chunks
+from freshet.archive.catalog.pages import parse_settings, restrict_to_live
+from freshet.archive.catalog.rows import CacheValidators, InactivePages, PageColumns
+from freshet.archive.catalog.schema import changes, pages, tag_settings, tags, visits
+from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
+from freshet.core.tables import VisitTable
+from freshet.core.types import Outcome
+
+PAGES_PER_BATCH = 50_000
+VISITS_PER_BATCH = 100_000
+HTTP_OK = 200
+
+PAGE_COLUMNS = (
+    pages.c.id, pages.c.host, pages.c.site, pages.c.directory, pages.c.paused,
+)  # fmt: skip
+LIVE_PAGES: Select[Any] = restrict_to_live(select(*PAGE_COLUMNS), source="").order_by(pages.c.id)
+# An index has this order, so that nothing is sorted; visits of one page hardly share a moment.
+VISIT_ORDER = (visits.c.page_id, visits.c.time, visits.c.outcome, visits.c.id)
+LOOK, MEASURED, CHANGED = 1, 2, 4
+RESULT_FLAGS = (
+    case((visits.c.outcome.in_(LOOK_OUTCOME_NAMES), LOOK), else_=0)
+    + case((changes.c.visit_id.is_not(None), MEASURED), else_=0)
+    + case((changes.c.changed, CHANGED), else_=0)
+)
+NEW_LINKS = func.coalesce(
+    changes.c.new_internal + changes.c.new_external,
+    changes.c.new_internal,
+    changes.c.new_external,
+    -1,
+)
+LIVE_VISITS: Select[Any] = (
+    select(visits.c.page_id, visits.c.time, RESULT_FLAGS, NEW_LINKS)
+    .select_from(visits)
+    .join(pages, pages.c.id == visits.c.page_id)
+    .outerjoin(changes, changes.c.visit_id == visits.c.id)
+    .where(pages.c.source == "", pages.c.removed.is_(None))
+    .where(visits.c.outcome != Outcome.REFUSED.value)
+    .order_by(*VISIT_ORDER)
+)
+
+
+class PlanTables(TableStore):
+    """The tables pages, visits and changes, as a crawl reads them to plan."""
+
+    def live_page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
+        """Yield the live pages that were not removed, by id, in batches."""
+        while True:
+            batch = LIVE_PAGES.where(pages.c.id > after_id).limit(PAGES_PER_BATCH)
+            with self._read_engine.begin() as connection:
+                rows = _driver_rows(connection, batch)
+            if rows:
+                ids, hosts, sites, directories, paused = zip(*rows, strict=True)
+                yield PageColumns(ids, hosts, sites, directories, tuple(map(bool, paused)))
+            if len(rows) < PAGES_PER_BATCH:
+                return
+            after_id = rows[-1][0]
+
+    def inactive_pages(self) -> InactivePages:
+        """Return which live pages are paused, and which were removed."""
+        live = select(pages.c.id).where(pages.c.source == "")
+        removed_query = live.where(pages.c.removed.is_not(None))
+        paused_query = live.where(pages.c.paused, pages.c.removed.is_(None))
+        with self._read_engine.begin() as connection:
+            paused = frozenset(connection.execute(paused_query).scalars())
+            removed = frozenset(connection.execute(removed_query).scalars())
+        return InactivePages(paused, removed)
+
+    def importance_by_page(self) -> dict[int, float]:
+        """Return the importance of the live pages for which a tag or the page sets it."""
+        return {page: float(value) for page, value in self._setting_by_page("importance").items()}
+
+    def active_hours_by_page(self) -> dict[int, str]:
+        """Return the active hours of the live pages for which a tag or the page sets them."""
+        return {page: str(value) for page, value in self._setting_by_page("active_hours").items()}
+
+    def unvisited_pages(self) -> list[int]:
+        """Return the live pages that have no visit, or only refused ones."""
+        of_page = select(visits.c.id).where(visits.c.page_id == pages.c.id)
+        visited = of_page.where(visits.c.outcome != Outcome.REFUSED.value).exists()
+        query = restrict_to_live(select(pages.c.id), source="").where(~visited)
+        with self._read_engine.begin() as connection:
+            return list(connection.execute(query.order_by(pages.c.id)).scalars())
+
+    def live_visit_tables(self, *, after_visit_id: int = 0) -> Iterator[VisitTable]:
+        """Yield the visits of live pages, by page and time, in batches of whole pages.
+
+        Refused visits are left out: settings refused them, and the settings may have changed since.
+        With ``after_visit_id`` only visits with a greater id are yielded: those written later.
+        """
+        after_page: int | None = 0
+        while after_page is not None:
+            with self._read_engine.begin() as connection:
+                last_page = _last_page_of_batch(connection, after_page, after_visit_id)
+                query = LIVE_VISITS.where(
+                    visits.c.page_id > after_page, visits.c.id > after_visit_id
+                )
+                if last_page is not None:
+                    query = query.where(visits.c.page_id <= last_page)
+                rows = _driver_rows(connection, query)
+            if rows:
+                yield _to_visit_table(rows)
+            after_page = last_page
+
+    def cache_validators(self, page_ids: Sequence[int]) -> dict[int, CacheValidators]:
+        """Return the validators for conditional requests, of the pages that have any."""
+        validators: dict[int, CacheValidators] = {}
+        with self._read_engine.begin() as connection:
+            for chunk in split_chunks(page_ids):
+                for page_id, *values in connection.execute(_validator_query(chunk)):
+                    validators[page_id] = CacheValidators(*values)
+        return validators
+
+    def _setting_by_page(self, name: str) -> dict[int, Any]:
+        """Return the values of one setting; a page's own value replaces that of its tags."""
+        with self._read_engine.begin() as connection:
+            tag_rows = connection.execute(_settings_by_tag(name)).all()
+            page_rows = connection.execute(_settings_by_page()).all()
+        tables = ((page_id, parse_settings(text)) for page_id, text in [*tag_rows, *page_rows])
+        return {page: table[name] for page, table in tables if name in table}
+
+
+def _settings_by_tag(name: str) -> Select[Any]:
+    joined = tags.join(tag_settings, tag_settings.c.tag == tags.c.tag)
+    query = select(tags.c.page_id, tag_settings.c.settings).select_from(joined)
+    query = query.join(pages, pages.c.id == tags.c.page_id)
+    query = query.where(tag_settings.c.settings.contains(name))
+    return restrict_to_live(query, source="").order_by(tags.c.tag)
+
+
+def _settings_by_page() -> Select[Any]:
+    query = select(pages.c.id, pages.c.settings)
+    # The value is part of the statement: the index on such pages is used only then.
+    return restrict_to_live(query, source="").where(pages.c.settings != literal_column("'{}'"))
+
+
+def _validator_query(page_ids: Sequence[int]) -> Select[Any]:
+    """Return the query for the validators of last looks, and the number of 304 answers since.
+
+    A 304 that names a new ETag or date replaces the validator of the request.
+    """
+    looks, later = visits.alias("looks"), visits.alias("later")
+    last = (
+        select(looks.c.id)
+        .where(looks.c.page_id == pages.c.id, looks.c.outcome == Outcome.OK.value)
+        .order_by(looks.c.time.desc(), looks.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    not_modified = (
+        select(func.count())
+        .select_from(later)
+        .where(later.c.page_id == visits.c.page_id, later.c.time >= visits.c.time)
+        .where(later.c.outcome == Outcome.NOT_MODIFIED.value)
+    )
+    etag, last_modified = (
+        func.coalesce(
+            not_modified
+            .with_only_columns(later.c[name])
+            .where(later.c[name].is_not(None))
+            .order_by(later.c.time.desc(), later.c.id.desc())
+            .limit(1)
+            .scalar_subquery(),
+            visits.c[name],
+        )
+        for name in ("etag", "last_modified")
+    )
+    return (
+        select(pages.c.id, etag, last_modified, visits.c.final_url, not_modified.scalar_subquery())
+        .select_from(pages)
+        .join(visits, visits.c.id == last)
+        .where(pages.c.id.in_(page_ids), visits.c.status == HTTP_OK)
+        .where(func.coalesce(visits.c.etag, visits.c.last_modified).is_not(None))
+    )
+
+
+def _last_page_of_batch(connection: Connection, after_page: int, after_visit_id: int) -> int | None:
+    """Return the page at which a batch has enough visits; None if fewer remain."""
+    query = select(visits.c.page_id)
+    query = query.where(visits.c.page_id > after_page, visits.c.id > after_visit_id)
+    ordered = query.order_by(visits.c.page_id).offset(VISITS_PER_BATCH).limit(1)
+    return connection.execute(ordered).scalar()
+
+
+def _driver_rows(connection: Connection, query: Select[Any]) -> Sequence[Sequence[Any]]:
+    """Return rows as the database's own driver gives them, which is much faster."""
+    cursor = connection.execute(query).cursor
+    return [] if cursor is None else cursor.fetchall()
+
+
+def _to_visit_table(rows: Sequence[Sequence[Any]]) -> VisitTable:
+    page_ids, times, result_flags, new_links = zip(*rows, strict=True)
+    flags = np.array(result_flags, np.uint8)
+    return VisitTable(
+        np.array(page_ids, np.int64),
+        np.array(times, np.float64),
+        (flags & LOOK) > 0,
+        (flags & MEASURED) > 0,
+        (flags & CHANGED) > 0,
+        np.array(new_links, np.int32),
+    )
