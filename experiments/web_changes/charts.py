@@ -4,16 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from experiments.web_changes.evaluation import HORIZONS, FigureRow
 from experiments.web_changes.experiment import MeasuredPages
 from experiments.web_changes.page_reports import PageReport
-from freshet.analysis.charts import HORIZON_HOURS, draw_page_charts
+from freshet.analysis.charts import draw_page_charts
 from freshet.draw.chart_file import save_chart
 from freshet.draw.histograms import interval_histogram, similarity_histogram
 from freshet.draw.scatter import page_means_scatter
-from freshet.draw.survival_curve import SurvivalSeries, survival_curve
+from freshet.draw.survival_curve import survival_curve
 from freshet.draw.theme import Chart
 
 KIND = "png"
@@ -65,16 +63,16 @@ def _of_pages(
         yield f"similarities-{name}", similarity_histogram(figures.dice_mean)
     yield (
         "survival",
-        survival_curve(list(_survivals(table)), subtitle="the mean over pages that changed"),
+        survival_curve(dict(_survivals(table)), subtitle="the mean over pages that changed"),
     )
 
 
-def _survivals(table: Sequence[FigureRow]) -> Iterator[SurvivalSeries]:
+def _survivals(table: Sequence[FigureRow]) -> Iterator[tuple[str, list[float | None]]]:
     """Yield the survival of elements in the paper, in the world and on the real pages."""
     rows = [row for row in table if row.table == "t4" and row.metric == "mean"]
     ordered = sorted(rows, key=lambda row: HORIZONS.index(row.group))
     for name in ("paper", "world", "real"):
         values = [getattr(row, name) for row in ordered]
-        shares = [np.nan if value is None else float(value) for value in values]
-        if not np.all(np.isnan(shares)):
-            yield SurvivalSeries(name, HORIZON_HOURS, shares)
+        shares = [None if value is None else float(value) for value in values]
+        if any(share is not None for share in shares):
+            yield name, shares

@@ -239,3 +239,32 @@ def test_only_commands_that_draw_load_what_draws() -> None:
         "sys.exit(bool({'altair', 'vl_convert'} & sys.modules.keys()))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+WITHOUT_CHARTS = """
+import sys
+sys.modules["altair"] = sys.modules["vl_convert"] = None
+from freshet.cli.app import main
+main()
+"""
+
+
+def run_without_charts(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command where the packages that draw charts are not installed."""
+    command = [sys.executable, "-c", WITHOUT_CHARTS, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_an_analysis_without_charts_needs_no_chart_package(collection: Path) -> None:
+    result = run_without_charts("analyse", NEWS, "--collection", str(collection))
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_charts_without_their_packages_fail_with_one_line(collection: Path) -> None:
+    folder = str(collection.parent / "pictures")
+    result = run_without_charts("analyse", "--pictures", folder, "--collection", str(collection))
+    assert result.returncode == 2
+    assert result.stderr.strip().endswith(
+        "charts need altair and vl-convert-python: pip install 'freshet-crawler[charts]'"
+    )
+    assert result.stderr.count("\n") == 1

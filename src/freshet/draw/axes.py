@@ -1,11 +1,11 @@
-"""Axes that several pictures share: spans of time from minutes to years, and moments in UTC."""
+"""Axes and scales that several charts share: durations, times in UTC and shares."""
 
 from collections.abc import Iterable
 
-import altair as alt
 import numpy as np
 
 from freshet.core.types import FloatArray
+from freshet.draw.chart_library import alt
 
 DURATION_MARKS = {
     1 / 60: "1 min",
@@ -24,7 +24,7 @@ MILLISECONDS = 1000.0
 
 
 def duration_axis(title: str) -> alt.Axis:
-    """Return an axis of hours on a log scale, marked at spans that have a name."""
+    """Return an axis of hours for a log scale, marked at round durations."""
     names = ", ".join(f"'{hours:.4f}': '{name}'" for hours, name in DURATION_MARKS.items())
     return alt.Axis(
         title=title,
@@ -36,16 +36,14 @@ def duration_axis(title: str) -> alt.Axis:
 
 
 def duration_axis_at(title: str, hours: Iterable[float]) -> alt.Axis:
-    """Return an axis of hours that is marked at these, and nowhere else."""
-    listed = sorted(set(hours))
-    names = ", ".join(f"'{each:.4f}': '{hours_label(each)}'" for each in listed)
-    return alt.Axis(
-        title=title, values=listed, labelExpr=f"{{{names}}}[format(datum.value, '.4f')]"
-    )
+    """Return an axis of hours that is marked at these hours only."""
+    ticks = sorted(set(hours))
+    names = ", ".join(f"'{tick:.4f}': '{hours_label(tick)}'" for tick in ticks)
+    return alt.Axis(title=title, values=ticks, labelExpr=f"{{{names}}}[format(datum.value, '.4f')]")
 
 
 def hours_label(hours: float) -> str:
-    """Write hours with the largest unit that counts them whole, in as few letters as can be.
+    """Return hours as a short text, in the largest unit that gives a whole number.
 
     >>> hours_label(2), hours_label(24), hours_label(336), hours_label(0.5)
     ('2 h', '1 d', '2 w', '0.5 h')
@@ -57,7 +55,7 @@ def hours_label(hours: float) -> str:
 
 
 def duration_scale(hours: Iterable[float]) -> alt.Scale:
-    """Return a log scale that holds these hours with a little room around them."""
+    """Return a log scale over these hours, with a margin at both ends."""
     values = clip_to_a_minute(np.fromiter(hours, np.float64))
     return alt.Scale(
         type="log",
@@ -67,7 +65,7 @@ def duration_scale(hours: Iterable[float]) -> alt.Scale:
 
 
 def clip_to_a_minute(hours: FloatArray) -> FloatArray:
-    """Return hours as a log scale can show them: what is shorter than a minute counts as one.
+    """Return hours for a log scale: values below one minute become one minute.
 
     >>> clip_to_a_minute(np.array([0.0, 2.0])).round(3).tolist()
     [0.017, 2.0]
@@ -76,12 +74,12 @@ def clip_to_a_minute(hours: FloatArray) -> FloatArray:
 
 
 def to_milliseconds(seconds: Iterable[float]) -> list[float]:
-    """Return epoch seconds as the milliseconds that charts count in."""
-    return [float(each) * MILLISECONDS for each in seconds]
+    """Return epoch seconds as epoch milliseconds, the unit of charts."""
+    return [float(second) * MILLISECONDS for second in seconds]
 
 
 def time_axis() -> alt.Axis:
-    """Return an axis of moments in UTC."""
+    """Return a time axis in UTC."""
     return alt.Axis(title="time (UTC)", labelOverlap="greedy", grid=True, tickCount=8)
 
 
@@ -91,7 +89,7 @@ def share_axis(title: str) -> alt.Axis:
 
 
 def scale_floor(values: Iterable[float]) -> float:
-    """Return a round number just below all of these shares, for a scale that ends at 1.
+    """Return a multiple of 0.1 below all of these shares, for a scale that ends at 1.
 
     >>> scale_floor([0.93, 0.87]), scale_floor([1.0]), scale_floor([0.02])
     (0.8, 0.9, 0.0)

@@ -1,15 +1,14 @@
-"""When a page changes: a square a day, or a month where there are many years; times are UTC.
+"""Calendar of the days on which a page changed, or of months where there are many years; in UTC.
 
-Days without a look are told apart from days without a change: on those, nobody knows.
+A day without a look has another colour than a day with looks and no change.
 """
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
-import altair as alt
 import numpy as np
 
-from freshet.core.types import FloatArray, IndexArray
+from freshet.draw.chart_library import alt
 from freshet.draw.theme import (
     FAINT,
     PAPER,
@@ -21,147 +20,143 @@ from freshet.draw.theme import (
     shorten,
     with_title,
 )
+from freshet.measure.statistics.page_summary import LookTable
 
-SECONDS_A_DAY = 86_400
-MOST_WEEKS = 54
-MOST_YEARS_OF_DAYS = 6
-SQUARE, MONTH = 14, 34
+DAY_SECONDS = 86_400
+MAX_WEEKS = 54
+MAX_YEARS_OF_DAYS = 6
+DAY_SIZE, MONTH_SIZE = 14, 34
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-UNSEEN, STILL = "no look", "no change"
-LEVELS = ("1 change", "2 or 3", "4 to 9", "10 or more")
-SHARES = ("up to 1 day in 10", "up to 1 in 3", "up to 2 in 3", "more")
+NO_LOOK, NO_CHANGE = "no look", "no change"
+CHANGE_LEVELS = ("1 change", "2 or 3", "4 to 9", "10 or more")
+SHARE_LEVELS = ("up to 1 day in 10", "up to 1 in 3", "up to 2 in 3", "more")
 BLUES = ("#b8d6ea", "#6aaed6", "#2878b8", "#08407e")
 
 
-def change_calendar(looks: FloatArray, changed: IndexArray, *, page: str) -> Chart:
-    """Draw when a page changed: the times of its looks (epoch seconds), 1 where it had changed."""
+def change_calendar(looks: LookTable, *, page: str) -> Chart:
+    """Draw the number of changes of a page on each day."""
     if not len(looks):
         raise EmptyChartError("no calendar: the page has not been looked at")
-    days = (np.asarray(looks) // SECONDS_A_DAY).astype(np.int64)
-    first, last = int(days.min()), int(days.max())
-    seen = np.bincount(days - first).tolist()
-    changes = (
-        np.bincount(days - first, weights=np.asarray(changed, np.float64)).astype(int).tolist()
-    )
-    dates = [_date(first + number) for number in range(last - first + 1)]
-    if dates[-1].year - dates[0].year >= MOST_YEARS_OF_DAYS:
-        picture, unit = _months(dates, seen, changes), "month by its days with a change"
-    elif len(dates) <= 7 * (MOST_WEEKS - 1):
-        picture, unit = _weeks(dates, seen, changes), "day"
+    days = (looks.times // DAY_SECONDS).astype(np.int64)
+    first = int(days.min())
+    look_counts = np.bincount(days - first).tolist()
+    changes = np.bincount(days - first, weights=looks.changed == 1).astype(int).tolist()
+    start = (datetime.fromtimestamp(0, UTC) + timedelta(days=first)).date()
+    dates = [start + timedelta(days=number) for number in range(len(look_counts))]
+    if dates[-1].year - dates[0].year >= MAX_YEARS_OF_DAYS:
+        chart, unit = _months(dates, look_counts, changes), "month by its days with a change"
+    elif len(dates) <= 7 * (MAX_WEEKS - 1):
+        chart, unit = _weeks(dates, look_counts, changes), "day"
     else:
-        picture, unit = _years(dates, seen, changes), "day"
-    busy, watched = sum(map(bool, changes)), sum(map(bool, seen))
+        chart, unit = _years(dates, look_counts, changes), "day"
+    changed_days, observed_days = sum(map(bool, changes)), sum(map(bool, look_counts))
     return with_title(
-        picture,
-        f"The page changed on {busy:,} of {watched:,} days with a look",
+        chart,
+        f"The page changed on {changed_days:,} of {observed_days:,} days with a look",
         shorten(page),
         f"{count_phrase(sum(changes), 'change')} in {count_phrase(len(looks), 'look')} "
         f"from {dates[0]} to {dates[-1]}, a square a {unit} (UTC)",
     )
 
 
-def _date(day: int) -> date:
-    return (datetime.fromtimestamp(0, UTC) + timedelta(days=day)).date()
-
-
-def _level(looks: int, changes: int) -> str:
+def _change_level(looks: int, changes: int) -> str:
     """Return the class of a day by its looks and changes.
 
-    >>> _level(0, 0), _level(2, 0), _level(2, 1), _level(24, 11)
+    >>> _change_level(0, 0), _change_level(2, 0), _change_level(2, 1), _change_level(24, 11)
     ('no look', 'no change', '1 change', '10 or more')
     """
     if not looks:
-        return UNSEEN
+        return NO_LOOK
     if not changes:
-        return STILL
-    return LEVELS[int(changes > 1) + int(changes > 3) + int(changes > 9)]
+        return NO_CHANGE
+    return CHANGE_LEVELS[int(changes > 1) + int(changes > 3) + int(changes > 9)]
 
 
-def _share_level(watched: int, busy: int) -> str:
-    """Return the class of a month by its days with a look, and how many of them had a change.
+def _share_level(observed_days: int, changed_days: int) -> str:
+    """Return the class of a month by its days with a look and its days with a change.
 
     >>> _share_level(0, 0), _share_level(30, 3), _share_level(30, 30)
     ('no look', 'up to 1 day in 10', 'more')
     """
-    if not watched or not busy:
-        return STILL if watched else UNSEEN
-    share = busy / watched
-    return SHARES[int(share > 0.1) + int(share > 1 / 3) + int(share > 2 / 3)]
+    if not observed_days or not changed_days:
+        return NO_CHANGE if observed_days else NO_LOOK
+    share = changed_days / observed_days
+    return SHARE_LEVELS[int(share > 0.1) + int(share > 1 / 3) + int(share > 2 / 3)]
 
 
-def _weeks(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
-    """Draw one strip of weeks, Monday on top."""
+def _weeks(dates: Sequence[date], look_counts: list[int], changes: list[int]) -> Chart:
+    """Draw one strip of weeks, with Monday in the first row."""
     monday = dates[0] - timedelta(days=dates[0].weekday())
-    weeks = [(each - monday).days // 7 for each in dates]
+    weeks = [(day - monday).days // 7 for day in dates]
     starts = dict(reversed(list(zip(weeks, dates, strict=True))))
     names = _month_names([starts[week] for week in sorted(starts)])
     data = chart_rows(
-        column=weeks, weekday=[WEEKDAYS[each.weekday()] for each in dates],
-        kind=list(map(_level, seen, changes)),
-        day=[each.isoformat() for each in dates], changes=changes, looks=seen,
+        column=weeks, weekday=[WEEKDAYS[day.weekday()] for day in dates],
+        kind=list(map(_change_level, look_counts, changes)),
+        day=[day.isoformat() for day in dates], changes=changes, looks=look_counts,
     )  # fmt: skip
-    return _squares(data, _columns(names), _weekday_axis(), SQUARE, (max(weeks) + 1, 7))
+    return _squares(data, _column_axis(names), _weekday_axis(), DAY_SIZE, (max(weeks) + 1, 7))
 
 
 def _month_names(starts: Sequence[date]) -> dict[int, str]:
-    """Return which columns begin a month, and its name (with the year at a January and first)."""
+    """Return the names of months by their first column; January and the first have the year."""
     names: dict[int, str] = {}
-    for column, each in enumerate(starts):
-        if column and (each.year, each.month) == (
-            starts[column - 1].year,
-            starts[column - 1].month,
-        ):
+    for column, day in enumerate(starts):
+        before = starts[column - 1]
+        if column and (day.year, day.month) == (before.year, before.month):
             continue
-        year = f" {each.year}" if not column or each.month == 1 else ""
-        names[column] = MONTHS[each.month - 1] + year
+        year = f" {day.year}" if not column or day.month == 1 else ""
+        names[column] = MONTHS[day.month - 1] + year
     if len(names) > 1 and sorted(names)[1] < 4:
         del names[0]
     return names
 
 
-def _years(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
-    """Draw a strip of weeks for every year, the newest on top."""
-    weeks = [(each.timetuple().tm_yday - 1 + date(each.year, 1, 1).weekday()) // 7
-             for each in dates]  # fmt: skip
+def _years(dates: Sequence[date], look_counts: list[int], changes: list[int]) -> Chart:
+    """Draw a strip of weeks for each year, the newest first."""
+    weeks = [(day.timetuple().tm_yday - 1 + date(day.year, 1, 1).weekday()) // 7
+             for day in dates]  # fmt: skip
     data = chart_rows(
-        year=[each.year for each in dates], column=weeks,
-        weekday=[WEEKDAYS[each.weekday()] for each in dates],
-        kind=list(map(_level, seen, changes)),
-        day=[each.isoformat() for each in dates], changes=changes, looks=seen,
+        year=[day.year for day in dates], column=weeks,
+        weekday=[WEEKDAYS[day.weekday()] for day in dates],
+        kind=list(map(_change_level, look_counts, changes)),
+        day=[day.isoformat() for day in dates], changes=changes, looks=look_counts,
     )  # fmt: skip
     names = {round(4.348 * month): name for month, name in enumerate(MONTHS)}
-    strip = _squares(data, _columns(names), _weekday_axis(), SQUARE - 2, (54, 7))
+    strip = _squares(data, _column_axis(names), _weekday_axis(), DAY_SIZE - 2, (54, 7))
     header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelFontSize=13)
     return strip.facet(
         row=alt.Row("year:O", sort="descending", header=header), spacing=12
     ).resolve_scale(x="shared")
 
 
-def _months(dates: Sequence[date], seen: list[int], changes: list[int]) -> Chart:
-    """Draw a square a month: on which share of its days with a look there was a change."""
-    keys = [(each.year, each.month) for each in dates]
-    months = sorted(set(keys))
-    number = {key: place for place, key in enumerate(months)}
-    places = [number[key] for key in keys]
-    watched = np.bincount(places, weights=np.minimum(seen, 1)).astype(int)
-    busy = np.bincount(places, weights=np.minimum(changes, 1)).astype(int)
+def _months(dates: Sequence[date], look_counts: list[int], changes: list[int]) -> Chart:
+    """Draw a square for each month, coloured by the share of observed days with a change."""
+    months = sorted({(day.year, day.month) for day in dates})
+    number = {month: index for index, month in enumerate(months)}
+    month_of_day = [number[day.year, day.month] for day in dates]
+    observed_days = np.bincount(month_of_day, weights=np.minimum(look_counts, 1)).astype(int)
+    changed_days = np.bincount(month_of_day, weights=np.minimum(changes, 1)).astype(int)
     data = chart_rows(
         column=[month - 1 for _, month in months], weekday=[str(year) for year, _ in months],
-        kind=list(map(_share_level, watched.tolist(), busy.tolist())),
-        day=[f"{year}-{month:02}" for year, month in months], changes=busy, looks=watched,
+        kind=list(map(_share_level, observed_days.tolist(), changed_days.tolist())),
+        day=[f"{year}-{month:02}" for year, month in months],
+        changes=changed_days, looks=observed_days,
     )  # fmt: skip
     y = alt.Y("weekday:O", title=None, sort="descending", axis=alt.Axis(ticks=False, domain=False))
     rows = len({year for year, _ in months})
-    return _squares(data, _columns(dict(enumerate(MONTHS))), y, MONTH, (12, rows), SHARES)
+    return _squares(
+        data, _column_axis(dict(enumerate(MONTHS))), y, MONTH_SIZE, (12, rows), SHARE_LEVELS
+    )
 
 
-def _columns(names: dict[int, str]) -> alt.X:
-    spelt = ", ".join(f"{column}: '{name}'" for column, name in names.items())
+def _column_axis(names: dict[int, str]) -> alt.X:
+    labels = ", ".join(f"{column}: '{name}'" for column, name in names.items())
     return alt.X(
         "column:O", title=None,
         axis=alt.Axis(
-            values=list(names), labelExpr=f"{{{spelt}}}[datum.value]", orient="top", ticks=False,
+            values=list(names), labelExpr=f"{{{labels}}}[datum.value]", orient="top", ticks=False,
             domain=False, labelAngle=0, labelAlign="left", labelOverlap=False, grid=False,
         ),
     )  # fmt: skip
@@ -180,9 +175,9 @@ def _squares(
     y: alt.Y,
     side: int,
     shape: tuple[int, int],
-    levels: Sequence[str] = LEVELS,
+    levels: Sequence[str] = CHANGE_LEVELS,
 ) -> Chart:
-    kinds = [UNSEEN, STILL, *levels]
+    kinds = [NO_LOOK, NO_CHANGE, *levels]
     scale = alt.Scale(domain=kinds, range=[PAPER, FAINT, *BLUES])
     legend = alt.Legend(title=None, orient="bottom", symbolType="square", symbolStrokeColor=QUIET)
     columns, rows = shape

@@ -1,13 +1,12 @@
-"""A picture becomes a file: PNG, SVG, a page of HTML that needs nothing else, or its JSON."""
+"""Write a chart as PNG, SVG, a self-contained HTML page, or Vega-Lite JSON."""
 
 import json
 from functools import cache
 from html import escape
 from pathlib import Path
 
-import vl_convert
-
 from freshet.core.errors import UsageError
+from freshet.draw.chart_library import vl_convert
 from freshet.draw.png import recompress
 from freshet.draw.theme import PAPER, Chart
 
@@ -23,15 +22,15 @@ PAGE_TEMPLATE = """<!doctype html>
 <title>{title}</title>
 <style>
 body {{ margin: 0; padding: 1.5rem; background: #eceef1; }}
-#picture {{ display: inline-block; background: {paper}; border-radius: 8px; }}
+#chart {{ display: inline-block; background: {paper}; border-radius: 8px; }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #14181d; }} }}
 </style>
 </head>
 <body>
-<div id="picture"></div>
+<div id="chart"></div>
 <script>{library}</script>
 <script>
-vegaEmbed("#picture", {specification}, {{
+vegaEmbed("#chart", {specification}, {{
   mode: "vega-lite", renderer: "svg",
   actions: {{ export: true, source: false, compiled: false, editor: false }}
 }});
@@ -41,20 +40,20 @@ vegaEmbed("#picture", {specification}, {{
 """
 
 
-def save_chart(picture: Chart, path: Path) -> None:
-    """Write a picture as what the file's name ends with: .png, .svg, .html or .json."""
+def save_chart(chart: Chart, path: Path) -> None:
+    """Write a chart in the format that the file name ends with: .png, .svg, .html or .json."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise UsageError(f"{path} is no picture; end its name with .{', .'.join(FORMATS)}")
-    path.write_bytes(render_chart(picture, kind))
+    path.write_bytes(render_chart(chart, kind))
 
 
-def render_chart(picture: Chart, kind: str) -> bytes:
-    """Return the bytes of a picture of that kind."""
-    specification = picture.to_dict()
+def render_chart(chart: Chart, kind: str) -> bytes:
+    """Return a chart in a file format, as bytes."""
+    specification = chart.to_dict()
     if kind == "png":
-        drawn = vl_convert.vegalite_to_png(specification, scale=PNG_SCALE, allowed_base_urls=[])
-        return recompress(bytes(drawn))
+        png = vl_convert.vegalite_to_png(specification, scale=PNG_SCALE, allowed_base_urls=[])
+        return recompress(bytes(png))
     if kind == "svg":
         return vl_convert.vegalite_to_svg(specification, allowed_base_urls=[]).encode()
     if kind == "html":
@@ -63,18 +62,18 @@ def render_chart(picture: Chart, kind: str) -> bytes:
 
 
 def _page(specification: dict[str, object]) -> str:
-    """Return a page that holds the picture and all that draws it; it loads nothing.
+    """Return an HTML page with the chart and the library that draws it; it loads nothing.
 
-    What comes from web pages (their addresses, their words) is written so that it can neither end
-    the script nor be read as markup.
+    Text from web pages (their addresses, their words) is escaped, so that it can neither end the
+    script nor be read as markup.
     """
-    named = {name: value for name, value in specification.items() if name != "$schema"}
-    title = escape(str(named.get("description", "Picture")))
-    inert = json.dumps(named).replace("<", "\\u003c").replace(">", "\\u003e")
-    return PAGE_TEMPLATE.format(title=title, paper=PAPER, library=_library(), specification=inert)
+    embedded = {name: value for name, value in specification.items() if name != "$schema"}
+    title = escape(str(embedded.get("description", "Picture")))
+    escaped = json.dumps(embedded).replace("<", "\\u003c").replace(">", "\\u003e")
+    return PAGE_TEMPLATE.format(title=title, paper=PAPER, library=_library(), specification=escaped)
 
 
 @cache
 def _library() -> str:
-    """Return the program that draws, which is the same for every page."""
+    """Return the JavaScript library that draws charts."""
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

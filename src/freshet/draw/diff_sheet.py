@@ -1,20 +1,19 @@
-"""Two versions of a page as one sheet of HTML, with what went and what came marked in the text.
+"""Two versions of a page as one HTML page, with removed and added text marked.
 
-The sheet needs nothing but itself: no script, no address that a browser would load or follow. All
-that comes from the page is written as text.
+The HTML page is self-contained: it has no script, and no address that a browser would load or
+follow. All text of the compared page is escaped.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 
-SAME, REMOVED, ADDED = "same", "removed", "added"
+from freshet.measure.change.word_diff import DiffKind, DiffPiece
+
 CONTEXT = 3
-_FEWEST_FOLDED = 4
+_MIN_FOLDED_LINES = 4
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
-_MARKS = {REMOVED: "del", ADDED: "ins"}
-_SHEET = """<!doctype html>
+_PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -72,70 +71,59 @@ li {{ margin: .15rem 0; }}
 """
 
 
-@dataclass(frozen=True, slots=True)
-class DiffSheet:
-    """What is on a sheet: its title, lines of facts, the text in pieces, and the links.
-
-    A piece is its fate (same, removed or added) and its text.
-    """
-
-    title: str
-    facts: Sequence[str]
-    pieces: Sequence[tuple[str, str]]
-    new_links: Sequence[str] = ()
-    removed_links: Sequence[str] = ()
-
-
-def render_diff_sheet(sheet: DiffSheet) -> str:
-    """Return a sheet as HTML; long stretches that stayed the same are folded."""
-    last = len(sheet.pieces) - 1
+def render_diff_sheet(
+    title: str,
+    facts: Sequence[str],
+    pieces: Sequence[DiffPiece],
+    *,
+    new_links: Sequence[str] = (),
+    removed_links: Sequence[str] = (),
+) -> str:
+    """Return two compared versions as an HTML page; long unchanged text is folded."""
+    last = len(pieces) - 1
     text = "".join(
-        _piece(kind, text, is_first=place == 0, is_last=place == last)
-        for place, (kind, text) in enumerate(sheet.pieces)
+        _piece_html(piece, is_first=index == 0, is_last=index == last)
+        for index, piece in enumerate(pieces)
     )
-    return _SHEET.format(
-        title=_shown(sheet.title),
-        facts="\n".join(f'<p class="facts">{_shown(fact)}</p>' for fact in sheet.facts),
+    links = (
+        _link_list("New links", "ins", new_links),
+        _link_list("Removed links", "del", removed_links),
+    )
+    return _PAGE.format(
+        title=_escaped(title),
+        facts="\n".join(f'<p class="facts">{_escaped(fact)}</p>' for fact in facts),
         text=text or '<span class="facts">Neither version has any text.</span>',
-        links="".join(_links(sheet)),
+        links="".join(links),
     )
 
 
-def _piece(kind: str, text: str, *, is_first: bool, is_last: bool) -> str:
-    if kind == SAME:
-        return _folded(text.splitlines(keepends=True), is_first=is_first, is_last=is_last)
-    mark = _MARKS[kind]
-    return f"<{mark}>{_shown(text)}</{mark}>"
+def _piece_html(piece: DiffPiece, *, is_first: bool, is_last: bool) -> str:
+    if piece.kind is DiffKind.SAME:
+        return _folded(piece.text.splitlines(keepends=True), is_first=is_first, is_last=is_last)
+    element = "del" if piece.kind is DiffKind.REMOVED else "ins"
+    return f"<{element}>{_escaped(piece.text)}</{element}>"
 
 
 def _folded(lines: Sequence[str], *, is_first: bool, is_last: bool) -> str:
-    """Return lines that stayed the same, those far from any change behind a fold."""
+    """Return unchanged lines; those far from any change are folded."""
     head = 0 if is_first else CONTEXT
     tail = len(lines) - (0 if is_last else CONTEXT)
-    if tail - head < _FEWEST_FOLDED:
-        return _shown("".join(lines))
-    inner = _shown("".join(lines[head:tail]))
+    if tail - head < _MIN_FOLDED_LINES:
+        return _escaped("".join(lines))
+    inner = _escaped("".join(lines[head:tail]))
     fold = f"<details><summary>{tail - head:,} lines stayed the same</summary>{inner}</details>"
-    return _shown("".join(lines[:head])) + fold + _shown("".join(lines[tail:]))
+    return _escaped("".join(lines[:head])) + fold + _escaped("".join(lines[tail:]))
 
 
-def _links(sheet: DiffSheet) -> Iterator[str]:
-    for heading, kind, urls in (
-        ("New links", ADDED, sheet.new_links),
-        ("Removed links", REMOVED, sheet.removed_links),
-    ):
-        if urls:
-            yield f"<h2>{heading}</h2>\n<ul>\n{_items(urls, _MARKS[kind])}</ul>\n"
+def _link_list(heading: str, element: str, urls: Sequence[str]) -> str:
+    items = "".join(f"<li><{element}>{_escaped(url)}</{element}></li>\n" for url in urls)
+    return f"<h2>{heading}</h2>\n<ul>\n{items}</ul>\n" if urls else ""
 
 
-def _items(urls: Iterable[str], mark: str) -> str:
-    return "".join(f"<li><{mark}>{_shown(url)}</{mark}></li>\n" for url in urls)
+def _escaped(text: str) -> str:
+    """Return text escaped for HTML; control and direction characters are replaced.
 
-
-def _shown(text: str) -> str:
-    """Return text that a browser shows as it is; what would steer it is replaced by a mark.
-
-    >>> _shown("a < b \\x00")
+    >>> _escaped("a < b \\x00")
     'a &lt; b \\ufffd'
     """
     return escape(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))

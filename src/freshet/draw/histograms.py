@@ -1,16 +1,11 @@
-"""Histograms: mean intervals and mean Dice of pages (Adar et al. 2009, Fig. 3), and the staying
-power of words (Fig. 6).
-"""
+"""Histograms of pages (Adar et al. 2009, Fig. 3) and of the staying power of words (Fig. 6)."""
 
-from dataclasses import dataclass
-
-import altair as alt
 import numpy as np
 
 from freshet.core.humanize import duration_text, interval_text
-from freshet.core.shares import percent_text, percent_text_capitalized
 from freshet.core.types import FloatArray
 from freshet.draw.axes import clip_to_a_minute, duration_axis, share_axis
+from freshet.draw.chart_library import alt
 from freshet.draw.theme import (
     BLUE,
     INK,
@@ -25,63 +20,48 @@ from freshet.draw.theme import (
     shorten,
     with_title,
 )
+from freshet.draw.word_lifespans import staying_power_title
+from freshet.measure.dynamics.terms.term_table import HIGH_STAYING_POWER, LOW_STAYING_POWER
 
-TALL = 280
-BINS = 24
-STAYS_ABOVE, PASSES_BELOW = 0.8, 0.2
+HEIGHT = 280
+BIN_COUNT = 24
 KINDS = ("passes (below 0.2)", "between", "stays (above 0.8)")
 
 
-@dataclass(frozen=True, slots=True)
-class _HistogramBins:
-    """Where each bar begins and ends, and how many it counts."""
-
-    low: FloatArray
-    high: FloatArray
-    counts: FloatArray
-
-
 def interval_histogram(hours: FloatArray) -> Chart:
-    """Draw how many pages have which mean time between changes."""
-    known = clip_to_a_minute(_known(hours, "intervals: no page has changed"))
-    edges = np.geomspace(known.min() / 1.05, known.max() * 1.05, BINS + 1)
-    bins = _binned(known, edges)
+    """Draw the distribution of pages over the mean time between changes."""
+    hours = clip_to_a_minute(_finite(hours, "intervals: no page has changed"))
+    edges = np.geomspace(hours.min() / 1.05, hours.max() * 1.05, BIN_COUNT + 1)
     scale = alt.Scale(type="log", domain=[edges[0].item(), edges[-1].item()], nice=False)
     axis = duration_axis("mean time between changes (log scale)")
-    middle = np.median(known).item()
+    median_days = np.median(hours).item() / 24
+    x = alt.X("low:Q", scale=scale, axis=axis)
     return with_title(
-        _bars(
-            bins,
-            alt.X("low:Q", scale=scale, axis=axis),
-            middle,
-            duration_text(middle / 24),
-            "pages",
-        ),
-        f"Half of the pages change every {interval_text(middle / 24)} or more often",
-        f"{count_phrase(len(known), 'page')} that changed, by their mean time between changes",
+        _bars_with_median(hours, edges, x, duration_text(median_days)),
+        f"Half of the pages change every {interval_text(median_days)} or more often",
+        f"{count_phrase(len(hours), 'page')} that changed, by their mean time between changes",
     )
 
 
-def similarity_histogram(dices: FloatArray) -> Chart:
-    """Draw how many pages have which mean Dice given change."""
-    known = _known(dices, "similarities: no page has a change whose amount is known")
-    bins = _binned(known, np.linspace(0.0, 1.0, BINS + 2))
+def similarity_histogram(dice: FloatArray) -> Chart:
+    """Draw the distribution of pages over the mean Dice given change."""
+    dice = _finite(dice, "similarities: no page has a change whose amount is known")
     axis = share_axis("mean Dice with the version before, given a change (1: the same words)")
-    middle = np.median(known).item()
+    median = f"{np.median(dice).item():.2f}"
     x = alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
     return with_title(
-        _bars(bins, x, middle, f"{middle:.2f}", "pages"),
-        f"When they change, half of the pages keep Dice {middle:.2f} or more",
-        f"{count_phrase(len(known), 'page')} that changed, by their mean Dice given change",
+        _bars_with_median(dice, np.linspace(0.0, 1.0, BIN_COUNT + 2), x, median),
+        f"When they change, half of the pages keep Dice {median} or more",
+        f"{count_phrase(len(dice), 'page')} that changed, by their mean Dice given change",
     )
 
 
 def staying_power_histogram(powers: FloatArray, *, page: str) -> Chart:
-    """Draw how many words of a page have which staying power."""
-    known = _known(powers, "staying power: the page has fewer than two known moments")
-    bins = _binned(known, np.linspace(0.0, 1.0, 21))
-    kinds = [_kind(low) for low in bins.low.tolist()]
-    data = chart_rows(low=bins.low, high=bins.high, count=bins.counts, kind=kinds)
+    """Draw the distribution of a page's words over staying power."""
+    powers = _finite(powers, "staying power: the page has fewer than two known moments")
+    counts, edges = np.histogram(powers, np.linspace(0.0, 1.0, 21))
+    kinds = [_kind(low) for low in edges[:-1].tolist()]
+    data = chart_rows(low=edges[:-1], high=edges[1:], count=counts, kind=kinds)
     bars = (
         alt.Chart(data)
         .mark_rect(stroke=PAPER)
@@ -98,56 +78,50 @@ def staying_power_histogram(powers: FloatArray, *, page: str) -> Chart:
             tooltip=["count:Q", "low:Q", "high:Q"],
         )
     )  # fmt: skip
-    stay, pass_by = (known > STAYS_ABOVE).mean().item(), (known < PASSES_BELOW).mean().item()
     return with_title(
-        bars.properties(width=WIDTH, height=TALL),
-        f"{percent_text_capitalized(stay)} of the words stay, {percent_text(pass_by)} pass",
+        bars.properties(width=WIDTH, height=HEIGHT),
+        staying_power_title(powers),
         shorten(page),
-        f"{count_phrase(len(known), 'word')} by their staying power",
+        f"{count_phrase(len(powers), 'word')} by their staying power",
     )
 
 
-def _known(values: FloatArray, missing: str) -> FloatArray:
-    known = np.asarray(values, np.float64)
-    known = known[np.isfinite(known)]
-    if not len(known):
+def _finite(values: FloatArray, missing: str) -> FloatArray:
+    values = values[np.isfinite(values)]
+    if not len(values):
         raise EmptyChartError(f"no histogram of {missing}")
-    return known
+    return values
 
 
-def _binned(values: FloatArray, edges: FloatArray) -> _HistogramBins:
+def _bars_with_median(values: FloatArray, edges: FloatArray, x: alt.X, median: str) -> Chart:
+    """Draw the number of pages between each two edges, and a line at the median."""
     counts, _ = np.histogram(values, edges)
-    return _HistogramBins(edges[:-1], edges[1:], counts.astype(np.float64))
-
-
-def _bars(bins: _HistogramBins, x: alt.X, middle: float, label: str, what: str) -> Chart:
-    """Draw bars with a line at the median."""
     bars = (
         alt
-        .Chart(chart_rows(low=bins.low, high=bins.high, count=bins.counts))
+        .Chart(chart_rows(low=edges[:-1], high=edges[1:], count=counts))
         .mark_rect(color=BLUE, stroke=PAPER)
         .encode(
             x=x,
             x2="high:Q",
             y2=alt.datum(0),
-            y=alt.Y("count:Q", title=what, axis=alt.Axis(tickMinStep=1, format=",d")),
+            y=alt.Y("count:Q", title="pages", axis=alt.Axis(tickMinStep=1, format=",d")),
             tooltip=["count:Q", "low:Q", "high:Q"],
         )
     )
-    marked = alt.Chart(chart_rows(low=[middle], label=[f"median {label}"]))
-    line = marked.mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
-    words = marked.mark_text(align="left", dx=6, dy=-6, color=INK).encode(
+    middle = alt.Chart(chart_rows(low=[np.median(values)], label=[f"median {median}"]))
+    line = middle.mark_rule(color=ORANGE, strokeWidth=2).encode(x=x)
+    text = middle.mark_text(align="left", dx=6, dy=-6, color=INK).encode(
         x=x, y=alt.value(0), text="label:N"
     )
-    return alt.layer(bars, line, words).properties(width=WIDTH, height=TALL)
+    return alt.layer(bars, line, text).properties(width=WIDTH, height=HEIGHT)
 
 
 def _kind(low: float) -> str:
-    """Return the name of the kind of words that a bar counts.
+    """Return the kind of words in the bar that starts at ``low``.
 
     >>> _kind(0.0), _kind(0.5), _kind(0.8)
     ('passes (below 0.2)', 'between', 'stays (above 0.8)')
     """
-    if low < PASSES_BELOW - 1e-9:
+    if low < LOW_STAYING_POWER - 1e-9:
         return KINDS[0]
-    return KINDS[2] if low >= STAYS_ABOVE - 1e-9 else KINDS[1]
+    return KINDS[2] if low >= HIGH_STAYING_POWER - 1e-9 else KINDS[1]

@@ -1,13 +1,14 @@
-"""Measures that are compared: a line for each series, with the band in which its mean may lie."""
+"""Line chart of several series, each with the confidence band of its mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-import altair as alt
+import numpy as np
 
 from freshet.core.types import FloatArray
 from freshet.draw.axes import share_axis
+from freshet.draw.chart_library import alt
 from freshet.draw.theme import (
     BLUE,
     GREEN,
@@ -25,13 +26,13 @@ from freshet.draw.theme import (
 )
 
 COLOURS = (BLUE, ORANGE, GREEN, ROSE, SKY, RED, INK)
-DASHES = ((1, 0), (7, 7), (2, 9))
-MOST_DOTS = 12
+DASH_PATTERNS = ((1, 0), (7, 7), (2, 9))
+MAX_MARKED_POSITIONS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """A series of shares; ``margins`` say how far from each the true one may lie, NaN: unknown."""
+    """A series of shares, and the half widths of their confidence intervals (NaN: unknown)."""
 
     name: str
     positions: FloatArray
@@ -47,15 +48,15 @@ def line_chart(
     x_title: str,
     y_title: str,
 ) -> Chart:
-    """Draw series over what they go across, each in a colour of its own.
+    """Draw each series in its own colour.
 
-    Up to three lines are also dashed each in its way, so that one shows through the next where they
-    lie upon each other. Where there are few places across, these are marked and no others.
+    Up to three lines also have their own dash pattern, so that lines on top of each other remain
+    visible. Where there are few positions, the axis is marked at these only.
     """
     rows = [row for line in series for row in _rows(line)]
     if not rows:
-        raise EmptyChartError(f"no lines: nothing is known of {y_title}")
-    names, at, shares, low, high = zip(*rows, strict=True)
+        raise EmptyChartError(f"no lines: there are no values of {y_title}")
+    names, positions, shares, low, high = zip(*rows, strict=True)
     order = [line.name for line in series]
     colour = alt.Color(
         "line:N",
@@ -63,11 +64,11 @@ def line_chart(
         scale=alt.Scale(domain=order, range=list(COLOURS[: len(order)])),
         legend=alt.Legend(orient="top", title=None, symbolOpacity=1, symbolType="square"),
     )
-    places = sorted(set(at))
-    few = len(places) <= MOST_DOTS
-    marks = alt.Axis(title=x_title, values=places, format="~g") if few else alt.Axis(title=x_title)
-    base = alt.Chart(chart_rows(line=names, at=at, share=shares, low=low, high=high)).encode(
-        x=alt.X("at:Q", axis=marks, scale=alt.Scale(nice=False, zero=False)),
+    ticks = sorted(set(positions))
+    few = len(ticks) <= MAX_MARKED_POSITIONS
+    axis = alt.Axis(title=x_title, values=ticks, format="~g") if few else alt.Axis(title=x_title)
+    base = alt.Chart(chart_rows(line=names, at=positions, share=shares, low=low, high=high)).encode(
+        x=alt.X("at:Q", axis=axis, scale=alt.Scale(nice=False, zero=False)),
         color=colour,
     )
     scale = alt.Scale(zero=False)
@@ -83,23 +84,19 @@ def line_chart(
 
 
 def _dashes(order: Sequence[str]) -> alt.StrokeDash:
-    """Return how each line is dashed; many lines are not, for they would be hard to follow."""
-    ways = DASHES[: len(order)] if len(order) <= len(DASHES) else DASHES[:1] * len(order)
-    scale = alt.Scale(domain=list(order), range=[list(way) for way in ways])
+    """Return the dash pattern of each line; more than three lines are solid."""
+    is_few = len(order) <= len(DASH_PATTERNS)
+    patterns = DASH_PATTERNS[: len(order)] if is_few else DASH_PATTERNS[:1] * len(order)
+    scale = alt.Scale(domain=list(order), range=[list(pattern) for pattern in patterns])
     return alt.StrokeDash("line:N", sort=list(order), scale=scale, legend=None)
 
 
-def _rows(line: ChartSeries) -> list[tuple[str, float, float, float, float]]:
-    """Return the points of a line that are known, each with the ends of its band."""
-    margins = [0.0] * len(line.positions) if line.margins is None else line.margins.tolist()
-    return [
-        (line.name, at, share, max(0.0, share - _known(margin)), min(1.0, share + _known(margin)))
-        for at, share, margin in zip(
-            line.positions.tolist(), line.shares.tolist(), margins, strict=True
-        )
-        if isfinite(share)
-    ]
-
-
-def _known(margin: float) -> float:
-    return margin if isfinite(margin) else 0.0
+def _rows(series: ChartSeries) -> list[tuple[str, float, float, float, float]]:
+    """Return the known points of a series, with both ends of their confidence interval."""
+    margins = np.zeros(len(series.shares)) if series.margins is None else series.margins
+    margins = np.where(np.isfinite(margins), margins, 0.0)
+    low = np.maximum(series.shares - margins, 0.0)
+    high = np.minimum(series.shares + margins, 1.0)
+    columns = (column.tolist() for column in (series.positions, series.shares, low, high))
+    points = zip(*columns, strict=True)
+    return [(series.name, *point) for point in points if isfinite(point[1])]

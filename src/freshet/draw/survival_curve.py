@@ -1,18 +1,13 @@
-"""How long the elements of pages live: the share still there after so long (Adar et al. 2009,
-Table 4).
-"""
+"""Chart of the share of elements that are still there over time (Adar et al. 2009, Table 4)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from math import isfinite
 from typing import Any
-
-import altair as alt
 
 from freshet.core.humanize import duration_text
 from freshet.core.shares import percent_text
 from freshet.draw.axes import duration_axis_at, duration_scale, scale_floor
+from freshet.draw.chart_library import alt
 from freshet.draw.theme import (
     BLUE,
     GREEN,
@@ -26,43 +21,40 @@ from freshet.draw.theme import (
     chart_rows,
     with_title,
 )
+from freshet.measure.dynamics.structure.survival import SURVIVAL_HORIZONS
 
-NEAR = 1.5
+NEAR_RATIO = 1.5
 LEFT, RIGHT = "left", "right"
 HISTORY_TOO_SHORT = "the history is too short to tell"
 COLOURS = (BLUE, ORANGE, GREEN, ROSE)
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalSeries:
-    """The share of elements still there after each of so many hours; NaN where it is unknown."""
-
-    name: str
-    hours: Sequence[float]
-    shares: Sequence[float]
+HORIZON_HOURS = tuple(seconds / 3600 for seconds in SURVIVAL_HORIZONS)
 
 
 def survival_curve(
-    curves: Sequence[SurvivalSeries], *, subtitle: str, missing: str = HISTORY_TOO_SHORT
+    curves: Mapping[str, Sequence[float | None]],
+    *,
+    subtitle: str,
+    missing: str = HISTORY_TOO_SHORT,
 ) -> Chart:
-    """Draw one survival curve, or several to compare; ``subtitle`` says whose they are.
+    """Draw one survival curve, or several to compare, by their names.
 
-    ``missing`` tells what is missing where nothing is known.
+    A curve has the share of elements still there at each survival horizon, None where it is
+    unknown. ``missing`` is the reason given where no share is known.
     """
-    known = [
-        (curve.name, hours, share)
-        for curve in curves
-        for hours, share in zip(curve.hours, curve.shares, strict=True)
-        if isfinite(share)
+    points = [
+        (name, hours, share)
+        for name, shares in curves.items()
+        for hours, share in zip(HORIZON_HOURS, shares, strict=False)
+        if share is not None
     ]
-    if not known:
+    if not points:
         raise EmptyChartError(f"no survival curve: {missing}")
-    names, hours, shares = zip(*known, strict=True)
+    names, hours, shares = zip(*points, strict=True)
     data = chart_rows(
-        curve=names, hours=hours, share=shares, label=[f"{each:.1%}" for each in shares],
-        side=_sides(hours),
+        curve=names, hours=hours, share=shares, label=[f"{share:.1%}" for share in shares],
+        side=_label_sides(hours),
     )  # fmt: skip
-    order = [curve.name for curve in curves]
+    order = list(curves)
     scale = alt.Scale(domain=order, range=list(COLOURS[: len(order)]))
     legend = alt.Legend(orient="top", title=None) if len(order) > 1 else None
     base = alt.Chart(data).encode(
@@ -77,7 +69,7 @@ def survival_curve(
         color=alt.Color("curve:N", sort=order, scale=scale, legend=legend),
     )  # fmt: skip
     line = base.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=70))
-    layers = [line, *_labels(base)] if len(order) == 1 else [line]
+    layers = [line, *_label_layers(base)] if len(order) == 1 else [line]
     return with_title(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         _title(len(order), hours[-1], shares[-1]),
@@ -85,37 +77,31 @@ def survival_curve(
     )
 
 
-def _labels(base: alt.Chart) -> list[alt.Chart]:
-    """Write each share beside its point: to the right, or to the left where the next is near."""
-    chosen = base.transform_filter
-    return [
-        chosen(alt.datum.side == RIGHT).mark_text(align="left", dx=7, dy=-10).encode(**_spelt()),
-        chosen(alt.datum.side == LEFT).mark_text(align="right", dx=2, dy=-12).encode(**_spelt()),
-    ]
+def _label_layers(base: alt.Chart) -> list[alt.Chart]:
+    """Write each share to the right of its point, or to the left where the next point is near."""
+    text: dict[str, Any] = {"text": alt.Text("label:N"), "color": alt.value(INK)}
+    right = base.transform_filter(alt.datum.side == RIGHT).mark_text(align="left", dx=7, dy=-10)
+    left_side = base.transform_filter(alt.datum.side == LEFT).mark_text(align="right", dx=2, dy=-12)
+    return [right.encode(**text), left_side.encode(**text)]
 
 
-def _spelt() -> dict[str, Any]:
-    return {"text": alt.Text("label:N"), "color": alt.value(INK)}
+def _label_sides(hours: Sequence[float]) -> list[str]:
+    """Return the side of each point on which its share is written.
 
-
-def _sides(hours: Sequence[float]) -> list[str]:
-    """Return on which side of each point its share is written.
-
-    >>> _sides([24.0, 672.0, 840.0])
+    >>> _label_sides([24.0, 672.0, 840.0])
     ['right', 'left', 'right']
     """
-    near = [later < NEAR * earlier for earlier, later in pairwise(hours)]
-    return [LEFT if close else RIGHT for close in (*near, False)]
+    is_near = [later < NEAR_RATIO * earlier for earlier, later in pairwise(hours)]
+    return [LEFT if near else RIGHT for near in (*is_near, False)]
 
 
 def _title(curves: int, hours: float, share: float) -> str:
-    """Say what the last point of the only curve shows, or what several are there for.
+    """Return what the last point of the only curve shows, or a heading for several curves.
 
     >>> _title(1, 840.0, 0.843)
     'After 35 days, 84% of the elements are still there'
     """
     if curves > 1:
         return "Which share of the elements is still there after how long"
-    return (
-        f"After {duration_text(hours / 24)}, {percent_text(share)} of the elements are still there"
-    )
+    after = duration_text(hours / 24)
+    return f"After {after}, {percent_text(share)} of the elements are still there"

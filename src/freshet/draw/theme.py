@@ -1,17 +1,15 @@
-"""How every picture looks: its colours, letters and lines, and the words around it.
+"""The common style of all charts: colours, fonts, lines, titles and text formatting.
 
-The colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart. A picture
-brings its own light ground, so that it reads the same on a light page and on a dark one.
+The colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart. A chart
+has its own light background, so it looks the same on a light page and on a dark one.
 """
 
 from collections.abc import Iterable
 from math import isfinite
 from typing import Any, TypeAlias
 
-import altair as alt
-from altair.typing import ChartType
-
 from freshet.core.errors import UsageError
+from freshet.draw.chart_library import ChartType, alt
 
 Chart: TypeAlias = ChartType
 
@@ -25,29 +23,29 @@ MAX_NAME_CHARS = 72
 
 
 class EmptyChartError(UsageError):
-    """There is too little to make a picture of; the message says what is missing."""
+    """There is too little data for a chart; the message says what is missing."""
 
 
-def with_title(picture: Chart, title: str, *lines: str) -> Chart:
-    """Return a picture with its title, the lines below it, and the look that all of them share."""
-    heading = alt.TitleParams(text=title, subtitle=list(lines))
-    described = picture.properties(title=heading, description=" ".join((title, *lines)))
-    return described.configure(**_look())
+def with_title(chart: Chart, title: str, *subtitles: str) -> Chart:
+    """Return a chart with its title, its subtitles and the common style."""
+    heading = alt.TitleParams(text=title, subtitle=list(subtitles))
+    described = chart.properties(title=heading, description=" ".join((title, *subtitles)))
+    return described.configure(**_style())
 
 
-def _look() -> dict[str, Any]:
-    letters = {"labelFont": FONT, "titleFont": FONT, "titleFontWeight": "normal"}
+def _style() -> dict[str, Any]:
+    fonts = {"labelFont": FONT, "titleFont": FONT, "titleFontWeight": "normal"}
     quiet = {"labelColor": QUIET, "titleColor": QUIET, "labelFontSize": 11, "titleFontSize": 12}
     return {
         "background": PAPER,
         "font": FONT,
         "padding": 18,
         "view": {"stroke": None},
-        "axis": letters | quiet | {
+        "axis": fonts | quiet | {
             "domainColor": QUIET, "tickColor": QUIET, "gridColor": FAINT, "titlePadding": 10,
         },
-        "legend": letters | quiet,
-        "header": letters | quiet,
+        "legend": fonts | quiet,
+        "header": fonts | quiet,
         "title": {
             "font": FONT, "fontSize": 17, "fontWeight": "bold", "color": INK,
             "subtitleFont": FONT, "subtitleFontSize": 12, "subtitleColor": QUIET,
@@ -59,18 +57,18 @@ def _look() -> dict[str, Any]:
 
 
 def chart_rows(**columns: Iterable[Any]) -> alt.InlineData:
-    """Return columns as the rows that a chart reads; numbers that are none become gaps."""
-    lists = [[_value(item) for item in column] for column in columns.values()]
+    """Return columns as the rows of a chart; numbers that are not finite become null."""
+    lists = [[_json_value(item) for item in column] for column in columns.values()]
     return alt.InlineData(
         values=[dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
     )
 
 
-def _value(item: Any) -> Any:
-    """Return a value as JSON holds it.
+def _json_value(item: Any) -> Any:
+    """Return a value in its JSON form.
 
     >>> import numpy as np
-    >>> _value(np.float64("nan")), _value(np.int32(3)), _value("word")
+    >>> _json_value(np.float64("nan")), _json_value(np.int32(3)), _json_value("word")
     (None, 3, 'word')
     """
     plain = item.item() if hasattr(item, "item") else item
@@ -78,7 +76,7 @@ def _value(item: Any) -> Any:
 
 
 def count_phrase(number: int, noun: str) -> str:
-    """Write how many there are of something.
+    """Return a number with its noun, in the singular or the plural.
 
     >>> count_phrase(1, "block"), count_phrase(2000, "block")
     ('1 block', '2,000 blocks')
@@ -86,13 +84,13 @@ def count_phrase(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def shorten(name: str, longest: int = MAX_NAME_CHARS) -> str:
-    """Return a name that fits into a line: its middle is left out where it is too long.
+def shorten(name: str, max_chars: int = MAX_NAME_CHARS) -> str:
+    """Return a name that fits into a line; the middle of a longer name is cut out.
 
     >>> shorten("https://example.org/a/very/long/way/to/go", 24)
     'https://exam…g/way/to/go'
     """
-    if len(name) <= longest:
+    if len(name) <= max_chars:
         return name
-    head, tail = longest // 2, (longest - 1) // 2
+    head, tail = max_chars // 2, (max_chars - 1) // 2
     return f"{name[:head]}…{name[len(name) - tail :]}"

@@ -4,7 +4,7 @@ import numpy as np
 from experiments.gp4c.charts import charts
 from experiments.gp4c.evaluation import FigurePoint
 
-from tests.draw.pictures import rows_of, svg_of
+from tests.draw.chart_reading import rows_of, svg_of
 
 
 def points(figure: str, method: str, cycles: int) -> list[FigurePoint]:

@@ -37,3 +37,14 @@ def versions_on_grid(times: FloatArray, shown: IndexArray, step: float) -> Index
     last = np.searchsorted(times, moments, side="right") - 1
     known = moments - times[last] <= MAX_GAP_STEPS * step
     return np.where(known, shown[last], UNKNOWN_VERSION).astype(np.int32)
+
+
+def unobserved_gaps(times: FloatArray, step: float) -> list[tuple[float, float]]:
+    """Return the start and the end of each time in which the state of a page is unknown.
+
+    >>> unobserved_gaps(np.array([0.0, 1.0, 9.0]), 1.0)
+    [(5.0, 9.0)]
+    """
+    known_until = times[:-1] + MAX_GAP_STEPS * step
+    gaps = np.flatnonzero(times[1:] > known_until)
+    return list(zip(known_until[gaps].tolist(), times[1:][gaps].tolist(), strict=True))

@@ -29,7 +29,7 @@ from freshet.collection.page import CollectionPage, VersionDifference, VersionNe
 from freshet.core.errors import UsageError
 from freshet.core.local_time import format_to_minute
 from freshet.core.partial_files import atomic_output
-from freshet.draw.diff_sheet import DiffSheet, render_diff_sheet
+from freshet.draw.diff_sheet import render_diff_sheet
 from freshet.measure.change.word_diff import DiffKind, DiffPiece
 from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredVersion
@@ -116,10 +116,15 @@ def _write(url: str, found: VersionDifference, path: Path) -> None:
         raise UsageError(f"{path} is no file; name the file to write")
     verdict = _verdict(found)
     facts = [_between(found.old, found.new), _measures(found), *([verdict] if verdict else [])]
-    pieces = [(str(piece.kind), piece.text) for piece in found.words]
-    links = (found.change.new_links, found.change.removed_links)
+    sheet = render_diff_sheet(
+        url,
+        facts,
+        found.words,
+        new_links=found.change.new_links,
+        removed_links=found.change.removed_links,
+    )
     with atomic_output(path) as part:
-        part.write_text(render_diff_sheet(DiffSheet(url, facts, pieces, *links)), "utf-8")
+        part.write_text(sheet, "utf-8")
 
 
 def _between(old: StoredVersion, new: StoredVersion) -> str:

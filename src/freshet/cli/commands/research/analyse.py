@@ -10,11 +10,10 @@ written, and it is said why. HTML pictures hold all they need and load nothing.
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from freshet.analysis.charts import ChartFiles, draw_collection_charts, draw_page_charts
 from freshet.analysis.collection_analysis import analyse_collection as analyse_collection
 from freshet.analysis.page_groups import GROUPINGS
 from freshet.analysis.page_study import lifespan_heatmap, study_page
@@ -33,6 +32,9 @@ from freshet.cli.page_report import page_report_document, print_page_report
 from freshet.core.errors import UsageError
 from freshet.core.partial_files import atomic_output
 from freshet.record.store import CollectionStore
+
+if TYPE_CHECKING:
+    from freshet.analysis.charts import ChartFiles
 
 DEFAULT_GROUPING = "tld"
 
@@ -77,6 +79,9 @@ def analyse(
     as_json: JsonOption = False,
 ) -> None:
     """Show how pages change: one in full, or all in groups."""
+    if pictures is not None:
+        # Charts are an optional extra: without it, say so before the pages are measured.
+        import freshet.analysis.charts  # noqa: F401
     if url is None:
         _check_groups(by, render)
         _analyse_all(collection, (by or DEFAULT_GROUPING, tag, source), limit, (pictures, picture_format),
@@ -109,6 +114,8 @@ def _analyse_page(
         print_page_report(found, limit)
     drawn = None
     if wanted[0] is not None:
+        from freshet.analysis.charts import draw_page_charts
+
         with progress_bar("drawing", quiet=as_json) as advance:
             drawn = draw_page_charts(found, wanted[0], wanted[1], advance)
     files = [_write(render, html)] if render is not None else []
@@ -133,6 +140,8 @@ def _analyse_all(
         print_group_report(found, limit)
     drawn = None
     if wanted[0] is not None:
+        from freshet.analysis.charts import draw_collection_charts
+
         with progress_bar("drawing", quiet=as_json) as advance:
             drawn = draw_collection_charts(found, wanted[0], wanted[1], advance)
     if as_json:
@@ -147,12 +156,12 @@ def _write(path: Path, html: str) -> Path:
     return path
 
 
-def _files(drawn: ChartFiles | None, files: Sequence[Path]) -> dict[str, Sequence[object]]:
+def _files(drawn: "ChartFiles | None", files: Sequence[Path]) -> dict[str, Sequence[object]]:
     written = drawn.files if drawn else ()
     return {"files": [*written, *files], "not_drawn": drawn.missing_charts if drawn else ()}
 
 
-def _tell(drawn: ChartFiles | None, files: Sequence[Path]) -> None:
+def _tell(drawn: "ChartFiles | None", files: Sequence[Path]) -> None:
     """Say which files were written, and which pictures were not, and why."""
     if drawn is not None:
         print_text("")

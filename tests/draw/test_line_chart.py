@@ -7,7 +7,7 @@ import pytest
 
 from freshet.draw.line_chart import ChartSeries, line_chart
 from freshet.draw.theme import Chart, EmptyChartError
-from tests.draw.pictures import rows_of, svg_of
+from tests.draw.chart_reading import rows_of, svg_of
 
 AT = np.array([1.0, 2.0, 3.0])
 KNOWN = ChartSeries("known", AT, np.array([0.2, np.nan, 0.4]), np.array([0.1, 0.1, np.nan]))

@@ -1,4 +1,4 @@
-"""Pictures as files."""
+"""Charts as files."""
 
 import json
 import re
@@ -10,49 +10,52 @@ import numpy as np
 import pytest
 
 from freshet.core.errors import UsageError
+from freshet.core.types import Change
 from freshet.draw.chart_file import render_chart, save_chart
 from freshet.draw.png import SIGNATURE, recompress
-from freshet.draw.scatter import page_changes_scatter
+from freshet.draw.scatter import page_changes_scatter, page_means_scatter
 from freshet.draw.theme import Chart
+from freshet.measure.statistics.page_summary import look_table
 
 HOSTILE = 'https://example.org/</script><script>alert("<b>")</script>'
 
 
 @pytest.fixture(scope="module")
-def picture() -> Chart:
-    return page_changes_scatter(np.array([1.0, 30.0]), np.array([0.5, 0.9]), page=HOSTILE)
+def chart() -> Chart:
+    looks = [(0.0, None), (3600.0, Change(changed=True, dice=0.5))]
+    return page_changes_scatter(look_table(looks), page=HOSTILE)
 
 
 @pytest.fixture(scope="module")
-def page(picture: Chart) -> str:
-    return render_chart(picture, "html").decode()
+def page(chart: Chart) -> str:
+    return render_chart(chart, "html").decode()
 
 
 def pixels(png: bytes) -> bytes:
     """Return the unpacked image of a PNG file."""
-    place, body = len(SIGNATURE), b""
-    while place < len(png):
-        length, kind = struct.unpack_from(">I4s", png, place)
-        body += png[place + 8 : place + 8 + length] if kind == b"IDAT" else b""
-        place += 12 + length
+    offset, body = len(SIGNATURE), b""
+    while offset < len(png):
+        length, kind = struct.unpack_from(">I4s", png, offset)
+        body += png[offset + 8 : offset + 8 + length] if kind == b"IDAT" else b""
+        offset += 12 + length
     return zlib.decompress(body)
 
 
-def test_a_file_is_what_its_name_ends_with(picture: Chart, tmp_path: Path) -> None:
+def test_a_file_is_what_its_name_ends_with(chart: Chart, tmp_path: Path) -> None:
     for kind, begins in (("png", SIGNATURE), ("svg", b"<svg"), ("json", b"{")):
         path = tmp_path / f"picture.{kind}"
-        save_chart(picture, path)
+        save_chart(chart, path)
         assert path.read_bytes().startswith(begins)
 
 
-def test_a_name_that_is_no_picture_is_refused(picture: Chart, tmp_path: Path) -> None:
+def test_an_unknown_file_format_is_refused(chart: Chart, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"picture.gif is no picture; end its name with .png"):
-        save_chart(picture, tmp_path / "picture.gif")
+        save_chart(chart, tmp_path / "picture.gif")
     assert not list(tmp_path.iterdir())
 
 
-def test_packing_keeps_every_pixel(picture: Chart) -> None:
-    png = render_chart(picture, "png")
+def test_packing_keeps_every_pixel(chart: Chart) -> None:
+    png = render_chart(chart, "png")
     loose = packed_loosely(png)
     assert pixels(recompress(loose)) == pixels(loose) == pixels(png)
     assert len(png) < len(loose)
@@ -86,13 +89,13 @@ def test_a_page_cannot_be_broken_by_what_it_shows(page: str) -> None:
     assert "\\u003c/script\\u003e" in page
 
 
-def test_the_json_holds_the_data(picture: Chart) -> None:
-    specification = json.loads(render_chart(picture, "json"))
+def test_the_json_holds_the_data(chart: Chart) -> None:
+    specification = json.loads(render_chart(chart, "json"))
     assert specification["datasets"]
     assert specification["description"].startswith("Half of the changes")
 
 
-def test_pictures_of_the_same_data_are_the_same_bytes() -> None:
-    hours, dices = np.array([2.0]), np.array([0.5])
-    one, other = (page_changes_scatter(hours, dices, page="a") for _ in range(2))
-    assert render_chart(one, "svg") == render_chart(other, "svg")
+def test_charts_of_the_same_data_are_the_same_bytes() -> None:
+    hours, dice = np.array([2.0]), np.array([0.5])
+    first, second = (page_means_scatter(hours, dice) for _ in range(2))
+    assert render_chart(first, "svg") == render_chart(second, "svg")
