@@ -11,7 +11,7 @@ from experiments.gp4c.data import TraceSource
 from experiments.gp4c.searches import BUDGET, SearchKind, SearchSize, cases, formulas_from_columns
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.core.progress import ProgressCallback
-from freshet.engine.base import Engine
+from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import ResultCache
 from freshet.formula.expression import Formula
 from freshet.learning.evolve.evolution import FITNESS_MEASURES
@@ -72,7 +72,7 @@ def size_of(kind: SearchKind, size: SearchSize) -> SearchSize:
 def run_searches(
     source: TraceSource,
     size: SearchSize,
-    engine: Engine,
+    engine: LocalEngine,
     kept: ResultCache | None,
     progress: ProgressCallback,
 ) -> dict[SearchKind, Folds]:
@@ -92,7 +92,7 @@ def run_searches(
 def run_crawls(
     source: TraceSource,
     kept: Mapping[SearchKind, Folds],
-    engine: Engine,
+    engine: LocalEngine,
     progress: ProgressCallback,
 ) -> list[FoldCrawls]:
     """Let the chosen formulas and the rules crawl the pages of each fold that no search saw."""

@@ -20,7 +20,7 @@ from freshet.analysis.page_versions import PageVersions
 from freshet.core.progress import ProgressCallback
 from freshet.core.types import Snapshot, TermCounts
 from freshet.core.version_series import VersionSeries
-from freshet.engine.base import Engine
+from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
 from freshet.measure.change.similarity import dice
 from freshet.measure.dynamics.terms.divergence import (
@@ -80,7 +80,7 @@ class MeasuredPages:
 
 
 def measure_real_pages(
-    folder: Path, seed: int, engine: Engine, progress: ProgressCallback
+    folder: Path, seed: int, engine: LocalEngine, progress: ProgressCallback
 ) -> MeasuredPages:
     """Measure the real pages of a folder."""
     batches = [batch.columns() for batch in data.window_batches(folder, seed)]
@@ -90,7 +90,7 @@ def measure_real_pages(
 
 
 def measure_generated_pages(
-    pages: int, seed: int, engine: Engine, progress: ProgressCallback
+    pages: int, seed: int, engine: LocalEngine, progress: ProgressCallback
 ) -> MeasuredPages:
     """Measure the pages of a generated world."""
     firsts = range(0, pages, PAGE_BATCH)

@@ -34,7 +34,6 @@ from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import PageIdArray
 from freshet.core.types import FloatArray, IndexArray, Page
-from freshet.engine.base import Engine
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns, ResultCache, read_result
 from freshet.measure.statistics.burst_table import BurstInterval
@@ -108,7 +107,7 @@ def analyse_collection(
     by: str = "tld",
     source: str | None = None,
     tag: str | None = None,
-    engine: Engine | None = None,
+    engine: LocalEngine | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> CollectionAnalysis:
     """Measure all pages, those of a source or those with a tag, and compare their groups."""

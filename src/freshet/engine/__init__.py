@@ -1,1 +1,1 @@
-"""Map a pure function over batches, on one machine or on many."""
+"""Map a pure function over batches, in several processes."""

@@ -1,4 +1,4 @@
-"""Work on one machine: in this process, or in several with a core each."""
+"""Map a function over batches on one machine, in this process or in several."""
 
 import os
 import subprocess
@@ -11,9 +11,8 @@ from typing import Self
 
 from freshet.core.errors import FreshetError, UsageError
 from freshet.core.progress import ProgressCallback, ignore_progress
-from freshet.engine.base import BatchFunction
 from freshet.engine.result_cache import Columns, ResultCache
-from freshet.engine.worker import BatchResult, run_batch
+from freshet.engine.worker import BatchFunction, BatchResult, run_batch
 
 WORKER_MODULE = "freshet.engine.worker"
 BATCHES_PER_PROCESS = 2
@@ -28,13 +27,13 @@ NumberedBatch = tuple[int, Columns]
 
 
 class LocalEngine:
-    """Maps work over batches in processes of this machine; one process means this one.
+    """Maps a function over batches in worker processes; one process means this process.
 
-    No more than two batches a process are held, done or not.
+    At most two batches for each process are in memory, finished or not.
     """
 
     def __init__(self, processes: int = 0) -> None:
-        self.processes = processes or _cores()
+        self.processes = processes or _available_cores()
 
     def map(
         self,
@@ -45,117 +44,125 @@ class LocalEngine:
         total: int = 0,
         progress: ProgressCallback = ignore_progress,
     ) -> Iterator[Columns]:
-        """Yield the result of every batch, in the order of the batches."""
+        """Yield the result of every batch, in the order of the batches.
+
+        Batches are drawn as they are needed. With ``cache``, results of finished batches are read
+        from it and written to it.
+        """
         if self.processes > 1 and function.__module__ == "__main__":
             raise UsageError(f"{function} is in the script itself; put it into a module to import")
-        run = _here if self.processes == 1 else self._beside
+        run = _map_here if self.processes == 1 else self._map_in_workers
         for done, result in enumerate(run(function, enumerate(batches, 1), cache), 1):
             progress(done, max(done, total))
             yield result
 
-    def _beside(
-        self, work: BatchFunction, tasks: Iterator[NumberedBatch], kept: ResultCache | None
+    def _map_in_workers(
+        self, function: BatchFunction, tasks: Iterator[NumberedBatch], cache: ResultCache | None
     ) -> Iterator[Columns]:
-        due, done = 1, dict[int, Columns]()
-        with _WorkerPool(work, self.processes) as crew:
-            while self._hand_out(crew, tasks, done, kept) or crew.busy or done:
-                if crew.busy and due not in done:
-                    number, batch, found = crew.take()
-                    done[number] = _keep(kept, batch, found)
-                while due in done:
-                    yield done.pop(due)
-                    due += 1
+        next_number, finished = 1, dict[int, Columns]()
+        with _WorkerPool(function, self.processes) as pool:
+            while self._hand_out(pool, tasks, finished, cache) or pool.busy or finished:
+                if pool.busy and next_number not in finished:
+                    number, batch, result = pool.receive()
+                    finished[number] = _checked(cache, batch, result)
+                while next_number in finished:
+                    yield finished.pop(next_number)
+                    next_number += 1
 
     def _hand_out(
         self,
-        crew: "_WorkerPool",
+        pool: "_WorkerPool",
         tasks: Iterator[NumberedBatch],
-        done: dict[int, Columns],
-        kept: ResultCache | None,
+        finished: dict[int, Columns],
+        cache: ResultCache | None,
     ) -> bool:
-        """Give out batches while anybody is free; return whether any was left."""
-        handed = False
-        while crew.free and len(crew.busy) + len(done) < BATCHES_PER_PROCESS * self.processes:
+        """Hand out batches while a worker is free; return whether there was any."""
+        has_batch = False
+        while pool.has_room and len(pool.busy) + len(finished) < (
+            BATCHES_PER_PROCESS * self.processes
+        ):
             task = next(tasks, None)
             if task is None:
                 break
-            found, handed = _find(kept, task[1]), True
-            if found is None:
-                crew.give(*task)
+            number, batch = task
+            has_batch = True
+            cached = cache.get(batch) if cache else None
+            if cached is None:
+                pool.send(number, batch)
             else:
-                done[task[0]] = found
-        return handed
+                finished[number] = cached
+        return has_batch
 
 
-def _cores() -> int:
-    """Return how many cores this process may use; not every system tells apart what it has."""
+def _available_cores() -> int:
+    """Return the number of cores that this process may use, or that the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _here(
-    work: BatchFunction, tasks: Iterator[NumberedBatch], kept: ResultCache | None
+def _map_here(
+    function: BatchFunction, tasks: Iterator[NumberedBatch], cache: ResultCache | None
 ) -> Iterator[Columns]:
     for number, batch in tasks:
-        found = _find(kept, batch)
-        yield _keep(kept, batch, run_batch(work, number, batch)) if found is None else found
+        cached = cache.get(batch) if cache else None
+        if cached is None:
+            yield _checked(cache, batch, run_batch(function, number, batch))
+        else:
+            yield cached
 
 
-def _find(kept: ResultCache | None, batch: Columns) -> Columns | None:
-    return kept.get(batch) if kept else None
-
-
-def _keep(kept: ResultCache | None, batch: Columns, found: BatchResult) -> Columns:
-    if isinstance(found, FreshetError):
-        raise found
-    if kept:
-        kept.put(batch, found)
-    return found
+def _checked(cache: ResultCache | None, batch: Columns, result: BatchResult) -> Columns:
+    """Return a result and put it into the cache; raise it where it is an error."""
+    if isinstance(result, FreshetError):
+        raise result
+    if cache:
+        cache.put(batch, result)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkerProcess:
-    """A process, and the connection to it."""
+    """A worker process and the connection to it."""
 
     process: subprocess.Popen[bytes]
-    desk: Connection
+    connection: Connection
 
 
 class _WorkerPool:
-    """Processes that are started when they are needed, and ended together."""
+    """Worker processes that are started when they are needed, and ended together."""
 
-    def __init__(self, work: BatchFunction, size: int) -> None:
+    def __init__(self, function: BatchFunction, size: int) -> None:
         self.busy: dict[Connection, tuple[_WorkerProcess, NumberedBatch]] = {}
-        self._work = work
+        self._function = function
         self._size = size
         self._idle: list[_WorkerProcess] = []
 
     @property
-    def free(self) -> bool:
-        """Whether a batch can be given out."""
+    def has_room(self) -> bool:
+        """Whether another batch can be handed out."""
         return len(self.busy) < self._size
 
-    def give(self, number: int, batch: Columns) -> None:
-        """Let somebody work on a batch."""
-        worker = self._idle.pop() if self._idle else _start(self._work)
-        self.busy[worker.desk] = (worker, (number, batch))
+    def send(self, number: int, batch: Columns) -> None:
+        """Give a batch to an idle worker, or to a new one."""
+        worker = self._idle.pop() if self._idle else _start_worker(self._function)
+        self.busy[worker.connection] = (worker, (number, batch))
         try:
-            worker.desk.send((number, batch))
+            worker.connection.send((number, batch))
         except (BrokenPipeError, ConnectionResetError):
-            raise _died(worker, number) from None
+            raise _worker_error(worker, number) from None
 
-    def take(self) -> tuple[int, Columns, BatchResult]:
-        """Wait for an answer, and return it with the batch that it belongs to."""
-        desk = wait(self.busy)[0]
-        worker, (number, batch) = self.busy[desk]  # type: ignore[index]
+    def receive(self) -> tuple[int, Columns, BatchResult]:
+        """Wait for a result, and return it with its batch."""
+        connection = wait(self.busy)[0]
+        worker, (number, batch) = self.busy[connection]  # type: ignore[index]
         try:
-            found: BatchResult = worker.desk.recv()
+            result: BatchResult = worker.connection.recv()
         except (EOFError, ConnectionResetError):
-            raise _died(worker, number) from None
-        del self.busy[worker.desk]
+            raise _worker_error(worker, number) from None
+        del self.busy[worker.connection]
         self._idle.append(worker)
-        return number, batch, found
+        return number, batch, result
 
     def __enter__(self) -> Self:
         return self
@@ -171,11 +178,11 @@ class _WorkerPool:
             worker.process.terminate()
         for worker in workers:
             worker.process.wait()
-            worker.desk.close()
+            worker.connection.close()
 
 
-def _start(work: BatchFunction) -> _WorkerProcess:
-    """Start a process of its own session, so that a Ctrl-C reaches only the one that waits."""
+def _start_worker(function: BatchFunction) -> _WorkerProcess:
+    """Start a worker in its own session, so that Ctrl-C reaches only this process."""
     ours, theirs = Pipe()
     handle = theirs.fileno()
     process = subprocess.Popen(
@@ -187,11 +194,11 @@ def _start(work: BatchFunction) -> _WorkerProcess:
     )
     theirs.close()
     ours.send(sys.path)
-    ours.send(work)
+    ours.send(function)
     return _WorkerProcess(process, ours)
 
 
-def _died(worker: _WorkerProcess, number: int) -> FreshetError:
+def _worker_error(worker: _WorkerProcess, number: int) -> FreshetError:
     code = worker.process.wait()
     how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
     return FreshetError(

@@ -1,7 +1,7 @@
-"""Results of finished batches, kept on disk so that work that was stopped goes on.
+"""Cache on disk of the results of finished batches, so that interrupted work can continue.
 
-A result is found again by the name of the work (which tells its version) and the content of its
-batch. It lies in a file of plain arrays; one that cannot be read counts as not there.
+A result is hasher by the name of the computation, which includes its version, and the content of
+its batch. It is a file of plain arrays; a file that cannot be read counts as missing.
 """
 
 import os
@@ -20,45 +20,45 @@ from freshet.core.errors import NoSpaceError
 from freshet.core.files import make_private_folder, open_private
 
 Columns = Mapping[str, NDArray[Any]]
-"""A batch or a result: columns by name, of numbers, truths or texts, never of objects."""
+"""A batch or a result: columns by name, of numbers, booleans or texts, never of objects."""
 
 SUFFIX = ".npz"
 DIGEST_BYTES = 16
 
 
 class ResultCache:
-    """The results of one work in a folder."""
+    """The cached results of one computation, in a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
         self.name = name
 
     def path(self, batch: Columns) -> Path:
-        """Return where the result of a batch lies, or would lie."""
+        """Return the path of the file with the result of a batch."""
         return self.folder / f"{batch_digest(self.name, batch)}{SUFFIX}"
 
     def get(self, batch: Columns) -> Columns | None:
-        """Return the result of a batch, if it was finished before."""
+        """Return the cached result of a batch, or None."""
         return read_result(self.path(batch))
 
     def put(self, batch: Columns, result: Columns) -> None:
-        """Keep the result of a batch: whole, or not at all."""
+        """Write the result of a batch; the file appears only when it is complete."""
         path = self.path(batch)
-        begun = path.with_suffix(f".begun-{os.getpid()}")
+        part_file = path.with_suffix(f".begun-{os.getpid()}")
         try:
             make_private_folder(self.folder)
-            with open(begun, "wb", opener=open_private) as file:
+            with open(part_file, "wb", opener=open_private) as file:
                 np.savez_compressed(file, allow_pickle=False, **result)
-            begun.replace(path)
+            part_file.replace(path)
         except OSError as error:
-            begun.unlink(missing_ok=True)
+            part_file.unlink(missing_ok=True)
             raise NoSpaceError(
                 f"{path} cannot be written: {error.strerror}; free some disk space,"
                 " or give another folder for the work"
             ) from error
 
     def clear(self, needed: Collection[Path] = ()) -> None:
-        """Delete what the folder keeps, apart from the files that are still needed."""
+        """Delete all results in the folder, except the files that are still needed."""
         for path in self.folder.glob(f"*{SUFFIX}"):
             if path not in needed:
                 path.unlink(missing_ok=True)
@@ -67,25 +67,27 @@ class ResultCache:
 
 
 def read_result(path: Path) -> Columns | None:
-    """Return the result in a file; None where there is none that can be read."""
+    """Return the result in a file; None where it is missing or cannot be read."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
 
 def batch_digest(name: str, batch: Columns) -> str:
-    """Return what tells a batch of a work from every other.
+    """Return a digest of a computation's name and a batch.
 
-    >>> one, two = {"page": np.array([1])}, {"page": np.array([2])}
-    >>> batch_digest("count 1", one) == batch_digest("count 1", one), batch_digest("count 1", two) == batch_digest("x", two)
-    (True, False)
+    >>> batch = {"page": np.array([1])}
+    >>> batch_digest("count 1", batch) == batch_digest("count 1", {"page": np.array([1])})
+    True
+    >>> batch_digest("count 1", batch) == batch_digest("x", batch)
+    False
     """
-    found = blake2b(name.encode(), digest_size=DIGEST_BYTES)
+    hasher = blake2b(name.encode(), digest_size=DIGEST_BYTES)
     for column, values in sorted(batch.items()):
         if values.dtype.hasobject:
             raise TypeError(f"column {column!r} holds objects; batches are columns of plain values")
-        found.update(f"{column} {values.dtype.str} {values.shape}".encode())
-        found.update(np.ascontiguousarray(values).tobytes())
-    return found.hexdigest()
+        hasher.update(f"{column} {values.dtype.str} {values.shape}".encode())
+        hasher.update(np.ascontiguousarray(values).tobytes())
+    return hasher.hexdigest()
