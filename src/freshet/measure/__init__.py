@@ -1,1 +1,1 @@
-"""Two views become a Change."""
+"""Compare the versions of a page: changes, noise, dynamics over time, statistics and outcomes."""

@@ -1,8 +1,9 @@
-"""What pages say when they do not show their content, as a plain table of phrases.
+"""Phrases of pages that do not show their content: challenges, denials, errors, missing pages.
 
-A phrase counts only where it opens a caption (a part of the title, or a line of the text), with
-little after it, on a page with few words: an article about captchas is not one. Phrases are case
-folded, apostrophes straight; they are literal, so that no page can make looking for them slow.
+A phrase counts only at the start of a caption (a part of the title, or a line of the text), with
+little text after it, on a page with few words: an article about captchas is no captcha. Phrases are
+case folded and have straight apostrophes. They are literal strings, so that no page can make the
+search slow.
 """
 # ruff: noqa: RUF001 (the phrases are in many alphabets)
 
@@ -15,11 +16,12 @@ NEEDS_SCRIPT = "needs a browser that runs scripts"
 
 @dataclass(frozen=True, slots=True)
 class PhraseRule:
-    """Phrases that mean an outcome, and the largest pages, in words, on which they do.
+    """Phrases that mean an outcome, and the largest pages, in words, on which they count.
 
-    ``max_words_for_title`` and ``max_words_for_text`` bound the page for a phrase met in the title and in a line of
-    text, which counts only beside at most ``max_links`` links (a form with a captcha stands on an
-    ordinary page); ``max_trailing_chars`` is how many characters may follow the phrase.
+    ``max_words_for_title`` and ``max_words_for_text`` apply to a phrase in the title and in a line
+    of text. A line of text counts only on a page with at most ``max_links`` links, because a form
+    with a captcha is on many ordinary pages. ``max_trailing_chars`` is the number of characters
+    that may follow the phrase.
     """
 
     outcome: Outcome

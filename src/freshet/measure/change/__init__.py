@@ -1,1 +1,1 @@
-"""Two views of a page compared: similarity, significance, words and links."""
+"""Compare two versions of a page: changed words and links, similarity, differences as text."""

@@ -1,4 +1,4 @@
-"""Two views of a page become a Change."""
+"""Compare two views of a page and return a Change."""
 
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from freshet.measure.change.similarity import align_counts
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
 
 WordCounter = Callable[[str], TermCounts]
-"""What counts the words of a text: view.words.count, handed over because stages do not meet."""
+"""Counts the words of a text (view.words.count); a parameter because stages do not import each other."""
 
 
-_COUNTING = frozenset({ChangeAspect.WORDS, ChangeAspect.SIGNIFICANT})
+_WORD_ASPECTS = frozenset({ChangeAspect.WORDS, ChangeAspect.SIGNIFICANT})
 
 
 @dataclass(frozen=True, slots=True)
 class WordChange:
-    """How far the words of two views are apart."""
+    """The difference between the words of two views."""
 
     dice: float
     words: int
@@ -32,7 +32,7 @@ NO_WORD_CHANGE = WordChange(1.0, 0, False)
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """Which links came and which went, in document order."""
+    """The added and the removed links, in document order."""
 
     new: tuple[str, ...]
     removed: tuple[str, ...]
@@ -41,10 +41,10 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class MaskedView:
-    """A view with what a mask leaves of it: all that comparing needs, whatever became of its text.
+    """A view and the hash and words of its visible text under a mask.
 
-    ``text_hash`` and ``terms`` are those of the text that is left; ``terms`` is None where nobody
-    counted them.
+    This is all that a comparison needs, even after the text is dropped. ``terms`` is None where the
+    words were not counted.
     """
 
     view: View
@@ -53,26 +53,26 @@ class MaskedView:
     terms: TermCounts | None
 
     def without_content(self) -> "MaskedView":
-        """Return the same without the text and the DOM rows."""
+        """Return the same view without its text and its DOM rows."""
         return replace(self, view=replace(self.view, text="", dom=None))
 
 
-def mask_view(view: View, mask: Mask, count_words: WordCounter | None = None) -> MaskedView:
-    """Put a view under a mask; the words left are counted where it is said by what."""
+def mask_view(view: View, mask: Mask, word_counter: WordCounter | None = None) -> MaskedView:
+    """Apply a mask to a view; count the visible words if ``count_words`` is given."""
     if not mask.rules:
         return MaskedView(view, mask.version, view.text_hash, view.terms)
     text = visible_view_text(view, mask)
-    terms = count_words(text) if count_words else None
+    terms = word_counter(text) if word_counter else None
     return MaskedView(view, mask.version, xxh3_64_intdigest(text.encode("utf-8", "replace")), terms)
 
 
 def counts_words(counts_as: str) -> bool:
-    """Say whether words are counted to tell what a change is.
+    """Return whether this ``counts_as`` needs the words of both versions.
 
     >>> counts_words("words:5"), counts_words("text")
     (True, False)
     """
-    return parse_counts_as(counts_as).aspect in _COUNTING
+    return parse_counts_as(counts_as).aspect in _WORD_ASPECTS
 
 
 def compare(
@@ -86,8 +86,8 @@ def compare(
 ) -> Change:
     """Compare two views of a page.
 
-    ``known_links`` holds the links of all earlier views; without it ``never_seen`` stays unknown.
-    ``count_words`` is needed only where a mask meets a ``counts_as`` that counts words.
+    ``known_links`` are the links of all earlier views; without them ``never_seen`` stays unknown.
+    ``count_words`` is needed only for a mask together with a ``counts_as`` that counts words.
     """
     before, after = (mask_view(view, mask, count_words) for view in (old, new))
     return compare_masked(before, after, counts_as=counts_as, known_links=known_links)
@@ -101,20 +101,23 @@ def compare_masked(
     known_links: Container[str] | None = None,
 ) -> Change:
     """Compare two views under the same mask."""
-    criterion, facts = parse_counts_as(counts_as), _facts(old.view, new.view, known_links)
+    criterion, change = (
+        parse_counts_as(counts_as),
+        _unmasked_change(old.view, new.view, known_links),
+    )
     if criterion.aspect is ChangeAspect.LINKS:
-        changed = facts.links
+        changed = change.links
     elif criterion.aspect is ChangeAspect.STRUCTURE:
-        changed = facts.structure
+        changed = change.structure
     else:
         changed = _text_differs(old, new)
-    if changed and criterion.aspect in _COUNTING:
-        changed = _met(criterion, _words_left(old, new))
-    return replace(facts, changed=bool(changed), mask=new.mask_version)
+    if changed and criterion.aspect in _WORD_ASPECTS:
+        changed = _meets_criterion(criterion, _visible_word_change(old, new))
+    return replace(change, changed=bool(changed), mask=new.mask_version)
 
 
 def compare_words(old: TermCounts, new: TermCounts) -> WordChange:
-    """Tell how far two versions are apart by the words they hold."""
+    """Return the difference between the words of two versions."""
     words = align_counts(old, new)
     return WordChange(
         words.dice, words.words_changed, goodness_of_fit_p_value(words) < SIGNIFICANCE_LEVEL
@@ -122,17 +125,19 @@ def compare_words(old: TermCounts, new: TermCounts) -> WordChange:
 
 
 def compare_links(old: LinkTable, new: LinkTable) -> LinkChange:
-    """Tell which link targets came and which went, in document order."""
+    """Return the link targets that were added and removed, in document order."""
     before, after = set(old.urls), set(new.urls)
-    came = [place for place, url in enumerate(new.urls) if url not in before]
+    added_rows = [row for row, url in enumerate(new.urls) if url not in before]
     return LinkChange(
-        new=tuple(new.urls[place] for place in came),
+        new=tuple(new.urls[row] for row in added_rows),
         removed=tuple(url for url in old.urls if url not in after),
-        new_internal=int((new.flags[came] & INTERNAL).astype(bool).sum()) if came else 0,
+        new_internal=int((new.flags[added_rows] & INTERNAL).astype(bool).sum())
+        if added_rows
+        else 0,
     )
 
 
-def _facts(old: View, new: View, seen: Container[str] | None) -> Change:
+def _unmasked_change(old: View, new: View, known_links: Container[str] | None) -> Change:
     text = old.text_hash != new.text_hash
     words = compare_words(old.terms, new.terms) if text else NO_WORD_CHANGE
     links = compare_links(old.links, new.links)
@@ -148,26 +153,30 @@ def _facts(old: View, new: View, seen: Container[str] | None) -> Change:
         words=words.words,
         new_internal=links.new_internal,
         new_external=len(links.new) - links.new_internal,
-        never_seen=None if seen is None else sum(url not in seen for url in links.new),
+        never_seen=None
+        if known_links is None
+        else sum(url not in known_links for url in links.new),
         new_links=links.new,
         removed_links=links.removed,
     )
 
 
 def _text_differs(old: MaskedView, new: MaskedView) -> bool:
-    """Say whether a reader would see other text; a binary file has none and goes by its bytes."""
+    """Return whether the visible text differs; binary files are compared by their bytes."""
     if old.view.kind == new.view.kind == ContentKind.BINARY:
         return old.view.body_hash != new.view.body_hash
     return old.view.text_hash != new.view.text_hash and old.text_hash != new.text_hash
 
 
-def _words_left(old: MaskedView, new: MaskedView) -> WordChange:
+def _visible_word_change(old: MaskedView, new: MaskedView) -> WordChange:
     if old.terms is None or new.terms is None:
-        raise TypeError("counting words under a mask needs count_words; hand over view.words.count")
+        raise TypeError(
+            "words under a mask cannot be counted without count_words; pass view.words.count"
+        )
     return compare_words(old.terms, new.terms)
 
 
-def _met(criterion: CountsAsRule, words: WordChange) -> bool:
+def _meets_criterion(criterion: CountsAsRule, words: WordChange) -> bool:
     if criterion.aspect is ChangeAspect.WORDS:
         return words.words >= criterion.words
     return words.significant

@@ -1,4 +1,4 @@
-"""Which words came and which went between two texts, to be read by people."""
+"""Difference between two texts as removed and added words, for people to read."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,17 +8,17 @@ from itertools import groupby
 
 from freshet.measure.change.sequence_matching import match_sequences
 
-_WITHOUT_SPACES = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_SINGLE = rf"!-/:-@\[-`{{-~{_WITHOUT_SPACES}"
-_TOKEN = re.compile(rf"[^\s{_SINGLE}]+|[{_SINGLE}]|\s+")
+_UNSPACED_SCRIPTS = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_SINGLE_CHARACTERS = rf"!-/:-@\[-`{{-~{_UNSPACED_SCRIPTS}"
+_TOKEN = re.compile(rf"[^\s{_SINGLE_CHARACTERS}]+|[{_SINGLE_CHARACTERS}]|\s+")
 _LETTER = re.compile(r"\w")
-_WORTH_KEEPING = 0.5
-_WIDEST_LINE = 200
-_LARGEST_BLOCK = 1_000_000
+_MIN_SHARED_TEXT = 0.5
+_MAX_LINE_CHARS = 200
+_MAX_BLOCK_CHARS = 1_000_000
 
 
 class DiffKind(StrEnum):
-    """What became of a piece of text."""
+    """Whether a piece of text is the same in both texts, removed or added."""
 
     SAME = "same"
     REMOVED = "removed"
@@ -27,7 +27,7 @@ class DiffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A run of text with one fate."""
+    """A run of text of one kind."""
 
     kind: DiffKind
     text: str
@@ -36,8 +36,8 @@ class DiffPiece:
 def word_diff(old: str, new: str) -> list[DiffPiece]:
     """Return the pieces of both texts in reading order, compared by lines and then by words.
 
-    The pieces that are the same or removed join to the old text, those that are the same or added
-    to the new one.
+    The unchanged and removed pieces together are the old text, the unchanged and added pieces the
+    new one.
 
     >>> [f"{piece.kind}: {piece.text}" for piece in word_diff("one two", "one three")]
     ['same: one ', 'removed: two', 'added: three']
@@ -47,23 +47,25 @@ def word_diff(old: str, new: str) -> list[DiffPiece]:
 
 
 def diff_hunks(pieces: Sequence[DiffPiece], *, context: int = 3) -> list[tuple[DiffPiece, ...]]:
-    """Return each change with a few lines around it; what lies further off is left out."""
-    found: list[list[DiffPiece]] = [[]]
-    for place, piece in enumerate(pieces):
-        after = _first_lines(piece.text, context) if place > 0 else ""
-        before = _last_lines(piece.text, context) if place < len(pieces) - 1 else ""
+    """Return each change with ``context`` lines around it."""
+    hunks: list[list[DiffPiece]] = [[]]
+    for index, piece in enumerate(pieces):
+        after = _first_lines(piece.text, context) if index > 0 else ""
+        before = _last_lines(piece.text, context) if index < len(pieces) - 1 else ""
         if piece.kind is not DiffKind.SAME or len(after) + len(before) >= len(piece.text):
-            found[-1].append(piece)
+            hunks[-1].append(piece)
         else:
-            found[-1].append(DiffPiece(DiffKind.SAME, after))
-            found.append([DiffPiece(DiffKind.SAME, before)])
+            hunks[-1].append(DiffPiece(DiffKind.SAME, after))
+            hunks.append([DiffPiece(DiffKind.SAME, before)])
     return [
-        _filled(hunk) for hunk in found if any(piece.kind is not DiffKind.SAME for piece in hunk)
+        _without_empty_pieces(hunk)
+        for hunk in hunks
+        if any(piece.kind is not DiffKind.SAME for piece in hunk)
     ]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text as people see them, whatever their case.
+    """Return the distinct words of a text, in lower case.
 
     >>> sorted(word_set("Rain, rain: go away"))
     ['away', 'go', 'rain']
@@ -72,7 +74,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def _pieces(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffPiece]:
-    """Yield what is the same item by item, and what lies between as removed and added."""
+    """Yield equal items as unchanged pieces, and the items between them as removed and added."""
     i = j = 0
     for same_i, same_j in match_sequences(old, new):
         yield from _replacement("".join(old[i:same_i]), "".join(new[j:same_j]))
@@ -89,13 +91,15 @@ def _replacement(removed: str, added: str) -> Iterator[DiffPiece]:
 
 
 def _merge(pieces: Iterable[DiffPiece]) -> Iterator[DiffPiece]:
-    """Join neighbours, so that each change is at most one removed and one added piece."""
+    """Join neighbouring pieces, so that each change has one removed and one added piece at most."""
     for same, run in groupby(pieces, key=lambda piece: piece.kind is DiffKind.SAME):
-        held = list(run)
+        pieces_in_run = list(run)
         if same:
-            yield DiffPiece(DiffKind.SAME, "".join(piece.text for piece in held))
+            yield DiffPiece(DiffKind.SAME, "".join(piece.text for piece in pieces_in_run))
         else:
-            yield from _replacement(_join(held, DiffKind.REMOVED), _join(held, DiffKind.ADDED))
+            yield from _replacement(
+                _join(pieces_in_run, DiffKind.REMOVED), _join(pieces_in_run, DiffKind.ADDED)
+            )
 
 
 def _join(pieces: Iterable[DiffPiece], kind: DiffKind) -> str:
@@ -103,34 +107,37 @@ def _join(pieces: Iterable[DiffPiece], kind: DiffKind) -> str:
 
 
 def _by_words(pieces: Iterable[DiffPiece]) -> Iterator[DiffPiece]:
-    """Compare every removed piece with the added piece after it, word by word."""
+    """Compare each removed piece with the added piece after it, word by word."""
     for same, run in groupby(pieces, key=lambda piece: piece.kind is DiffKind.SAME):
-        held = list(run)
-        if same or len(held) == 1:
-            yield from held
+        pieces_in_run = list(run)
+        if same or len(pieces_in_run) == 1:
+            yield from pieces_in_run
         else:
-            yield from _compare_words(held[0], held[1])
+            yield from _compare_words(pieces_in_run[0], pieces_in_run[1])
 
 
 def _compare_words(removed: DiffPiece, added: DiffPiece) -> Iterator[DiffPiece]:
-    """Yield the words of a replaced block; one that shares too little, or is huge, stays whole."""
-    if len(removed.text) + len(added.text) > _LARGEST_BLOCK:
+    """Yield the words of a replaced block.
+
+    A block that is very large, or that shares too little text, is not split.
+    """
+    if len(removed.text) + len(added.text) > _MAX_BLOCK_CHARS:
         yield from (removed, added)
         return
     words = list(_merge(_pieces(_TOKEN.findall(removed.text), _TOKEN.findall(added.text))))
     shared = len(_join(words, DiffKind.SAME))
-    if shared < _WORTH_KEEPING * min(len(removed.text), len(added.text)):
+    if shared < _MIN_SHARED_TEXT * min(len(removed.text), len(added.text)):
         yield from (removed, added)
         return
     for piece in words:
         if piece.kind is DiffKind.SAME and not _LETTER.search(piece.text):
-            yield from _without_letters(piece.text)
+            yield from _punctuation_pieces(piece.text)
         else:
             yield piece
 
 
-def _without_letters(text: str) -> Iterator[DiffPiece]:
-    """Yield what stands between changed words as part of the change, but for its line breaks."""
+def _punctuation_pieces(text: str) -> Iterator[DiffPiece]:
+    """Yield punctuation between changed words as changed, except for its line breaks."""
     start, end = text.find("\n"), text.rfind("\n") + 1
     if not end:
         yield from _replacement(text, text)
@@ -141,14 +148,14 @@ def _without_letters(text: str) -> Iterator[DiffPiece]:
 
 
 def _first_lines(text: str, context: int) -> str:
-    return "".join(text.splitlines(keepends=True)[:context])[: context * _WIDEST_LINE]
+    return "".join(text.splitlines(keepends=True)[:context])[: context * _MAX_LINE_CHARS]
 
 
 def _last_lines(text: str, context: int) -> str:
     if context == 0:
         return ""
-    return "".join(text.splitlines(keepends=True)[-context:])[-context * _WIDEST_LINE :]
+    return "".join(text.splitlines(keepends=True)[-context:])[-context * _MAX_LINE_CHARS :]
 
 
-def _filled(hunk: Iterable[DiffPiece]) -> tuple[DiffPiece, ...]:
+def _without_empty_pieces(hunk: Iterable[DiffPiece]) -> tuple[DiffPiece, ...]:
     return tuple(piece for piece in hunk if piece.text)

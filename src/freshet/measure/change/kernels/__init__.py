@@ -1,1 +1,1 @@
-"""Compiled loops of the comparison of two views."""
+"""Compiled loops of the comparison of two versions."""

@@ -1,4 +1,4 @@
-"""The compiled loop of this stage: two sorted columns of words become one."""
+"""Compiled loop that aligns two sorted columns of word counts."""
 
 import numpy as np
 from numba import njit
@@ -13,7 +13,7 @@ CountArray = NDArray[np.int64]
 def merge_counts(
     a_ids: HashArray, a_counts: TermCountArray, b_ids: HashArray, b_counts: TermCountArray
 ) -> tuple[CountArray, CountArray]:
-    """Return the counts of both sides over the ids of either, in the order of the ids."""
+    """Return the counts of both sides over the ids of both, in the order of the ids."""
     old = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)
     new = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)
     i = j = cell = 0
