@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from freshet.core.types import Snapshot
 from freshet.measure.noise import learning_limits
-from freshet.measure.noise.line_pattern import NUMBER_SIGN, _between_numbers, _nearest
+from freshet.measure.noise.line_pattern import NUMBER_SIGN, _between_numbers, _nearest_words
 from freshet.measure.noise.mask import NO_MASK
 from freshet.measure.noise.mask_learning import correct_mask, learn_mask, learning_refusal
 from freshet.measure.noise.observed_looks import NoiseLook
@@ -24,7 +24,7 @@ from freshet.measure.noise.persistence import (
     text_runs,
 )
 from freshet.measure.noise.random_ids import are_random_ids
-from freshet.measure.noise.rule_evaluator import _overlap
+from freshet.measure.noise.rule_evaluator import _spans_overlap
 from freshet.view.parse import parse_snapshot
 
 STILL = "".join(f"<p>Paragraph {name} of a page that stands as it is.</p>" for name in "abcdef")
@@ -130,7 +130,7 @@ def test_only_the_nearest_tokens_are_read_to_tell_a_month_between_numbers() -> N
 
 def test_every_token_near_what_differs_is_asked_once_whether_it_is_a_word() -> None:
     tokens = [CountedToken("7") for _ in range(1_000)]
-    assert _nearest(list(tokens)) == tokens
+    assert _nearest_words(list(tokens)) == tokens
     assert sum(token.asked for token in tokens) == len(tokens)
 
 
@@ -173,7 +173,7 @@ spans = st.lists(
 def test_spans_overlap_where_any_pair_does(
     some: list[tuple[int, int]], others: list[tuple[int, int]]
 ) -> None:
-    assert _overlap(some, others) == any(a < d and c < b for a, b in some for c, d in others)
+    assert _spans_overlap(some, others) == any(a < d and c < b for a, b in some for c, d in others)
 
 
 @given(st.lists(st.text(alphabet="ab ", min_size=1, max_size=6), min_size=1, max_size=6), spans)

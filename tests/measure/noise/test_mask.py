@@ -55,7 +55,7 @@ def test_no_mask_hides_nothing() -> None:
 
 @pytest.mark.parametrize("pattern", ["", "  ", "*", " * * "])
 def test_a_pattern_that_hides_everything_is_refused(pattern: str) -> None:
-    with pytest.raises(SettingsError, match="give it text"):
+    with pytest.raises(SettingsError, match="add text to"):
         masked("text", pattern)
 
 
@@ -134,7 +134,7 @@ def test_a_path_that_cannot_be_read_says_how_to_write_one(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/html", "/html[0]", "/html/body", "/html[0]/body[0]"])
 def test_a_path_that_hides_the_whole_page_is_refused(path: str) -> None:
-    with pytest.raises(SettingsError, match="hides every page whole"):
+    with pytest.raises(SettingsError, match="hides the whole of every page"):
         MaskRule(path)
 
 

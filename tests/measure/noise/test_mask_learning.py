@@ -98,7 +98,7 @@ def test_what_differs_between_two_looks_at_once_is_learnt_from_few_looks(body: B
     mask = learn_mask(twice(body), NO_MASK)
     assert mask is not None
     assert left_unchanged(body, mask)
-    assert {rule.why for rule in mask.rules} == {"differed in 1 of 1 instant round"}
+    assert {rule.why for rule in mask.rules} == {"differed in 1 of 1 instant burst"}
 
 
 @pytest.mark.parametrize("body", [*NOISES, counter_in_a_sentence])
@@ -178,7 +178,7 @@ def test_numbers_that_count_on_within_minutes_are_noise() -> None:
     mask = learn_mask(seen, NO_MASK)
     assert mask is not None
     assert [rule.what for rule in mask.rules] == ["Updated # minutes ago"]
-    assert mask.rules[0].why == "counted on in 3 of 3 fast rounds"
+    assert mask.rules[0].why == "counted on in 3 of 3 fast bursts"
 
 
 def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:

@@ -1,1 +1,1 @@
-"""How a page changes over its history: curves, terms and structure."""
+"""How a page changes over its history: change curve, lifespans of words and of DOM blocks."""

@@ -1,7 +1,7 @@
-"""Irregular looks on a regular grid: what a page showed at every hour or day.
+"""Irregular looks on a regular time grid: the version of a page at every hour or day.
 
-The state at a moment is that of the last look by then; none where that look is more than four
-steps old, for nobody knows what the page showed in a longer gap.
+The version at a grid time is that of the last look before it. It is unknown where that look is more
+than four steps old.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ MAX_GRID_POINTS = 100_000
 
 
 def default_step(times: FloatArray) -> float:
-    """Return the step that suits looks at these times: an hour, or a day where they are rarer.
+    """Return the step for looks at these times: an hour, or a day where they are rarer.
 
     >>> default_step(np.arange(10) * 3600.0), default_step(np.arange(10) * 86_400.0)
     (3600.0, 86400.0)
@@ -25,7 +25,7 @@ def default_step(times: FloatArray) -> float:
 
 
 def versions_on_grid(times: FloatArray, shown: IndexArray, step: float) -> IndexArray:
-    """Return which version was there at the first look and every step after it; -1: unknown.
+    """Return the version at the first look and at every step after it; -1: unknown.
 
     >>> versions_on_grid(np.array([0.0, 2.5, 9.0]), np.array([0, 1, 2], np.int32), 1.0).tolist()
     [0, 0, 0, 1, 1, 1, 1, -1, -1, 2]
@@ -33,10 +33,10 @@ def versions_on_grid(times: FloatArray, shown: IndexArray, step: float) -> Index
     if not len(times):
         return np.empty(0, np.int32)
     points = min(int((times[-1] - times[0]) // step) + 1, MAX_GRID_POINTS)
-    moments = times[0] + step * np.arange(points)
-    last = np.searchsorted(times, moments, side="right") - 1
-    known = moments - times[last] <= MAX_GAP_STEPS * step
-    return np.where(known, shown[last], UNKNOWN_VERSION).astype(np.int32)
+    grid_times = times[0] + step * np.arange(points)
+    last_looks = np.searchsorted(times, grid_times, side="right") - 1
+    is_known = grid_times - times[last_looks] <= MAX_GAP_STEPS * step
+    return np.where(is_known, shown[last_looks], UNKNOWN_VERSION).astype(np.int32)
 
 
 def unobserved_gaps(times: FloatArray, step: float) -> list[tuple[float, float]]:

@@ -1,1 +1,1 @@
-"""What on a page differs at every visit and is no change: learnt from its looks, block by block."""
+"""Masks that hide noise (counters, clocks, adverts) from comparisons, and how masks are learnt."""

@@ -1,4 +1,4 @@
-"""The words of clocks and calendars, which differ tomorrow or next month even if not today."""
+"""Words of clocks and calendars, which differ by day or month: names of months, days and units."""
 
 _ENGLISH = (
     "january february march april may june july august september october november december "

@@ -1,4 +1,4 @@
-"""Which blocks of a page differ as noise does: at one moment, within minutes, or at every look."""
+"""Find blocks that may be noise: they differ at one moment, within minutes, or at every look."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ BURST_SPACINGS: tuple[LookSpacing, ...] = ("instant", "fast")
 
 @dataclass(frozen=True, slots=True)
 class NoiseCandidate:
-    """A block that may be noise: how its lines are known, their texts at each look, and why."""
+    """A block that may be noise: its key, its texts at each look, its path and the reason."""
 
     key: str
     texts: tuple[tuple[str, ...], ...]
@@ -46,24 +46,24 @@ class NoiseCandidate:
 
     @property
     def distinct_texts(self) -> list[str]:
-        """Return its different texts, in the order in which they came."""
-        return list(dict.fromkeys(text for texts in self.texts for text in texts))
+        """Return its distinct texts, in order of appearance."""
+        return list(dict.fromkeys(text for look_texts in self.texts for text in look_texts))
 
     @property
     def text_chars(self) -> int:
-        """Return how long its texts are together."""
-        return sum(len(text) for texts in self.texts for text in texts)
+        """Return the total length of its texts."""
+        return sum(len(text) for look_texts in self.texts for text in look_texts)
 
 
 @dataclass(frozen=True, slots=True)
 class StableBlocks:
-    """What stood still between two looks of a round: it changes, but not by being looked at."""
+    """The blocks that did not differ between two looks of a burst."""
 
     blocks: BlockHistory
     pairs: Sequence[tuple[int, int]]
 
     def contains(self, key: str) -> bool:
-        """Whether a block was the same text at both looks of any round."""
+        """Return whether a block had the same text at both looks of any burst."""
         texts = self.blocks.texts(key)
         return any(texts[old] and texts[old] == texts[new] for old, new in self.pairs)
 
@@ -71,136 +71,165 @@ class StableBlocks:
 def instant_candidates(
     pages: Sequence[PageLines], looks: Sequence[NoiseLook]
 ) -> list[NoiseCandidate]:
-    """Return what differed between two looks at the same moment: the visit itself made it so."""
+    """Return the blocks that differed between two looks at the same moment."""
     blocks, pairs = BlockHistory(pages), neighbours_by_spacing(looks, "instant")
-    found = Counter(key for pair in pairs for key in blocks.differing_blocks(*pair))
+    difference_counts = Counter(key for pair in pairs for key in blocks.differing_blocks(*pair))
     return [
-        _suspect(key, blocks, f"differed in {count} of {_rounds(len(pairs), 'instant')}")
-        for key, count in found.items()
+        _candidate(key, blocks, f"differed in {count} of {_bursts_text(len(pairs), 'instant')}")
+        for key, count in difference_counts.items()
     ]
 
 
 def fast_candidates(pages: Sequence[PageLines], looks: Sequence[NoiseLook]) -> list[NoiseCandidate]:
-    """Return the numbers and times that alone differed within minutes, and not just once."""
-    blocks, firsts = BlockHistory(pages), [places[0] for places in burst_indices(looks)]
+    """Return numbers and times that alone differed within minutes, more than once."""
+    blocks, first_indices = BlockHistory(pages), [indices[0] for indices in burst_indices(looks)]
     pairs = [
         (old, new)
         for old, new in neighbours_by_spacing(looks, "fast")
         if looks[new].time - looks[old].time <= MAX_FAST_SECONDS
     ]
-    found: Counter[str] = Counter()
+    difference_counts: Counter[str] = Counter()
     for pair in pairs:
         keys = blocks.differing_blocks(*pair)
-        found.update(keys if all(has_number(key) and is_shape(key) for key in keys) else ())
-    apart = BlockHistory([pages[place] for place in firsts])
+        difference_counts.update(
+            keys if all(has_number(key) and is_shape(key) for key in keys) else ()
+        )
+    first_blocks = BlockHistory([pages[index] for index in first_indices])
     return [
-        _suspect(key, blocks, f"counted on in {count} of {_rounds(len(pairs), 'fast')}")
-        for key, count in found.items()
-        if count >= MIN_FAST_DIFFERENCES or count_differences(apart.texts(key)) >= MIN_STILL_PAIRS
+        _candidate(key, blocks, f"counted on in {count} of {_bursts_text(len(pairs), 'fast')}")
+        for key, count in difference_counts.items()
+        if count >= MIN_FAST_DIFFERENCES
+        or count_differences(first_blocks.texts(key)) >= MIN_STILL_PAIRS
     ]
 
 
 def passive_candidates(
     pages: Sequence[PageLines], looks: Sequence[NoiseLook]
 ) -> list[NoiseCandidate]:
-    """Return what was another text at every look while the rest stood still, and clocks anyway."""
-    firsts = [places[0] for places in burst_indices(looks)]
-    times = [looks[place].time for place in firsts]
-    blocks, every = BlockHistory([pages[place] for place in firsts]), BlockHistory(pages)
+    """Return blocks that differed at every look of an otherwise stable page, and clocks."""
+    first_indices = [indices[0] for indices in burst_indices(looks)]
+    times = [looks[index].time for index in first_indices]
     if len(times) <= MIN_DIFFERENCES:
         return []
-    counters = blocks.numbered_shapes(MAX_SIMILAR_LINES)
-    clocks = [key for key in counters if shows_visit_time(blocks.texts(key), times)]
+    first_blocks = BlockHistory([pages[index] for index in first_indices])
+    all_blocks = BlockHistory(pages)
+    counters = first_blocks.numbered_shapes(MAX_SIMILAR_LINES)
+    clocks = [key for key in counters if shows_visit_time(first_blocks.texts(key), times)]
     why = f"was another text at each of {len(times)} visits while the rest stood still"
-    told = [_suspect(key, every, "tells the time of the visit") for key in clocks]
-    settled = StableBlocks(
-        every, [pair for kind in BURST_SPACINGS for pair in neighbours_by_spacing(looks, kind)]
+    clock_candidates = [
+        _candidate(key, all_blocks, "tells the time of the visit") for key in clocks
+    ]
+    stable_blocks = StableBlocks(
+        all_blocks, [pair for kind in BURST_SPACINGS for pair in neighbours_by_spacing(looks, kind)]
     )
-    restless = [key for key in _restless(blocks, times, counters, settled) if key not in clocks]
-    others = [_suspect(key, every, why) for key in _lonely(blocks, restless)]
-    return [*told, *others] if _stood_still(blocks, [*told, *others]) else told
+    changing_keys = [
+        key
+        for key in _changing_keys(first_blocks, times, counters, stable_blocks)
+        if key not in clocks
+    ]
+    other_candidates = [
+        _candidate(key, all_blocks, why) for key in _outside_lists(first_blocks, changing_keys)
+    ]
+    candidates = [*clock_candidates, *other_candidates]
+    return candidates if _is_stable_otherwise(first_blocks, candidates) else clock_candidates
 
 
-def _suspect(key: str, blocks: BlockHistory, why: str) -> NoiseCandidate:
+def _candidate(key: str, blocks: BlockHistory, why: str) -> NoiseCandidate:
     return NoiseCandidate(key, tuple(blocks.texts(key)), blocks.path(key), why)
 
 
-def _restless(
-    blocks: BlockHistory, times: Sequence[float], counters: Sequence[str], settled: StableBlocks
+def _changing_keys(
+    blocks: BlockHistory,
+    times: Sequence[float],
+    numbered_shapes: Sequence[str],
+    stable_blocks: StableBlocks,
 ) -> list[str]:
-    """Return the blocks whose text is another one at nearly every look.
+    """Return the blocks with another text at nearly every look.
 
-    Numbers may well be set once a day; words that never were the same twice need no such doubt,
-    unless they stood still in a round.
+    Numbers may be updated once a day by hand. Words that never repeat need no such check, unless
+    they were stable within a burst.
     """
-    counting = [key for key in counters if _differs(blocks.texts(key), times, ALWAYS)]
-    pure = frozenset(blocks.locations(except_shapes=set(counters)))
-
-    def is_restless(key: str) -> bool:
-        always = key in pure and _always_differs(blocks.texts(key)) and not settled.contains(key)
-        return always or _differs(blocks.texts(key), times, MOSTLY)
-
-    wording = [
-        key
-        for key in blocks.locations(except_shapes=set(counting))
-        if is_restless(key) and (blocks.rotates(key) or _says_what_it_is(blocks.texts(key)))
+    changing_counters = [
+        key for key in numbered_shapes if _differs_often(blocks.texts(key), times, ALWAYS)
     ]
-    return [*counting, *wording]
+    unnumbered_locations = frozenset(blocks.locations(except_shapes=set(numbered_shapes)))
+
+    def is_changing(key: str) -> bool:
+        always = (
+            key in unnumbered_locations
+            and _always_differs(blocks.texts(key))
+            and not stable_blocks.contains(key)
+        )
+        return always or _differs_often(blocks.texts(key), times, MOSTLY)
+
+    changing_locations = [
+        key
+        for key in blocks.locations(except_shapes=set(changing_counters))
+        if is_changing(key) and (blocks.rotates(key) or _has_common_start(blocks.texts(key)))
+    ]
+    return [*changing_counters, *changing_locations]
 
 
-def _says_what_it_is(texts: BlockTexts) -> bool:
-    """Say whether a block always begins with the same words, as an advertisement may."""
-    return common_pattern([text for each in texts for text in each], words_after=False) is not None
+def _has_common_start(texts: BlockTexts) -> bool:
+    """Return whether a block always starts with the same words, like an advertisement."""
+    return (
+        common_pattern([text for look_texts in texts for text in look_texts], words_after=False)
+        is not None
+    )
 
 
-def _differs(texts: BlockTexts, times: Sequence[float], share: float) -> bool:
-    """Say whether a block differs so often that a change once a day is no likely reason.
+def _differs_often(texts: BlockTexts, times: Sequence[float], share: float) -> bool:
+    """Return whether a block differs too often for a change once a day.
 
-    What changes once a day differs after a part of a day with the chance of that part. Nobody sets
-    a long identifier anew once a day.
+    A block that changes once a day differs after a fraction of a day with the probability of that
+    fraction. A long random identifier is no daily change.
     """
-    there = [(each, time) for each, time in zip(texts, times, strict=True) if each]
-    pairs = list(pairwise(there))
+    present_texts = [
+        (look_texts, time) for look_texts, time in zip(texts, times, strict=True) if look_texts
+    ]
+    pairs = list(pairwise(present_texts))
     gaps = [new[1] - old[1] for old, new in pairs if old[0] != new[0]]
     if len(gaps) < max(MIN_DIFFERENCES, share * len(pairs)):
         return False
-    chance = prod(min(gap / DAY, 1.0) for gap in gaps)
-    return chance <= MAX_DAILY_PROBABILITY or are_random_ids([
-        text for each in texts for text in each
+    probability = prod(min(gap / DAY, 1.0) for gap in gaps)
+    return probability <= MAX_DAILY_PROBABILITY or are_random_ids([
+        text for look_texts in texts for text in look_texts
     ])
 
 
 def _always_differs(texts: BlockTexts) -> bool:
-    """Say whether a block never was the same twice, over so many looks that any pace will do."""
-    pairs = list(pairwise(each for each in texts if each))
+    """Return whether a block never repeated a text, over enough looks for any interval."""
+    pairs = list(pairwise(look_texts for look_texts in texts if look_texts))
     return len(pairs) >= MIN_DIFFERENCES_AT_ANY_PACE and all(old != new for old, new in pairs)
 
 
-def _lonely(blocks: BlockHistory, keys: Sequence[str]) -> list[str]:
-    """Return the blocks that are no part of a list whose every item differs; choices may be."""
-    turning = {key for key in keys if blocks.rotates(key)}
-    kinds = {key: blocks.paths_without_indices(key) for key in keys}
-    crowd = Counter(kind for key in keys if key not in turning for kind in kinds[key])
+def _outside_lists(blocks: BlockHistory, keys: Sequence[str]) -> list[str]:
+    """Return the blocks that are not in a list whose items all differ; rotating blocks may be."""
+    rotating_keys = {key for key in keys if blocks.rotates(key)}
+    paths = {key: blocks.paths_without_indices(key) for key in keys}
+    key_counts = Counter(path for key in keys if key not in rotating_keys for path in paths[key])
     return [
         key
         for key in keys
-        if key in turning or all(crowd[kind] <= MAX_SIMILAR_LINES for kind in kinds[key])
+        if key in rotating_keys or all(key_counts[path] <= MAX_SIMILAR_LINES for path in paths[key])
     ]
 
 
-def _stood_still(blocks: BlockHistory, suspects: Sequence[NoiseCandidate]) -> bool:
-    """Say whether at several looks nothing but the suspects differed, and they are a small part."""
-    known = {suspect.key for suspect in suspects}
+def _is_stable_otherwise(blocks: BlockHistory, candidates: Sequence[NoiseCandidate]) -> bool:
+    """Return whether at several looks only the candidates differed, a small part of the page."""
+    candidate_keys = {candidate.key for candidate in candidates}
 
-    def held(line: PageLine) -> bool:
-        return line.shape in known or line.location in known
+    def is_candidate(line: PageLine) -> bool:
+        return line.shape in candidate_keys or line.location in candidate_keys
 
-    if any(sum(map(held, page)) > MAX_CANDIDATE_SHARE * len(page) for page in blocks.pages):
+    if any(sum(map(is_candidate, page)) > MAX_CANDIDATE_SHARE * len(page) for page in blocks.pages):
         return False
     pairs = pairwise(range(len(blocks.pages)))
-    still = sum(all(held(line) for line in blocks.differing_lines(*pair)) for pair in pairs)
-    return still >= MIN_STILL_PAIRS
+    stable_pairs = sum(
+        all(is_candidate(line) for line in blocks.differing_lines(*pair)) for pair in pairs
+    )
+    return stable_pairs >= MIN_STILL_PAIRS
 
 
-def _rounds(count: int, kind: str) -> str:
-    return f"{count} {kind} round{'' if count == 1 else 's'}"
+def _bursts_text(count: int, kind: str) -> str:
+    return f"{count} {kind} burst{'' if count == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""Bounds on learning: how large a page may be, and how much work its looks may take.
+"""Limits of mask learning: the size of a page, and the work on its looks.
 
-Every bound counts something of the page and never the time, so that the same looks always teach the
-same mask. Ordinary pages stay far below all of them.
+The limits count sizes and never time, so that the same looks always give the same mask. Ordinary
+pages are far below all limits.
 """
 
 from freshet.core.types import View, ViewStatistics
@@ -16,23 +16,23 @@ MAX_WORK_CHARS = 600_000_000
 
 
 class WorkBudget:
-    """What may still be done to learn one mask, in characters that are gone over."""
+    """The work that may still be done to learn one mask, in characters read."""
 
     def __init__(self) -> None:
-        self._left = MAX_WORK_CHARS
+        self._remaining = MAX_WORK_CHARS
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether nothing more may be tried."""
-        return self._left <= 0
+        """Whether no more work may be done."""
+        return self._remaining <= 0
 
     def spend(self, chars: int) -> None:
-        """Take off what a step costs."""
-        self._left -= chars
+        """Count the work of a step."""
+        self._remaining -= chars
 
 
 def facts_refusal(facts: ViewStatistics) -> str:
-    """Say what of a page is too large for its noise to be learnt; nothing where it is not.
+    """Return which size of a page is too large for learning; empty where none is.
 
     >>> facts_refusal(ViewStatistics(3_000_000, 0, 0, 0, 0, 0, 0, 0))
     '3,000,000 bytes, more than 2,000,000'
@@ -43,16 +43,16 @@ def facts_refusal(facts: ViewStatistics) -> str:
         (facts.elements, MAX_ELEMENTS, "elements"),
         (facts.depth, MAX_ELEMENT_DEPTH, "elements inside each other"),
     )
-    return next((_more(*size) for size in sizes if size[0] > size[1]), "")
+    return next((_excess_text(*size) for size in sizes if size[0] > size[1]), "")
 
 
 def view_refusal(view: View) -> str:
-    """Say what of a view is too large for its noise to be learnt, its lines included."""
+    """Return which size of a view is too large for learning, lines included."""
     lines = view.text.count("\n") + 1
     return facts_refusal(view.facts) or (
-        _more(lines, MAX_LINES, "lines") if lines > MAX_LINES else ""
+        _excess_text(lines, MAX_LINES, "lines") if lines > MAX_LINES else ""
     )
 
 
-def _more(size: int, most: int, what: str) -> str:
-    return f"{size:,} {what}, more than {most:,}"
+def _excess_text(size: int, maximum: int, unit: str) -> str:
+    return f"{size:,} {unit}, more than {maximum:,}"

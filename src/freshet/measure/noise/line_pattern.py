@@ -1,4 +1,4 @@
-"""What stands still in lines that differ, and how a mask's pattern says it."""
+"""Mask patterns of lines that differ in part."""
 
 import re
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ MIN_LETTERS_AFTER = 8
 MAX_CACHED_CHARS = 500
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
 _WORD_OR_NUMBER = re.compile(r"\d+|[^\W\d_]+")
-_TIMELY = CALENDAR_WORDS | TIME_UNITS
+_TIME_WORDS = CALENDAR_WORDS | TIME_UNITS
 _ENDS_A_SENTENCE = frozenset(".!?")
 _SPECIAL = frozenset("\\*#")
-_MANY = re.compile(r"(?<!\\)\*(?: ?\*)+")
-_JOINS = frozenset(":-/.")
-_NEAR = 2
+_REPEATED_WILDCARD = re.compile(r"(?<!\\)\*(?: ?\*)+")
+_NUMBER_JOINERS = frozenset(":-/.")
+_MAX_TOKENS_BETWEEN = 2
 
 Tokens = list[str]
 
 
 def tokenize(text: str) -> Tokens:
-    """Cut a line into numbers, words, blanks and signs.
+    """Split a line into numbers, words, blanks and other characters.
 
     >>> tokenize("at 12:05pm")
     ['at', ' ', '12', ':', '05', 'pm']
@@ -36,23 +36,23 @@ def tokenize(text: str) -> Tokens:
 
 
 def line_shape(text: str) -> str:
-    """Return a line with numbers, names of the calendar and units of time left open.
+    """Return a line with placeholders for numbers, calendar words and units of time.
 
     >>> line_shape("made on 3 May 2026 in 0.12 seconds")
     'made on # * # in #.# *'
     """
-    return _remembered_shape(text) if len(text) <= MAX_CACHED_CHARS else _shape(text)
+    return _cached_shape(text) if len(text) <= MAX_CACHED_CHARS else _shape(text)
 
 
 def _shape(text: str) -> str:
-    return _WORD_OR_NUMBER.sub(_open, text)
+    return _WORD_OR_NUMBER.sub(_placeholder, text)
 
 
-_remembered_shape = lru_cache(maxsize=20_000)(_shape)
+_cached_shape = lru_cache(maxsize=20_000)(_shape)
 
 
 def has_number(shape: str) -> bool:
-    """Say whether a shape leaves a number open.
+    """Return whether a shape contains a number.
 
     >>> has_number(line_shape("3 May")), has_number(line_shape("in May"))
     (True, False)
@@ -61,10 +61,10 @@ def has_number(shape: str) -> bool:
 
 
 def common_pattern(texts: Sequence[str], *, words_after: bool = True) -> str | None:
-    """Return the pattern of what differs between lines, with a few words around it.
+    """Return a pattern for the parts in which lines differ, with a few words around it.
 
-    None where they have too little in common for a pattern that hits nothing else. Where whole
-    words differ, ``words_after`` allows what follows them to tell them alone.
+    None where the lines have too little in common for a specific pattern. Where whole words differ,
+    ``words_after`` allows the words after them to identify the pattern alone.
 
     >>> common_pattern(["Page made at 9:05 on 3 May", "Page made at 9:06 on 3 May"])
     'Page made at #:# on # *'
@@ -74,34 +74,36 @@ def common_pattern(texts: Sequence[str], *, words_after: bool = True) -> str | N
     lines = [tokenize(text) for text in dict.fromkeys(texts)]
     if len(lines) < 2:
         return None
-    before = _common(lines)
-    after = _common([line[len(before) :][::-1] for line in lines])[::-1]
-    before = before[: len(before) - _dated(before[::-1])]
-    after = after[_dated(after) :]
+    before = _common_prefix(lines)
+    after = _common_prefix([line[len(before) :][::-1] for line in lines])[::-1]
+    before = before[: len(before) - _date_length(before[::-1])]
+    after = after[_date_length(after) :]
     cores = [line[len(before) : len(line) - len(after)] for line in lines]
-    core = _merged(cores)
-    before, after = _nearest(before[::-1])[::-1], _nearest(after)
-    if not _tells(before, after, counted=_count_on(cores), words_after=words_after):
+    core = _merge_cores(cores)
+    before, after = _nearest_words(before[::-1])[::-1], _nearest_words(after)
+    if not _is_specific(
+        before, after, counted=_only_numbers_differ(cores), words_after=words_after
+    ):
         return None
-    pattern = "".join([*_context(before), core, *_context(after)]).strip()
+    pattern = "".join([*_context_pattern(before), core, *_context_pattern(after)]).strip()
     pattern = f"\\{pattern}" if pattern.startswith("/") else pattern
     return pattern if len(pattern) <= MAX_PATTERN_CHARS else None
 
 
 def differing_parts(texts: Sequence[str]) -> list[str]:
-    """Return what differs between lines, one part for each different line.
+    """Return the part in which lines differ, one for each distinct line.
 
     >>> differing_parts(["seen 3 times", "seen 12 times"])
     ['3', '12']
     """
     lines = [tokenize(text) for text in dict.fromkeys(texts)]
-    before = len(_common(lines))
-    after = len(_common([line[before:][::-1] for line in lines]))
+    before = len(_common_prefix(lines))
+    after = len(_common_prefix([line[before:][::-1] for line in lines]))
     return ["".join(line[before : len(line) - after]) for line in lines]
 
 
 def literal_pattern(text: str) -> str | None:
-    """Return the pattern of a line as it stands; None where it says too little to be known again.
+    """Return the pattern that matches a line literally; None for a line with few letters.
 
     >>> literal_pattern("Sell with us")
     'Sell with us'
@@ -109,58 +111,58 @@ def literal_pattern(text: str) -> str | None:
     tokens = tokenize(text)
     pattern = "".join(map(_escaped, tokens))
     pattern = f"\\{pattern}" if pattern.startswith("/") else pattern
-    enough = _letters(tokens) >= MIN_LETTERS_AFTER
+    enough = _letter_count(tokens) >= MIN_LETTERS_AFTER
     return pattern if enough and len(pattern) <= MAX_PATTERN_CHARS else None
 
 
-def _open(match: re.Match[str]) -> str:
+def _placeholder(match: re.Match[str]) -> str:
     token = match[0]
     if token.isdigit():
         return NUMBER_SIGN
-    return WILDCARD if token.casefold() in _TIMELY else token
+    return WILDCARD if token.casefold() in _TIME_WORDS else token
 
 
-def _common(lines: Sequence[Tokens]) -> Tokens:
-    """Return the tokens with which all lines begin."""
+def _common_prefix(lines: Sequence[Tokens]) -> Tokens:
+    """Return the tokens with which all lines start."""
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*lines, strict=False))
     return [column[0] for column in columns]
 
 
-def _dated(tokens: Tokens) -> int:
-    """Return how many tokens next to what differs belong to the same date, time or number."""
-    taken = 0
-    for at, token in enumerate(tokens):
-        if _of_a_date(token):
-            taken = at + 1
-        elif token.isalpha() or at - taken >= _NEAR:
+def _date_length(tokens: Tokens) -> int:
+    """Return how many tokens next to the difference belong to the same date, time or number."""
+    length = 0
+    for index, token in enumerate(tokens):
+        if _is_date_token(token):
+            length = index + 1
+        elif token.isalpha() or index - length >= _MAX_TOKENS_BETWEEN:
             break
-    return taken
+    return length
 
 
-def _of_a_date(token: str) -> bool:
+def _is_date_token(token: str) -> bool:
     return token.isdigit() or token.casefold() in CALENDAR_WORDS
 
 
-def _merged(cores: Sequence[Tokens]) -> str:
-    """Return what differing pieces of lines have in common, place by place or not at all."""
+def _merge_cores(cores: Sequence[Tokens]) -> str:
+    """Return the pattern of the differing parts, token by token where they are equally long."""
     if len({len(core) for core in cores}) > 1:
         return WILDCARD
-    merged = [_one(column) for column in zip(*cores, strict=True)]
-    opened = [
-        WILDCARD if _between_numbers(merged, at) else token for at, token in enumerate(merged)
+    merged = [_merge_column(column) for column in zip(*cores, strict=True)]
+    tokens = [
+        WILDCARD if _between_numbers(merged, index) else token for index, token in enumerate(merged)
     ]
-    return _MANY.sub(WILDCARD, "".join(opened))
+    return _REPEATED_WILDCARD.sub(WILDCARD, "".join(tokens))
 
 
-def _count_on(cores: Sequence[Tokens]) -> bool:
-    """Say whether no words differ between pieces of lines but those of the calendar."""
+def _only_numbers_differ(cores: Sequence[Tokens]) -> bool:
+    """Return whether the parts differ in numbers and calendar words only."""
     if len({len(core) for core in cores}) > 1:
         return not any(token.isalpha() for core in cores for token in core)
     columns = [column for column in zip(*cores, strict=True) if len(set(column)) > 1]
-    return all(_of_a_date(token) for column in columns for token in column)
+    return all(_is_date_token(token) for column in columns for token in column)
 
 
-def _one(column: tuple[str, ...]) -> str:
+def _merge_column(column: tuple[str, ...]) -> str:
     if all(token.isdigit() for token in column):
         return NUMBER_SIGN
     if len(set(column)) > 1 or column[0].casefold() in CALENDAR_WORDS:
@@ -168,62 +170,71 @@ def _one(column: tuple[str, ...]) -> str:
     return _escaped(column[0])
 
 
-def _between_numbers(tokens: Tokens, at: int) -> bool:
-    """Say whether a word stands between two numbers, as the name of a month does."""
-    if not tokens[at].isalpha():
+def _between_numbers(tokens: Tokens, position: int) -> bool:
+    """Return whether a word is between two numbers, like the name of a month."""
+    if not tokens[position].isalpha():
         return False
-    before = (tokens[place] for place in range(at - 1, -1, -1))
-    after = (tokens[place] for place in range(at + 1, len(tokens)))
+    before = (tokens[index] for index in range(position - 1, -1, -1))
+    after = (tokens[index] for index in range(position + 1, len(tokens)))
     sides = (next((token for token in side if not token.isspace()), "") for side in (before, after))
     return all(token == NUMBER_SIGN for token in sides)
 
 
-def _nearest(tokens: Tokens) -> Tokens:
-    """Return the few words next to what differs, within their sentence."""
-    kept: Tokens = []
+def _nearest_words(tokens: Tokens) -> Tokens:
+    """Return the few words next to the difference, within their sentence."""
+    nearest: Tokens = []
     words = 0
-    for at, token in enumerate(tokens):
-        around = ("".join(tokens[max(at - 1, 0) : at]), "".join(tokens[at + 1 : at + 2]))
-        ends = token in _ENDS_A_SENTENCE and any(not near or near.isspace() for near in around)
-        if (ends and at > 0) or words >= MAX_CONTEXT_WORDS:
+    for index, token in enumerate(tokens):
+        neighbours = (
+            "".join(tokens[max(index - 1, 0) : index]),
+            "".join(tokens[index + 1 : index + 2]),
+        )
+        ends_sentence = token in _ENDS_A_SENTENCE and any(
+            not near or near.isspace() for near in neighbours
+        )
+        if (ends_sentence and index > 0) or words >= MAX_CONTEXT_WORDS:
             break
-        kept.append(token)
+        nearest.append(token)
         words += token.isalpha()
-    return kept
+    return nearest
 
 
-def _context(tokens: Tokens) -> Tokens:
-    """Return what stands around, its dates and times left open."""
+def _context_pattern(tokens: Tokens) -> Tokens:
+    """Return the tokens around the difference, with placeholders for dates and times."""
     return [
         NUMBER_SIGN
-        if token.isdigit() and _in_a_date(tokens, at)
+        if token.isdigit() and _in_a_date(tokens, index)
         else WILDCARD
         if token.casefold() in CALENDAR_WORDS
         else _escaped(token)
-        for at, token in enumerate(tokens)
+        for index, token in enumerate(tokens)
     ]
 
 
-def _in_a_date(tokens: Tokens, at: int) -> bool:
-    """Say whether a number stands beside a name of the calendar, or is joined to another number."""
+def _in_a_date(tokens: Tokens, index: int) -> bool:
+    """Return whether a number is next to a calendar word or joined to another number."""
     for step in (-1, 1):
-        near = [tokens[at + step * far] for far in (1, 2) if 0 <= at + step * far < len(tokens)]
-        if any(token.casefold() in CALENDAR_WORDS for token in near):
+        neighbours = [
+            tokens[index + step * distance]
+            for distance in (1, 2)
+            if 0 <= index + step * distance < len(tokens)
+        ]
+        if any(token.casefold() in CALENDAR_WORDS for token in neighbours):
             return True
-        if len(near) == 2 and near[0] in _JOINS and near[1].isdigit():
+        if len(neighbours) == 2 and neighbours[0] in _NUMBER_JOINERS and neighbours[1].isdigit():
             return True
     return False
 
 
-def _tells(before: Tokens, after: Tokens, *, counted: bool, words_after: bool) -> bool:
-    """Say whether what stands around is enough to know the place again."""
+def _is_specific(before: Tokens, after: Tokens, *, counted: bool, words_after: bool) -> bool:
+    """Return whether the words around the difference are enough to identify it."""
     if counted:
-        return _letters(before) + _letters(after) >= MIN_LETTERS
-    follows = words_after and _letters(after) >= MIN_LETTERS_AFTER
-    return _letters(before) >= MIN_LETTERS_BEFORE or follows
+        return _letter_count(before) + _letter_count(after) >= MIN_LETTERS
+    follows = words_after and _letter_count(after) >= MIN_LETTERS_AFTER
+    return _letter_count(before) >= MIN_LETTERS_BEFORE or follows
 
 
-def _letters(tokens: Tokens) -> int:
+def _letter_count(tokens: Tokens) -> int:
     return sum(len(token) for token in tokens if token.isalpha())
 
 

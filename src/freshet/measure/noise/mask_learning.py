@@ -1,7 +1,7 @@
-"""Looks at a page become its mask: what differs as noise does is left out from then on.
+"""Learn the mask of a page from its looks.
 
-Nothing is hidden that stays: every rule is tried on all looks at hand. Where one that was learnt
-comes to hide text that lasts, that text is shown again, and where this happens often the rule goes.
+No rule hides text that stays: every rule is tried on all looks. Where a learnt rule hides text that
+came to stay, that text becomes visible again; a rule with several such texts is removed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,193 +36,226 @@ MAX_SINGLE_BLOCKS = 20
 PASSES_PER_TRIAL = 3
 MAX_RULES = 30
 MAX_EXCEPTIONS = 3
-_GENERIC = frozenset({"p", "li", "div", "a", "span", "td", "tr", "ul", "section", "article", "b"})
+_GENERIC_ELEMENTS = frozenset({
+    "p",
+    "li",
+    "div",
+    "a",
+    "span",
+    "td",
+    "tr",
+    "ul",
+    "section",
+    "article",
+    "b",
+})
 
 
 def learn_mask(looks: Sequence[NoiseLook], mask: Mask) -> Mask | None:
-    """Return a better mask for a page, its version one higher; None where this one serves.
+    """Return a better mask for a page, its version one higher; None if there is none.
 
-    Only the last few looks count. Rules made by hand stay, and what a user took out stays out.
-    Nothing is learnt of a page that is too large.
+    Only the last few looks count. Manual rules stay, and rules that a user removed are not added
+    again. Nothing is learnt from a page that is too large.
     """
     if learning_refusal(looks):
         return None
-    past = RuleEvaluator(looks[-MAX_LOOKS:])
-    better = _without_news(mask, past)
-    if len(past.bursts) >= MIN_BURSTS:
-        whole = lines_of_views([look.view for look in past.looks])
-        for gather in (instant_candidates, fast_candidates, passive_candidates):
-            suspects = gather(_left(whole, past, better), past.looks)
-            better = _with_rules(better, suspects, past)
+    evaluator = RuleEvaluator(looks[-MAX_LOOKS:])
+    better = _without_lasting_text(mask, evaluator)
+    if len(evaluator.bursts) >= MIN_BURSTS:
+        pages = lines_of_views([look.view for look in evaluator.looks])
+        for find_candidates in (instant_candidates, fast_candidates, passive_candidates):
+            candidates = find_candidates(_visible_pages(pages, evaluator, better), evaluator.looks)
+            better = _with_rules(better, candidates, evaluator)
     return replace(better, version=mask.version + 1) if better.rules != mask.rules else None
 
 
 def correct_mask(looks: Sequence[NoiseLook], mask: Mask) -> Mask | None:
-    """Return the mask that shows again what came and stayed; None where it hides no such text.
+    """Return a mask that shows text which came to stay; None where it hides no such text.
 
-    Of a page that is too large the mask stays as it is.
+    The mask of a page that is too large is not changed.
     """
     if learning_refusal(looks):
         return None
-    better = _without_news(mask, RuleEvaluator(looks[-MAX_LOOKS:]))
+    better = _without_lasting_text(mask, RuleEvaluator(looks[-MAX_LOOKS:]))
     return replace(better, version=mask.version + 1) if better.rules != mask.rules else None
 
 
 def learning_refusal(looks: Sequence[NoiseLook]) -> str:
-    """Say why nothing can be learnt from looks at a page; nothing where it can."""
-    return next((why for look in looks[-MAX_LOOKS:] if (why := view_refusal(look.view))), "")
+    """Return why nothing can be learnt from these looks; empty where it can."""
+    return next((reason for look in looks[-MAX_LOOKS:] if (reason := view_refusal(look.view))), "")
 
 
-def _without_news(mask: Mask, past: RuleEvaluator) -> Mask:
-    """Return a mask that hides nothing that came and stayed."""
-    kept = (_corrected(rule, past) for rule in mask.rules)
-    return replace(mask, rules=tuple(rule for rule in kept if rule is not None))
+def _without_lasting_text(mask: Mask, evaluator: RuleEvaluator) -> Mask:
+    """Return a mask that hides no text which came and stayed."""
+    corrected_rules = (_corrected_rule(rule, evaluator) for rule in mask.rules)
+    return replace(mask, rules=tuple(rule for rule in corrected_rules if rule is not None))
 
 
-def _corrected(rule: MaskRule, past: RuleEvaluator) -> MaskRule | None:
-    """Return a rule with what came to stay left in sight; None where that is more than a little.
+def _corrected_rule(rule: MaskRule, evaluator: RuleEvaluator) -> MaskRule | None:
+    """Return a rule that shows lasting text; None where there is more than a little.
 
-    What was there all along a few looks may be what the rule was learnt beside; all along many, it
-    is what the rule has come to hide.
+    After few bursts only new text counts: text that was there all along may be what the rule was
+    learnt beside. After many bursts all lasting text counts.
     """
-    if rule.by == "hand" or past.is_exhausted:
+    if rule.by == "hand" or evaluator.is_exhausted:
         return rule
-    past.spend_work()
-    is_short = len(past.bursts) <= LASTING_BURSTS_IN_ROTATION
-    news = past.lasting_lines(
+    evaluator.spend_work()
+    is_short = len(evaluator.bursts) <= LASTING_BURSTS_IN_ROTATION
+    lasting_lines = evaluator.lasting_lines(
         Mask(0, (rule,)), only_new=is_short, min_bursts=LASTING_BURSTS_IN_ROTATION
     )
-    but = (*rule.but, *news)
-    return replace(rule, but=but) if len(but) <= MAX_EXCEPTIONS else None
+    exceptions = (*rule.but, *lasting_lines)
+    return replace(rule, but=exceptions) if len(exceptions) <= MAX_EXCEPTIONS else None
 
 
-def _left(pages: Sequence[PageLines], past: RuleEvaluator, mask: Mask) -> list[PageLines]:
-    """Return what the mask leaves of pages."""
-    seen = zip(pages, past.looks, strict=True)
-    return [visible_lines(page, hidden_spans(look.view, mask)) for page, look in seen]
+def _visible_pages(
+    pages: Sequence[PageLines], evaluator: RuleEvaluator, mask: Mask
+) -> list[PageLines]:
+    """Return the visible lines of pages under a mask."""
+    pages_and_looks = zip(pages, evaluator.looks, strict=True)
+    return [visible_lines(page, hidden_spans(look.view, mask)) for page, look in pages_and_looks]
 
 
-def _with_rules(mask: Mask, suspects: Sequence[NoiseCandidate], past: RuleEvaluator) -> Mask:
-    """Return the mask with what hides the suspects: whole elements where that will do.
+def _with_rules(mask: Mask, candidates: Sequence[NoiseCandidate], evaluator: RuleEvaluator) -> Mask:
+    """Return the mask with rules that hide the candidates, by whole elements where possible.
 
-    Where very many blocks differ, none of them stands out and no rule is added.
+    No rule is added where very many blocks differ, because none of them stands out.
     """
-    if len(suspects) > MAX_DIFFERING_BLOCKS:
+    if len(candidates) > MAX_DIFFERING_BLOCKS:
         return mask
-    for path, inside in _common_elements(suspects, past).items():
-        mask = _with_element(mask, path, inside, past)
-    rest = [suspect for suspect in suspects if not _is_hidden(suspect, mask, past)]
-    for suspect in rest if len(rest) <= MAX_SINGLE_BLOCKS else ():
-        mask = _with_rule(mask, suspect, past)
+    for path, inside in _common_elements(candidates, evaluator).items():
+        mask = _with_element(mask, path, inside, evaluator)
+    visible_candidates = [
+        candidate for candidate in candidates if not _is_hidden(candidate, mask, evaluator)
+    ]
+    for candidate in visible_candidates if len(visible_candidates) <= MAX_SINGLE_BLOCKS else ():
+        mask = _with_rule(mask, candidate, evaluator)
     return mask
 
 
 def _common_elements(
-    suspects: Sequence[NoiseCandidate], past: RuleEvaluator
+    candidates: Sequence[NoiseCandidate], evaluator: RuleEvaluator
 ) -> dict[str, list[NoiseCandidate]]:
-    """Return the paths of elements that hold several suspects with these, the outermost first.
+    """Return the paths of elements with several candidates, outermost first.
 
-    Few looks cannot show that nothing in a whole element stays.
+    Few looks cannot show that no text in a whole element stays.
     """
-    if len(past.bursts) < MIN_BURSTS_FOR_ELEMENTS:
+    if len(evaluator.bursts) < MIN_BURSTS_FOR_ELEMENTS:
         return {}
-    around: dict[str, list[NoiseCandidate]] = {}
-    for suspect in suspects:
-        for path in ancestor_paths(suspect.path):
-            around.setdefault(path, []).append(suspect)
+    candidates_by_path: dict[str, list[NoiseCandidate]] = {}
+    for candidate in candidates:
+        for path in ancestor_paths(candidate.path):
+            candidates_by_path.setdefault(path, []).append(candidate)
     return {
-        path: inside for path, inside in around.items() if len(inside) >= MIN_CANDIDATES_IN_ELEMENT
+        path: inside
+        for path, inside in candidates_by_path.items()
+        if len(inside) >= MIN_CANDIDATES_IN_ELEMENT
     }
 
 
 def _with_element(
-    mask: Mask, path: str, inside: Sequence[NoiseCandidate], past: RuleEvaluator
+    mask: Mask, path: str, inside: Sequence[NoiseCandidate], evaluator: RuleEvaluator
 ) -> Mask:
-    """Return the mask with a whole element, if nothing in it ever stays."""
-    if all(_is_hidden(suspect, mask, past) for suspect in inside):
+    """Return the mask with a rule for a whole element, if no text in it stays."""
+    if all(_is_hidden(candidate, mask, evaluator) for candidate in inside):
         return mask
-    return _added(mask, path, inside[0].why) if _is_harmless(path, mask, past) else mask
+    return (
+        _with_learnt_rule(mask, path, inside[0].why)
+        if _is_harmless(path, mask, evaluator)
+        else mask
+    )
 
 
-def _with_rule(mask: Mask, suspect: NoiseCandidate, past: RuleEvaluator) -> Mask:
-    """Return the mask with a rule for a block, if any does and none hides the block already."""
-    if _is_hidden(suspect, mask, past):
+def _with_rule(mask: Mask, candidate: NoiseCandidate, evaluator: RuleEvaluator) -> Mask:
+    """Return the mask with a rule for a block, if it is visible and a harmless rule hides it."""
+    if _is_hidden(candidate, mask, evaluator):
         return mask
-    for what in _forms(suspect, past):
-        if _is_harmless(what, mask, past) and _hits(what, suspect, past):
-            return _added(mask, what, suspect.why)
+    for pattern in _possible_patterns(candidate, evaluator):
+        if _is_harmless(pattern, mask, evaluator) and _hides_difference(
+            pattern, candidate, evaluator
+        ):
+            return _with_learnt_rule(mask, pattern, candidate.why)
     return mask
 
 
-def _added(mask: Mask, what: str, why: str) -> Mask:
+def _with_learnt_rule(mask: Mask, pattern: str, why: str) -> Mask:
     if sum(rule.by == "learnt" for rule in mask.rules) >= MAX_RULES:
         return mask
-    return replace(mask, rules=(*mask.rules, MaskRule(what, "learnt", why)))
+    return replace(mask, rules=(*mask.rules, MaskRule(pattern, "learnt", why)))
 
 
-def _is_hidden(suspect: NoiseCandidate, mask: Mask, past: RuleEvaluator) -> bool:
-    """Say whether the mask's patterns leave nothing of a block that differs, or its path is in.
+def _is_hidden(candidate: NoiseCandidate, mask: Mask, evaluator: RuleEvaluator) -> bool:
+    """Return whether the mask hides the differences of a block, or contains its path.
 
-    It counts as hidden where no work is left, so that nothing more is added.
+    Without remaining work a block counts as hidden, so that no more rules are added.
     """
-    past.spend_work(len(suspect.path) ** 2 // 8 + (1 + len(mask.rules)) * suspect.text_chars)
-    if past.is_exhausted:
+    evaluator.spend_work(
+        len(candidate.path) ** 2 // 8 + (1 + len(mask.rules)) * candidate.text_chars
+    )
+    if evaluator.is_exhausted:
         return True
-    full = (*ancestor_paths(suspect.path), suspect.path)
-    paths = {*full, *map(path_without_indices, full)}
+    full_paths = (*ancestor_paths(candidate.path), candidate.path)
+    paths = {*full_paths, *map(path_without_indices, full_paths)}
     if any(rule.is_path and rule.what in paths for rule in mask.rules):
         return True
-    if len(suspect.distinct_texts) < 2:
-        return not any(past.leaves_visible(text, mask) for text in suspect.distinct_texts)
-    return len({visible_text(text, mask) for text in suspect.distinct_texts}) < 2
+    if len(candidate.distinct_texts) < 2:
+        return not any(evaluator.leaves_visible(text, mask) for text in candidate.distinct_texts)
+    return len({visible_text(text, mask) for text in candidate.distinct_texts}) < 2
 
 
-def _forms(suspect: NoiseCandidate, past: RuleEvaluator) -> Iterator[str]:
-    """Yield ways to say what to hide: a pattern, all elements of a kind, or one element.
+def _possible_patterns(candidate: NoiseCandidate, evaluator: RuleEvaluator) -> Iterator[str]:
+    """Yield a pattern, the path of all elements of a kind, and the path of one element.
 
     A text that comes and goes is itself the pattern.
     """
-    once = suspect.distinct_texts[0] if len(suspect.distinct_texts) == 1 else ""
-    flaps = once and len(text_runs(once, [frozenset(each) for each in suspect.texts])) > 1
-    pattern = literal_pattern(once) if flaps else common_pattern(suspect.distinct_texts)
+    only_text = candidate.distinct_texts[0] if len(candidate.distinct_texts) == 1 else ""
+    comes_and_goes = (
+        only_text
+        and len(text_runs(only_text, [frozenset(look_texts) for look_texts in candidate.texts])) > 1
+    )
+    pattern = (
+        literal_pattern(only_text) if comes_and_goes else common_pattern(candidate.distinct_texts)
+    )
     if pattern is not None:
         yield pattern
-    if suspect.path:
-        kind = path_without_indices(suspect.path)
-        if kind.rpartition("/")[2] not in _GENERIC or _several(kind, past):
-            yield kind
-        yield suspect.path
+    if candidate.path:
+        general_path = path_without_indices(candidate.path)
+        if general_path.rpartition("/")[2] not in _GENERIC_ELEMENTS or _matches_several(
+            general_path, evaluator
+        ):
+            yield general_path
+        yield candidate.path
 
 
-def _several(path: str, past: RuleEvaluator) -> bool:
-    return any(len(rows_at_path(dom, path)) > 1 for dom in past.doms)
+def _matches_several(path: str, evaluator: RuleEvaluator) -> bool:
+    return any(len(rows_at_path(dom, path)) > 1 for dom in evaluator.doms)
 
 
-def _is_harmless(what: str, mask: Mask, past: RuleEvaluator) -> bool:
-    """Say whether a rule hides nothing that stays, that a user wants to see, or that is most."""
+def _is_harmless(pattern: str, mask: Mask, evaluator: RuleEvaluator) -> bool:
+    """Return whether a rule hides no lasting text, nothing a user wants, and not most text."""
     try:
-        alone = Mask(0, (MaskRule(what),))
+        rule_mask = Mask(0, (MaskRule(pattern),))
     except SettingsError:
         return False
-    if past.is_exhausted:
+    if evaluator.is_exhausted:
         return False
-    past.spend_work(passes=PASSES_PER_TRIAL)
-    taken_out = Mask(0, tuple(MaskRule(never) for never in mask.never))
+    evaluator.spend_work(passes=PASSES_PER_TRIAL)
+    removed_rules = Mask(0, tuple(MaskRule(never) for never in mask.never))
     return not (
-        past.masks_overlap(alone, taken_out)
-        or past.hides_most(alone)
-        or past.hides_lasting_text(alone)
+        evaluator.masks_overlap(rule_mask, removed_rules)
+        or evaluator.hides_most(rule_mask)
+        or evaluator.hides_lasting_text(rule_mask)
     )
 
 
-def _hits(what: str, suspect: NoiseCandidate, past: RuleEvaluator) -> bool:
-    """Say whether a pattern takes what differs out of a block's lines, and little else."""
-    alone = Mask(0, (MaskRule(what),))
-    if alone.reads_dom:
+def _hides_difference(pattern: str, candidate: NoiseCandidate, evaluator: RuleEvaluator) -> bool:
+    """Return whether a pattern hides the differing part of a block's lines, and little else."""
+    rule_mask = Mask(0, (MaskRule(pattern),))
+    if rule_mask.reads_dom:
         return True
-    left = {visible_text(text, alone) for text in suspect.distinct_texts}
-    few = (
-        len(past.hidden_lines(alone, place)) <= max(MAX_SIMILAR_LINES, len(texts))
-        for place, texts in enumerate(suspect.texts)
+    visible_texts = {visible_text(text, rule_mask) for text in candidate.distinct_texts}
+    is_narrow = (
+        len(evaluator.hidden_lines(rule_mask, look_index)) <= max(MAX_SIMILAR_LINES, len(texts))
+        for look_index, texts in enumerate(candidate.texts)
     )
-    return len(left) == 1 and all(few)
+    return len(visible_texts) == 1 and all(is_narrow)

@@ -1,9 +1,9 @@
 """Text patterns of masks: ``#`` for a number, ``*`` for anything, a space for white space.
 
-A pattern is searched by its first piece of text, and the rest is held against what follows there:
-every piece is taken at the nearest place where it fits, and never at a later one. The time that
-takes is in proportion to the text, as ``*`` spans few characters and a pattern is tried at so many
-places at most: the rest of a text that has more is left as it is.
+The first piece of a pattern is searched, and the other pieces are matched after it, each at the
+nearest position where it fits. The time is linear in the text, because ``*`` spans few characters
+and a pattern is tried at a limited number of positions. The rest of a text with more positions is
+not masked.
 """
 
 import re
@@ -30,40 +30,44 @@ TextSpan = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class MaskPattern:
-    """A pattern, ready to search: what is looked for, what must follow it, what may precede it."""
+    """A compiled pattern: its first piece, the following pieces, and a leading wildcard."""
 
     first_piece: re.Pattern[str]
     following_pieces: re.Pattern[str] | None
     starts_with_wildcard: bool
 
     def spans(self, text: str, tries: int = MAX_TRIES) -> Iterator[TextSpan]:
-        """Yield where a text fits the pattern, of so many places that may do at most."""
+        """Yield the spans that match the pattern, after at most so many tries."""
         if self.following_pieces is None and not self.starts_with_wildcard:
             yield from (match.span() for match in islice(self.first_piece.finditer(text), tries))
             return
-        place = 0
-        while tries > 0 and (found := self.first_piece.search(text, place)):
+        position = 0
+        while tries > 0 and (first_match := self.first_piece.search(text, position)):
             tries -= 1
-            rest = (
-                self.following_pieces.match(text, found.end()) if self.following_pieces else found
+            whole_match = (
+                self.following_pieces.match(text, first_match.end())
+                if self.following_pieces
+                else first_match
             )
-            if rest is None:
-                place = found.start() + 1
+            if whole_match is None:
+                position = first_match.start() + 1
                 continue
-            yield self._start(text, place, found.start()), rest.end()
-            place = rest.end()
+            yield self._start(text, position, first_match.start()), whole_match.end()
+            position = whole_match.end()
 
-    def _start(self, text: str, earliest: int, found: int) -> int:
-        """Return where a match begins whose first piece of text was found at a place."""
+    def _start(self, text: str, earliest: int, position: int) -> int:
+        """Return the start of a match whose first piece is at a position."""
         if not self.starts_with_wildcard:
-            return found
-        earliest = max(earliest, found - MAX_WILDCARD_CHARS)
-        broken = max(text.rfind("\n", earliest, found), text.rfind(HIDDEN_MARK, earliest, found))
-        return max(earliest, broken + 1)
+            return position
+        earliest = max(earliest, position - MAX_WILDCARD_CHARS)
+        boundary = max(
+            text.rfind("\n", earliest, position), text.rfind(HIDDEN_MARK, earliest, position)
+        )
+        return max(earliest, boundary + 1)
 
 
 def tries_per_pattern(rules: int) -> int:
-    """Return at how many places of one text each of so many patterns is tried.
+    """Return how often each of so many patterns is tried on one text.
 
     >>> tries_per_pattern(1), tries_per_pattern(30)
     (200000, 20000)
@@ -73,12 +77,12 @@ def tries_per_pattern(rules: int) -> int:
 
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str) -> MaskPattern:
-    """Make a mask's pattern ready to search.
+    """Compile a mask's pattern.
 
     >>> list(compile_pattern("rendered in * ms").spans("It was rendered in 0.31 ms."))
     [(7, 26)]
     """
-    _refuse_unusable(pattern)
+    _check_pattern(pattern)
     first, *others = _segments(pattern.replace(HIDDEN_MARK, " ").strip())
     head, *others = [first, *others] if first else others
     tail = re.compile("".join(_following(others))) if others else None
@@ -86,7 +90,7 @@ def compile_pattern(pattern: str) -> MaskPattern:
 
 
 def check_length(text: str, kind: str, advice: str = "") -> None:
-    """Refuse a pattern or a path that is longer than any real one."""
+    """Raise an error if a pattern or a path is too long."""
     if len(text) > MAX_PATTERN_CHARS:
         raise SettingsError(
             f"mask {kind} {text[:40]!r}… has {len(text)} characters; "
@@ -94,16 +98,16 @@ def check_length(text: str, kind: str, advice: str = "") -> None:
         )
 
 
-def _refuse_unusable(pattern: str) -> None:
+def _check_pattern(pattern: str) -> None:
     if not pattern.strip(f"* \t\r\n{HIDDEN_MARK}"):
         raise SettingsError(
-            f"mask pattern {pattern!r} hides every page whole; give it text besides * and spaces"
+            f"mask pattern {pattern!r} hides the whole of every page; add text to * and spaces"
         )
-    check_length(pattern, "pattern", ", with * for what lies between")
+    check_length(pattern, "pattern", ", with * for the text between")
 
 
 def _segments(pattern: str) -> list[str]:
-    """Return the expressions of what stands between the wildcards."""
+    """Return the regular expressions of the pieces between the wildcards."""
     segments = [""]
     for token in _TOKEN.finditer(pattern):
         if token.lastgroup == "any":
@@ -122,6 +126,9 @@ def _expression(token: re.Match[str]) -> str:
 
 
 def _following(segments: list[str]) -> Iterator[str]:
-    """Yield the expressions of wildcards and what follows each; the last may have nothing."""
+    """Yield the regular expressions of wildcards and of the pieces after them.
+
+    The last piece may be empty.
+    """
     for segment in segments:
         yield f"(?>{_WILDCARD}?{segment})" if segment else f"{_WILDCARD}+"

@@ -1,4 +1,4 @@
-"""The looks that noise is learnt from, and the rounds that they make up."""
+"""The looks from which noise is learnt, and their grouping into bursts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ LookSpacing = Literal["apart", "fast", "instant"]
 
 @dataclass(frozen=True, slots=True)
 class NoiseLook:
-    """A look with content, as noise is learnt from it; HTML needs its DOM rows.
+    """A look with content; the view of an HTML page needs its DOM rows.
 
-    ``spacing`` says how it followed the look before: ``instant`` at the same moment, ``fast`` in one
-    round with it, or ``apart`` from it. ``time`` is in epoch seconds.
+    ``spacing`` is the relation to the look before: ``instant`` at the same moment, ``fast`` in the
+    same burst, or ``apart``. ``time`` is in epoch seconds.
     """
 
     view: View
@@ -25,16 +25,16 @@ class NoiseLook:
 
 
 def burst_indices(looks: Sequence[NoiseLook]) -> list[list[int]]:
-    """Return the places of looks, those of one round together."""
-    rounds: list[list[int]] = []
-    for place, look in enumerate(looks):
-        if look.spacing == "apart" or not rounds:
-            rounds.append([])
-        rounds[-1].append(place)
-    return rounds
+    """Return the indices of looks, grouped by burst."""
+    bursts: list[list[int]] = []
+    for index, look in enumerate(looks):
+        if look.spacing == "apart" or not bursts:
+            bursts.append([])
+        bursts[-1].append(index)
+    return bursts
 
 
 def neighbours_by_spacing(looks: Sequence[NoiseLook], since: LookSpacing) -> list[tuple[int, int]]:
-    """Return the neighbouring looks of which the second followed the first like that."""
-    places = range(len(looks))
-    return [(old, new) for old, new in pairwise(places) if looks[new].spacing == since]
+    """Return the pairs of neighbouring looks with this spacing."""
+    indices = range(len(looks))
+    return [(old, new) for old, new in pairwise(indices) if looks[new].spacing == since]

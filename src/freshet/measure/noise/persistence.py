@@ -1,4 +1,4 @@
-"""Which texts stay: what was there at several rounds of looks on end is no noise."""
+"""Find texts that stay on a page for several bursts in a row, which are no noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ MIN_RETURNING_TEXTS = 2
 
 BurstRuns = list[tuple[int, int]]
 ShownTexts = Sequence[frozenset[str]]
-"""The texts that were there at each round of looks."""
+"""The texts that each burst of looks showed."""
 
 
 def text_runs(text: str, shown: ShownTexts) -> BurstRuns:
-    """Return from which round on a text was there, and for how many, each time that it came.
+    """Return the runs of bursts that show a text, each as its start and its length.
 
     >>> text_runs("a", [frozenset("a"), frozenset("a"), frozenset(), frozenset("a")])
     [(0, 2), (3, 1)]
     """
     runs: BurstRuns = []
-    for place, texts in enumerate(shown):
+    for burst_index, texts in enumerate(shown):
         if text not in texts:
             continue
-        if runs and sum(runs[-1]) == place:
+        if runs and sum(runs[-1]) == burst_index:
             runs[-1] = runs[-1][0], runs[-1][1] + 1
         else:
-            runs.append((place, 1))
+            runs.append((burst_index, 1))
     return runs
 
 
@@ -39,46 +39,54 @@ def lasting_texts(
     only_new: bool = False,
     min_bursts: int = LASTING_BURSTS,
 ) -> list[str]:
-    """Return those of some texts that stayed, for so many rounds at least.
+    """Return the texts that stayed for a minimum number of bursts.
 
-    ``only_new`` asks only for what came after the first round.
+    ``only_new`` leaves out texts that stayed from the first burst on.
 
     >>> lasting_texts(frozenset("a"), [frozenset("ab"), frozenset("a"), frozenset("ac")])
     ['a']
     """
     runs = {text: text_runs(text, shown) for text in sorted(texts)}
-    rotating = sum(len(each) > 1 for each in runs.values()) >= MIN_RETURNING_TEXTS
-    every = _RunTotals.of([length for each in runs.values() for _, length in each])
+    is_rotating = (
+        sum(len(text_run_list) > 1 for text_run_list in runs.values()) >= MIN_RETURNING_TEXTS
+    )
+    all_runs = _RunCount.of([
+        length for text_run_list in runs.values() for _, length in text_run_list
+    ])
 
     def stayed(runs: BurstRuns) -> bool:
-        needed = max(min_bursts, _too_long(runs, every, rotating=rotating))
+        needed = max(min_bursts, _min_lasting_bursts(runs, all_runs, rotating=is_rotating))
         return any(length >= needed and (start > 0 or not only_new) for start, length in runs)
 
-    return [text for text, each in runs.items() if stayed(each)]
+    return [text for text, text_run_list in runs.items() if stayed(text_run_list)]
 
 
 @dataclass(frozen=True, slots=True)
-class _RunTotals:
-    """How many runs there are, and how many rounds they last together."""
+class _RunCount:
+    """The number of runs, and their total length in bursts."""
 
     runs: int
-    rounds: int
+    bursts: int
 
     @staticmethod
-    def of(lengths: Sequence[int]) -> "_RunTotals":
-        return _RunTotals(len(lengths), sum(lengths))
+    def of(lengths: Sequence[int]) -> "_RunCount":
+        return _RunCount(len(lengths), sum(lengths))
 
 
-def _too_long(runs: BurstRuns, every: _RunTotals, *, rotating: bool) -> int:
-    """Return how many rounds a text must be there on end to be one that stays.
+def _min_lasting_bursts(runs: BurstRuns, all_runs: _RunCount, *, rotating: bool) -> int:
+    """Return for how many bursts a text must be present to count as one that stays.
 
-    Of a rotating choice some text stays for a while by chance, as does one that comes and goes: so
-    long as the other texts' staying makes it likely.
+    In a rotating choice a text can stay for a while by chance. The other texts tell how long that
+    is likely.
     """
     if not rotating:
         return LASTING_BURSTS if len(runs) == 1 else LASTING_BURSTS_IN_ROTATION
-    own = _RunTotals.of([length for _, length in runs])
-    others, rounds = every.runs - own.runs, every.rounds - own.rounds
-    again = (rounds - others) / max(rounds, 1)
-    by_chance = log(CHANCE_LEVEL / others) / log(again) if 0 < again < 1 and others else 0.0
-    return min(max(LASTING_BURSTS_IN_ROTATION, ceil(by_chance) + 1), MAX_BURSTS_BY_CHANCE)
+    own_runs = _RunCount.of([length for _, length in runs])
+    other_runs, other_bursts = all_runs.runs - own_runs.runs, all_runs.bursts - own_runs.bursts
+    repeat_probability = (other_bursts - other_runs) / max(other_bursts, 1)
+    bursts_by_chance = (
+        log(CHANCE_LEVEL / other_runs) / log(repeat_probability)
+        if 0 < repeat_probability < 1 and other_runs
+        else 0.0
+    )
+    return min(max(LASTING_BURSTS_IN_ROTATION, ceil(bursts_by_chance) + 1), MAX_BURSTS_BY_CHANCE)

@@ -1,4 +1,4 @@
-"""Identifiers that are drawn anew for each visit: nonces, sessions, numbers of requests."""
+"""Recognise random identifiers of each visit: nonces, session ids, request numbers."""
 
 import re
 from collections.abc import Sequence
@@ -7,27 +7,32 @@ from itertools import pairwise
 from freshet.measure.noise.line_pattern import differing_parts
 
 MIN_TEXTS = 5
-_DRAWN = re.compile(r"(?=(?:.*\d){3})[0-9A-Za-z_-]{8,}")
+_RANDOM_ID = re.compile(r"(?=(?:.*\d){3})[0-9A-Za-z_-]{8,}")
 
 
 def are_random_ids(texts: Sequence[str]) -> bool:
-    """Say whether lines differ by a long identifier that follows no order.
+    """Return whether lines differ by a long identifier without an order.
 
-    >>> are_random_ids([f"guest{n}" for n in (3595443870, 7508350143, 753033716, 8049847912, 38044782)])
+    >>> ids = (3595443870, 7508350143, 753033716, 8049847912, 38044782)
+    >>> are_random_ids([f"guest{n}" for n in ids])
     True
     >>> are_random_ids([f"visitor {n}" for n in range(3595443870, 3595443880)])
     False
     """
-    parts = differing_parts(texts)
-    if len(parts) < MIN_TEXTS or not all(_DRAWN.fullmatch(part) for part in parts):
+    identifiers = differing_parts(texts)
+    if len(identifiers) < MIN_TEXTS or not all(
+        _RANDOM_ID.fullmatch(identifier) for identifier in identifiers
+    ):
         return False
-    if not all(part.isdigit() for part in parts):
+    if not all(identifier.isdigit() for identifier in identifiers):
         return True
-    rises = [_size(new) > _size(old) for old, new in pairwise(parts)]
-    return any(rises) and not all(rises)
+    is_increasing = [
+        _numeric_order(new) > _numeric_order(old) for old, new in pairwise(identifiers)
+    ]
+    return any(is_increasing) and not all(is_increasing)
 
 
-def _size(digits: str) -> tuple[int, str]:
-    """Return what orders numbers of any length as their values do."""
+def _numeric_order(digits: str) -> tuple[int, str]:
+    """Return a sort key that orders digit strings of any length by value."""
     plain = digits.lstrip("0")
     return len(plain), plain

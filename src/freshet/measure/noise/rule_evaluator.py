@@ -1,4 +1,4 @@
-"""What the looks at a page showed, the first of each round, to try rules on."""
+"""Try mask rules on the looks at a page."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ MAX_HIDDEN_SHARE = 0.5
 
 
 class RuleEvaluator:
-    """The looks that a rule is tried on."""
+    """The looks on which rules are tried, and the work that may still be done."""
 
     def __init__(self, looks: Sequence[NoiseLook]) -> None:
         self.looks = looks
         self.bursts = burst_indices(looks)
         self._texts = [_lines(look) for look in looks]
-        self._lines = [self._texts[places[0]] for places in self.bursts]
+        self._lines = [self._texts[look_indices[0]] for look_indices in self.bursts]
         self._chars = sum(len(look.view.text) for look in looks)
         self._work = WorkBudget()
         self._hidden: dict[Mask, list[frozenset[str]]] = {}
@@ -31,72 +31,78 @@ class RuleEvaluator:
         return [look.view.dom for look in self.looks if look.view.dom is not None]
 
     def hides_lasting_text(self, mask: Mask) -> bool:
-        """Say whether anything that a mask hides stayed on the page."""
+        """Return whether a mask hides any text that stayed on the page."""
         return bool(self.lasting_lines(mask))
 
     def lasting_lines(
         self, mask: Mask, *, only_new: bool = False, min_bursts: int = LASTING_BURSTS
     ) -> list[str]:
-        """Return what a mask hides and what stayed on the page; only what came, if ``only_new``.
+        """Return hidden lines that stayed on the page; only new ones with ``only_new``.
 
-        A text that stays may move about, so that it counts wherever on the page it is.
+        A text that stays may move, so it counts anywhere on the page.
         """
-        found = [frozenset(self.hidden_lines(mask, places[0])) for places in self.bursts]
-        shown = [lines | texts for lines, texts in zip(self._lines, found, strict=True)]
+        hidden_texts = [
+            frozenset(self.hidden_lines(mask, look_indices[0])) for look_indices in self.bursts
+        ]
+        shown = [lines | texts for lines, texts in zip(self._lines, hidden_texts, strict=True)]
         return lasting_texts(
-            frozenset().union(*found), shown, only_new=only_new, min_bursts=min_bursts
+            frozenset().union(*hidden_texts), shown, only_new=only_new, min_bursts=min_bursts
         )
 
-    def hidden_lines(self, mask: Mask, place: int) -> list[str]:
-        """Return what a mask hides of a look, line by line."""
-        return hidden_lines(self.looks[place].view, mask)
+    def hidden_lines(self, mask: Mask, look_index: int) -> list[str]:
+        """Return the lines that a mask hides at a look."""
+        return hidden_lines(self.looks[look_index].view, mask)
 
     def leaves_visible(self, text: str, mask: Mask) -> bool:
-        """Say whether a mask leaves a line at any look that has it."""
+        """Return whether a mask leaves a line visible at any look that has it."""
         hidden_texts = self._hidden_texts(mask)
         return any(
-            text in texts and text not in hidden_texts[place]
-            for place, texts in enumerate(self._texts)
+            text in texts and text not in hidden_texts[look_index]
+            for look_index, texts in enumerate(self._texts)
         )
 
     def _hidden_texts(self, mask: Mask) -> list[frozenset[str]]:
-        """Return what a mask hides of every look; only that of the last mask is remembered."""
+        """Return the lines that a mask hides at each look; the last mask's are cached."""
         if mask not in self._hidden:
             self.spend_work()
-            places = range(len(self.looks))
-            self._hidden = {mask: [frozenset(self.hidden_lines(mask, place)) for place in places]}
+            look_indices = range(len(self.looks))
+            self._hidden = {
+                mask: [
+                    frozenset(self.hidden_lines(mask, look_index)) for look_index in look_indices
+                ]
+            }
         return self._hidden[mask]
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all the work is spent that learning one mask may take."""
+        """Whether the work limit of learning one mask is reached."""
         return self._work.is_exhausted
 
     def spend_work(self, chars: int | None = None, *, passes: int = 1) -> None:
-        """Take off the work of going over some characters; over all looks unless said."""
+        """Count the work of reading some characters, by default those of all looks."""
         self._work.spend(passes * (self._chars if chars is None else chars))
 
     def hides_most(self, mask: Mask) -> bool:
-        """Say whether a mask hides most of what any look showed."""
+        """Return whether a mask hides most of the text of any look."""
         return any(
             sum(end - start for start, end in hidden_spans(look.view, mask))
             > MAX_HIDDEN_SHARE * len(look.view.text)
             for look in self.looks
         )
 
-    def masks_overlap(self, one: Mask, other: Mask) -> bool:
-        """Say whether two masks hide any of the same text."""
-        return bool(one.rules and other.rules) and any(
-            _overlap(hidden_spans(look.view, one), hidden_spans(look.view, other))
+    def masks_overlap(self, first: Mask, second: Mask) -> bool:
+        """Return whether two masks hide any of the same text."""
+        return bool(first.rules and second.rules) and any(
+            _spans_overlap(hidden_spans(look.view, first), hidden_spans(look.view, second))
             for look in self.looks
         )
 
 
-def _overlap(some: Sequence[TextSpan], others: Sequence[TextSpan]) -> bool:
-    """Say whether any span of one kind shares characters with one of the other kind."""
+def _spans_overlap(first: Sequence[TextSpan], second: Sequence[TextSpan]) -> bool:
+    """Return whether any span of the first list overlaps one of the second."""
     edges = sorted([
-        *((start, end, 0) for start, end in some),
-        *((start, end, 1) for start, end in others),
+        *((start, end, 0) for start, end in first),
+        *((start, end, 1) for start, end in second),
     ])
     reach = [-1, -1]
     for start, end, kind in edges:

@@ -1,1 +1,1 @@
-"""How a page drifts away from what it was: its change curve, the knot and the shape."""
+"""The change curve of a page, its knot and its shape."""

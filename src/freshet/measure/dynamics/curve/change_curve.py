@@ -1,4 +1,4 @@
-"""The change curve: how alike a page is to what it was, step by step (Adar et al. 2009, 4.2.1)."""
+"""The change curve: similarity of a page to its past, step by step (Adar et al. 2009, 4.2.1)."""
 
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ RandomGenerator = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class CurveKnot:
-    """When a curve levels off, in hours after the start, and how alike the page then is."""
+    """The point where a curve levels off: hours after the start, and Dice."""
 
     hours: float
     dice: float
@@ -40,12 +40,12 @@ class CurveKnot:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCurve:
-    """How alike a page is to what it was so many hours before, in the mean over starts.
+    """The mean similarity of a page to itself so many hours before.
 
-    ``counts`` says over how many starts; ``starts`` are their times (epoch seconds), ``step`` that
-    of the grid in seconds. ``segments`` are one line or, with a knot, two, over hours; ``shape`` is
-    told from ``shape_features``. Where there is too little to say there are no points, ``shape`` is None
-    and ``why`` says what is missing.
+    ``counts`` is the number of starts in each mean; ``starts`` are their times (epoch seconds) and
+    ``step`` the grid step in seconds. ``segments`` are one line or, with a knot, two, over hours.
+    ``shape`` is the class of ``features``. Where there is too little data there are no points,
+    ``shape`` is None and ``why`` is the reason.
     """
 
     hours: FloatArray
@@ -70,73 +70,81 @@ def change_curve(
     step: float | None = None,
     starts: int = DEFAULT_STARTS,
 ) -> ChangeCurve:
-    """Return a page's curve from up to ``starts`` random moments of its first week."""
+    """Return a page's curve from up to ``starts`` random times of its first week."""
     step = step or default_step(series.times)
     looks = len(np.unique(series.times))
     if 0 < looks < MIN_LOOKS:
-        why = f"seen at {looks} moment{'s' * (looks > 1)}; a curve takes {MIN_LOOKS}"
-        return _too_little(np.empty(0), step, why)
-    states = versions_on_grid(series.times, series.version_indices, step)
-    begins = _drawn_starts(states, step, starts, rng)
-    if not len(begins):
-        return _too_little(np.empty(0), step, "the page was never seen")
-    moments = series.times[0] + step * begins
-    single = start_curves(states, begins, series.terms)
-    lags, dice, counts = _mean(single)
+        reason = f"seen at {looks} moment{'s' * (looks > 1)}; a curve takes {MIN_LOOKS}"
+        return _empty_curve(np.empty(0), step, reason)
+    versions = versions_on_grid(series.times, series.version_indices, step)
+    start_points = _draw_starts(versions, step, starts, rng)
+    if not len(start_points):
+        return _empty_curve(np.empty(0), step, "the page was never seen")
+    start_times = series.times[0] + step * start_points
+    curves = start_curves(versions, start_points, series.terms)
+    lags, dice, counts = _mean_curve(curves)
     if len(lags) < MIN_POINTS:
-        why = f"{len(lags)} points where the page is known; a curve takes {MIN_POINTS}"
-        return _too_little(moments, step, why)
-    bend = fit_bend_to_starts(single)
+        reason = f"{len(lags)} points where the page is known; a curve takes {MIN_POINTS}"
+        return _empty_curve(start_times, step, reason)
+    bend = fit_bend_to_starts(curves)
     hours = lags.astype(np.float64) * (step / HOUR)
-    told = shape_features(hours, dice, counts, bend)
-    shape = classify_shape(told)
-    knotted = bend if shape == "knotted" else None
-    knot, segments = _fitted((hours, dice, counts), knotted, single, step)
-    return ChangeCurve(hours, dice, counts, moments, step, knot, segments, shape, told)
+    feature_values = shape_features(hours, dice, counts, bend)
+    shape = classify_shape(feature_values)
+    knot_bend = bend if shape == "knotted" else None
+    knot, segments = _fit_lines((hours, dice, counts), knot_bend, curves, step)
+    return ChangeCurve(
+        hours, dice, counts, start_times, step, knot, segments, shape, feature_values
+    )
 
 
-def _drawn_starts(
-    states: IndexArray, step: float, starts: int, rng: RandomGenerator
+def _draw_starts(
+    versions: IndexArray, step: float, starts: int, rng: RandomGenerator
 ) -> PositionArray:
-    """Draw known moments of the first week, or of the first half where all is shorter."""
-    first = min(round(WEEK / step), (len(states) + 1) // 2)
-    early = np.flatnonzero(states[: max(1, first)] != UNKNOWN_VERSION)
-    return np.sort(rng.choice(early, min(starts, len(early), MAX_STARTS), replace=False))
+    """Draw known times of the first week, or of the first half of a shorter history."""
+    last_point = min(round(WEEK / step), (len(versions) + 1) // 2)
+    known_points = np.flatnonzero(versions[: max(1, last_point)] != UNKNOWN_VERSION)
+    return np.sort(
+        rng.choice(known_points, min(starts, len(known_points), MAX_STARTS), replace=False)
+    )
 
 
-def _mean(single: list[StartCurve]) -> tuple[PositionArray, FloatArray, IndexArray]:
-    """Return the steps that any strand has, the mean of those that have it, and their number."""
-    steps = np.concatenate([strand.steps for strand in single])
-    dice = np.concatenate([strand.dice for strand in single])
+def _mean_curve(curves: list[StartCurve]) -> tuple[PositionArray, FloatArray, IndexArray]:
+    """Return the steps of any curve, the mean Dice at each, and the number of curves."""
+    steps = np.concatenate([strand.steps for strand in curves])
+    dice = np.concatenate([strand.dice for strand in curves])
     counts = np.bincount(steps)
-    lags = np.flatnonzero(counts)
-    counts = counts[lags]
-    return lags, np.bincount(steps, dice)[lags] / counts, counts.astype(np.int32)
+    distinct_steps = np.flatnonzero(counts)
+    counts = counts[distinct_steps]
+    return (
+        distinct_steps,
+        np.bincount(steps, dice)[distinct_steps] / counts,
+        counts.astype(np.int32),
+    )
 
 
-def _fitted(
+def _fit_lines(
     points: tuple[FloatArray, FloatArray, IndexArray],
     bend: BendFit | None,
-    single: list[StartCurve],
+    curves: list[StartCurve],
     step: float,
 ) -> tuple[CurveKnot | None, tuple[FittedLine, ...]]:
-    """Return the knot, where there is one, and the line or lines over hours.
+    """Return the knot, if there is one, and the line or lines over hours.
 
-    The start itself is left out: it is like itself on any page.
+    The start itself is left out, because Dice is always 1 there.
     """
     hours, dice, weights = points[0][1:], points[1][1:], points[2][1:].astype(np.float64)
-    whole = (fit_line(hours, dice, weights),)
-    place = find_knot_drift(bend, single)
-    steps = None if place is None else mean_steps_to_drift(place, single)
+    single_line = (fit_line(hours, dice, weights),)
+    knot_drift = find_knot_drift(bend, curves)
+    steps = None if knot_drift is None else mean_steps_to_drift(knot_drift, curves)
     if steps is None:
-        return None, whole
-    knot = steps * step / HOUR
-    lines = fit_lines_at_knot(hours, dice, weights, knot)
+        return None, single_line
+    knot_hours = steps * step / HOUR
+    lines = fit_lines_at_knot(hours, dice, weights, knot_hours)
     if lines is None:
-        return None, whole
-    return CurveKnot(knot, min(max(lines[1].at(knot), 0.0), 1.0)), lines
+        return None, single_line
+    return CurveKnot(knot_hours, min(max(lines[1].at(knot_hours), 0.0), 1.0)), lines
 
 
-def _too_little(moments: FloatArray, step: float, why: str) -> ChangeCurve:
+def _empty_curve(moments: FloatArray, step: float, why: str) -> ChangeCurve:
     nothing = np.empty(0)
     return ChangeCurve(nothing, nothing, np.empty(0, np.int32), moments, step, why=why)

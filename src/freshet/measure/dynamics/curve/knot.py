@@ -1,10 +1,10 @@
-"""Where a change curve levels off: two lines over the words that came and went, told in time.
+"""The knot of a change curve: where two lines over the word drift meet, as a time.
 
-The curves of all starts are laid over each other on the page's own clock (``drift``), where they
-are straight however lively the hours were, and the two lines of least squares cross at the drift
-that leaves nothing of what was there. Each start has its own time of reaching it; the knot is
-their mean. So 19 of 20 planted knots are found within a tenth, where the same two lines over plain
-time find 14, and the paper's heuristic 8 (``experiments/curve_shapes``).
+The curves of all starts are combined over the page's word drift, where they are straight whatever
+the rhythm. The two lines of least squares cross at the drift after which nothing more is lost. Each
+start reaches that drift at its own time; the knot is the mean of these times. 19 of 20 planted
+knots are found within a tenth; the same two lines over plain time find 14, and the paper's
+heuristic 8 (``experiments/curve_shapes``).
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ _MORE_PARAMETERS = 3
 
 @dataclass(frozen=True, slots=True)
 class BendFit:
-    """One line and two through the same points, and by how much the two explain them better.
+    """One line and two lines through the same points, and how much better the two fit.
 
-    ``bic_gain`` is the difference of the two criteria (BIC) in nats a point, and ``error_ratio`` that
-    of the errors; ``crossing`` is where the two lines meet.
+    ``bic_gain`` is the difference of the two criteria (BIC) in nats per point, ``error_ratio`` that
+    of the errors. ``crossing`` is where the two lines meet.
     """
 
     single_line: FittedLine
@@ -43,18 +43,18 @@ class BendFit:
 
     @property
     def slope_ratio(self) -> float:
-        """Return the second slope over the first, 1 where there is no first."""
+        """Return the second slope over the first; 1 where the first line is level."""
         return self.second_line.slope / self.first_line.slope if self.first_line.slope else 1.0
 
     @property
     def is_knot(self) -> bool:
-        """Whether the curve falls and then levels off, beyond doubt."""
+        """Whether the curve clearly falls and then levels off."""
         levels = abs(self.slope_ratio) < MAX_SLOPE_RATIO
         return self.bic_gain > 0 and self.crossing > 0 and levels and self.drop > MIN_DROP
 
     @property
     def drop(self) -> float:
-        """Return how far the first line falls up to the place where both meet."""
+        """Return how far the first line falls up to the crossing."""
         return -self.first_line.slope * (self.crossing - self.first_line.begins)
 
 
@@ -64,71 +64,75 @@ def fit_bend(x: FloatArray, y: FloatArray, weights: FloatArray) -> BendFit | Non
     Points that share a place are one point, and only those count in the criterion: neighbours
     that show the same words are no evidence of their own.
     """
-    places, dice, mass = _merged(x, y, weights)
-    lines = fit_two_lines(places, dice, mass)
+    positions, dice, weight_sums = _mean_by_position(x, y, weights)
+    lines = fit_two_lines(positions, dice, weight_sums)
     if lines is None:
         return None
-    whole, points = fit_line(places, dice, mass), len(places)
-    floor = _EXACT**2 * float(mass.sum())
-    ratio = (whole.error + floor) / (lines[0].error + lines[1].error + floor)
-    gain = log(ratio) - _MORE_PARAMETERS * log(points) / points
-    return BendFit(whole, *lines, crossing(*lines), points, gain, ratio)
+    single_line, point_count = fit_line(positions, dice, weight_sums), len(positions)
+    floor = _EXACT**2 * float(weight_sums.sum())
+    ratio = (single_line.error + floor) / (lines[0].error + lines[1].error + floor)
+    gain = log(ratio) - _MORE_PARAMETERS * log(point_count) / point_count
+    return BendFit(single_line, *lines, crossing(*lines), point_count, gain, ratio)
 
 
-def fit_bend_to_starts(strands: list[StartCurve], *, max_drift: float = inf) -> BendFit | None:
-    """Lay strands over each other on the page's clock and fit the lines, the starts left out."""
-    moved = np.concatenate([strand.drift[1:] for strand in strands])
-    dice = np.concatenate([strand.dice[1:] for strand in strands])
-    within = moved <= max_drift
-    return fit_bend(moved[within], dice[within], np.ones(int(within.sum())))
+def fit_bend_to_starts(curves: list[StartCurve], *, max_drift: float = inf) -> BendFit | None:
+    """Fit the lines to the curves of all starts over drift, without the starts themselves."""
+    drift = np.concatenate([strand.drift[1:] for strand in curves])
+    dice = np.concatenate([strand.dice[1:] for strand in curves])
+    is_within = drift <= max_drift
+    return fit_bend(drift[is_within], dice[is_within], np.ones(int(is_within.sum())))
 
 
-def find_knot_drift(found: BendFit | None, strands: list[StartCurve]) -> float | None:
-    """Return the drift at which what changes fastest is gone, None where nothing levels off.
+def find_knot_drift(outer_bend: BendFit | None, curves: list[StartCurve]) -> float | None:
+    """Return the drift at which the fast changes are complete; None where nothing levels off.
 
-    Over years a page moves on even after its knot, and two lines may part that long tail. So what
-    comes before a bend is searched too, and taken if it holds the better part of the fall and is
-    over in a small part of the way; within that, curves are only round.
+    Over years a page drifts on after its knot, and the two lines may split that long tail. So the
+    part before a bend is searched too. Its bend is used if it has most of the drop within a small
+    part of the drift; further within, curves are only round.
     """
-    if found is None or not found.is_knot:
+    if outer_bend is None or not outer_bend.is_knot:
         return None
-    outer = inner = found
-    while (within := fit_bend_to_starts(strands, max_drift=inner.crossing)) is not None:
-        if not within.is_knot or within.drop < MIN_INNER_DROP_SHARE * inner.drop:
+    widest = innermost = outer_bend
+    while (inner_bend := fit_bend_to_starts(curves, max_drift=innermost.crossing)) is not None:
+        if not inner_bend.is_knot or inner_bend.drop < MIN_INNER_DROP_SHARE * innermost.drop:
             break
-        inner = within
+        innermost = inner_bend
     return (
-        inner.crossing if inner.crossing < MAX_INNER_KNOT_SHARE * outer.crossing else outer.crossing
+        innermost.crossing
+        if innermost.crossing < MAX_INNER_KNOT_SHARE * widest.crossing
+        else widest.crossing
     )
 
 
-def mean_steps_to_drift(place: float, strands: list[StartCurve]) -> float | None:
-    """Return after how many steps strands had moved so far, in the mean of those that did."""
-    reached = [steps for strand in strands if (steps := _reached(place, strand)) is not None]
-    return float(np.mean(reached)) if 2 * len(reached) > len(strands) else None
+def mean_steps_to_drift(drift: float, curves: list[StartCurve]) -> float | None:
+    """Return the mean number of steps to a drift; None where most curves do not reach it."""
+    step_counts = [
+        steps for curve in curves if (steps := _steps_to_drift(drift, curve)) is not None
+    ]
+    return float(np.mean(step_counts)) if 2 * len(step_counts) > len(curves) else None
 
 
-def _reached(place: float, strand: StartCurve) -> float | None:
-    """Return the step of the move that ends nearest to a place, None where none came so far.
+def _steps_to_drift(drift: float, curve: StartCurve) -> float | None:
+    """Return the step at which a curve reaches a drift; None where it does not.
 
-    A move came between two looks: in the mean, halfway. Where nobody looked for long, that says
-    nothing of when it came.
+    A change is between two looks: on average halfway. After a long gap without looks its time is
+    unknown.
     """
-    moves = np.flatnonzero(np.diff(strand.drift, prepend=0.0) > 0)
-    ends = strand.drift[moves]
-    if not len(ends) or ends[-1] < place:
+    change_points = np.flatnonzero(np.diff(curve.drift, prepend=0.0) > 0)
+    drifts = curve.drift[change_points]
+    if not len(drifts) or drifts[-1] < drift:
         return None
-    middles = (ends[:-1] + ends[1:]) / 2
-    move = moves[np.searchsorted(middles, place)]
-    before, after = float(strand.steps[move - 1]), float(strand.steps[move])
+    midpoints = (drifts[:-1] + drifts[1:]) / 2
+    change_point = change_points[np.searchsorted(midpoints, drift)]
+    before, after = float(curve.steps[change_point - 1]), float(curve.steps[change_point])
     gap, middle = after - before, (before + after) / 2
     return None if gap > max(MAX_GAP_STEPS, MAX_GAP_SHARE * middle) else middle
 
 
-def _merged(
+def _mean_by_position(
     x: FloatArray, y: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the points with one for each place: the mean of those there."""
-    places, which = np.unique(x, return_inverse=True)
-    mass = np.bincount(which, weights).astype(np.float64)
-    return places, np.bincount(which, weights * y) / mass, mass
+    """Return the weighted mean of the points at each position."""
+    positions, group = np.unique(x, return_inverse=True)
+    weight_sums = np.bincount(group, weights).astype(np.float64)
+    return positions, np.bincount(group, weights * y) / weight_sums, weight_sums

@@ -1,7 +1,7 @@
-"""Lines through a curve: one, or the two that fit it best (Adar et al. 2009, section 4.2.2).
+"""One or two straight lines fitted to a curve (Adar et al. 2009, section 4.2.2).
 
-The paper moves a guessed knot to the right while the first line fits no worse; here all places
-are tried, which running sums make as cheap as one. The paper's way is kept as ``paper_knot``.
+The paper moves a guessed knot to the right while the first line fits no worse. Here all split
+points are tried, at the cost of one through running sums. The paper's heuristic is ``paper_knot``.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class FittedLine:
-    """A straight line over a stretch of a curve, and the sum of its squared errors."""
+    """A straight line over a range of a curve, and the sum of its squared errors."""
 
     begins: float
     ends: float
@@ -26,14 +26,14 @@ class FittedLine:
     intercept: float
     error: float
 
-    def at(self, place: float) -> float:
-        """Return the line's height at a place."""
-        return self.intercept + self.slope * place
+    def at(self, position: float) -> float:
+        """Return the height of the line at a position."""
+        return self.intercept + self.slope * position
 
 
 @dataclass(frozen=True, slots=True)
 class _RunningFits:
-    """For each point the line through all points up to it: slopes, intercepts and errors."""
+    """For each point the line fitted to all points up to it."""
 
     slopes: FloatArray
     intercepts: FloatArray
@@ -47,16 +47,16 @@ def fit_line(x: FloatArray, y: FloatArray, weights: FloatArray) -> FittedLine:
     >>> fit_line(points, 1 - points / 10, np.ones(5)).slope
     -0.1
     """
-    line = _running(x, y, weights)
-    return _line(line, -1, float(x[0]), float(x[-1]))
+    line = _running_fits(x, y, weights)
+    return _fitted_line(line, -1, float(x[0]), float(x[-1]))
 
 
 def fit_two_lines(
     x: FloatArray, y: FloatArray, weights: FloatArray
 ) -> tuple[FittedLine, FittedLine] | None:
-    """Return the two lines of least squares over all places to part the points; None for few.
+    """Return the two lines of least squares over all split points; None for few points.
 
-    Each line has at least two points; ``x`` rises strictly.
+    Each line has at least two points; ``x`` is strictly increasing.
 
     >>> points = np.arange(9.0)
     >>> first, second = fit_two_lines(points, np.maximum(1 - points / 10, 0.6), np.ones(9))
@@ -65,92 +65,108 @@ def fit_two_lines(
     """
     if len(x) < 2 * MIN_POINTS_PER_LINE:
         return None
-    left = _running(x, y, weights)
-    right = _running(x[::-1], y[::-1], weights[::-1])
-    errors = left.errors[:-1] + right.errors[::-1][1:]
-    part = (
+    left_fits = _running_fits(x, y, weights)
+    right_fits = _running_fits(x[::-1], y[::-1], weights[::-1])
+    errors = left_fits.errors[:-1] + right_fits.errors[::-1][1:]
+    split = (
         MIN_POINTS_PER_LINE
         - 1
         + int(np.argmin(errors[MIN_POINTS_PER_LINE - 1 : len(errors) - MIN_POINTS_PER_LINE + 1]))
     )
-    first = _line(left, part, float(x[0]), float(x[part]))
-    second = _line(right, len(x) - part - 2, float(x[part + 1]), float(x[-1]))
+    first = _fitted_line(left_fits, split, float(x[0]), float(x[split]))
+    second = _fitted_line(right_fits, len(x) - split - 2, float(x[split + 1]), float(x[-1]))
     return first, second
 
 
 def fit_lines_at_knot(
     x: FloatArray, y: FloatArray, weights: FloatArray, knot: float
 ) -> tuple[FittedLine, FittedLine] | None:
-    """Return the two lines that meet at a knot and fit the points before and after it best."""
-    part = int(np.searchsorted(x, knot, side="right"))
-    if min(part, len(x) - part) < MIN_POINTS_PER_LINE:
+    """Return the two lines that meet at a knot and fit the points best; None for few points."""
+    split = int(np.searchsorted(x, knot, side="right"))
+    if min(split, len(x) - split) < MIN_POINTS_PER_LINE:
         return None
-    away = x - knot
-    parts = np.stack([np.ones(len(x)), np.minimum(away, 0.0), np.maximum(away, 0.0)], axis=1)
-    root = np.sqrt(weights)
-    height, before, after = np.linalg.lstsq(parts * root[:, None], y * root, rcond=None)[0].tolist()
-    errors = weights * (y - parts @ (height, before, after)) ** 2
+    distances = x - knot
+    basis = np.stack(
+        [np.ones(len(x)), np.minimum(distances, 0.0), np.maximum(distances, 0.0)], axis=1
+    )
+    weight_roots = np.sqrt(weights)
+    height, slope_before, slope_after = np.linalg.lstsq(
+        basis * weight_roots[:, None], y * weight_roots, rcond=None
+    )[0].tolist()
+    errors = weights * (y - basis @ (height, slope_before, slope_after)) ** 2
     return (
-        FittedLine(float(x[0]), knot, before, height - before * knot, float(errors[:part].sum())),
-        FittedLine(knot, float(x[-1]), after, height - after * knot, float(errors[part:].sum())),
+        FittedLine(
+            float(x[0]),
+            knot,
+            slope_before,
+            height - slope_before * knot,
+            float(errors[:split].sum()),
+        ),
+        FittedLine(
+            knot,
+            float(x[-1]),
+            slope_after,
+            height - slope_after * knot,
+            float(errors[split:].sum()),
+        ),
     )
 
 
 def crossing(first: FittedLine, second: FittedLine) -> float:
-    """Return where two lines meet, or the middle between them where that is off their points."""
+    """Return where two lines meet, or the middle between them where that is outside their range."""
     between = (first.ends + second.begins) / 2
     if first.slope == second.slope:
         return between
-    meet = (second.intercept - first.intercept) / (first.slope - second.slope)
-    return meet if first.begins <= meet <= second.ends else between
+    intersection = (second.intercept - first.intercept) / (first.slope - second.slope)
+    return intersection if first.begins <= intersection <= second.ends else between
 
 
 def paper_knot(x: FloatArray, y: FloatArray) -> float | None:
-    """Return the knot that the paper's heuristic finds, None where it finds none.
+    """Return the knot by the paper's heuristic; None where it finds none.
 
-    It starts where the line through the whole curve first meets it, and goes on while the mean
-    squared error of the first line does not rise by more than a twentieth.
+    It starts where the line through all points first crosses the curve. It moves on while the mean
+    squared error of the first line rises by at most a twentieth.
     """
     if len(x) < 2 * MIN_POINTS_PER_LINE:
         return None
     weights = np.ones(len(x))
-    whole = fit_line(x, y, weights)
-    above = y > whole.intercept + whole.slope * x
-    met = np.flatnonzero(above[1:] != above[:-1])
-    if not len(met):
+    single_line = fit_line(x, y, weights)
+    is_above = y > single_line.intercept + single_line.slope * x
+    crossings = np.flatnonzero(is_above[1:] != is_above[:-1])
+    if not len(crossings):
         return None
-    means = _running(x, y, weights).errors / np.arange(1, len(x) + 1)
-    rises = means[1:] > MAX_ERROR_RISE * means[:-1] + _NEGLIGIBLE
-    stops = np.flatnonzero(rises[met[0] :])
+    mean_errors = _running_fits(x, y, weights).errors / np.arange(1, len(x) + 1)
+    has_risen = mean_errors[1:] > MAX_ERROR_RISE * mean_errors[:-1] + _NEGLIGIBLE
+    stops = np.flatnonzero(has_risen[crossings[0] :])
     if not len(stops):
         return None
-    knot = float(x[met[0] + stops[0]])
+    knot = float(x[crossings[0] + stops[0]])
     return knot if knot > 0 else None
 
 
-def _running(x: FloatArray, y: FloatArray, weights: FloatArray) -> _RunningFits:
+def _running_fits(x: FloatArray, y: FloatArray, weights: FloatArray) -> _RunningFits:
     """Fit a line to the points up to each point, from running sums about the means."""
     middle_x, middle_y = float(x.mean()), float(y.mean())
     unit = float(np.ptp(x)) or 1.0
     u, v = (x - middle_x) / unit, y - middle_y
-    mass = np.cumsum(weights)
+    weight_sums = np.cumsum(weights)
     sum_u, sum_v = np.cumsum(weights * u), np.cumsum(weights * v)
-    spread = np.cumsum(weights * u * u) - sum_u * sum_u / mass
-    shared = np.cumsum(weights * u * v) - sum_u * sum_v / mass
-    errors = np.cumsum(weights * v * v) - sum_v * sum_v / mass
-    wide = spread > _NO_SPREAD
-    slopes = np.where(wide, shared / np.where(wide, spread, 1.0), 0.0)
-    heights = (sum_v - slopes * sum_u) / mass
+    spread = np.cumsum(weights * u * u) - sum_u * sum_u / weight_sums
+    shared = np.cumsum(weights * u * v) - sum_u * sum_v / weight_sums
+    errors = np.cumsum(weights * v * v) - sum_v * sum_v / weight_sums
+    has_spread = spread > _NO_SPREAD
+    slopes = np.where(has_spread, shared / np.where(has_spread, spread, 1.0), 0.0)
+    heights = (sum_v - slopes * sum_u) / weight_sums
     slopes_x = slopes / unit
     intercepts = middle_y + heights - slopes_x * middle_x
     return _RunningFits(slopes_x, intercepts, np.maximum(errors - slopes * shared, 0.0))
 
 
-def _line(running: _RunningFits, at: int, begins: float, ends: float) -> FittedLine:
+def _fitted_line(fits: _RunningFits, index: int, start: float, end: float) -> FittedLine:
     return FittedLine(
-        begins,
-        ends,
-        float(running.slopes[at]),
-        float(running.intercepts[at]),
-        float(running.errors[at]),
+        start,
+        end,
+        float(fits.slopes[index]),
+        float(fits.intercepts[index]),
+        float(fits.errors[index]),
     )

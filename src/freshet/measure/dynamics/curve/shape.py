@@ -1,8 +1,8 @@
-"""What a change curve is like: flat, sloped or knotted (Adar et al. 2009, section 4.2.2).
+"""Classify change curves as flat, sloped or knotted (Adar et al. 2009, section 4.2.2).
 
-As in the paper, an additive logistic regression over stumps decides (Friedman, Hastie and
-Tibshirani 2000), on what the fitted lines say. It was trained on generated curves, whose shape is
-known, by ``experiments/curve_shapes``; ``shapes.json`` holds what it learnt.
+As in the paper, the classifier is an additive logistic regression over stumps (Friedman, Hastie and
+Tibshirani 2000), on features of the fitted lines. ``experiments/curve_shapes`` trained it on
+generated curves of known shape; ``shapes.json`` has its parameters.
 """
 
 import json
@@ -37,13 +37,13 @@ FEATURE_NAMES = (
     "time_fall_before",
     "time_fall_after",
 )
-_ENDS = 10
-_STEEPEST = 2.0
+_END_SHARE = 10
+_MAX_SLOPE_RATIO = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class StumpModel:
-    """A sum of stumps: each adds to a class what it says below or above a threshold."""
+    """A sum of stumps: each adds a value to a class, below or above a threshold."""
 
     classes: NDArray[np.int64]
     features: NDArray[np.int64]
@@ -51,59 +51,59 @@ class StumpModel:
     below: FloatArray
     above: FloatArray
 
-    def probabilities(self, seen: FloatArray) -> FloatArray:
-        """Return the chance of each shape for a row of features."""
-        values = np.where(seen[self.features] <= self.thresholds, self.below, self.above)
+    def probabilities(self, feature_values: FloatArray) -> FloatArray:
+        """Return the probability of each shape for a row of features."""
+        values = np.where(feature_values[self.features] <= self.thresholds, self.below, self.above)
         scores = np.bincount(self.classes, values, minlength=len(SHAPES))
-        likely = np.exp(scores - scores.max())
-        return np.asarray(likely / likely.sum())
+        exponentials = np.exp(scores - scores.max())
+        return np.asarray(exponentials / exponentials.sum())
 
 
 @cache
 def packaged_model() -> StumpModel:
-    """Return the stumps that come with the package."""
+    """Return the model that comes with the package."""
     text = files(__package__).joinpath(MODEL_FILE).read_text("utf-8")
     return stump_model_from_rows(json.loads(text)["stumps"])
 
 
 def stump_model_from_rows(rows: list[list[float]]) -> StumpModel:
-    """Make stumps of rows of class, feature, threshold, and what is said below and above it."""
+    """Return a model from rows of class, feature, threshold, value below and value above."""
     columns = np.array(rows, np.float64).T
-    kinds = columns[:2].astype(np.int64)
-    return StumpModel(kinds[0], kinds[1], *columns[2:])
+    indices = columns[:2].astype(np.int64)
+    return StumpModel(indices[0], indices[1], *columns[2:])
 
 
-def classify_shape(seen: FloatArray, stumps: StumpModel | None = None) -> CurveShape:
-    """Return the shape that a curve of these features most likely has."""
-    return SHAPES[int(np.argmax((stumps or packaged_model()).probabilities(seen)))]
+def classify_shape(feature_values: FloatArray, stumps: StumpModel | None = None) -> CurveShape:
+    """Return the most likely shape of a curve with these features."""
+    return SHAPES[int(np.argmax((stumps or packaged_model()).probabilities(feature_values)))]
 
 
 def shape_features(
-    hours: FloatArray, dice: FloatArray, counts: IndexArray, drifted: BendFit | None
+    hours: FloatArray, dice: FloatArray, counts: IndexArray, drift_bend: BendFit | None
 ) -> FloatArray:
-    """Return what is told of a curve, in the order of ``FEATURE_NAMES``; its start is left out."""
+    """Return the features of a curve in the order of ``FEATURE_NAMES``, without its start."""
     hours, dice, weights = hours[1:], dice[1:], counts[1:].astype(np.float64)
     line = fit_line(hours, dice, weights)
-    end = max(1, len(dice) // _ENDS)
-    fall = float(dice[:end].mean() - dice[-end:].mean())
-    over_time = fit_bend(hours, dice, weights)
-    return np.array((fall, _fall(line), *_of_bend(drifted), *_of_bend(over_time)))
+    end = max(1, len(dice) // _END_SHARE)
+    drop = float(dice[:end].mean() - dice[-end:].mean())
+    time_bend = fit_bend(hours, dice, weights)
+    return np.array((drop, _drop(line), *_bend_features(drift_bend), *_bend_features(time_bend)))
 
 
-def _of_bend(found: BendFit | None) -> tuple[float, ...]:
-    """Return what two lines say: errors, slopes, their place, and falls before and after it."""
-    if found is None:
+def _bend_features(bend: BendFit | None) -> tuple[float, ...]:
+    """Return the features of two lines: errors, slopes, crossing, drops before and after it."""
+    if bend is None:
         return 0.0, 1.0, 1.0, 0.0, 0.0
-    span = found.second_line.ends - found.first_line.begins
-    slopes = float(np.clip(found.slope_ratio, -_STEEPEST, _STEEPEST))
+    span = bend.second_line.ends - bend.first_line.begins
+    slopes = float(np.clip(bend.slope_ratio, -_MAX_SLOPE_RATIO, _MAX_SLOPE_RATIO))
     return (
-        log(found.error_ratio),
+        log(bend.error_ratio),
         slopes,
-        (found.crossing - found.first_line.begins) / span,
-        _fall(found.first_line),
-        _fall(found.second_line),
+        (bend.crossing - bend.first_line.begins) / span,
+        _drop(bend.first_line),
+        _drop(bend.second_line),
     )
 
 
-def _fall(line: FittedLine) -> float:
+def _drop(line: FittedLine) -> float:
     return -line.slope * (line.ends - line.begins)

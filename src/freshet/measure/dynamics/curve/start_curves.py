@@ -1,4 +1,4 @@
-"""The curves of single starts, of which a change curve is the mean."""
+"""The curves from single starts, whose mean is the change curve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ PositionArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class StartCurve:
-    """One start's curve over the steps whose state is known, the start itself first.
+    """The curve of one start over the known steps, beginning with the start itself.
 
-    ``word_drift`` is how far the page had moved since the start, ``dice`` how alike it still was.
+    ``drift`` is the word drift since the start, ``dice`` the similarity to it.
     """
 
     steps: PositionArray
@@ -32,53 +32,58 @@ class StartCurve:
 
 
 def start_curves(
-    states: IndexArray, begins: PositionArray, terms: Sequence[TermCounts]
+    grid_versions: IndexArray, start_points: PositionArray, terms: Sequence[TermCounts]
 ) -> list[StartCurve]:
-    """Compare what was there at some places of a grid with all that came after each."""
-    seen = np.flatnonzero(states != UNKNOWN_VERSION)
-    moved = word_drift(states, terms)
-    versions, shown = np.unique(states[seen], return_inverse=True)
-    alike = dice_to_origins(states[begins], versions, terms)
+    """Compare the versions at some grid points with all later versions."""
+    known_points = np.flatnonzero(grid_versions != UNKNOWN_VERSION)
+    drift = word_drift(grid_versions, terms)
+    versions, version_rows = np.unique(grid_versions[known_points], return_inverse=True)
+    dice = dice_to_origins(grid_versions[start_points], versions, terms)
     return [
-        _strand(seen, begin, moved, alike[shown, column])
-        for column, begin in enumerate(begins.tolist())
+        _start_curve(known_points, start, drift, dice[version_rows, column])
+        for column, start in enumerate(start_points.tolist())
     ]
 
 
 def dice_to_origins(
     origins: IndexArray, versions: IndexArray, terms: Sequence[TermCounts]
 ) -> FloatArray:
-    """Return 2|A∩B| / (|A|+|B|) of the words, a row per version and a column per origin.
+    """Return the Dice of words, a row for each version and a column for each origin.
 
-    Words are counted by which of the origins have them, once for all origins. Two versions
-    without words are alike: 1.
+    Words are counted by the set of origins that have them, once for all origins. Two versions
+    without words have Dice 1.
     """
-    table, kinds = _grouped([terms[origin].hashes for origin in origins])
-    counts = np.zeros((len(versions), len(kinds)), np.int64)
+    table, groups = _group_words([terms[origin].hashes for origin in origins])
+    counts = np.zeros((len(versions), len(groups)), np.int64)
     for row, version in zip(counts, versions.tolist(), strict=True):
         count_word_groups(terms[version].hashes, table, row)
-    shared = counts @ kinds
-    sizes = np.add.outer(_sizes(versions, terms), _sizes(origins, terms))
+    shared = counts @ groups
+    sizes = np.add.outer(_vocabulary_sizes(versions, terms), _vocabulary_sizes(origins, terms))
     return np.where(sizes > 0, 2 * shared / np.maximum(sizes, 1), 1.0)
 
 
-def _grouped(origins: list[HashArray]) -> tuple[WordTable, PositionArray]:
-    """Number the words of origins by which of them have it; return these numbers, and which."""
-    held = np.unique(np.concatenate(origins))
-    codes = np.zeros(len(held), np.int64)
+def _group_words(origins: list[HashArray]) -> tuple[WordTable, PositionArray]:
+    """Number the words of origins by the set of origins that have them.
+
+    Returns the table of numbers, and for each number its origins as zeros and ones.
+    """
+    words = np.unique(np.concatenate(origins))
+    codes = np.zeros(len(words), np.int64)
     for column, ids in enumerate(origins):
-        codes[np.searchsorted(held, ids)] |= 1 << column
-    kinds, numbers = np.unique(codes, return_inverse=True)
-    table = empty_word_table(len(held))
-    insert_words(held, numbers, table)
-    return table, (kinds[:, None] >> np.arange(len(origins))) & 1
+        codes[np.searchsorted(words, ids)] |= 1 << column
+    distinct_codes, numbers = np.unique(codes, return_inverse=True)
+    table = empty_word_table(len(words))
+    insert_words(words, numbers, table)
+    return table, (distinct_codes[:, None] >> np.arange(len(origins))) & 1
 
 
-def _strand(seen: PositionArray, begin: int, moved: FloatArray, dice: FloatArray) -> StartCurve:
-    later = seen >= begin
-    steps = seen[later] - begin
-    return StartCurve(steps, moved[seen[later]] - moved[begin], dice[later])
+def _start_curve(
+    known_points: PositionArray, start: int, drift: FloatArray, dice: FloatArray
+) -> StartCurve:
+    is_later = known_points >= start
+    steps = known_points[is_later] - start
+    return StartCurve(steps, drift[known_points[is_later]] - drift[start], dice[is_later])
 
 
-def _sizes(versions: IndexArray, terms: Sequence[TermCounts]) -> PositionArray:
+def _vocabulary_sizes(versions: IndexArray, terms: Sequence[TermCounts]) -> PositionArray:
     return np.array([len(terms[version]) for version in versions], np.int64)

@@ -1,8 +1,8 @@
-"""How far a page has moved by each moment: a clock that runs as its words come and go.
+"""Word drift: the number of words that were added or removed by each time, as a clock.
 
 Pages change in bursts, by day and on weekdays, so that their curves over time are bent and stepped
-where nothing else happened than that some hours were livelier. Counted in words that came and
-went, the same curve is a straight line up to its knot.
+by the rhythm alone. Over the number of changed words the same curve is a straight line up to its
+knot.
 """
 
 from collections.abc import Sequence
@@ -26,52 +26,54 @@ MAX_WORDS = 500_000
 INITIAL_WORDS = 2000
 
 
-def word_drift(states: IndexArray, terms: Sequence[TermCounts]) -> FloatArray:
-    """Return how many words had come or gone by each state of a page, without those that flicker.
+def word_drift(versions: IndexArray, terms: Sequence[TermCounts]) -> FloatArray:
+    """Return the number of words added or removed by each state, without flickering ones.
 
-    A word that is back within some steps (two days of hours) was not gone: so blocks that rotate
-    do not count; nor do words that were seen last so shortly before the end.
-    Of pages with very many words a share is watched, which is the same for all states.
+    A word that returns within some steps (two days of hours) was not gone, so rotating blocks do
+    not count. Words last present so shortly before the end do not count either. Of pages with very
+    many words a sample is used, the same for all states.
     """
-    seen = np.flatnonzero(states != UNKNOWN_VERSION)
-    if not len(seen):
-        return np.zeros(len(states))
-    moved = np.cumsum(_moves(states[seen], terms)).astype(np.float64)
-    return np.asarray(moved[np.searchsorted(seen, np.arange(len(states)), side="right") - 1])
+    known_points = np.flatnonzero(versions != UNKNOWN_VERSION)
+    if not len(known_points):
+        return np.zeros(len(versions))
+    changed_words = np.cumsum(_changed_words(versions[known_points], terms)).astype(np.float64)
+    return np.asarray(
+        changed_words[np.searchsorted(known_points, np.arange(len(versions)), side="right") - 1]
+    )
 
 
-def _moves(states: IndexArray, terms: Sequence[TermCounts]) -> NumberArray:
-    """Count the words that come or go at each of some states, all of them known."""
-    begins = np.flatnonzero(np.append(True, states[1:] != states[:-1]))
-    ends = np.append(begins[1:], len(states)) - 1
-    shown = [terms[version].hashes for version in states[begins].tolist()]
-    limit = _watched_below(sum(map(len, shown)))
-    if limit is not None:
-        shown = [ids[: ids.searchsorted(limit, side="right")] for ids in shown]
-    memory = min(MAX_MEMORY_STEPS, len(states) // MIN_MEMORIES)
-    moved = np.zeros(len(states) + 1, np.int64)
-    table, filled = empty_word_table(INITIAL_WORDS), 0
-    for ids, begin, end in zip(shown, begins.tolist(), ends.tolist(), strict=True):
-        table = _with_room(table, filled + len(ids))
-        filled += add_state(ids, begin, end, memory, table, moved)
-    last = table[1][(table[1] != EMPTY) & (table[1] < len(states) - memory)]
-    moved += np.bincount(last + 1, minlength=len(moved))
-    moved[0] = 0
-    return moved[:-1]
+def _changed_words(versions: IndexArray, terms: Sequence[TermCounts]) -> NumberArray:
+    """Count the words added or removed at each of some known states."""
+    starts = np.flatnonzero(np.append(True, versions[1:] != versions[:-1]))
+    ends = np.append(starts[1:], len(versions)) - 1
+    ids_by_stay = [terms[version].hashes for version in versions[starts].tolist()]
+    max_id = _max_sampled_id(sum(map(len, ids_by_stay)))
+    if max_id is not None:
+        ids_by_stay = [ids[: ids.searchsorted(max_id, side="right")] for ids in ids_by_stay]
+    memory = min(MAX_MEMORY_STEPS, len(versions) // MIN_MEMORIES)
+    changed = np.zeros(len(versions) + 1, np.int64)
+    table, used = empty_word_table(INITIAL_WORDS), 0
+    for ids, begin, end in zip(ids_by_stay, starts.tolist(), ends.tolist(), strict=True):
+        table = _with_room(table, used + len(ids))
+        used += add_state(ids, begin, end, memory, table, changed)
+    last_points = table[1][(table[1] != EMPTY) & (table[1] < len(versions) - memory)]
+    changed += np.bincount(last_points + 1, minlength=len(changed))
+    changed[0] = 0
+    return changed[:-1]
 
 
 def _with_room(table: WordTable, words: int) -> WordTable:
-    """Return the table, or a wider one if so many words fill it by more than half."""
+    """Return the table, or a larger one if so many words fill more than half of it."""
     if 2 * words <= len(table[0]):
         return table
-    wider = empty_word_table(2 * words)
-    insert_words(*table, wider)
-    return wider
+    larger = empty_word_table(2 * words)
+    insert_words(*table, larger)
+    return larger
 
 
-def _watched_below(words: int) -> np.uint64 | None:
-    """Return the id up to which words are watched: ids are hashes, so that any range is a sample.
+def _max_sampled_id(words: int) -> np.uint64 | None:
+    """Return the largest word id of the sample; None where all words are used.
 
-    None where all are watched.
+    Ids are hashes, so that any range of them is a random sample.
     """
     return np.uint64(MAX_WORDS * 2**64 // words) if words > MAX_WORDS else None

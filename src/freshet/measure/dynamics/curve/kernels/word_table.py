@@ -1,7 +1,7 @@
-"""The compiled loops of curves, over tables of words: which are shared, which come and go.
+"""Compiled loops over hash tables of words: shared words, added and removed words.
 
-A table is open in its addresses: words and, beside each, a number that is not ``EMPTY``; its
-length is a power of two, and it must have room.
+A table uses open addressing: word ids, and for each a number that is not ``EMPTY``. Its length is a
+power of two, and it must have room.
 """
 
 import numpy as np
@@ -26,18 +26,18 @@ def empty_word_table(words: int) -> WordTable:
 
 @njit(cache=True, nogil=True)
 def insert_words(words: HashArray, numbers: NumberArray, table: WordTable) -> None:
-    """Put words with their numbers into a table; those that have no number are left out."""
-    for at in range(len(words)):
-        if numbers[at] != EMPTY:
-            to = _place(words[at], table)
-            table[0][to], table[1][to] = words[at], numbers[at]
+    """Insert words with their numbers into a table; words without a number are left out."""
+    for row in range(len(words)):
+        if numbers[row] != EMPTY:
+            slot = _slot_of(words[row], table)
+            table[0][slot], table[1][slot] = words[row], numbers[row]
 
 
 @njit(cache=True, nogil=True)
 def count_word_groups(ids: HashArray, table: WordTable, counts: NumberArray) -> None:
-    """Count how many of the ids have each of the numbers."""
+    """Count how many of the ids have each number."""
     for term in ids:
-        number = table[1][_place(term, table)]
+        number = table[1][_slot_of(term, table)]
         if number != EMPTY:
             counts[number] += 1
 
@@ -51,32 +51,32 @@ def add_state(
     table: WordTable,
     moved: NumberArray,
 ) -> int:
-    """Take the words of a state that lasted from one moment to another; return how many are new.
+    """Add the words of a state between two times; return how many are new.
 
-    The table has for each word the last moment that showed it. A word that is new, or was away
-    for longer than ``memory``, is counted into ``moved`` at its coming, and at its going before.
+    The table has the last time of each word. A word that is new, or was absent for longer than
+    ``memory``, is counted in ``moved`` at its return, and at its removal before.
     """
-    words, last = table
-    new = 0
-    for term in ids:
-        at = _place(term, table)
-        if last[at] == EMPTY:
-            words[at] = term
+    words, last_moments = table
+    new_words = 0
+    for word in ids:
+        slot = _slot_of(word, table)
+        if last_moments[slot] == EMPTY:
+            words[slot] = word
             moved[first_moment] += 1
-            new += 1
-        elif first_moment - last[at] > memory:
+            new_words += 1
+        elif first_moment - last_moments[slot] > memory:
             moved[first_moment] += 1
-            moved[last[at] + 1] += 1
-        last[at] = last_moment
-    return new
+            moved[last_moments[slot] + 1] += 1
+        last_moments[slot] = last_moment
+    return new_words
 
 
 @njit(cache=True, nogil=True)
-def _place(term: np.uint64, table: WordTable) -> np.int64:
+def _slot_of(word: np.uint64, table: WordTable) -> np.int64:
     """Return where a word is in a table, or where it would be."""
     words, numbers = table
     mask = len(words) - 1
-    at = np.int64((term * _SPREAD) >> _HIGH) & mask
-    while numbers[at] != EMPTY and words[at] != term:
-        at = (at + 1) & mask
-    return at
+    slot = np.int64((word * _SPREAD) >> _HIGH) & mask
+    while numbers[slot] != EMPTY and words[slot] != word:
+        slot = (slot + 1) & mask
+    return slot
