@@ -43,13 +43,13 @@ def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--hide", "*"), 2, "hides every page whole"),
-        (("--hide", ""), 2, "hides every page whole"),
-        (("--hide", "/html/body"), 2, "hides every page whole"),
-        (("--hide", "/html[x]/p"), 2, "is not understood"),
+        (("--hide", "*"), 2, "hides the whole of every page"),
+        (("--hide", ""), 2, "hides the whole of every page"),
+        (("--hide", "/html/body"), 2, "hides the whole of every page"),
+        (("--hide", "/html[x]/p"), 2, "cannot be parsed"),
         (("--hide", "x" * 501), 2, "use at most 500"),
         (("--hide", "/html/body" + "/div" * 200), 2, "use at most 500"),
-        (("--hide", "/html/body/../p"), 2, "is not understood"),
+        (("--hide", "/html/body/../p"), 2, "cannot be parsed"),
         (("--show", "7"), 3, "has no rule '7'"),
         (("--show", "no such rule"), 3, "has no rule"),
     ],

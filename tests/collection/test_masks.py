@@ -106,5 +106,5 @@ def test_a_mask_is_read_as_it_was_written() -> None:
 
 
 def test_a_mask_with_a_bad_rule_says_what_to_do() -> None:
-    with pytest.raises(SettingsError, match="hides every page whole"):
+    with pytest.raises(SettingsError, match="hides the whole of every page"):
         parse_mask(1, {"rules": [{"what": "/html/body"}]})

@@ -141,7 +141,7 @@ def test_a_rule_that_is_not_there_cannot_be_taken_out(tmp_path: Path) -> None:
         page = collection.page(URL)
         with pytest.raises(NotFoundError, match="has no rule '3'"):
             remove_mask_rules(collection, page, ["3"])
-        with pytest.raises(SettingsError, match="hides every page whole"):
+        with pytest.raises(SettingsError, match="hides the whole of every page"):
             add_mask_rules(collection, page, ["*"])
         assert page_mask(collection, page).version == 0
 
