@@ -25,7 +25,7 @@ from benchmarks.view import plain_walk
 from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Outcome, RecordLocation, Snapshot, Visit

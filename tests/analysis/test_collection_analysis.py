@@ -8,7 +8,7 @@ from freshet.analysis import collection_analysis as analysing
 from freshet.analysis.collection_analysis import analyse_collection
 from freshet.analysis.page_measurement import PageBatchMeasurer, PageMeasurement
 from freshet.analysis.page_study import study_page
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.errors import NotFoundError, UsageError

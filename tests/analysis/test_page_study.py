@@ -6,7 +6,7 @@ import pytest
 
 from freshet.analysis.charts import ChartFiles, draw_page_charts
 from freshet.analysis.page_study import PageStudy, lifespan_heatmap, study_page
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.record.record_samples import CLOCK, URL, WORDS, arrive, html, make, record
@@ -138,4 +138,4 @@ def test_what_is_no_web_page_says_so_when_tinted(tmp_path: Path) -> None:
     with make(tmp_path / "c") as collection:
         record(collection, [arrive(0, html("one")), arrive(1, PDF)])
         page = collection.page(URL)
-        assert "no web page" in lifespan_heatmap(page, study_page(collection, page))
+        assert "not a web page" in lifespan_heatmap(page, study_page(collection, page))

@@ -9,7 +9,7 @@ from freshet.analysis import page_versions
 from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import PageVersions, read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, RecordLocation, Snapshot, Visit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.cli.compile_notice import NOTICE
 from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.types import Outcome

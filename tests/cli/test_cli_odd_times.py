@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from freshet.archive.importers.base import Observation, row_uid
+from freshet.archive.importers.base import row_uid
+from freshet.archive.observation import Observation
 from freshet.archive.warc.build import build_response
 from freshet.archive.warc.record import encode_record
 from freshet.core.types import Change, Outcome, Snapshot

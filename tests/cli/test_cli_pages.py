@@ -54,7 +54,9 @@ def test_pages_are_added_once(run: Run, empty: Path) -> None:
 def test_what_is_no_url_is_named_and_the_rest_is_added(run: Run, empty: Path) -> None:
     ran = run("add", "https://a.example/", "no url")
     assert ran.code == 4
-    assert ran.err == "no url: has no scheme; write it whole, such as https://example.org/news\n"
+    assert (
+        ran.err == "no url: has no scheme; write the full URL, such as https://example.org/news\n"
+    )
     assert len(run("list", "--json").json) == 1
 
 

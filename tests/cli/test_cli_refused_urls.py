@@ -33,7 +33,7 @@ OPML = """\
   <outline text="b" xmlUrl="feed:b.example"/>
 </body></opml>
 """
-WHOLE = "write it whole, such as https://example.org/news"
+WHOLE = "write the full URL, such as https://example.org/news"
 ONLY = "only http and https can be fetched"
 
 
@@ -112,7 +112,7 @@ def test_imports_into_the_live_list_take_only_urls(run: Run, empty: Path) -> Non
         ("javascript:1", f"has the scheme javascript; {ONLY}"),
         ("http://a..b/", "has a host name with two dots in a row"),
         ("http://.a.example/", "has a host name with a dot in front"),
-        ("http://127.0.0.1:0/", "has the port 0, which no server has"),
+        ("http://127.0.0.1:0/", "has the invalid port 0"),
         (f"http://{'a' * 70}.example/", "has a host name with a part of more than 63 characters"),
         (f"http://{'a.' * 130}example/", "has a host name of more than 253 characters"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.rows import HostState, NewPage
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import BadRow, Outcome, PageKey
 from tests.cli.cli_runs import Run

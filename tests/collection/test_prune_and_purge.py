@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.observation import HttpExchange, Observation
 from freshet.archive.warc.build import (
     RevisitOriginal,
     build_identical_revisit,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.imports import IMPORT_READERS
 from freshet.core.errors import FreshetError
 from freshet.core.types import BadRow
@@ -28,7 +28,7 @@ def sample(kind: str, folder: Path) -> Path:
     return path
 
 
-def arrivals(kind: str, path: Path) -> list[Observation]:
+def observations(kind: str, path: Path) -> list[Observation]:
     found = list(IMPORT_READERS[kind](path))
     assert not [item for item in found if isinstance(item, BadRow)]
     return found
@@ -36,7 +36,7 @@ def arrivals(kind: str, path: Path) -> list[Observation]:
 
 @every_importer
 def test_times_are_aware_and_in_utc(kind: str, tmp_path: Path) -> None:
-    found = arrivals(kind, sample(kind, tmp_path))
+    found = observations(kind, sample(kind, tmp_path))
     assert found
     assert {item.time.utcoffset() for item in found} == {timedelta(0)}
 
@@ -44,21 +44,21 @@ def test_times_are_aware_and_in_utc(kind: str, tmp_path: Path) -> None:
 @every_importer
 def test_the_same_input_gives_the_same_uids_of_sixteen_bytes(kind: str, tmp_path: Path) -> None:
     path = sample(kind, tmp_path)
-    first, again = ([item.uid for item in arrivals(kind, path)] for _ in range(2))
+    first, again = ([item.uid for item in observations(kind, path)] for _ in range(2))
     assert first == again
     assert len(set(first)) == len(first)
     assert {len(uid) for uid in first} == {16}
 
 
 @every_importer
-def test_a_source_that_is_given_is_that_of_every_arrival(kind: str, tmp_path: Path) -> None:
+def test_a_source_that_is_given_is_that_of_every_observation(kind: str, tmp_path: Path) -> None:
     path = sample(kind, tmp_path)
     reader = IMPORT_READERS[kind](path, source="mine")
     assert {item.source for item in reader} == {reader.source} == {"mine"}
 
 
 @every_importer
-def test_a_reader_knows_the_source_that_its_arrivals_have(kind: str, tmp_path: Path) -> None:
+def test_a_reader_knows_the_source_that_its_observations_have(kind: str, tmp_path: Path) -> None:
     reader = IMPORT_READERS[kind](sample(kind, tmp_path))
     assert {item.source for item in reader} == {reader.source}
 

@@ -14,7 +14,7 @@ import pytest
 from freshet.analysis.bursts import collection_burst_table
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import DailySpending, HistoryRow, HostState
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.bursts import BurstKind
 from freshet.core.clock import FixedClock

@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps, hash_names

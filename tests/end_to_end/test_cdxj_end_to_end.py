@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.exporters.surt import surt
-from freshet.archive.importers.base import HttpExchange
+from freshet.archive.observation import HttpExchange
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign

@@ -8,7 +8,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import pytest
 
-from freshet.archive.importers.base import HttpExchange
+from freshet.archive.observation import HttpExchange
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign

@@ -161,7 +161,7 @@ def test_records_of_other_than_pages_are_left_out_and_counted(
     write(tmp_path / "a.warc.gz", [lookup, response(2)])
     done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (1, 0)
-    assert done.notes == ["1 records of other than http(s) pages were left out"]
+    assert done.notes == ["1 records of pages other than http(s) were skipped"]
 
 
 def test_good_records_before_and_after_a_broken_one_are_kept(
@@ -191,7 +191,7 @@ def test_a_file_without_any_record_is_refused_with_one_line(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "a.warc.gz").write_bytes(b"not a web archive at all")
-    with pytest.raises(BadInputError, match="no record of it can be read"):
+    with pytest.raises(BadInputError, match="no record can be read"):
         collection.import_history("warc", tmp_path / "a.warc.gz")
     assert collection.catalog.counts().visits == 0
 
@@ -247,7 +247,7 @@ def test_an_answer_to_a_post_is_no_page(collection: Collection, tmp_path: Path, 
     done = collection.import_history("warc", tmp_path / "a.warc.gz")
     assert (done.visits, done.bad) == (1, 0)
     assert done.notes == [
-        "1 responses to other requests than GET (POST, HEAD and the like) were left out"
+        "1 responses to requests other than GET (such as POST and HEAD) were skipped"
     ]
     assert collection.page(URL).snapshot(1).body == PAGE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from freshet.archive.importers.base import HttpExchange, Observation, RedirectHop
+from freshet.archive.observation import HttpExchange, Observation, RedirectHop
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.types import Outcome, Snapshot

@@ -69,7 +69,7 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
     on(disk.write, monkeypatch)
     with make(tmp_path / "plain") as plain, make(tmp_path / "c") as collection:
         with collection.recording() as recorder:
-            with pytest.raises(NoSpaceError, match="free space"):
+            with pytest.raises(NoSpaceError, match="free disk space"):
                 recorder.record(ARRIVALS)
             disk.room = 1 << 30
             recorder.record(ARRIVALS)

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.observation import HttpExchange, Observation
 from freshet.archive.warc.build import RevisitOriginal, build_not_modified_revisit, build_response
 from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection

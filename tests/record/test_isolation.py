@@ -9,7 +9,7 @@ import pytest
 
 import freshet.record.parsed_visit
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.errors import NoSpaceError
 from freshet.core.types import Outcome, Snapshot

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.types import Change, Outcome
 from freshet.record import remeasurement as late_visits
 from freshet.record.remeasurement import unmeasured_pages

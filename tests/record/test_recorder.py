@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.archive.warc.read import read_record
 from freshet.collection.collection import Collection
 from freshet.core.types import Change, Outcome, Snapshot

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import HttpExchange
+from freshet.archive.observation import HttpExchange
 from freshet.archive.warc.build import build_response
 from freshet.archive.warc.digest import format_digest, sha1
 from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, encode_record

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.observation import HttpExchange, Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.record.record_samples import (

@@ -144,16 +144,16 @@ def test_the_legend_says_what_the_tints_mean_and_which_page_it_is():
 
 def test_a_page_of_which_nothing_is_known_says_so():
     document = render_heatmap(snapshot("<p>x</p>"), np.full(4, np.nan))
-    assert "Too little is known" in document
+    assert "There are too few visits" in document
     assert "<p>x</p>" in document
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (PDF, "no web page (application/pdf)"),
-        (Snapshot(URL, b'{"a": 1}'), "no web page (json content)"),
-        (Snapshot(URL, b""), "no web page"),
+        (PDF, "not a web page (application/pdf)"),
+        (Snapshot(URL, b'{"a": 1}'), "not a web page (json content)"),
+        (Snapshot(URL, b""), "not a web page"),
     ],
 )
 def test_what_is_no_page_gives_a_statement(given: Snapshot, words: str):
@@ -161,7 +161,7 @@ def test_what_is_no_page_gives_a_statement(given: Snapshot, words: str):
 
 
 def test_a_page_without_text_says_so():
-    assert "holds no text" in render_heatmap(snapshot("<html><img src=x>"), np.full(4, 0.5))
+    assert "has no text" in render_heatmap(snapshot("<html><img src=x>"), np.full(4, 0.5))
 
 
 def test_numbers_of_another_version_are_refused():

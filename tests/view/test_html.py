@@ -52,6 +52,8 @@ def test_the_compiled_passes_equal_a_plain_walk(html: str):
         "<svg><style>a&lt;/style>b</style></svg>c",
         "<svg><style><g>x</g></style></svg>c",
         "<svg><source>x</source></svg><source>y",
+        "<math><annotation-xml><area>x",
+        "<math><annotation-xml encoding=text/html><br>x<svg><br>y",
         "<svg><plaintext>&lt;x</svg>c",
         "<plaintext></plaintext><p>x",
         "<table><plaintext>x</plaintext>",

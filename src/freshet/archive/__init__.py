@@ -1,1 +1,1 @@
-"""What was seen, kept for good."""
+"""Storage of a collection: WARC files, catalog, importers and exporters."""

@@ -1,5 +1,6 @@
-"""Snapshots: the bytes that a visit of the catalog brought, read back from the archive."""
+"""Read the content of visits back from the archive."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from freshet.archive.catalog.catalog import Catalog
@@ -10,46 +11,45 @@ from freshet.core.types import RecordLocation, Snapshot, Visit
 
 
 class SnapshotReader:
-    """Reads snapshots of a collection; a revisit leads to the record that holds its bytes."""
+    """Reads the snapshots of a collection; a revisit leads to the record that holds its payload."""
 
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog = catalog
         self._folder = folder
 
     def read(self, visit: Visit, url: str) -> Snapshot | None:
-        """Return what a visit brought, content codings still on; None where no bytes are kept."""
-        record = self._with_payload(visit)
+        """Return the content of a visit with its content codings; None if no content is stored."""
+        record = self._record_with_payload(visit)
         if record is None:
             return None
-        found = parse_payload(record)
-        return Snapshot(visit.final_url or url, found.body, visit.status or 200, found.headers)
+        payload = parse_payload(record)
+        return Snapshot(visit.final_url or url, payload.body, visit.status or 200, payload.headers)
 
-    def _with_payload(self, visit: Visit) -> WarcRecord | None:
+    def _record_with_payload(self, visit: Visit) -> WarcRecord | None:
         if visit.location is None:
             return None
         record = self._read(visit.location)
         if record.type != "revisit":
             return record
-        near = self._original(visit, page=visit.page) or self._original(visit, page=None)
-        return near or self._any_original(visit)
+        records = map(self._read, self._payload_locations(visit))
+        return next((record for record in records if record.type != "revisit"), None)
 
-    def _original(self, visit: Visit, *, page: int | None) -> WarcRecord | None:
-        """Return the record with a revisit's payload; another revisit has none either."""
-        if visit.digest is None or visit.size is None:
-            return None
-        kept = self._catalog.first_visit_with_payload(visit.digest, visit.size, page_id=page)
-        if kept is None or kept.location is None or kept.id == visit.id:
-            return None
-        record = self._read(kept.location)
-        return None if record.type == "revisit" else record
+    def _payload_locations(self, visit: Visit) -> Iterator[RecordLocation]:
+        """Yield the records with a visit's payload: the page's first, the first of all, every one.
 
-    def _any_original(self, visit: Visit) -> WarcRecord | None:
-        """Return the first record with a revisit's payload, where the first visit is a revisit."""
+        The first ones can be revisits of an original that was imported later.
+        """
         if visit.digest is None or visit.size is None:
-            return None
-        sharing = self._catalog.visits_with_payload(visit.digest, visit.size)
-        kept = (self._read(other.location) for other in sharing if other.location)
-        return next((record for record in kept if record.type != "revisit"), None)
+            return
+        for page_id in (visit.page, None):
+            first = self._catalog.first_visit_with_payload(
+                visit.digest, visit.size, page_id=page_id
+            )
+            if first is not None and first.location is not None and first.id != visit.id:
+                yield first.location
+        for same_payload in self._catalog.visits_with_payload(visit.digest, visit.size):
+            if same_payload.location:
+                yield same_payload.location
 
     def _read(self, location: RecordLocation) -> WarcRecord:
         return read_record(self._folder / location.file, location.offset, location.length)

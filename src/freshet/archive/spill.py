@@ -1,4 +1,4 @@
-"""More rows than memory holds: put in order, or found by number, in a temporary file."""
+"""Sort and index more rows than fit into memory, in a temporary SQLite file."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from contextlib import closing
 
 
 class DiskIndex:
-    """A table on disk that finds a value by its number; it is gone when it is closed."""
+    """A temporary table on disk that maps numbers to values; closing it deletes it."""
 
     def __init__(self, rows: Iterable[tuple[int, str]]) -> None:
         self._table = sqlite3.connect("")
@@ -16,18 +16,18 @@ class DiskIndex:
         self._table.execute("CREATE INDEX row_id ON row (id)")
 
     def get(self, number: int) -> str | None:
-        """Return the value of a number, or None where the table has none."""
+        """Return the value of a number, or None if there is none."""
         query = "SELECT value FROM row WHERE id = ?"
-        found = self._table.execute(query, (number,)).fetchone()
-        return str(found[0]) if found else None
+        row = self._table.execute(query, (number,)).fetchone()
+        return str(row[0]) if row else None
 
     def close(self) -> None:
-        """Let go of the table."""
+        """Delete the table."""
         self._table.close()
 
 
 def sort_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield lines in the order of their bytes, sorted on disk however many there are.
+    """Yield lines sorted by their bytes; the sort happens on disk.
 
     >>> list(sort_lines([b"b", b"a"]))
     [b'a', b'b']

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.backtest.continuous import TimedCopies, ground_truth
 from freshet.collection.collection import Collection
 from freshet.collection.watch import watch_results

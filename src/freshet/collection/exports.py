@@ -8,7 +8,7 @@ from pathlib import Path
 
 from freshet.archive.exporters import cdxj, csv, parquet, wacz
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.archive.importers.warc import WarcCapture, group_captures
+from freshet.archive.warc.captures import WarcCapture, group_captures
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import archive_files, closed_name, read_records
 from freshet.archive.warc.record import uid_of_record_id

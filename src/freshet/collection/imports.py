@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from freshet.archive.importers import bing, csv, git, parquet, wacz, warc
-from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.archive.importers.base import HistoryReader
+from freshet.archive.observation import Observation
 from freshet.core.clock import visit_time_problem
 from freshet.core.errors import BadInputError, UsageError
 from freshet.core.progress import ProgressCallback, ignore_progress

@@ -6,7 +6,7 @@ from math import inf
 from uuid import uuid4
 
 from freshet.archive.catalog.rows import CacheValidators, HostState
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.settings import PageSettings
 from freshet.core.types import Outcome, Page, PageChoice
 

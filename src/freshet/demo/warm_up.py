@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import HostCaps

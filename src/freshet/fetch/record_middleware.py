@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.observation import HttpExchange, Observation
 from freshet.core.budget import utc_day
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import StorageError

@@ -9,7 +9,7 @@ from uuid import uuid4
 from scrapy import Request
 from scrapy.http import Response
 
-from freshet.archive.importers.base import HttpExchange, Observation, RedirectHop
+from freshet.archive.observation import HttpExchange, Observation, RedirectHop
 from freshet.core.types import Outcome
 from freshet.crawl.fetch_job import FetchJob
 from freshet.fetch.network.connections import REQUEST_HEAD_KEY, RESPONSE_HEAD_KEY

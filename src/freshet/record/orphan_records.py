@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.archive.importers.base import Observation
-from freshet.archive.importers.warc import WarcCapture, group_captures, observation_of_capture
+from freshet.archive.importers.warc import observation_of_capture
+from freshet.archive.observation import Observation
+from freshet.archive.warc.captures import WarcCapture, group_captures
 from freshet.archive.warc.read import read_records
 from freshet.archive.warc.record import uid_of_record_id
 from freshet.core.errors import NotFoundError

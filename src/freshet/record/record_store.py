@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.importers.base import HttpExchange, Observation
+from freshet.archive.observation import HttpExchange, Observation
 from freshet.archive.warc.build import (
     ArchiveOrigin,
     build_identical_revisit,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import LinkDelta, NewPage, ViewSummary, VisitEntry
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.archive.snapshots import SnapshotReader
 from freshet.archive.warc.digest import parse_sha1
 from freshet.core.clock import Clock

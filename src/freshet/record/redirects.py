@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.archive.warc.build import build_response
 from freshet.archive.warc.http_message import parse_payload
 from freshet.core.types import Snapshot

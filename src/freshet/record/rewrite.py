@@ -10,8 +10,8 @@ from collections.abc import Collection as Items
 from dataclasses import replace
 from pathlib import Path
 
-from freshet.archive.importers.warc import WarcCapture, group_captures
 from freshet.archive.warc.build import ArchiveOrigin
+from freshet.archive.warc.captures import WarcCapture, group_captures
 from freshet.archive.warc.located_record import ArchiveFault, LocatedRecord, RecordOrFault
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import read_record, read_records

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from freshet.archive.catalog.rows import VisitEntry
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.archive.warc.digest import sha1
 from freshet.core.types import Outcome, Snapshot, Visit
 from freshet.record.page_state import VisitContent

@@ -1,1 +1,1 @@
-"""One snapshot becomes a View."""
+"""Parse one snapshot into a View: URL, text, terms, links and DOM rows."""

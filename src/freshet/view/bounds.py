@@ -1,4 +1,4 @@
-"""Limits on what a view may cost, and where hostile markup is cut to stay within them."""
+"""Limits on the cost of a view, and the truncation of hostile markup to stay within them."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ HARMLESS_BYTES, HARMLESS_TAGS = 49_152, 1_200
 
 @dataclass(frozen=True, slots=True)
 class ViewLimits:
-    """What a view reads of a snapshot at most.
+    """Limits on what a view reads of a snapshot.
 
-    ``max_body_bytes`` bounds the body, ``max_nesting`` the sum of open elements over all tags, ``max_formatting`` that
-    of open formatting elements, ``max_attributes`` the attributes of a tag, ``max_links`` the links kept,
-    ``max_anchor_chars`` the length of an anchor text.
+    ``max_body_bytes`` limits the body, ``max_nesting`` the sum of open elements over all tags,
+    ``max_formatting`` the sum of open formatting elements, ``max_attributes`` the attributes of a
+    tag, ``max_links`` the number of links, ``max_anchor_chars`` the length of an anchor text.
     """
 
     max_body_bytes: int = 8 << 20
@@ -27,7 +27,7 @@ class ViewLimits:
 
 
 def cut_to_limits(markup: bytes, limits: ViewLimits) -> bytes:
-    """Return the markup up to where building its tree would exceed the limits.
+    """Return the markup up to the point at which building its tree would exceed the limits.
 
     >>> cut_to_limits(b"<p>short", ViewLimits())
     b'<p>short'

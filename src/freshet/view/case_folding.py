@@ -1,8 +1,8 @@
-"""NFKC and casefold as one table, character by character, where that is exact.
+"""NFKC and casefold as one table per character, where that is exact.
 
-Normalising a text equals normalising each of its characters unless some character may join or
-reorder with the one before it: combining marks, and the second halves of canonical pairs. Those are
-flagged JOINS, and a text that has one takes the long way through ``unicodedata``.
+Normalising a text equals normalising each of its characters unless a character may join or reorder
+with the one before it: combining marks, and the second halves of canonical pairs. Those have the
+flag JOINS, and a text with one of them is folded by ``unicodedata``.
 """
 
 import unicodedata
@@ -20,7 +20,7 @@ Codes = NDArray[np.uint32]
 
 EXPANDS, JOINS, LOW_BITS = 1 << 22, 1 << 23, (1 << 22) - 1
 
-# Every character outside of these folds to itself and joins nothing (a test holds it so).
+# Every other character folds to itself and joins nothing (a test checks this).
 FOLDABLE = (
     range(0x41, 0x3400),
     range(0xA000, 0xAC00),
@@ -28,15 +28,15 @@ FOLDABLE = (
     range(0x2F800, 0x2FA20),
 )
 
-# Hangul is composed by arithmetic, so its vowels and final consonants stand in no pair.
+# Hangul is composed by arithmetic, so its vowels and final consonants are in no pair.
 _HANGUL_SECONDS = frozenset(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))))
 
 
 @dataclass(frozen=True, slots=True)
 class FoldingTable:
-    """What each code point becomes: one code point, or a row of ``expansions``.
+    """The folding of each code point: one code point, or a row of ``expansions``.
 
-    An entry of ``table`` holds the code point, or the row with EXPANDS set; row r lies between
+    An entry of ``table`` holds the code point, or the row with the flag EXPANDS; row r lies between
     ``starts[r]`` and ``starts[r + 1]``.
     """
 
@@ -55,13 +55,13 @@ def fold_text(text: str) -> str:
 
 
 def code_points(text: str) -> Codes:
-    """Return the code points of a text, lone surrogates included."""
+    """Return the code points of a text, including lone surrogates."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 @lru_cache(maxsize=1)
 def folding_table() -> FoldingTable:
-    """Return the folding of every code point, made once when it is first needed."""
+    """Return the folding of every code point, computed once."""
     chars = list(map(chr, chain.from_iterable(FOLDABLE)))
     table = np.arange(ASSIGNED, dtype=np.uint32)
     rows: list[str] = []
@@ -74,7 +74,7 @@ def folding_table() -> FoldingTable:
 
 
 def _entry(target: str, rows: list[str]) -> int:
-    """Return the table's entry for a character that becomes ``target``."""
+    """Return the table entry of a character that becomes ``target``."""
     if len(target) == 1:
         return ord(target)
     rows.append(target)

@@ -1,4 +1,4 @@
-"""What part each Unicode character plays in a word."""
+"""The class of each Unicode character for splitting words."""
 
 import unicodedata
 from functools import lru_cache
@@ -10,7 +10,7 @@ from freshet.core.types import FlagArray
 OTHER, WORD, MARK, UNSPACED, APOSTROPHE = range(5)
 
 CODE_POINTS = 0x110000
-# Planes 4 to 13 are unassigned and the last two private; of plane 14 only selectors are marks.
+# Planes 4 to 13 are unassigned, planes 15 and 16 private; in plane 14 only selectors are marks.
 ASSIGNED = 0x40000
 SELECTORS = range(0xE0100, 0xE01F0)
 
@@ -30,11 +30,11 @@ UNSPACED_RANGES = (
     (0x1AFF0, 0x1B16F),  # Kana supplements
     (0x20000, 0x3FFFF),  # Han extensions
 )
-_CUT_CATEGORIES = frozenset({"Lo", "Lm", "Mn", "Mc", "Nd", "Nl"})
+_UNSPACED_CATEGORIES = frozenset({"Lo", "Lm", "Mn", "Mc", "Nd", "Nl"})
 
 
 def character_class(char: str) -> int:
-    """Say which part a character plays in a word, after folding.
+    """Return the class of a character after folding.
 
     >>> character_class("é") == WORD, character_class("京") == UNSPACED
     (True, True)
@@ -42,34 +42,36 @@ def character_class(char: str) -> int:
     if char == "'":
         return APOSTROPHE
     category = unicodedata.category(char)
-    if category in _CUT_CATEGORIES and _is_cut(ord(char)):
+    if category in _UNSPACED_CATEGORIES and _is_unspaced(ord(char)):
         return UNSPACED
     return _class_of_category(category)
 
 
 @lru_cache(maxsize=1)
 def class_table() -> FlagArray:
-    """Return the class of every code point, made once when it is first needed."""
+    """Return the class of every code point, computed once."""
     table = np.zeros(CODE_POINTS, dtype=np.uint8)
     categories = list(map(unicodedata.category, map(chr, range(ASSIGNED))))
     classes = {category: _class_of_category(category) for category in set(categories)}
     table[:ASSIGNED] = np.fromiter(map(classes.__getitem__, categories), np.uint8, ASSIGNED)
     for first, last in UNSPACED_RANGES:
-        can_cut = [category in _CUT_CATEGORIES for category in categories[first : last + 1]]
-        table[first : last + 1][can_cut] = UNSPACED
+        is_unspaced = [
+            category in _UNSPACED_CATEGORIES for category in categories[first : last + 1]
+        ]
+        table[first : last + 1][is_unspaced] = UNSPACED
     table[SELECTORS.start : SELECTORS.stop] = MARK
     table[ord("'")] = APOSTROPHE
     table.setflags(write=False)
     return table
 
 
-def _is_cut(code: int) -> bool:
-    """Say whether a code point lies in a script that is written without spaces."""
+def _is_unspaced(code: int) -> bool:
+    """Return whether a code point belongs to a script that is written without spaces."""
     return any(first <= code <= last for first, last in UNSPACED_RANGES)
 
 
 def _class_of_category(category: str) -> int:
-    """Return the class that a general category gives to characters of spaced scripts."""
+    """Return the class of a general category for scripts that are written with spaces."""
     if category[0] == "L" or category == "Nd":
         return WORD
     return MARK if category[0] == "M" else OTHER

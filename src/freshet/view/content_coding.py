@@ -1,7 +1,7 @@
-"""Undo HTTP content codings, never holding more than a limit.
+"""Decode HTTP content codings without exceeding a size limit.
 
-A stream that is cut short or damaged gives what could be decoded before that, as in a browser; only
-one that gives nothing at all is an error.
+A truncated or damaged stream gives the part that could be decoded, as in a browser. It is an error
+only if nothing can be decoded.
 """
 
 import io
@@ -15,20 +15,20 @@ from freshet.core.errors import BadInputError
 
 MAX_CODINGS = 5
 
-_STEP, _SMALL_STEP = 1 << 16, 64
-_GZIP, _ZLIB, _RAW = 31, 15, -15
-# RFC 9659 bounds the window of zstd as a content coding to 8 MB.
+_STEP_BYTES, _SMALL_STEP_BYTES = 1 << 16, 64
+_GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
+# RFC 9659 limits the window of the zstd content coding to 8 MB.
 _ZSTD_WINDOW = 1 << 23
 
-Steps = Callable[[bytes, int], Iterator[bytes]]
+Decoder = Callable[[bytes, int], Iterator[bytes]]
 
 
 class UndecodableContentError(BadInputError):
-    """A body is not in the content coding that it declares."""
+    """A body does not have its declared content coding."""
 
 
 class ContentTooLargeError(BadInputError):
-    """A body is larger than the limit once its content codings are undone."""
+    """A body is larger than the limit after decoding."""
 
 
 def decode_content(body: bytes, codings: str, limit: int) -> bytes:
@@ -37,54 +37,54 @@ def decode_content(body: bytes, codings: str, limit: int) -> bytes:
     >>> decode_content(zlib.compress(b"rain"), "deflate", limit=100)
     b'rain'
     """
-    names = [name for name in map(str.strip, codings.lower().split(",")) if name not in _NONE]
+    names = [name for name in map(str.strip, codings.lower().split(",")) if name not in _NO_CODING]
     if len(names) > MAX_CODINGS:
         raise UndecodableContentError(
-            f"Content-Encoding: {codings[:80]!r} stacks {len(names)} codings, more than"
+            f"Content-Encoding: {codings[:80]!r} has {len(names)} codings, more than"
             f" {MAX_CODINGS}; keep the body as it is"
         )
     for name in reversed(names):
-        body = _undo(body, name, limit)
+        body = _decode_one(body, name, limit)
     if len(body) > limit:
         raise _too_large(limit)
     return body
 
 
-def _undo(body: bytes, name: str, limit: int) -> bytes:
-    """Undo one coding; small steps are the second chance of a body damaged early."""
-    steps = _STEPS.get(name)
-    if steps is None:
+def _decode_one(body: bytes, name: str, limit: int) -> bytes:
+    """Undo one coding; retry with small steps if the stream is damaged near its start."""
+    decoder = _DECODERS.get(name)
+    if decoder is None:
         raise UndecodableContentError(
             f"Content-Encoding: {name[:40]!r} is unknown; keep the body as it is"
         )
-    decoded = b"" if not body else _collect(steps(body, _STEP), limit)
+    decoded = b"" if not body else _collect_until_error(decoder(body, _STEP_BYTES), limit)
     if body and not decoded:
-        decoded = _collect(steps(body, _SMALL_STEP), limit)
-    if body and not decoded and not _is_whole_but_empty(body, steps):
+        decoded = _collect_until_error(decoder(body, _SMALL_STEP_BYTES), limit)
+    if body and not decoded and not _is_empty_stream(body, decoder):
         raise UndecodableContentError(
             f"Content-Encoding: the {len(body)} bytes are not {name}; keep the body as it is"
         )
     return decoded
 
 
-def _collect(pieces: Iterator[bytes], limit: int) -> bytes:
-    """Join what can be decoded before the end or the first error."""
+def _collect_until_error(chunks: Iterator[bytes], limit: int) -> bytes:
+    """Join the decoded chunks up to the end or the first error."""
     decoded = bytearray()
     try:
-        for piece in pieces:
-            decoded += piece
+        for chunk in chunks:
+            decoded += chunk
             if len(decoded) > limit:
                 raise _too_large(limit)
-    except _BROKEN:
+    except _DECODE_ERRORS:
         pass
     return bytes(decoded)
 
 
-def _is_whole_but_empty(body: bytes, steps: Steps) -> bool:
-    """Say whether a body that decodes to nothing does so without an error."""
+def _is_empty_stream(body: bytes, decoder: Decoder) -> bool:
+    """Return whether a body decodes to nothing without an error."""
     try:
-        return not any(steps(body, _STEP))
-    except _BROKEN:
+        return not any(decoder(body, _STEP_BYTES))
+    except _DECODE_ERRORS:
         return False
 
 
@@ -95,56 +95,56 @@ def _too_large(limit: int) -> ContentTooLargeError:
 
 
 def _inflate(body: bytes, step: int, window: int) -> Iterator[bytes]:
-    """Yield the decoded pieces of a deflate stream, and of members that follow it."""
+    """Yield the decoded chunks of a deflate stream, and of further gzip members after it."""
     while body:
         stream = zlib.decompressobj(window)
         while not stream.eof and body:
             yield stream.decompress(body, step)
             body = stream.unconsumed_tail
-        _require(stream.eof)
-        body = stream.unused_data if window == _GZIP else b""
+        _require_end(stream.eof)
+        body = stream.unused_data if window == _GZIP_WINDOW else b""
 
 
 def _gzip(body: bytes, step: int) -> Iterator[bytes]:
-    return _inflate(body, step, _GZIP)
+    return _inflate(body, step, _GZIP_WINDOW)
 
 
 def _deflate(body: bytes, step: int) -> Iterator[bytes]:
-    """Decode zlib data, or the bare deflate data that some servers send under the same name."""
+    """Decode zlib data, or the raw deflate data that some servers send under the same name."""
     is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
-    return _inflate(body, step, _ZLIB if is_zlib else _RAW)
+    return _inflate(body, step, _ZLIB_WINDOW if is_zlib else _RAW_WINDOW)
 
 
 def _brotli(body: bytes, step: int) -> Iterator[bytes]:
     stream = brotli.Decompressor()
-    piece = stream.process(body, output_buffer_limit=step)
-    while piece:
-        yield piece
-        piece = b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=step)
-    _require(stream.is_finished())
+    chunk = stream.process(body, output_buffer_limit=step)
+    while chunk:
+        yield chunk
+        chunk = b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=step)
+    _require_end(stream.is_finished())
 
 
 def _zstd(body: bytes, step: int) -> Iterator[bytes]:
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    piece = b""
+    chunk = b""
     with decompressor.stream_reader(io.BytesIO(body), read_across_frames=True) as stream:
-        while following := stream.read(step):
-            yield (piece := following)
-    if not piece:
-        whole = decompressor.decompressobj()
-        whole.decompress(body)
-        _require(whole.eof)
+        while next_chunk := stream.read(step):
+            yield (chunk := next_chunk)
+    if not chunk:
+        frame = decompressor.decompressobj()
+        frame.decompress(body)
+        _require_end(frame.eof)
 
 
-def _require(whole: bool) -> None:
-    """Say by an error that a stream is cut short."""
-    if not whole:
+def _require_end(is_complete: bool) -> None:
+    """Raise an error if a stream is truncated."""
+    if not is_complete:
         raise EOFError
 
 
-_NONE = frozenset({"", "identity", "none"})
-_BROKEN = (EOFError, zlib.error, brotli.error, zstandard.ZstdError)
-_STEPS: dict[str, Steps] = {
+_NO_CODING = frozenset({"", "identity", "none"})
+_DECODE_ERRORS = (EOFError, zlib.error, brotli.error, zstandard.ZstdError)
+_DECODERS: dict[str, Decoder] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,

@@ -1,14 +1,14 @@
-"""Dates as feeds and sitemaps write them → aware UTC datetimes."""
+"""Parse the dates of feeds and sitemaps into aware UTC datetimes."""
 
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-_PARTIAL = re.compile(r"(\d{4})(?:-?(\d{2}))?")
+_PARTIAL_DATE = re.compile(r"(\d{4})(?:-?(\d{2}))?")
 
 
-def parse_date(written: str) -> datetime | None:
-    """Read an ISO 8601, W3C or RFC 822 date; a date without a zone is taken as UTC.
+def parse_date(date_text: str) -> datetime | None:
+    """Parse an ISO 8601, W3C or RFC 822 date; a date without a zone is in UTC.
 
     >>> parse_date("2005-01-01").isoformat()
     '2005-01-01T00:00:00+00:00'
@@ -17,23 +17,19 @@ def parse_date(written: str) -> datetime | None:
     >>> parse_date("yesterday") is None
     True
     """
-    text = written.strip()
-    for read in (datetime.fromisoformat, _partial, parsedate_to_datetime):
+    text = date_text.strip()
+    for parse in (datetime.fromisoformat, _parse_partial_date, parsedate_to_datetime):
         try:
-            return _in_utc(read(text))
+            time = parse(text)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
         except (ValueError, TypeError, OverflowError, IndexError):
             continue
     return None
 
 
-def _partial(text: str) -> datetime:
-    """Read a year, or a year and a month."""
-    match = _PARTIAL.fullmatch(text)
+def _parse_partial_date(text: str) -> datetime:
+    """Parse a year, or a year and a month."""
+    match = _PARTIAL_DATE.fullmatch(text)
     if match is None:
         raise ValueError(text)
     return datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=UTC)
-
-
-def _in_utc(time: datetime) -> datetime:
-    """Return a time in UTC, taking one without a zone to be so already."""
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -1,7 +1,8 @@
-"""A tree spelt out with every text escaped, for markup that its serialiser leaves unclear.
+"""Serialise a tree with all text escaped, for markup that lexbor's serialiser leaves ambiguous.
 
-lexbor writes the text of script, style and the like as it stands. In foreign elements (svg, math),
-and in scripts that hold scripts in comments, the end of such text cannot be told from the markup.
+lexbor writes the text of script, style and similar elements unescaped. In foreign elements (svg,
+math), and in scripts with nested scripts in comments, the end of such text is ambiguous. Void
+elements get an end tag here, because a foreign element of such a name can have content.
 """
 
 from collections.abc import Iterator
@@ -9,46 +10,45 @@ from html import escape
 
 from resiliparse.parse.html import DOMNode, HTMLTree, NodeType
 
-from freshet.view.tags import BASE, FOREIGN, INTEGRATION_POINT, LINK, VOID, tag_meanings
+from freshet.view.tags import BASE, LINK, tag_meanings
 
 _MEANINGS = tag_meanings()
 _ROOT_ATTRIBUTES, _LINK_ATTRIBUTES = ("lang",), ("href", "rel")
 
 
 def serialise_escaped(tree: HTMLTree) -> bytes:
-    """Return the markup of a tree with every text escaped and the attributes that a view reads."""
-    return "".join(_pieces(tree)).encode("utf-8", "replace")
+    """Return the markup of a tree, all text escaped, with the attributes that a view needs."""
+    return "".join(_markup_parts(tree)).encode("utf-8", "replace")
 
 
-def _pieces(tree: HTMLTree) -> Iterator[str]:
+def _markup_parts(tree: HTMLTree) -> Iterator[str]:
     """Yield tags and texts in document order, without recursion."""
     node: DOMNode | None = tree.document.first_child
-    above: list[tuple[DOMNode, bool]] = []
-    while node is not None or above:
+    open_elements: list[DOMNode] = []
+    while node is not None or open_elements:
         if node is None:
-            node, _ = above.pop()
+            node = open_elements.pop()
             yield f"</{node.tag}>"
         elif node.type == NodeType.TEXT:
             yield escape(node.value, quote=False)
         elif node.type == NodeType.ELEMENT:
             yield _start_tag(node)
-            meaning = _MEANINGS.get(node.tag, 0)
-            foreign = bool(above and above[-1][1]) or bool(meaning & FOREIGN)
-            if foreign or not meaning & VOID:
-                above.append((node, foreign and not meaning & INTEGRATION_POINT))
-                node = node.first_child
-                continue
+            open_elements.append(node)
+            node = node.first_child
+            continue
         node = node.next
 
 
 def _start_tag(node: DOMNode) -> str:
-    values = [(name, node.getattr(name)) for name in _attributes(node.tag)]
-    written = "".join(f' {name}="{escape(value)}"' for name, value in values if value is not None)
-    return f"<{node.tag}{written}>"
+    values = [(name, node.getattr(name)) for name in _attribute_names(node.tag)]
+    attributes = "".join(
+        f' {name}="{escape(value)}"' for name, value in values if value is not None
+    )
+    return f"<{node.tag}{attributes}>"
 
 
-def _attributes(tag: str) -> tuple[str, ...]:
-    """Return the attributes of an element that a view reads."""
+def _attribute_names(tag: str) -> tuple[str, ...]:
+    """Return the attributes of an element that a view needs."""
     if tag == "html":
         return _ROOT_ATTRIBUTES
     return _LINK_ATTRIBUTES if _MEANINGS.get(tag, 0) & (LINK | BASE) else ()

@@ -1,9 +1,9 @@
-"""A stored page with its blocks tinted by how long their content stays (Adar et al. 2009, Fig. 7).
+"""Render a stored page with its blocks coloured by the lifespan of their content.
 
-The page is read as for its view, so that tints fall on the rows of its DOM, and written anew from a
-short list of harmless elements and attributes: no script, style, frame, picture or handler of the
-page is in it, and a policy in its head forbids loading anything. Without the page's own styles its
-text stays readable on light and on dark.
+This follows Adar et al. 2009, Fig. 7. The page is parsed as for its view, so that colours match the
+rows of its DOM, and written anew from an allow-list of elements and attributes. It contains no
+script, style, frame, image or event handler of the page, and a policy in its head forbids loading
+anything. Without the page's own styles the text is readable on light and dark backgrounds.
 """
 
 import re
@@ -38,20 +38,20 @@ from freshet.view.url import LinkResolver
 
 MAX_OPACITY = 0.6
 _COLOUR = "214,40,40"
-_DEFAULT = ViewLimits()
+_DEFAULT_LIMITS = ViewLimits()
 _MEANINGS = tag_meanings()
-_KEPT_NAMES = (
+_ALLOWED_NAMES = (
     "a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd "
     "del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i ins kbd "
     "li main mark menu nav ol p pre q rp rt ruby s samp section small span strong sub summary sup "
     "table tbody td tfoot th thead time tr u ul var wbr"
 )
-_KEPT = frozenset(_KEPT_NAMES.split())
-_INSTEAD = {"body": "main", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
-_NOTHING, _FRAME = "", frozenset({"html", "head", "frameset"})
+_ALLOWED = frozenset(_ALLOWED_NAMES.split())
+_REPLACEMENTS = {"body": "main", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
+_OMITTED = frozenset({"html", "head", "frameset"})
 _TAG = re.compile(r"<[^>]*>")
 _ATTRIBUTE = re.compile(rb' ([^ >][^ >=]*)(?:="([^"]*)")?', re.DOTALL)
-_PLAIN_ATTRIBUTES = {
+_SAFE_ATTRIBUTES = {
     "lang": re.compile(r"[A-Za-z0-9-]{1,35}"),
     "dir": re.compile(r"(?i:ltr|rtl|auto)"),
     "colspan": re.compile(r"[0-9]{1,4}"),
@@ -91,7 +91,7 @@ pre {{ white-space: pre-wrap; }}
 
 @dataclass(frozen=True, slots=True)
 class _HeatmapSource:
-    """What a page is written from."""
+    """The inputs for writing a page."""
 
     markup: TokenisedMarkup
     base: LinkResolver
@@ -105,30 +105,33 @@ def render_heatmap(
     titles: Sequence[str] = (),
     *,
     caption: str = "",
-    limits: ViewLimits = _DEFAULT,
+    limits: ViewLimits = _DEFAULT_LIMITS,
 ) -> str:
-    """Return a page as one harmless HTML document, its elements tinted by a number per DOM row.
+    """Return a page as one safe HTML document, its elements coloured by a number per DOM row.
 
-    A shade of 0 is changing all the time, 1 is staying; rows with NaN are left plain. ``titles``
-    are what a pointer on a row tells. What is no HTML gives a document that says so.
+    A shade of 0 means that the content changes all the time, 1 that it stays; rows with NaN have no
+    colour. ``titles`` are the tooltips of the rows. Content that is not HTML gives a document that
+    says so.
     """
     kind = kind_of(snapshot.body, snapshot.media_type)
     if kind != ContentKind.HTML:
-        return _statement(snapshot, f"This version is no web page ({_called(snapshot, kind)}).")
-    text, _, whole = decode_document(snapshot, kind, limits)
+        content = snapshot.media_type or f"{kind} content"
+        return _message_document(snapshot, f"This version is not a web page ({content}).")
+    text, _, is_complete = decode_document(snapshot, kind, limits)
     markup = tokenise_tree(HTMLTree.parse(text))
     elements, _ = number_elements(markup.tokens)
-    _require_rows(elements, shades, titles)
+    _require_row_counts(elements, shades, titles)
     base = LinkResolver(snapshot.url, base_href(markup))
-    page = "".join(_written(_HeatmapSource(markup, base, shades.tolist(), titles)))
+    page = "".join(_page_parts(_HeatmapSource(markup, base, shades.tolist(), titles)))
     if not _TAG.sub("", page).strip():
-        return _statement(snapshot, "This version of the page holds no text.")
-    notes = [caption, "" if whole else "The page is cut short, for it is too large."]
-    return _document(snapshot, _legend(shades) + _told(notes), page)
+        return _message_document(snapshot, "This version of the page has no text.")
+    notes = [caption, "" if is_complete else "The page is too large and is cut short."]
+    note_lines = "".join(f"<br>{escape(note)}" for note in notes if note)
+    return _document(snapshot, _legend(shades) + note_lines, page)
 
 
 def lifespan_titles(lifespans: FloatArray) -> list[str]:
-    """Return what to tell of rows whose content stays so long (seconds); nothing where it is NaN.
+    """Return a tooltip for each lifespan in seconds; empty for NaN.
 
     >>> lifespan_titles(np.array([1036800.0, 0.0, np.nan]))
     ['stays 12 days', 'changes at every look', '']
@@ -142,21 +145,17 @@ def _title(seconds: float) -> str:
     return f"stays {duration_text(seconds / 86_400)}" if seconds > 0 else "changes at every look"
 
 
-def _require_rows(elements: int, shades: FloatArray, titles: Sequence[str]) -> None:
-    for name, given in (("shades", len(shades)), ("titles", len(titles) or elements)):
-        if given != elements:
+def _require_row_counts(elements: int, shades: FloatArray, titles: Sequence[str]) -> None:
+    for name, count in (("shades", len(shades)), ("titles", len(titles) or elements)):
+        if count != elements:
             raise ValueError(
-                f"{given} {name} for {elements} elements; take those of this version's DOM rows"
+                f"{count} {name} for {elements} elements; take those of this version's DOM rows"
             )
 
 
-def _called(snapshot: Snapshot, kind: ContentKind) -> str:
-    return snapshot.media_type or f"{kind} content"
-
-
-def _statement(snapshot: Snapshot, words: str) -> str:
+def _message_document(snapshot: Snapshot, message: str) -> str:
     """Return a document that says why there is no page to show."""
-    return _document(snapshot, "", f"<p>{escape(words)} There are no blocks to tint.</p>")
+    return _document(snapshot, "", f"<p>{escape(message)} There are no blocks to colour.</p>")
 
 
 def _document(snapshot: Snapshot, legend: str, page: str) -> str:
@@ -168,95 +167,86 @@ def _document(snapshot: Snapshot, legend: str, page: str) -> str:
 
 def _legend(shades: FloatArray) -> str:
     if not np.isfinite(shades).any():
-        return "<br>Too little is known of this page to tint it."
+        return "<br>There are too few visits to colour this page."
     return (
         '<br>changes all the time<span class="freshet-scale"></span>stays'
         " <small>(without the page's styles, scripts and pictures)</small>"
     )
 
 
-def _told(notes: Sequence[str]) -> str:
-    return "".join(f"<br>{escape(note)}" for note in notes if note)
-
-
-def _written(sheet: _HeatmapSource) -> Iterator[str]:
-    """Yield the texts and tags of a page; of drawings and formulas only the text."""
-    source, bare = sheet.markup.source, -1
-    columns = sheet.markup.tokens[:, (KIND, START, END, OWNER, END_TAG, ROW)].tolist()
-    for at, (kind, start, end, owner, last, row) in enumerate(columns):
+def _page_parts(page: _HeatmapSource) -> Iterator[str]:
+    """Yield the texts and tags of a page; only the text of svg and math elements."""
+    source, foreign_end = page.markup.source, -1
+    columns = page.markup.tokens[:, (KIND, START, END, OWNER, END_TAG, ROW)].tolist()
+    for token, (kind, start, end, owner, end_tag, row) in enumerate(columns):
         if kind <= RAW_TEXT:
             yield "" if owner == HIDDEN else _text(source[start:end], kind == RAW_TEXT)
             continue
-        if at < bare or row < 0:
+        if token < foreign_end or row < 0:
             continue
         name = source[start:end].decode("utf-8", "replace").lower()
         if kind == CLOSE:
-            yield _end_tag(name)
+            output_name = "" if _MEANINGS.get(name, 0) & VOID else _output_name(name)
+            yield f"</{output_name}>" if output_name else ""
         else:
-            bare = last if _MEANINGS.get(name, 0) & FOREIGN else bare
-            yield _start_tag(sheet, name, end, row)
+            foreign_end = end_tag if _MEANINGS.get(name, 0) & FOREIGN else foreign_end
+            yield _start_tag(page, name, end, row)
 
 
-def _text(written: bytes, raw: bool) -> str:
-    """Return text as it stands between tags; what was escaped once is escaped once."""
-    text = written.decode("utf-8", "replace").replace("\0", "")
-    return escape(text if raw else unescape(text), quote=False)
+def _text(source: bytes, is_raw: bool) -> str:
+    """Return text in its escaped form; escaped source is unescaped first."""
+    text = source.decode("utf-8", "replace").replace("\0", "")
+    return escape(text if is_raw else unescape(text), quote=False)
 
 
-def _name(name: str) -> str:
-    """Return the element to write for one of the page; nothing where it is left out."""
-    if name in _KEPT:
+def _output_name(name: str) -> str:
+    """Return the output element for an element of the page; empty if it is omitted."""
+    if name in _ALLOWED:
         return name
-    left_out = name in _FRAME or _MEANINGS.get(name, 0) & (SILENT | VOID)
-    return _NOTHING if left_out else _INSTEAD.get(name, "span")
+    is_omitted = name in _OMITTED or _MEANINGS.get(name, 0) & (SILENT | VOID)
+    return "" if is_omitted else _REPLACEMENTS.get(name, "span")
 
 
-def _end_tag(name: str) -> str:
-    return f"</{_name(name)}>" if _name(name) else ""
-
-
-def _start_tag(sheet: _HeatmapSource, name: str, end: int, row: int) -> str:
-    """Return the start tag of an element, with its tint and the harmless of its attributes."""
-    given = dict(_attributes(sheet.markup.source, end))
+def _start_tag(page: _HeatmapSource, name: str, end: int, row: int) -> str:
+    """Return the start tag of an element with its colour and its safe attributes."""
+    attributes = dict(_attributes(page.markup.source, end))
     if name == "img":
-        alt = escape(given.get("alt", "").strip())
+        alt = escape(attributes.get("alt", "").strip())
         return f'<span class="freshet-picture">{alt}</span>' if alt else ""
-    if not _name(name):
+    output_name = _output_name(name)
+    if not output_name:
         return ""
-    kept = _harmless(given) | _reference(sheet, name, given) | _tinted(sheet, row)
+    output = _safe_attributes(attributes)
+    if name == "a" and "href" in attributes and (link := page.base.resolve(attributes["href"])):
+        output |= {"href": link[0], "rel": "noopener noreferrer nofollow"}
+    output |= _tint_attributes(page, row)
     if name == "details":
-        kept["open"] = ""
-    if name not in _KEPT and _MEANINGS.get(name, 0) & BLOCK:
-        kept["class"] = "freshet-block"
-    written = "".join(f' {key}="{escape(value)}"' for key, value in kept.items())
-    return f"<{_name(name)}{written}>"
+        output["open"] = ""
+    if name not in _ALLOWED and _MEANINGS.get(name, 0) & BLOCK:
+        output["class"] = "freshet-block"
+    written = "".join(f' {key}="{escape(value)}"' for key, value in output.items())
+    return f"<{output_name}{written}>"
 
 
 def _attributes(source: bytes, position: int) -> Iterator[tuple[str, str]]:
     """Yield the attributes of a start tag whose name ends at a position."""
-    while found := _ATTRIBUTE.match(source, position):
-        name, value = (part.decode("utf-8", "replace") for part in (found[1], found[2] or b""))
+    while match := _ATTRIBUTE.match(source, position):
+        name, value = (group.decode("utf-8", "replace") for group in (match[1], match[2] or b""))
         yield name, unescape(value)
-        position = found.end()
+        position = match.end()
 
 
-def _harmless(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the attributes that can do no harm, where their values are of the right kind."""
-    fitting = ((name, given.get(name, "")) for name in _PLAIN_ATTRIBUTES)
-    return {name: value for name, value in fitting if _PLAIN_ATTRIBUTES[name].fullmatch(value)}
+def _safe_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Return the safe attributes that have a valid value."""
+    candidates = ((name, attributes.get(name, "")) for name in _SAFE_ATTRIBUTES)
+    return {name: value for name, value in candidates if _SAFE_ATTRIBUTES[name].fullmatch(value)}
 
 
-def _reference(sheet: _HeatmapSource, name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Return where a link leads, if that is a web page."""
-    resolved = sheet.base.resolve(given["href"]) if name == "a" and "href" in given else None
-    return {"href": resolved[0], "rel": "noopener noreferrer nofollow"} if resolved else {}
-
-
-def _tinted(sheet: _HeatmapSource, row: int) -> dict[str, str]:
-    """Return the tint of a row, the stronger the sooner its content is gone, and its title."""
-    shade = sheet.shades[row]
-    title = {"title": sheet.titles[row]} if sheet.titles and sheet.titles[row] else {}
+def _tint_attributes(page: _HeatmapSource, row: int) -> dict[str, str]:
+    """Return the colour of a row, stronger for a shorter lifespan, and its tooltip."""
+    shade = page.shades[row]
+    title = {"title": page.titles[row]} if page.titles and page.titles[row] else {}
     if not isfinite(shade):
         return title
-    strength = MAX_OPACITY * (1 - min(max(shade, 0.0), 1.0))
-    return {"style": f"background:rgba({_COLOUR},{strength:.3f})"} | title
+    opacity = MAX_OPACITY * (1 - min(max(shade, 0.0), 1.0))
+    return {"style": f"background:rgba({_COLOUR},{opacity:.3f})"} | title

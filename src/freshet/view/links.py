@@ -1,4 +1,4 @@
-"""The references of a document to the distinct pages that it links to."""
+"""Resolve the references of a document to the distinct pages that it links to."""
 
 from collections.abc import Iterable
 
@@ -9,26 +9,21 @@ from freshet.view.formats.document import Href
 from freshet.view.url import LinkResolver
 
 
-def resolve_links(hrefs: Iterable[Href], base: LinkResolver) -> LinkTable:
-    """Return the distinct web pages that references lead to, the page itself left out.
+def resolve_links(hrefs: Iterable[Href], resolver: LinkResolver) -> LinkTable:
+    """Return the distinct web pages that references lead to, without the page itself.
 
-    >>> resolve_links([("/a#top", "A", ""), ("/a", "again", ""), ("", "self", "")], LinkResolver("http://x.org/")).urls
+    >>> hrefs = [("/a#top", "A", ""), ("/a", "again", ""), ("", "self", "")]
+    >>> resolve_links(hrefs, LinkResolver("http://x.org/")).urls
     ('http://x.org/a',)
     """
-    found: dict[str, tuple[str, str, int]] = {}
+    links_by_url: dict[str, tuple[str, str, int]] = {}
     for href, anchor, rel in hrefs:
-        resolved = base.resolve(href)
-        if resolved is not None and resolved[0] not in found:
-            found[resolved[0]] = (anchor, rel, resolved[1])
-    found.pop(base.page_url, None)
-    return _columns(found)
-
-
-def _columns(found: dict[str, tuple[str, str, int]]) -> LinkTable:
-    if not found:
+        resolved = resolver.resolve(href)
+        if resolved is not None and resolved[0] not in links_by_url:
+            nofollow = NOFOLLOW if rel and "nofollow" in rel.split() else 0
+            links_by_url[resolved[0]] = (anchor, rel, resolved[1] | nofollow)
+    links_by_url.pop(resolver.page_url, None)
+    if not links_by_url:
         return LinkTable((), (), (), np.zeros(0, np.uint8))
-    anchors, rels, facts = zip(*found.values(), strict=True)
-    follow = [NOFOLLOW if rel and "nofollow" in rel.split() else 0 for rel in rels]
-    return LinkTable(
-        tuple(found), anchors, rels, np.array(facts, np.uint8) | np.array(follow, np.uint8)
-    )
+    anchors, rels, flags = zip(*links_by_url.values(), strict=True)
+    return LinkTable(tuple(links_by_url), anchors, rels, np.array(flags, np.uint8))

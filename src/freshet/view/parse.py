@@ -1,4 +1,4 @@
-"""A snapshot becomes a View: the one way into this stage."""
+"""Parse a snapshot into a View: the entry point of this stage."""
 
 from dataclasses import replace
 
@@ -15,48 +15,54 @@ from freshet.view.links import resolve_links
 from freshet.view.sniff import kind_of
 from freshet.view.url import LinkResolver
 
-_DEFAULT = ViewLimits()
+_DEFAULT_LIMITS = ViewLimits()
 
 
-def parse_snapshot(snapshot: Snapshot, *, dom: bool = False, limits: ViewLimits = _DEFAULT) -> View:
-    """Return the view of a snapshot, whatever its bytes are; it never fails.
+def parse_snapshot(
+    snapshot: Snapshot, *, dom: bool = False, limits: ViewLimits = _DEFAULT_LIMITS
+) -> View:
+    """Return the view of a snapshot; this never fails, whatever its bytes are.
 
     >>> parse_snapshot(Snapshot("http://x.org/", b"<title>Rain</title><p>It rains")).text
     'It rains'
     """
     kind = kind_of(snapshot.body, snapshot.media_type)
-    text, label, whole = decode_document(snapshot, kind, limits)
+    text, charset_name, is_complete = decode_document(snapshot, kind, limits)
     if kind == ContentKind.HTML:
         parsed = parse_html(text, dom=dom, limits=limits)
     else:
-        reading = _read(text, kind, snapshot.url, limits)
-        reading = replace(reading, hrefs=reading.hrefs[: limits.max_links])
-        whole = whole and not reading.is_truncated
-        parsed = ParsedDocument(reading, _text_hash(reading.text))
-    return _view(snapshot, kind, label, parsed, not whole)
+        content = _read_other_format(text, kind, snapshot.url, limits)
+        content = replace(content, hrefs=content.hrefs[: limits.max_links])
+        is_complete = is_complete and not content.is_truncated
+        text_line = " ".join(content.text.split())
+        text_hash = xxh3_64_intdigest(text_line.encode("utf-8", "replace"))
+        parsed = ParsedDocument(content, text_hash)
+    return _build_view(snapshot, kind, charset_name, parsed, not is_complete)
 
 
 def decode_document(
     snapshot: Snapshot, kind: ContentKind, limits: ViewLimits
 ) -> tuple[str, str, bool]:
-    """Return the text that is read, its charset, and whether that is all of the body."""
+    """Return the decoded text, its charset, and whether it is the complete body."""
     body = snapshot.body[: limits.max_body_bytes]
-    whole = len(body) == len(snapshot.body)
+    is_complete = len(body) == len(snapshot.body)
     if kind == ContentKind.BINARY:
         return "", "", True
-    text, label = charset.decode_text(body, snapshot.header("content-type"))
+    text, charset_name = charset.decode_text(body, snapshot.header("content-type"))
     if kind != ContentKind.HTML:
-        return text, label, whole
-    ascii_tags = not label.startswith("utf-16")
-    source = body if ascii_tags else text.encode()
-    safe = cut_to_limits(source, limits)
-    if len(safe) < len(source):
-        text = safe.decode(label if ascii_tags else "utf-8", "replace")
-    return text, label, whole and len(safe) == len(source)
+        return text, charset_name, is_complete
+    is_ascii_based = not charset_name.startswith("utf-16")
+    source = body if is_ascii_based else text.encode()
+    bounded = cut_to_limits(source, limits)
+    if len(bounded) < len(source):
+        text = bounded.decode(charset_name if is_ascii_based else "utf-8", "replace")
+    return text, charset_name, is_complete and len(bounded) == len(source)
 
 
-def _read(text: str, kind: ContentKind, url: str, limits: ViewLimits) -> DocumentContent:
-    """Return the reading of a document that is not HTML."""
+def _read_other_format(
+    text: str, kind: ContentKind, url: str, limits: ViewLimits
+) -> DocumentContent:
+    """Return the content of a document that is not HTML."""
     if kind == ContentKind.BINARY:
         return DocumentContent("", "")
     if kind == ContentKind.FEED:
@@ -66,24 +72,24 @@ def _read(text: str, kind: ContentKind, url: str, limits: ViewLimits) -> Documen
     return plain_text.read(text, kind, max_links=limits.max_links)
 
 
-def _view(
-    snapshot: Snapshot, kind: ContentKind, label: str, parsed: ParsedDocument, truncated: bool
+def _build_view(
+    snapshot: Snapshot,
+    kind: ContentKind,
+    charset_name: str,
+    parsed: ParsedDocument,
+    is_truncated: bool,
 ) -> View:
-    """Return the view of what was read: links resolved, words counted, hashes taken."""
-    reading = parsed.content
-    terms = words.count_words(reading.text)
-    links = resolve_links(reading.hrefs, LinkResolver(snapshot.url, parsed.base))
-    language = detect_language(reading.language, reading.text)
-    facts = ViewStatistics(
-        len(snapshot.body), len(reading.text), terms.total, len(terms), links.internal_count,
-        links.external_count, parsed.elements, parsed.depth, truncated,
+    """Build the view: resolve links, count words and compute hashes."""
+    content = parsed.content
+    terms = words.count_words(content.text)
+    links = resolve_links(content.hrefs, LinkResolver(snapshot.url, parsed.base))
+    language = detect_language(content.language, content.text)
+    statistics = ViewStatistics(
+        len(snapshot.body), len(content.text), terms.total, len(terms), links.internal_count,
+        links.external_count, parsed.elements, parsed.depth, is_truncated,
     )  # fmt: skip
     return View(
-        snapshot.url, kind, label, reading.title, language, reading.text, terms, links,
-        facts, xxh3_64_intdigest(snapshot.body), parsed.text_hash,
+        snapshot.url, kind, charset_name, content.title, language, content.text, terms, links,
+        statistics, xxh3_64_intdigest(snapshot.body), parsed.text_hash,
         parsed.structure_hash, parsed.dom,
     )  # fmt: skip
-
-
-def _text_hash(text: str) -> int:
-    return xxh3_64_intdigest(" ".join(text.split()).encode("utf-8", "replace"))

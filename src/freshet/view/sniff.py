@@ -1,4 +1,4 @@
-"""What a snapshot is: by its declared media type, then by its first bytes."""
+"""The kind of a snapshot, by its declared media type and its first bytes."""
 
 import re
 
@@ -6,7 +6,7 @@ from freshet.core.types import ContentKind
 from freshet.view.formats import feeds, sitemap
 
 _HEAD_BYTES = 2_048
-_TYPES = {
+_KIND_BY_TYPE = {
     "text/html": ContentKind.HTML,
     "application/xhtml+xml": ContentKind.HTML,
     "text/markdown": ContentKind.MARKDOWN,
@@ -22,8 +22,8 @@ _HTML_START = re.compile(
     rb"|link|!--)[\s>/-]?",
     re.IGNORECASE,
 )
-_DOCUMENT = re.compile(rb"\s*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
-_MAGIC = (
+_HTML_DOCUMENT = re.compile(rb"\s*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
+_BINARY_SIGNATURES = (
     b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
     b"OggS", b"ID3", b"\x00\x00\x01\x00", b"wOFF", b"wOF2", b"BM", b"Rar!", b"7z\xbc\xaf",
 )  # fmt: skip
@@ -31,35 +31,44 @@ _TEXT_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def kind_of(body: bytes, media_type: str = "") -> ContentKind:
-    """Return what a body is.
+    """Return the kind of a body.
 
-    A document that calls itself HTML but is a feed, a sitemap or an image is what it is.
+    A body that is declared as HTML but is a feed, a sitemap or an image gets its real kind.
 
     >>> kind_of(b"<!doctype html>"), kind_of(b"%PDF-1.7", "text/html")
     (<ContentKind.HTML: 'html'>, <ContentKind.BINARY: 'binary'>)
     """
     head = body[:_HEAD_BYTES]
-    if _DOCUMENT.match(head):
+    if _HTML_DOCUMENT.match(head):
         return ContentKind.HTML
     if _is_binary(head, media_type):
         return ContentKind.BINARY
-    return _as_xml(head) or _TYPES.get(media_type) or _as_suffixed(media_type) or _guessed(head)
+    return _kind_of_xml(head) or _kind_of_media_type(media_type) or _guess_kind(head)
+
+
+def _kind_of_media_type(media_type: str) -> ContentKind | None:
+    if media_type.endswith("+json"):
+        return ContentKind.JSON
+    is_xml = media_type.endswith(("/xml", "+xml"))
+    return _KIND_BY_TYPE.get(media_type) or (ContentKind.HTML if is_xml else None)
 
 
 def _is_binary(head: bytes, media_type: str) -> bool:
     if head.startswith(_TEXT_BOMS):
         return False
-    if head.startswith(_MAGIC):
+    if head.startswith(_BINARY_SIGNATURES):
         return True
     if media_type.startswith(("image/", "audio/", "video/", "font/")):
         return media_type != "image/svg+xml"
     return (
-        head.count(b"\0") > 1 and media_type not in _TYPES and not _HTML_START.match(_start(head))
+        head.count(b"\0") > 1
+        and media_type not in _KIND_BY_TYPE
+        and not _HTML_START.match(_content_start(head))
     )
 
 
-def _as_xml(head: bytes) -> ContentKind | None:
-    """Return the kind of a feed or sitemap; any other XML has none of its own."""
+def _kind_of_xml(head: bytes) -> ContentKind | None:
+    """Return the kind of a feed or sitemap; None for other XML."""
     if b"<" not in head[:64]:
         return None
     text = head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd \t\r\n")
@@ -70,15 +79,9 @@ def _as_xml(head: bytes) -> ContentKind | None:
     return ContentKind.FEED if feeds.is_feed(text) else None
 
 
-def _as_suffixed(media_type: str) -> ContentKind | None:
-    if media_type.endswith("+json"):
-        return ContentKind.JSON
-    return ContentKind.HTML if media_type.endswith(("/xml", "+xml")) else None
-
-
-def _guessed(head: bytes) -> ContentKind:
+def _guess_kind(head: bytes) -> ContentKind:
     """Return the kind that the first characters suggest."""
-    start = _start(head)
+    start = _content_start(head)
     if _HTML_START.match(start) or b"<html" in head.lower():
         return ContentKind.HTML
     if start.startswith((b"{", b"[")):
@@ -86,6 +89,6 @@ def _guessed(head: bytes) -> ContentKind:
     return ContentKind.HTML if start.startswith(b"<") else ContentKind.TEXT
 
 
-def _start(head: bytes) -> bytes:
-    """Return the first characters that are not marks of a charset or white space."""
+def _content_start(head: bytes) -> bytes:
+    """Return the first bytes without byte order mark and white space."""
     return head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\f")

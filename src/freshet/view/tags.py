@@ -1,4 +1,4 @@
-"""What each element name means for a reader: which are blocks, void, raw text, silent or links."""
+"""Properties of HTML element names: block, void, raw text, silent, link and others."""
 
 from typing import Final
 
@@ -46,18 +46,18 @@ def name_hash(name: str) -> int:
 
 
 def tag_meanings() -> dict[str, int]:
-    """Return the meaning of every name that has one, as a sum of bits."""
-    found: dict[str, int] = {}
+    """Return the properties of every known name as a sum of bits."""
+    meanings: dict[str, int] = {}
     for bit, names in _MEANINGS:
         for name in names.split():
-            found[name] = found.get(name, 0) | bit
-    return found
+            meanings[name] = meanings.get(name, 0) | bit
+    return meanings
 
 
-def name_table(found: dict[str, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return an open-addressing table from name hash to a number, for compiled code."""
+def name_table(values_by_name: dict[str, int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return an open-addressing table from name hashes to numbers, for compiled code."""
     keys, values = np.zeros(SLOTS, np.uint64), np.zeros(SLOTS, np.int64)
-    for name, value in found.items():
+    for name, value in values_by_name.items():
         slot = name_hash(name) % SLOTS
         while keys[slot]:
             slot = (slot + 1) % SLOTS

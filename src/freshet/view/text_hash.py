@@ -1,5 +1,7 @@
-"""The 64-bit hash of a text: a polynomial over its UTF-8 bytes, so that the hash of any part of a
-page follows from running sums instead of reading the part again."""
+"""The 64-bit hash of a text: a polynomial over its UTF-8 bytes.
+
+The hash of any part of a page follows from running sums, without reading the part again.
+"""
 
 import numpy as np
 
@@ -10,7 +12,7 @@ _MIX = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 
 
 def mix_bits(value: int) -> int:
-    """Spread every bit of a 64-bit number over all of them (0 stays 0)."""
+    """Mix every bit of a 64-bit number into all others (0 stays 0)."""
     for factor in _MIX:
         value = ((value ^ (value >> 33)) * factor) & _MASK
     return value ^ (value >> 33)
@@ -20,7 +22,7 @@ WEIGHTS = np.array([mix_bits(BASE * number & _MASK) for number in range(1, 257)]
 
 
 def text_hash(text: str) -> int:
-    """Return the hash of a text whose white space is already collapsed.
+    """Return the hash of a text with collapsed white space.
 
     >>> text_hash("")
     0

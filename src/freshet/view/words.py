@@ -1,10 +1,10 @@
-"""Text → words and their counts, by the definition of a word that every part shares.
+"""Split a text into words and count them, by the definition of a word that all parts share.
 
 A word is a maximal run of letters, marks and digits (Unicode L, M and Nd) after NFKC and casefold.
-An apostrophe between two such characters stays inside the word, and U+2019 counts as ``'``, so that
+An apostrophe between two such characters is part of the word, and U+2019 counts as ``'``, so that
 new quotation marks do not make new words. Every character of the Han, Kana, Thai, Lao and Khmer
-scripts, their vowel signs and digits included, is a word by itself; a mark that belongs to no such
-script (a variation selector, an accent) stays with the character it follows.
+scripts, including their vowel signs and digits, is a word by itself. A mark that belongs to no such
+script (a variation selector, an accent) stays with the character before it.
 """
 
 from collections.abc import Iterator
@@ -45,16 +45,16 @@ def count_words(text: str) -> TermCounts:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Yield the words of a text in order: the plain form that the compiled one must equal.
+    """Yield the words of a text in order; the plain form that the compiled one must equal.
 
     >>> list(split_words("L'été 東京 isn't 'quoted'"))
     ["l'été", '東', '京', "isn't", 'quoted']
     """
     folded = fold_text(text)
     word, grows = "", False
-    for place, char in enumerate(folded):
+    for position, char in enumerate(folded):
         kind = character_class(char)
-        if word and (kind == MARK or (grows and _continues(folded, place))):
+        if word and (kind == MARK or (grows and _continues(folded, position))):
             word += char
             continue
         if word:
@@ -81,21 +81,21 @@ def term_id(word: str) -> int:
     return mix_bits(value)
 
 
-def _continues(folded: str, place: int) -> bool:
-    """Say whether the character at a place goes on with the word before it."""
-    kind = character_class(folded[place])
+def _continues(folded: str, position: int) -> bool:
+    """Return whether the character at a position continues the word before it."""
+    kind = character_class(folded[position])
     if kind != APOSTROPHE:
         return kind == WORD
-    following = folded[place + 1 : place + 2]
+    following = folded[position + 1 : position + 2]
     return bool(following) and character_class(following) in (WORD, MARK)
 
 
 def _folded_codes(text: str) -> NDArray[np.unsignedinteger]:
-    """Return the code points of a folded text by the cheapest way that is exact."""
+    """Return the code points of a folded text in the fastest way that is exact."""
     if text.isascii():
         return np.frombuffer(text.lower().encode("ascii"), dtype=np.uint8)
-    codes, known = code_points(text), folding_table()
-    length = kernels.folded_length(codes, known.table, known.starts)
+    codes, table = code_points(text), folding_table()
+    length = kernels.folded_length(codes, table.table, table.starts)
     if length < 0:
         return code_points(fold_text(text))
-    return kernels.fold_codes(codes, (known.table, known.starts, known.expansions), length)
+    return kernels.fold_codes(codes, (table.table, table.starts, table.expansions), length)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import bing
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Outcome
 
@@ -57,21 +57,21 @@ def test_the_order_of_the_files_does_not_matter(tmp_path_factory, order, lines) 
         ("7\t0\t[[1, 1]]", "page 7 has no URL in url_urlid_hostid"),
         ("5\t0", "has 2 columns instead of 3"),
         ("x\t0\t[]", "id 'x' is not a whole number"),
-        ("5\t0\t[[1, 1], [2", "history '[[1, 1], [2' is not a list in JSON"),
+        ("5\t0\t[[1, 1], [2", "history '[[1, 1], [2' is not a JSON list"),
         ("5\t0\t[[1, 2]]", "crawl [1, 2] is not"),
         ("5\t0\t[[-1, 1]]", "crawl [-1, 1] is not"),
         ("5\t0\t[[1e999, 1]]", "crawl [inf, 1] is not"),
-        ("5\t1e300\t[]", "1e+300 days after the start is beyond the calendar"),
-        ("5\t1e8\t[]", "1e+08 days after the start is beyond the calendar"),
-        ("5\tnan\t[]", "days until the first crawl 'nan' are not a number"),
+        ("5\t1e300\t[]", "1e+300 days after the start is out of range"),
+        ("5\t1e8\t[]", "1e+08 days after the start is out of range"),
+        ("5\tnan\t[]", "days until the first crawl 'nan' is not a number"),
         (f"{10**30}\t0\t[]", "is beyond 9223372036854775807"),
         ("5\t0\t[3]", "crawl 3 is not"),
         ("5\t0\t[[1, []]]", "crawl [1, []] is not"),
         ("5\t0\t[[NaN, 1]]", "crawl [nan, 1] is not"),
         (f"5\t0\t[[{10**400}, 1]]", "000 is not [days since the previous, 0 or 1]"),
-        ("5\tsoon\t[]", "days until the first crawl 'soon' are not a number"),
-        ("5\t0\t{}", "history '{}' is not a list in JSON"),
-        ("5\t0\t" + "[" * 100_000, "is not a list in JSON"),
+        ("5\tsoon\t[]", "days until the first crawl 'soon' is not a number"),
+        ("5\t0\t{}", "history '{}' is not a JSON list"),
+        ("5\t0\t" + "[" * 100_000, "is not a JSON list"),
     ],
 )
 def test_a_bad_history_is_named_and_reading_goes_on(tmp_path: Path, row: str, why: str) -> None:
@@ -100,9 +100,9 @@ def test_a_bad_importance_is_named_and_its_page_has_none(tmp_path: Path, value: 
     (tmp_path / "urlid_imp.txt").write_text(f"5\t0.5\n6\t{value}\n9\t0.9\n")
     items = list(bing.read(tmp_path))
     assert [item.place for item in items if isinstance(item, BadRow)] == ["urlid_imp.txt, line 2"]
-    arrivals = [item for item in items if isinstance(item, Observation)]
-    assert {item.importance for item in arrivals if item.url == URLS[6]} == {None}
-    assert len(arrivals) == 6
+    observations = [item for item in items if isinstance(item, Observation)]
+    assert {item.importance for item in observations if item.url == URLS[6]} == {None}
+    assert len(observations) == 6
 
 
 def test_an_id_beyond_64_bits_is_named_when_the_files_are_indexed(tmp_path: Path) -> None:

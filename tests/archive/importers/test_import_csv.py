@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.archive.importers import csv
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 
@@ -27,14 +27,14 @@ def items(file: Path, text: str | bytes) -> list[Observation | BadRow]:
     return list(csv.read(file))
 
 
-def arrivals(file: Path, text: str | bytes) -> list[Observation]:
+def observations(file: Path, text: str | bytes) -> list[Observation]:
     found = items(file, text)
     assert all(isinstance(item, Observation) for item in found), found
     return [item for item in found if isinstance(item, Observation)]
 
 
 def test_a_row_is_a_reported_visit_with_what_it_says_of_the_change(file: Path) -> None:
-    (found,) = arrivals(file, HEADER + "https://a.org/,2024-05-01T10:00:00Z,1,3\n")
+    (found,) = observations(file, HEADER + "https://a.org/,2024-05-01T10:00:00Z,1,3\n")
     assert found.url == "https://a.org/"
     assert found.source == "prices"
     assert found.time == datetime(2024, 5, 1, 10, tzinfo=UTC)
@@ -53,7 +53,7 @@ def test_columns_may_stand_in_any_order_and_others_are_named_once(file: Path) ->
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_the_header_shows_the_delimiter(file: Path, mark: str) -> None:
     text = mark.join(["page", "time", "changed"]) + "\n" + mark.join(["a", "0", "yes"]) + "\n"
-    assert arrivals(file, text)[0].change == Change(True)
+    assert observations(file, text)[0].change == Change(True)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_the_header_shows_the_delimiter(file: Path, mark: str) -> None:
     ],
 )
 def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, time: str) -> None:
-    (found,) = arrivals(file, f"{HEADER}a,{time},0,\n")
+    (found,) = observations(file, f"{HEADER}a,{time},0,\n")
     assert found.time == datetime(2024, 1, 1, tzinfo=UTC)
     assert found.time.tzinfo is UTC
 
 
 @pytest.mark.parametrize("seconds", [0, 86400, 20241301, 19700230, 99999999, 1704067200])
 def test_digits_that_form_no_date_are_epoch_seconds(file: Path, seconds: int) -> None:
-    (found,) = arrivals(file, f"{HEADER}a,{seconds},0,\n")
+    (found,) = observations(file, f"{HEADER}a,{seconds},0,\n")
     assert found.time == datetime.fromtimestamp(seconds, UTC)
 
 
@@ -128,12 +128,12 @@ def test_a_field_over_the_limit_is_a_bad_row_and_reading_goes_on(file: Path) -> 
 
 def test_quoted_fields_may_hold_delimiters_and_line_ends(file: Path) -> None:
     text = 'page,time,changed,title\n"a,b",0,1,"two\nlines"\nc,0,0,\n'
-    assert [found.url for found in arrivals(file, text)] == ["a,b", "c"]
+    assert [found.url for found in observations(file, text)] == ["a,b", "c"]
 
 
 def test_gzip_and_a_byte_order_mark_are_undone(file: Path) -> None:
     packed = gzip.compress(b"\xef\xbb\xbf" + (HEADER + "a,0,1,2\n").encode())
-    assert [found.url for found in arrivals(file, packed)] == ["a"]
+    assert [found.url for found in observations(file, packed)] == ["a"]
 
 
 def test_a_cut_gzip_file_is_refused_after_its_good_rows(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_cut_gzip_file_is_refused_after_its_good_rows(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress((HEADER + rows).encode())[:-20_000])
     reader = iter(csv.read(file))
     assert isinstance(next(reader), Observation)
-    with pytest.raises(BadInputError, match="cannot be read to its end"):
+    with pytest.raises(BadInputError, match="is damaged or incomplete"):
         list(reader)
 
 
@@ -162,7 +162,7 @@ def test_an_empty_file_and_a_missing_one_are_refused(file: Path) -> None:
 
 def test_reading_again_gives_the_same_uids_and_other_rows_give_others(file: Path) -> None:
     text = HEADER + "a,0,0,\na,1,0,\nb,0,0,\n"
-    first = [found.uid for found in arrivals(file, text)]
+    first = [found.uid for found in observations(file, text)]
     assert [found.uid for found in csv.read(file)] == first
     assert len(set(first)) == 3
     assert all(len(uid) == 16 for uid in first)
@@ -197,7 +197,7 @@ def test_a_stray_quote_costs_only_its_own_line(file: Path) -> None:
 
 def test_a_field_may_hold_lines_where_its_quotes_are_closed(file: Path) -> None:
     text = 'page,time,changed,title\na,0,1,"two\nlines"\nb,0,1,x\n'
-    assert [item.place for item in arrivals(file, text)] == [
+    assert [item.place for item in observations(file, text)] == [
         "prices.csv, line 2",
         "prices.csv, line 4",
     ]

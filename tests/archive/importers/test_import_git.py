@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import git, git_process
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Outcome
 
@@ -62,7 +62,7 @@ def scraper(tmp_path: Path) -> Scraper:
     return Scraper(tmp_path / "terms")
 
 
-def arrivals(path: Path, **options: object) -> list[Observation]:
+def observations(path: Path, **options: object) -> list[Observation]:
     found = list(git.read(path, **options))
     assert all(isinstance(item, Observation) for item in found), found
     return found
@@ -72,7 +72,7 @@ def test_each_commit_that_touched_a_file_is_a_version(scraper: Scraper) -> None:
     scraper.commit(100, {"a.md": b"one", "b.md": b"still"})
     scraper.commit(200, {"a.md": b"two"})
     assert [
-        (item.url, item.time.timestamp(), item.snapshot.body) for item in arrivals(scraper.path)
+        (item.url, item.time.timestamp(), item.snapshot.body) for item in observations(scraper.path)
     ] == [
         ("git:terms/a.md", 100, b"one"),
         ("git:terms/b.md", 100, b"still"),
@@ -82,7 +82,7 @@ def test_each_commit_that_touched_a_file_is_a_version(scraper: Scraper) -> None:
 
 def test_a_version_has_the_repository_as_source_and_a_utc_time(scraper: Scraper) -> None:
     scraper.commit(86_400, {"a.md": b"one"})
-    (found,) = arrivals(scraper.path)
+    (found,) = observations(scraper.path)
     assert (found.source, found.outcome) == ("terms", None)
     assert found.time == datetime(1970, 1, 2, tzinfo=UTC)
     assert found.time.tzinfo is UTC
@@ -93,7 +93,7 @@ def test_a_deleted_file_is_gone_and_may_come_back(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
     scraper.commit(2, {"a.md": None})
     scraper.commit(3, {"a.md": b"one"})
-    assert [item.outcome for item in arrivals(scraper.path)] == [None, Outcome.GONE, None]
+    assert [item.outcome for item in observations(scraper.path)] == [None, Outcome.GONE, None]
 
 
 def test_a_merge_brings_what_differs_from_its_first_parent(scraper: Scraper) -> None:
@@ -103,11 +103,11 @@ def test_a_merge_brings_what_differs_from_its_first_parent(scraper: Scraper) -> 
     scraper.commit(3, {"b.md": b"final"})
     scraper.run("checkout", "--quiet", "main")
     scraper.run("merge", "--quiet", "--no-ff", "--message=merge", "side", at=4)
-    assert [(item.url, item.time.timestamp()) for item in arrivals(scraper.path)] == [
+    assert [(item.url, item.time.timestamp()) for item in observations(scraper.path)] == [
         ("git:terms/a.md", 1),
         ("git:terms/b.md", 4),
     ]
-    assert len(arrivals(scraper.path, ref="side")) == 3
+    assert len(observations(scraper.path, ref="side")) == 3
 
 
 def test_odd_names_are_kept_apart(scraper: Scraper) -> None:
@@ -121,14 +121,14 @@ def test_odd_names_are_kept_apart(scraper: Scraper) -> None:
         b"-",
     ]
     scraper.commit(1, dict.fromkeys(names, b"text"))
-    found = arrivals(scraper.path)
+    found = observations(scraper.path)
     assert len({item.url for item in found}) == len(names)
     assert {item.url for item in found} >= {"git:terms/%0Aline%0Aends%0A", "git:terms/caf%E9"}
 
 
 def test_a_path_that_spells_a_url_is_that_page(scraper: Scraper) -> None:
     scraper.commit(1, {"www.example.org/a.html": b"<p>", "README.md": b"x"})
-    assert {item.url for item in arrivals(scraper.path)} == {
+    assert {item.url for item in observations(scraper.path)} == {
         "https://www.example.org/a.html",
         "git:terms/README.md",
     }
@@ -136,7 +136,7 @@ def test_a_path_that_spells_a_url_is_that_page(scraper: Scraper) -> None:
 
 def test_the_mapping_of_paths_and_the_source_can_be_given(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
-    (found,) = arrivals(scraper.path, source="mine", url_of=lambda path: f"x:{path.decode()}")
+    (found,) = observations(scraper.path, source="mine", url_of=lambda path: f"x:{path.decode()}")
     assert (found.url, found.source) == ("x:a.md", "mine")
 
 
@@ -156,7 +156,7 @@ def test_links_submodules_and_modes_are_no_versions(scraper: Scraper) -> None:
     (scraper.path / "a.md").chmod(0o755)
     scraper.run("add", "a.md", "link.md")
     scraper.run("commit", "--quiet", "--message=other", at=2)
-    assert [item.url for item in arrivals(scraper.path)] == ["git:terms/a.md"]
+    assert [item.url for item in observations(scraper.path)] == ["git:terms/a.md"]
 
 
 def test_a_file_that_becomes_a_link_is_gone(scraper: Scraper) -> None:
@@ -164,7 +164,7 @@ def test_a_file_that_becomes_a_link_is_gone(scraper: Scraper) -> None:
     (scraper.path / "a.md").unlink()
     (scraper.path / "a.md").symlink_to("elsewhere")
     scraper.run("commit", "--quiet", "--all", "--message=link", at=2)
-    assert [item.outcome for item in arrivals(scraper.path)] == [None, Outcome.GONE]
+    assert [item.outcome for item in observations(scraper.path)] == [None, Outcome.GONE]
 
 
 def test_binary_and_large_files_are_bad_rows(
@@ -176,7 +176,7 @@ def test_binary_and_large_files_are_bad_rows(
     assert isinstance(binary, BadRow)
     assert binary.why == "is a binary file"
     assert isinstance(large, BadRow)
-    assert large.why == "has 12 bytes, more than the 10 taken"
+    assert large.why == "has 12 bytes, more than the limit of 10"
     assert isinstance(good, Observation)
 
 
@@ -210,15 +210,15 @@ def test_a_history_without_any_tree_is_refused(scraper: Scraper) -> None:
 def test_bare_repositories_are_read(scraper: Scraper, tmp_path: Path) -> None:
     scraper.commit(1, {"a.md": b"one"})
     scraper.run("clone", "--quiet", "--bare", ".", str(tmp_path / "copy.git"))
-    assert [item.url for item in arrivals(tmp_path / "copy.git")] == ["git:copy/a.md"]
-    assert [item.url for item in arrivals(scraper.path / ".git")] == ["git:terms/a.md"]
+    assert [item.url for item in observations(tmp_path / "copy.git")] == ["git:copy/a.md"]
+    assert [item.url for item in observations(scraper.path / ".git")] == ["git:terms/a.md"]
 
 
 def test_sha_256_repositories_are_read(tmp_path: Path) -> None:
     scraper = Scraper(tmp_path / "terms", "--object-format=sha256")
     scraper.commit(1, {"a.md": b"one"})
     scraper.commit(2, {"a.md": None})
-    assert [item.outcome for item in arrivals(scraper.path)] == [None, Outcome.GONE]
+    assert [item.outcome for item in observations(scraper.path)] == [None, Outcome.GONE]
 
 
 def test_what_is_no_repository_is_refused(scraper: Scraper, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_settings_of_the_repository_and_of_the_shell_run_nothing(
     scraper.run("config", "log.showSignature", "true")
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(trap))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    assert len(arrivals(scraper.path)) == 2
+    assert len(observations(scraper.path)) == 2
     assert not (tmp_path / "sprung").exists()
 
 
@@ -299,6 +299,6 @@ def test_stopping_early_leaves_no_process(
 def test_reading_again_gives_the_same_uids(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
     scraper.commit(1, {"a.md": b"two"})
-    first, again = arrivals(scraper.path), arrivals(scraper.path)
+    first, again = observations(scraper.path), observations(scraper.path)
     assert [item.uid for item in first] == [item.uid for item in again]
     assert len({item.uid for item in first}) == 2

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from freshet.archive.importers import parquet
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 
@@ -138,7 +138,7 @@ def test_an_absurd_number_of_links_is_a_bad_row(tmp_path: Path, count: float) ->
     path = observations(tmp_path / "o.parquet", n_new_links_external=[count])
     (bad,) = parquet.read(path)
     assert isinstance(bad, BadRow)
-    assert "new links are no whole number from 0 to 1,000,000,000" in bad.why
+    assert "new links is not a whole number from 0 to 1,000,000,000" in bad.why
 
 
 def test_an_observation_tells_of_the_change_at_the_end_of_its_day(tmp_path: Path) -> None:

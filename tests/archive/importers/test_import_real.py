@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from freshet.archive.importers import parquet, warc
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.core.types import BadRow
 
 DATA = Path(os.environ["FRESHET_DATA"])

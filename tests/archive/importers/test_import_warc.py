@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.importers import warc
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.archive.warc.build import (
     ArchiveOrigin,
     RevisitOriginal,
@@ -115,7 +115,7 @@ def test_records_of_other_than_web_pages_are_counted_apart(tmp_path: Path) -> No
         write(tmp_path, build_resource("dns:a.org", NOON, b"1.2.3.4", "text/dns"), page())
     )
     assert [item.url for item in reader] == [URL]
-    assert reader.notes == ["1 records of other than http(s) pages were left out"]
+    assert reader.notes == ["1 records of pages other than http(s) were skipped"]
 
 
 def test_a_url_in_angle_brackets_is_taken_out_of_them(tmp_path: Path) -> None:
@@ -159,5 +159,5 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     path.write_bytes(b"this is no archive at all\n" * 9)
     reader = warc.read(path)
-    with pytest.raises(BadInputError, match="no record of it can be read"):
+    with pytest.raises(BadInputError, match="no record can be read"):
         list(reader)

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from freshet.archive.importers import parquet, parquet_pages
-from freshet.archive.importers.base import Observation
 from freshet.archive.importers.parquet_pages import row_slices
 from freshet.archive.importers.thrift import ThriftReader
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow
 
@@ -61,7 +61,7 @@ def test_rows_beside_a_value_that_is_too_large_are_taken(tmp_path: Path) -> None
     one, bad, two = parquet.read(path)
     assert isinstance(one, Observation)
     assert isinstance(two, Observation)
-    assert bad.why == "html has 64,000,001 bytes, more than the 64,000,000 taken"
+    assert bad.why == "html has 64,000,001 bytes, more than the limit of 64,000,000"
 
 
 @pytest.mark.parametrize("place", [b"\x01", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"])

@@ -32,13 +32,15 @@ def test_a_file_of_ours_has_no_faults(tmp_path: Path) -> None:
 
 def test_a_wrong_block_digest_is_a_fault(tmp_path: Path) -> None:
     content = with_digest("WARC-Block-Digest", SHA1_OF_NOTHING)
-    assert reasons(tmp_path / "a.warc.gz", content) == ["block does not have its WARC-Block-Digest"]
+    assert reasons(tmp_path / "a.warc.gz", content) == [
+        "block does not match its WARC-Block-Digest"
+    ]
 
 
 def test_a_wrong_payload_digest_is_a_fault(tmp_path: Path) -> None:
     content = with_digest("WARC-Payload-Digest", SHA1_OF_NOTHING)
     [what] = reasons(tmp_path / "a.warc.gz", content)
-    assert what == "payload does not have its WARC-Payload-Digest"
+    assert what == "payload does not match its WARC-Payload-Digest"
 
 
 def test_a_payload_digest_may_leave_out_the_chunked_coding(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_records_that_share_a_member_are_faults(tmp_path: Path) -> None:
 def test_trailing_garbage_is_a_fault(tmp_path: Path) -> None:
     path = small_file(tmp_path)
     whole = path.read_bytes()
-    assert reasons(path, whole + b"\0" * 20) == ["bytes that are no gzip member"]
+    assert reasons(path, whole + b"\0" * 20) == ["these bytes are not a gzip member"]
 
 
 def test_a_large_block_is_checked_without_being_kept(tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_a_large_block_is_checked_without_being_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     assert reasons(path, encode_record(record)) == []
     other = WarcRecord("resource", "urn:uuid:2", NOW, URL, bad, record.block)
-    assert reasons(path, encode_record(other)) == ["block does not have its WARC-Block-Digest"]
+    assert reasons(path, encode_record(other)) == ["block does not match its WARC-Block-Digest"]
 
 
 def test_a_fault_names_file_offset_reason_and_record() -> None:

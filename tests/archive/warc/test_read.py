@@ -84,12 +84,12 @@ def test_a_wrong_place_is_damage_and_says_what_to_do(tmp_path: Path) -> None:
         read_record(path, 0, 50)
     with pytest.raises(DamagedError, match="bytes long, not"):
         read_record(path, 0, path.stat().st_size)
-    with pytest.raises(DamagedError, match="no record is there"):
+    with pytest.raises(DamagedError, match="there is no record"):
         read_record(path, path.stat().st_size)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"gone\.warc\.gz is not there"):
+    with pytest.raises(NotFoundError, match=r"gone\.warc\.gz does not exist"):
         read_record(tmp_path / "gone.warc.gz", 0)
     with pytest.raises(BadInputError, match="cannot be read"):
         list(read_records(tmp_path))
@@ -276,7 +276,7 @@ def test_a_file_full_of_record_starts_is_read_in_linear_time(line: bytes) -> Non
 def test_damaged_members_that_overlap_without_end_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("freshet.archive.warc.scan._EFFORT_BYTES", 0)
+    monkeypatch.setattr("freshet.archive.warc.scan._EXTRA_REREAD_BYTES", 0)
     start = GZIP_HEADER + b"\x00\xff\xff\x00\x00" + b"WARC/1.0\r\nContent-Length: 100000\r\n\r\n"
     path = tmp_path / "a.warc.gz"
     path.write_bytes(start * 8_000)
@@ -291,5 +291,5 @@ def test_a_line_of_an_arc_without_end_is_a_fault_and_not_held_in_memory(tmp_path
     faults_found = faults(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "a line of it has more than 1,048,576 bytes" in faults_found[-1].problem
+    assert "a line has more than 1,048,576 bytes" in faults_found[-1].problem
     assert peak < 70_000_000

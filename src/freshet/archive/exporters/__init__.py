@@ -1,1 +1,1 @@
-"""Tables that leave the collection."""
+"""Export a collection to other formats."""

@@ -1,4 +1,4 @@
-"""The rows of visits and changes that leave a collection."""
+"""Rows of visits and changes for export."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from freshet.core.types import Change, Outcome, Page, Visit
 
 @dataclass(frozen=True, slots=True)
 class VisitRow:
-    """A visit with its page; ``has_revisit_record`` says that its record repeats no bytes."""
+    """A visit with its page; ``has_revisit_record`` is true if its WARC record is a revisit."""
 
     page: Page
     visit: Visit
@@ -16,13 +16,13 @@ class VisitRow:
 
     @property
     def is_revisit(self) -> bool:
-        """Whether the visit's record stands for bytes that were kept before."""
+        """Return whether the visit's record refers to a payload stored earlier."""
         return self.has_revisit_record or self.visit.outcome is Outcome.NOT_MODIFIED
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """What a visit to a page found changed."""
+    """A visit to a page with the change that it found."""
 
     page: Page
     visit: Visit

@@ -1,7 +1,7 @@
-"""The index that replay programs look captures up in: a line per record, sorted (CDXJ).
+"""Export the sorted index that replay programs use to find captures (CDXJ).
 
-The lines are those that cdxj-indexer writes for the same records, key by key, but for user names
-and passwords in URLs, which are left out.
+The lines equal those that cdxj-indexer writes for the same records, except that user names and
+passwords are removed from URLs.
 """
 
 import json
@@ -15,7 +15,7 @@ from freshet.archive.warc.digest import format_digest, sha1
 from freshet.archive.warc.http_message import parse_payload, stored_body
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import closed_name
-from freshet.archive.warc.record import WarcRecord
+from freshet.archive.warc.record import HeaderFields, WarcRecord
 from freshet.core.partial_files import atomic_output
 from freshet.core.redaction import strip_user_info
 from freshet.core.types import RecordLocation
@@ -28,9 +28,9 @@ _AFTER_MEDIA_TYPE = re.compile(r"[;\s]")
 
 
 def write(path: Path, records: Iterable[LocatedRecord]) -> int:
-    """Write the lines of records, in order; return how many there were."""
+    """Write the sorted index lines of records; return their number."""
     written = 0
-    with atomic_output(path) as part, part.open("wb") as file:
+    with atomic_output(path) as partial_path, partial_path.open("wb") as file:
         for text in sort_lines(index_lines(records)):
             file.write(text + b"\n")
             written += 1
@@ -38,37 +38,38 @@ def write(path: Path, records: Iterable[LocatedRecord]) -> int:
 
 
 def index_lines(records: Iterable[LocatedRecord]) -> Iterator[bytes]:
-    """Yield the index line of each record that replay programs may show."""
-    for found in records:
-        if is_indexed(found.record):
-            place = RecordLocation(closed_name(found.path), found.offset, found.length)
-            yield index_line(found.record, place).encode()
+    """Yield the index line of each record that a replay program can show."""
+    for located in records:
+        if is_indexed(located.record):
+            location = RecordLocation(closed_name(located.path), located.offset, located.length)
+            yield index_line(located.record, location).encode()
 
 
 def is_indexed(record: WarcRecord) -> bool:
-    """Whether a record has a line; requests and mere facts about records have none."""
+    """Return whether a record has an index line; requests and metadata have none."""
     return record.type in INDEXED_TYPES and record.media_type != WARC_FIELDS
 
 
-def index_line(record: WarcRecord, place: RecordLocation) -> str:
-    """Return the index line of a record: key, time to the second, and where it lies."""
+def index_line(record: WarcRecord, location: RecordLocation) -> str:
+    """Return the index line of a record: key, time to the second, and location."""
     status, headers, _ = parse_payload(record)
     url = strip_user_info(record.target_uri)
     fields = {
         "url": url,
-        "mime": _media_type(record, dict(reversed([(n.lower(), v) for n, v in headers]))),
+        "mime": _media_type(record, headers),
         "status": str(status) if status and record.type != "resource" else None,
         "digest": record.field("WARC-Payload-Digest") or format_digest(sha1(stored_body(record))),
-        "length": str(place.length),
-        "offset": str(place.offset),
-        "filename": place.file,
+        "length": str(location.length),
+        "offset": str(location.offset),
+        "filename": location.file,
     }
-    known = {name: value for name, value in fields.items() if value is not None}
-    return f"{surt(url)} {record.date:%Y%m%d%H%M%S} {json.dumps(known)}"
+    known_fields = {name: value for name, value in fields.items() if value is not None}
+    return f"{surt(url)} {record.date:%Y%m%d%H%M%S} {json.dumps(known_fields)}"
 
 
-def _media_type(record: WarcRecord, http_headers: dict[str, str]) -> str | None:
+def _media_type(record: WarcRecord, headers: HeaderFields) -> str | None:
     if record.type == "revisit":
         return REVISIT
-    declared = http_headers.get("content-type")
-    return _AFTER_MEDIA_TYPE.split(declared, maxsplit=1)[0] if declared else declared
+    declared = (value for name, value in headers if name.lower() == "content-type")
+    content_type = next(declared, None)
+    return _AFTER_MEDIA_TYPE.split(content_type, maxsplit=1)[0] if content_type else content_type

@@ -1,6 +1,6 @@
-"""Observations as CSV, in the form that ``import csv`` reads: page, time, changed, new_links.
+"""Export changes as CSV in the form that ``import csv`` reads: page, time, changed, new_links.
 
-A page is known by its URL alone there, so rows of one source belong in one file.
+The file identifies a page by its URL alone, so it should hold the rows of one source only.
 """
 
 import csv
@@ -14,9 +14,9 @@ HEADER = ("page", "time", "changed", "new_links")
 
 
 def write(path: Path, rows: Iterable[ChangeRow]) -> int:
-    """Write a line per change, and return how many there were."""
+    """Write a line per change; return their number."""
     written = 0
-    with atomic_output(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_output(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(HEADER)
         for row in rows:
@@ -26,7 +26,7 @@ def write(path: Path, rows: Iterable[ChangeRow]) -> int:
 
 
 def csv_row(row: ChangeRow) -> tuple[str, str, int, int | str]:
-    """Return the four columns of a change; a number of links that is not known stays empty."""
+    """Return the four columns of a change; an unknown number of links is empty."""
     links = row.change.new_link_count
     return (
         row.page.url,

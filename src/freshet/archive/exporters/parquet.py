@@ -1,11 +1,11 @@
-"""Visits and changes as Parquet, with the column names of Common Crawl's index where it has them.
+"""Export visits and changes as Parquet, with the column names of Common Crawl's index.
 
-Batches become small files beside the target, which are then joined into one: polars writes one file
-from a stream only by calling the stream from threads of its own, where no catalog can follow.
+Batches are written to small files beside the target and then joined into one. Polars could write
+one file from a stream, but it would read the catalog from threads of its own, which is not allowed.
 """
 
 from base64 import b32encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,39 +68,35 @@ Cells = tuple[Any, ...]
 
 
 def write_visits(path: Path, rows: Iterable[VisitRow]) -> int:
-    """Write a row per visit, and return how many there were."""
+    """Write a row per visit; return their number."""
     return write_rows(path, VISIT_SCHEMA, map(visit_cells, rows))
 
 
 def write_changes(path: Path, rows: Iterable[ChangeRow]) -> int:
-    """Write a row per change, and return how many there were."""
+    """Write a row per change; return their number."""
     return write_rows(path, CHANGE_SCHEMA, map(change_cells, rows))
 
 
 def write_rows(path: Path, schema: pl.Schema, rows: Iterator[Cells]) -> int:
-    """Write rows in batches, and return how many there were."""
+    """Write rows in batches; return their number."""
     written = 0
     with (
-        atomic_output(path) as part,
-        TemporaryDirectory(prefix=f"{part.name}.", dir=path.parent) as folder,
+        atomic_output(path) as partial_path,
+        TemporaryDirectory(prefix=f"{partial_path.name}.", dir=path.parent) as folder,
     ):
-        pieces = [Path(folder) / "0.parquet"]
-        pl.DataFrame(schema=schema).write_parquet(pieces[0])
+        batch_files = [Path(folder) / "0.parquet"]
+        pl.DataFrame(schema=schema).write_parquet(batch_files[0])
         while batch := list(islice(rows, BATCH_ROWS)):
-            pieces.append(Path(folder) / f"{len(pieces)}.parquet")
-            pl.DataFrame(batch, schema, orient="row").write_parquet(pieces[-1])
+            batch_files.append(Path(folder) / f"{len(batch_files)}.parquet")
+            pl.DataFrame(batch, schema, orient="row").write_parquet(batch_files[-1])
             written += len(batch)
-        _join(pieces, part)
+        table = pl.scan_parquet(batch_files, glob=False)
+        table.sink_parquet(partial_path, row_group_size=BATCH_ROWS)
     return written
 
 
-def _join(pieces: Sequence[Path], target: Path) -> None:
-    """Write what many files hold into one, a piece at a time."""
-    pl.scan_parquet(list(pieces), glob=False).sink_parquet(target, row_group_size=BATCH_ROWS)
-
-
 def visit_cells(row: VisitRow) -> Cells:
-    """Return the columns of a visit."""
+    """Return the cells of a visit."""
     visit = row.visit
     location = visit.location or NO_LOCATION
     return (
@@ -122,9 +118,9 @@ def visit_cells(row: VisitRow) -> Cells:
 
 
 def change_cells(row: ChangeRow) -> Cells:
-    """Return the columns of a change; the lists of links stay empty where none were compared."""
+    """Return the cells of a change; the lists of links are None if links were not compared."""
     change = row.change
-    known = change.links is not None
+    links_compared = change.links is not None
     return (
         *address_cells(row.page),
         row.visit.time,
@@ -142,8 +138,8 @@ def change_cells(row: ChangeRow) -> Cells:
         change.new_internal,
         change.new_external,
         change.never_seen,
-        list(change.new_links) if known else None,
-        list(change.removed_links) if known else None,
+        list(change.new_links) if links_compared else None,
+        list(change.removed_links) if links_compared else None,
     )
 
 

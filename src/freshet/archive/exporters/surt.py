@@ -1,7 +1,7 @@
-"""The sort-friendly form of a URL that web archives index by (SURT): ``org,example)/path?query``.
+"""Sort-friendly URL keys of web archives (SURT): ``org,example)/path?query``.
 
-The rules are those that pywb looks captures up by: scheme, ``www.``, user, default port, fragment
-and session ids go; host labels are reversed; path and query are lower case, parameters in order.
+The rules are those of pywb. Scheme, ``www.``, user info, default port, fragment and session ids are
+removed; host labels are reversed; path and query are in lower case; parameters are sorted.
 """
 
 import re
@@ -11,7 +11,7 @@ from ada_url import URL, HostType
 
 WWW = re.compile(r"^www\d*\.")
 SLASHES = re.compile(r"/{2,}")
-KEPT = "!\"$&'()*+,/:;<=>?@[\\]^`{|}~"
+UNESCAPED = "!\"$&'()*+,/:;<=>?@[\\]^`{|}~"
 PATH_SESSION = re.compile(r"(?<=/)\((?:[a-z]\([0-9a-z]{24}\))+\)/")
 QUERY_SESSION = re.compile(
     r"(?:^|(?<=&))(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}"
@@ -20,7 +20,7 @@ QUERY_SESSION = re.compile(
 
 
 def surt(url: str) -> str:
-    """Return the key of a URL; what has no host stays as it is, without white space.
+    """Return the key of a URL; a URL without a host is only escaped and put into lower case.
 
     >>> surt("https://www.Example.org:443/News//?b=2&a=1#top")
     'org,example)/news?a=1&b=2'
@@ -34,11 +34,12 @@ def surt(url: str) -> str:
     if not parts.hostname:
         return _escaped(url)
     port = f":{parts.port}" if parts.port else ""
-    return f"{_host(parts)}{port}){_path(parts.pathname)}{_query(parts.search)}"
+    path, query = _normal_path(parts.pathname), _normal_query(parts.search)
+    return f"{_reversed_host(parts)}{port}){path}{query}"
 
 
-def _host(parts: URL) -> str:
-    """Return the host's labels from the last to the first, the numbers of an IPv4 address too.
+def _reversed_host(parts: URL) -> str:
+    """Return the host's labels in reverse order; also the numbers of an IPv4 address.
 
     >>> surt("http://127.0.0.1:8080/")
     '1,0,0,127:8080)/'
@@ -51,38 +52,39 @@ def _host(parts: URL) -> str:
     return ",".join(reversed(name.split(".")))
 
 
-def _path(path: str) -> str:
-    """Return the path in lower case, without doubled slashes, session ids and its last slash."""
-    plain = SLASHES.sub("/", _unescaped(path))
-    return PATH_SESSION.sub("", plain).rstrip("/") or "/"
+def _normal_path(path: str) -> str:
+    """Return the path in lower case, without double slashes, session ids and trailing slash."""
+    unescaped = SLASHES.sub("/", _unescaped(path))
+    return PATH_SESSION.sub("", unescaped).rstrip("/") or "/"
 
 
-def _query(search: str) -> str:
-    """Return the query in lower case, its parameters in order and without session ids."""
+def _normal_query(search: str) -> str:
+    """Return the query in lower case, with sorted parameters and without session ids."""
     query = QUERY_SESSION.sub("", _unescaped(search.removeprefix("?")))
     parameters = sorted(query.split("&"), key=lambda parameter: parameter.split("=", 1))
     return "?" + "&".join(parameters) if query else ""
 
 
 def _unescaped(text: str) -> str:
-    """Undo every percent escape that need not be, and lower what is left.
+    """Undo all percent escapes that are not needed and put the text into lower case.
 
     >>> _unescaped("/%7EA%2541%20b")
     '/~aa%20b'
     """
     if "%" not in text:
         return text.lower()
-    plain = text.encode()
-    while (again := unquote_to_bytes(plain)) != plain:
-        plain = again
-    return quote(plain, safe=KEPT).lower()
+    decoded = text.encode()
+    while (decoded_again := unquote_to_bytes(decoded)) != decoded:
+        decoded = decoded_again
+    return quote(decoded, safe=UNESCAPED).lower()
 
 
 def _escaped(text: str) -> str:
-    """Return the text in lower case after its scheme, without white space and control characters.
+    """Escape white space and control characters; put everything after the scheme into lower case.
 
     >>> _escaped("GIT:A b")
     'GIT:a%20b'
     """
-    scheme, colon, rest = text.partition(":")
-    return quote(scheme + colon + rest.lower() if colon else text.lower(), safe=KEPT + "%#")
+    scheme, colon, remainder = text.partition(":")
+    lowered = scheme + colon + remainder.lower() if colon else text.lower()
+    return quote(lowered, safe=UNESCAPED + "%#")

@@ -1,4 +1,4 @@
-"""A table of numbers and names as CSV, Parquet or JSON, by how its file is called."""
+"""Export a table as CSV, Parquet or JSON, selected by the suffix of the file name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,18 +17,18 @@ WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
 
 
 def check_table_path(path: Path) -> None:
-    """Refuse a file that is called like no kind of table, or that has no folder."""
+    """Raise an error if the suffix is unknown or the folder does not exist."""
     if path.suffix not in WRITERS:
-        raise UsageError(f"{path}: a table's name ends in {', '.join(WRITERS)}; call it so")
+        raise UsageError(f"{path}: the file name must end in {', '.join(WRITERS)}")
     if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"{path} is no file that can be written; choose another place")
+        raise UsageError(f"{path} cannot be written; choose another path")
 
 
 def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> int:
-    """Write columns, a number that is none as nothing; return how many rows there were."""
+    """Write columns, with NaN as null; return the number of rows."""
     check_table_path(path)
     table = pl.DataFrame(columns)
     table = table.with_columns(pl.selectors.float().fill_nan(None))
-    with atomic_output(path) as part:
-        WRITERS[path.suffix](table, part)
+    with atomic_output(path) as partial_path:
+        WRITERS[path.suffix](table, partial_path)
     return len(table)

@@ -1,7 +1,7 @@
-"""Web archives in one file (WACZ 1.1.1): the WARC files, their index and the list of pages, zipped.
+"""Export a web archive as one WACZ 1.1.1 file: WARC files, their index and a page list.
 
-WARC files and the compressed index are stored without further compression, so that a reader can go
-straight to a record. Everything is streamed; only the index of the index is held in memory.
+WARC files and the compressed index are stored without further compression, so that a reader can
+seek to a record. Everything is streamed; only the secondary index is held in memory.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from freshet.archive.exporters.cdxj import index_line, is_indexed
@@ -22,13 +22,13 @@ from freshet.archive.warc.build import replace_block
 from freshet.archive.warc.http_message import split_http
 from freshet.archive.warc.located_record import LocatedRecord, gzip_member_of
 from freshet.archive.warc.read import closed_name, read_records
-from freshet.archive.warc.record import encode_record
+from freshet.archive.warc.record import WarcRecord, encode_record
 from freshet.core.partial_files import atomic_output
 from freshet.core.redaction import redact_headers
 from freshet.core.types import RecordLocation
 
 WACZ_VERSION = "1.1.1"
-INDEX, INDEX_OF_INDEX = "indexes/index.cdx.gz", "indexes/index.idx"
+INDEX, SECONDARY_INDEX = "indexes/index.cdx.gz", "indexes/index.idx"
 PAGES = "pages/pages.jsonl"
 PACKAGE, PACKAGE_DIGEST = "datapackage.json", "datapackage-digest.json"
 LINES_PER_BLOCK = 300
@@ -37,7 +37,7 @@ FILE_MODE = 0o644 << 16
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """A page for the list of pages: where its newest capture is found, and its title."""
+    """An entry of the page list: the page's newest capture and its title."""
 
     id: str
     url: str
@@ -47,9 +47,10 @@ class ListedPage:
 
 @dataclass(frozen=True, slots=True)
 class WaczPackage:
-    """What goes into a WACZ file.
+    """Contents of a WACZ file.
 
-    ``captures`` are the records of each visit, the visit's own first, in the order of the files.
+    ``captures`` has the records of each visit, the visit's own record first, in the order of the
+    files.
     """
 
     title: str
@@ -59,14 +60,10 @@ class WaczPackage:
     pages: Iterable[ListedPage]
 
 
-class _Writable(Protocol):
-    def write(self, data: bytes, /) -> int: ...
-
-
 class _WaczEntry:
-    """A file inside the zip, hashed while it is written."""
+    """A file inside the zip that is hashed while it is written."""
 
-    def __init__(self, file: _Writable) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._sha256 = hashlib.sha256()
         self.size = 0
@@ -79,12 +76,12 @@ class _WaczEntry:
 
     @property
     def hash(self) -> str:
-        """Return the digest as WACZ writes it."""
+        """Return the digest in the notation of WACZ."""
         return f"sha256:{self._sha256.hexdigest()}"
 
 
 class _WaczWriter:
-    """The zip file under way, and what it holds so far."""
+    """The zip file and the list of its entries so far."""
 
     def __init__(self, file: ZipFile, created: datetime) -> None:
         self._file = file
@@ -92,10 +89,10 @@ class _WaczWriter:
         self.resources: list[dict[str, str | int]] = []
 
     @contextmanager
-    def entry(self, path: str, *, packed: bool = False) -> Iterator[_WaczEntry]:
-        """Give a file to write; it is listed with its digest once it is whole."""
+    def entry(self, path: str, *, compressed: bool = False) -> Iterator[_WaczEntry]:
+        """Open an entry for writing; list it with its digest when it is complete."""
         info = ZipInfo(path, self._created.timetuple()[:6])
-        info.compress_type = ZIP_DEFLATED if packed else ZIP_STORED
+        info.compress_type = ZIP_DEFLATED if compressed else ZIP_STORED
         info.external_attr = FILE_MODE
         with self._file.open(info, "w", force_zip64=True) as file:
             entry = _WaczEntry(file)
@@ -105,73 +102,69 @@ class _WaczWriter:
 
 
 def write(path: Path, package: WaczPackage) -> int:
-    """Write a WACZ file, and return how many lines its index has."""
-    with atomic_output(path) as part, ZipFile(part, "w") as file:
-        archive = _WaczWriter(file, package.created)
-        lines = sort_lines(_write_archives(archive, package.captures))
-        # The first line comes once all are sorted: every WARC file is written by then.
-        count = _write_index(archive, chain(list(islice(lines, 1)), lines))
-        with archive.entry(PAGES, packed=True) as pages:
+    """Write a WACZ file; return the number of index lines."""
+    with atomic_output(path) as partial_path, ZipFile(partial_path, "w") as file:
+        wacz = _WaczWriter(file, package.created)
+        written = _write_archives(wacz, package.captures)
+        indexed = ((record, location) for record, location in written if is_indexed(record))
+        lines = sort_lines(index_line(*item).encode() for item in indexed)
+        # The first line exists only after all WARC files are written and all lines are sorted.
+        count = _write_index(wacz, chain(list(islice(lines, 1)), lines))
+        with wacz.entry(PAGES, compressed=True) as page_list:
             for text in _page_lines(package.pages):
-                pages.write(text)
-        _write_package(archive, package)
+                page_list.write(text)
+        _write_package(wacz, package)
     return count
 
 
 def _write_archives(
-    archive: _WaczWriter, captures: Iterable[Sequence[LocatedRecord]]
-) -> Iterator[bytes]:
-    """Write a WARC file for each of the collection that is needed; yield the index lines."""
+    wacz: _WaczWriter, captures: Iterable[Sequence[LocatedRecord]]
+) -> Iterator[tuple[WarcRecord, RecordLocation]]:
+    """Write a WARC file for each one with selected captures; yield all records written."""
     for path, visits in groupby(captures, key=lambda capture: capture[0].path):
         name = closed_name(path)
-        with path.open("rb") as file, archive.entry(f"archive/{name}") as entry:
-            found = chain(_opening(path), chain.from_iterable(visits))
-            yield from _write_records(name, entry, ((item, _member(item, file)) for item in found))
+        with path.open("rb") as file, wacz.entry(f"archive/{name}") as entry:
+            for located in chain(_warcinfo_record(path), chain.from_iterable(visits)):
+                content = _redacted_member(located, file)
+                location = RecordLocation(name, entry.size, len(content))
+                entry.write(content)
+                yield located.record, location
 
 
-def _write_records(
-    name: str, entry: _WaczEntry, members: Iterable[tuple[LocatedRecord, bytes]]
-) -> Iterator[bytes]:
-    for found, content in members:
-        place = RecordLocation(name, entry.size, len(content))
-        entry.write(content)
-        if is_indexed(found.record):
-            yield index_line(found.record, place).encode()
+def _warcinfo_record(path: Path) -> Iterator[LocatedRecord]:
+    """Yield the warcinfo record of a file."""
+    first_item = next(iter(read_records(path)), None)
+    if isinstance(first_item, LocatedRecord) and first_item.record.type == "warcinfo":
+        yield first_item
 
 
-def _opening(path: Path) -> Iterator[LocatedRecord]:
-    """Yield the record that describes a file."""
-    first = next(iter(read_records(path)), None)
-    if isinstance(first, LocatedRecord) and first.record.type == "warcinfo":
-        yield first
+def _redacted_member(located: LocatedRecord, file: BinaryIO) -> bytes:
+    """Return a record as one gzip member; secrets are removed from a request."""
+    if located.record.type != "request" or located.is_partial:
+        return gzip_member_of(located, file)
+    head, body = split_http(located.record.block)
+    redacted_head = redact_headers(head)
+    if redacted_head == head:
+        return gzip_member_of(located, file)
+    return encode_record(replace_block(located.record, redacted_head + body))
 
 
-def _member(found: LocatedRecord, file: BinaryIO) -> bytes:
-    """Return a record as one gzip member, a request without its secrets."""
-    if found.record.type != "request" or found.is_partial:
-        return gzip_member_of(found, file)
-    head, body = split_http(found.record.block)
-    blanked = redact_headers(head)
-    if blanked == head:
-        return gzip_member_of(found, file)
-    return encode_record(replace_block(found.record, blanked + body))
-
-
-def _write_index(archive: _WaczWriter, lines: Iterator[bytes]) -> int:
-    """Write the sorted lines in compressed blocks, and where each block begins."""
+def _write_index(wacz: _WaczWriter, lines: Iterator[bytes]) -> int:
+    """Write the sorted lines in compressed blocks, then a secondary index of the blocks."""
     count = 0
     blocks = [_index_line("!meta 0", {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"})]
-    with archive.entry(INDEX) as entry:
+    with wacz.entry(INDEX) as entry:
         while batch := list(islice(lines, LINES_PER_BLOCK)):
-            packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
-            block = packer.compress(b"".join(text + b"\n" for text in batch)) + packer.flush()
+            compressor = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
+            content = b"".join(text + b"\n" for text in batch)
+            block = compressor.compress(content) + compressor.flush()
             key = batch[0].decode().partition(" {")[0]
             digest = f"sha256:{hashlib.sha256(block).hexdigest()}"
-            place = {"offset": entry.size, "length": len(block), "digest": digest}
-            blocks.append(_index_line(key, place))
+            block_location = {"offset": entry.size, "length": len(block), "digest": digest}
+            blocks.append(_index_line(key, block_location))
             entry.write(block)
             count += len(batch)
-    with archive.entry(INDEX_OF_INDEX, packed=True) as entry:
+    with wacz.entry(SECONDARY_INDEX, compressed=True) as entry:
         entry.write("".join(blocks).encode())
     return count
 
@@ -183,22 +176,22 @@ def _index_line(key: str, fields: Mapping[str, object]) -> str:
 def _page_lines(pages: Iterable[ListedPage]) -> Iterator[bytes]:
     yield b'{"format": "json-pages-1.0", "id": "pages", "title": "All pages"}\n'
     for page in pages:
-        known = {name: value for name, value in asdict(page).items() if value}
-        yield json.dumps(known).encode() + b"\n"
+        known_fields = {name: value for name, value in asdict(page).items() if value}
+        yield json.dumps(known_fields).encode() + b"\n"
 
 
-def _write_package(archive: _WaczWriter, package: WaczPackage) -> None:
-    """Write what the file holds with the digest of each part, then the digest of that."""
-    facts = {
+def _write_package(wacz: _WaczWriter, package: WaczPackage) -> None:
+    """Write the list of all files with their digests, then the digest of that list."""
+    description = {
         "profile": "data-package",
         "wacz_version": WACZ_VERSION,
         "title": package.title,
         "software": package.software,
         "created": f"{package.created:%Y-%m-%dT%H:%M:%SZ}",
-        "resources": list(archive.resources),
+        "resources": list(wacz.resources),
     }
-    with archive.entry(PACKAGE, packed=True) as entry:
-        entry.write(json.dumps(facts, indent=2).encode())
+    with wacz.entry(PACKAGE, compressed=True) as entry:
+        entry.write(json.dumps(description, indent=2).encode())
     digest = {"path": PACKAGE, "hash": entry.hash}
-    with archive.entry(PACKAGE_DIGEST, packed=True) as entry:
+    with wacz.entry(PACKAGE_DIGEST, compressed=True) as entry:
         entry.write(json.dumps(digest, indent=2).encode())

@@ -1,1 +1,1 @@
-"""Histories from elsewhere, read as arrivals."""
+"""Import page histories from other formats as observations."""

@@ -1,4 +1,4 @@
-"""Daily observations of pages as columns: what traces are made of."""
+"""Read daily observations of pages as columns, for traces."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from freshet.archive.importers.base import MAX_LINK_COUNT
-from freshet.archive.importers.parquet import refuse_unreadable, scan_file
+from freshet.archive.importers.parquet import parquet_errors, scan_file
 from freshet.core.errors import BadInputError
 from freshet.core.tables import PageDayTable
 
@@ -17,53 +17,56 @@ COLUMNS = pl.Schema({
     "day": pl.Date(),
     "changed": pl.Boolean(),
 })
-PAGE = ["part", "page"]
-LINKS = ("n_new_links_internal", "n_new_links_external")
+PAGE_KEY = ["part", "page"]
+LINK_COLUMNS = ("n_new_links_internal", "n_new_links_external")
 
 
 def read_day_table(path: Path) -> PageDayTable:
-    """Read an observations file, or that of a folder; pages stand in order of part and URL."""
+    """Read an observations file, or the one in a folder; pages are sorted by part and URL."""
     file = path / OBSERVATIONS_FILE if path.is_dir() else path
     if not file.is_file():
         raise BadInputError(
             f"{path}: holds no {OBSERVATIONS_FILE}; give a folder that has one, or the file"
         )
-    return refuse_unreadable(file, lambda: _table(_rows(file)))
+    with parquet_errors(file):
+        return _build_table(_select_rows(file))
 
 
-def _table(rows: pl.LazyFrame) -> PageDayTable:
-    """Return rows as columns; the texts of pages are held once each and not row by row."""
-    known = rows.select(PAGE).unique().collect(engine="streaming")
-    pages = known.sort(PAGE).with_row_index("place")
-    placed = rows.join(pages.lazy(), on=PAGE, maintain_order="left").drop(PAGE)
-    found = placed.collect(engine="streaming")
+def _build_table(rows: pl.LazyFrame) -> PageDayTable:
+    """Return rows as columns; URLs and parts are stored once per page."""
+    distinct_pages = rows.select(PAGE_KEY).unique().collect(engine="streaming")
+    pages = distinct_pages.sort(PAGE_KEY).with_row_index("place")
+    indexed_rows = rows.join(pages.lazy(), on=PAGE_KEY, maintain_order="left").drop(PAGE_KEY)
+    table = indexed_rows.collect(engine="streaming")
     return PageDayTable(
-        pages=found["place"].to_numpy().astype(np.int32),
-        days=found["day"].to_physical().to_numpy(),
-        changed=found["changed"].to_numpy(),
+        pages=table["place"].to_numpy().astype(np.int32),
+        days=table["day"].to_physical().to_numpy(),
+        changed=table["changed"].to_numpy(),
         urls=tuple(pages["page"]),
         parts=tuple(pages["part"]),
-        new_links=found["new_links"].to_numpy() if "new_links" in found.columns else None,
+        new_links=table["new_links"].to_numpy() if "new_links" in table.columns else None,
     )
 
 
-def _rows(file: Path) -> pl.LazyFrame:
-    """Return the rows that tell part, page, day and whether the page changed, and new links."""
+def _select_rows(file: Path) -> pl.LazyFrame:
+    """Return the rows with part, page, day and changed, and new links if the file has them."""
     table = scan_file(file)
-    found = table.collect_schema()
-    missing = [name for name in COLUMNS if name not in found]
+    schema = table.collect_schema()
+    missing = [name for name in COLUMNS if name not in schema]
     if missing:
         raise BadInputError(
             f"{file}: lacks the column {', '.join(missing)}; see 'freshet simulate -h'"
         )
-    needed = [pl.col(name).cast(kind) for name, kind in COLUMNS.items()]
-    links = [_links()] if all(name in found for name in LINKS) else []
-    return table.select(*needed, *links).drop_nulls(COLUMNS.names())
+    required = [pl.col(name).cast(data_type) for name, data_type in COLUMNS.items()]
+    links = [_new_links_expression()] if all(name in schema for name in LINK_COLUMNS) else []
+    return table.select(*required, *links).drop_nulls(COLUMNS.names())
 
 
-def _links() -> pl.Expr:
-    """Return how many links are new, of both kinds together; -1 where neither is known."""
-    counts = [pl.col(name).cast(pl.Float64).clip(0, MAX_LINK_COUNT) for name in LINKS]
+def _new_links_expression() -> pl.Expr:
+    """Return the number of new links of both kinds; -1 if both are unknown."""
+    counts = [pl.col(name).cast(pl.Float64).clip(0, MAX_LINK_COUNT) for name in LINK_COLUMNS]
     total = pl.sum_horizontal(counts)
-    known = pl.any_horizontal(count.is_not_null() & count.is_not_nan() for count in counts)
-    return pl.when(known).then(total.fill_nan(0)).otherwise(-1).cast(pl.Int32).alias("new_links")
+    any_known = pl.any_horizontal(count.is_not_null() & count.is_not_nan() for count in counts)
+    return (
+        pl.when(any_known).then(total.fill_nan(0)).otherwise(-1).cast(pl.Int32).alias("new_links")
+    )

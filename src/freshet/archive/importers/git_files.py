@@ -1,4 +1,4 @@
-"""Which page a file of a scraping repository is, and what its bytes are."""
+"""The page URL and the media type of a file in a scraping repository."""
 
 import re
 from urllib.parse import quote, unquote
@@ -14,7 +14,7 @@ MEDIA_TYPES = {
     b"rss": "application/rss+xml",
     b"atom": "application/atom+xml",
 }
-OPENINGS = (
+SIGNATURES = (
     (
         re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype html|html|head|body)\b", re.I | re.S),
         "text/html",
@@ -22,16 +22,16 @@ OPENINGS = (
     (re.compile(rb"\s*<\?xml\b", re.I), "application/xml"),
     (re.compile(rb"\s*[\[{]\s*[\]}\"\[{]"), "application/json"),
 )
-SITE = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}/.", re.I)
-URL_LETTERS = "/?&=%:@!$'()*+,;~[]"
-SNIFFED = 8_000
-WIDE = (b"\xff\xfe", b"\xfe\xff")
+HOST_PATH = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}/.", re.I)
+URL_SAFE_CHARACTERS = "/?&=%:@!$'()*+,;~[]"
+SNIFF_BYTES = 8_000
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def page_url(repository: str, path: bytes) -> str:
     """Return the URL that a path spells, or else one made of repository and path.
 
-    A path spells a URL when its first folder is a host name, or when it is an escaped http(s) URL.
+    A path spells a URL if its first folder is a host name, or if it is an escaped http(s) URL.
 
     >>> page_url("terms", b"www.example.org/privacy.html")
     'https://www.example.org/privacy.html'
@@ -42,32 +42,24 @@ def page_url(repository: str, path: bytes) -> str:
     """
     text = path.decode("ascii", "replace")
     if text.lower().startswith(("https%3a%2f%2f", "http%3a%2f%2f")):
-        return quote(unquote(text), safe=URL_LETTERS)
-    if SITE.match(text):
-        return "https://" + quote(path, safe=URL_LETTERS)
+        return quote(unquote(text), safe=URL_SAFE_CHARACTERS)
+    if HOST_PATH.match(text):
+        return "https://" + quote(path, safe=URL_SAFE_CHARACTERS)
     return f"git:{quote(repository)}/{quote(path)}"
 
 
 def media_type(path: bytes, body: bytes) -> str:
-    """Return what a file is by its suffix, else by how it begins; ValueError if it is binary.
+    """Return a file's media type by suffix or content; raise ValueError if it is binary.
 
     >>> media_type(b"a/page", b"<!DOCTYPE html><title>")
     'text/html; charset=utf-8'
     """
-    start = body[:SNIFFED]
-    if b"\0" in start and not start.startswith(WIDE):
+    start = body[:SNIFF_BYTES]
+    if b"\0" in start and not start.startswith(UTF16_MARKS):
         raise ValueError("is a binary file")
-    suffix = path.rpartition(b"/")[2].rpartition(b".")[2].lower()
-    return _with_charset(MEDIA_TYPES.get(suffix) or _sniffed(start), body)
-
-
-def _sniffed(start: bytes) -> str:
-    """Return what the first bytes look like."""
-    return next((kind for opening, kind in OPENINGS if opening.match(start)), "text/plain")
-
-
-def _with_charset(kind: str, body: bytes) -> str:
-    """Say UTF-8 where the bytes are UTF-8, and nothing where a reader has to find out."""
+    extension = path.rpartition(b"/")[2].rpartition(b".")[2].lower()
+    sniffed = (kind for signature, kind in SIGNATURES if signature.match(start))
+    kind = MEDIA_TYPES.get(extension) or next(sniffed, "text/plain")
     try:
         body.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The git program, run so that nothing of the repository or the user's settings is executed."""
+"""Run git so that it executes nothing from the repository or the user's configuration."""
 
 import hashlib
 import os
@@ -6,6 +6,7 @@ import subprocess
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -40,13 +41,13 @@ EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-TIMELESS = (1 << 63) - 1
-CHUNK = 1 << 16
+NO_TIME = (1 << 63) - 1
+CHUNK_BYTES = 1 << 16
 SHA1_DIGITS = 40
 
 
 class GitRepository:
-    """A git repository with its work tree or bare, seen from one commit."""
+    """A git repository, bare or with a work tree, viewed from one commit."""
 
     def __init__(self, path: Path, ref: str, paths: Sequence[str]) -> None:
         if not path.is_dir():
@@ -54,78 +55,73 @@ class GitRepository:
         self.path = path.resolve()
         self._ref = ref
         self._paths = paths
-        self._ask(
+        self._check(
             "is not a git repository; give the folder that git cloned", "rev-parse", "--git-dir"
         )
-        self._ask(
+        self._check(
             f"has no commit {ref}; give one with --ref", "rev-parse", "--verify", "--quiet",
             "--end-of-options", f"{ref}^{{commit}}",
         )  # fmt: skip
 
     @property
     def name(self) -> str:
-        """Return the repository's name: its folder's, without ``.git``."""
+        """Return the repository's name: its folder's name without ``.git``."""
         folder = self.path.parent if self.path.name == ".git" else self.path
         return folder.name.removesuffix(".git")
 
     def commits(self) -> "CommitList":
-        """Return the commits that first parents lead through, as far back as they can be read."""
-        found = CommitList()
-        found.fault = self._list(found, self._ref)
-        if found.fault:
-            # Git stops before it lists the commit whose parent is missing.
-            self._list(found, found.parent or self._ref, "--no-walk")
-        if not found:
+        """Return the commits along the first parents, as far back as they can be read."""
+        commits = CommitList()
+        commits.fault = self._list_commits(commits, self._ref)
+        if commits.fault:
+            # Git stops before the commit whose parent is missing, so that one is listed by itself.
+            self._list_commits(commits, commits.parent or self._ref, "--no-walk")
+        if not commits:
             raise BadInputError(
-                f"{self.path}: commit {self._ref} cannot be read: {found.fault};"
+                f"{self.path}: commit {self._ref} cannot be read: {commits.fault};"
                 " run 'git fsck' there"
             )
-        return found
+        return commits
 
-    def _list(self, found: "CommitList", start: str, *options: str) -> str | None:
-        """Add the commits from ``start`` backwards, and return why they end early if they do."""
+    def _list_commits(self, commits: "CommitList", start: str, *options: str) -> str | None:
+        """Add the commits from ``start`` backwards; return why they end early, or None."""
         with self._fields(*LIST_COMMAND, *options, "--end-of-options", start, "--") as fields:
             for field in fields:
-                found.add(field)
+                commits.add(field)
             return fields.fault()
 
     def diff_chain(
         self, pairs: IO[bytes], offset: int
     ) -> AbstractContextManager["GitOutputFields"]:
-        """Give the differences of the commits that a file lists, each after its commit's hash."""
+        """Return the differences of the commits listed in a file, each after its commit's hash."""
         os.lseek(pairs.fileno(), offset, os.SEEK_SET)
         return self._fields(*DIFF_COMMAND, "--stdin", "--", *self._paths, stdin=pairs)
 
     def diff(self, old: str, new: str) -> AbstractContextManager["GitOutputFields"]:
-        """Give the differences of two commits or trees."""
+        """Return the differences of two commits or trees."""
         return self._fields(*DIFF_COMMAND, old, new, "--", *self._paths)
 
     @contextmanager
     def _fields(
         self, *command: str, stdin: IO[bytes] | int = subprocess.DEVNULL
     ) -> Iterator["GitOutputFields"]:
-        """Give the fields that one process prints."""
+        """Return the fields that one git process prints."""
         with TemporaryFile() as errors:
             process = self._start(command, errors, stdin)
             with ending_process(process):
                 yield GitOutputFields(process, errors)
 
-    def blobs(self, largest: int) -> "BlobReader":
-        """Return a reader of file contents, at most ``largest`` bytes each."""
-        return BlobReader(self, largest)
-
     def start_blobs(self) -> "subprocess.Popen[bytes]":
-        """Start the one process that gives file contents."""
+        """Start the process that returns file contents."""
         return self._start(("cat-file", "--batch"), subprocess.DEVNULL, subprocess.PIPE)
 
-    def _ask(self, complaint: str, *command: str) -> str:
-        """Return what a short git command prints, or refuse the repository."""
+    def _check(self, complaint: str, *command: str) -> None:
+        """Raise an error with the complaint if a short git command fails."""
         with TemporaryFile() as errors:
             process = self._start(command, errors)
-            answer, _ = process.communicate()
+            process.communicate()
             if process.returncode:
-                raise BadInputError(f"{self.path}: {complaint}{_quoted(errors)}")
-        return answer.decode().strip()
+                raise BadInputError(f"{self.path}: {complaint}{_last_error_line(errors)}")
 
     def _start(
         self,
@@ -133,18 +129,18 @@ class GitRepository:
         errors: IO[bytes] | int,
         stdin: IO[bytes] | int = subprocess.DEVNULL,
     ) -> "subprocess.Popen[bytes]":
-        """Start git in the repository, and in no repository around it."""
+        """Start git in this repository, never in one that contains it."""
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
-        before = ["git", "--no-optional-locks", "--no-pager", *settings, "-C", str(self.path)]
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        git_command = ["git", "--no-optional-locks", "--no-pager", *settings, "-C", str(self.path)]
+        inherited = {key: os.environ[key] for key in os.environ if not key.startswith("GIT_")}
         ceiling = {"GIT_CEILING_DIRECTORIES": str(self.path.parent)}
         try:
             return subprocess.Popen(
-                [*before, *command],
+                [*git_command, *command],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**clean, **ENVIRONMENT, **ceiling},
+                env={**inherited, **ENVIRONMENT, **ceiling},
             )
         except FileNotFoundError as error:
             raise BadInputError(
@@ -153,9 +149,9 @@ class GitRepository:
 
 
 class CommitList:
-    """Hashes and times of a history's commits, oldest first; ``fault`` tells what is before them.
+    """Hashes and times of commits, oldest first; ``fault`` says why older ones are missing.
 
-    They are added newest first, as git lists them, and kept in few bytes each.
+    Commits are added newest first, as git lists them, and take few bytes each.
     """
 
     def __init__(self) -> None:
@@ -169,28 +165,31 @@ class CommitList:
 
     @property
     def empty_tree(self) -> str:
-        """Return the tree without files, in the hash that the repository uses."""
-        return EMPTY_TREES[2 * self._width]
+        """Return the hash of the empty tree, in the hash algorithm of the repository."""
+        return EMPTY_TREES[2 * self._hash_bytes]
 
     def add(self, field: bytes) -> None:
-        """Add the next older commit, ``<hash> <epoch seconds> <parents>``."""
+        """Add the next older commit from ``<hash> <epoch seconds> <parents>``."""
         commit, seconds, parents = field.split(b" ", 2)
         self.parent = parents.decode().partition(" ")[0]
         self._hashes += bytes.fromhex(commit.decode())
-        usable = seconds.isdigit() and len(seconds) < len(str(TIMELESS))
-        self._seconds.append(int(seconds) if usable else TIMELESS)
+        has_time = seconds.isdigit() and len(seconds) < len(str(NO_TIME))
+        self._seconds.append(int(seconds) if has_time else NO_TIME)
 
     def hash(self, number: int) -> str:
         """Return the hash of a commit."""
-        end = len(self._hashes) - number * self._width
-        return self._hashes[end - self._width : end].hex()
+        end = len(self._hashes) - number * self._hash_bytes
+        return self._hashes[end - self._hash_bytes : end].hex()
 
-    def seconds(self, number: int) -> int:
-        """Return when a commit was made, beyond any calendar where it does not say."""
-        return self._seconds[-1 - number]
+    def time(self, number: int) -> datetime | None:
+        """Return the time of a commit, or None if it is missing or out of range."""
+        try:
+            return datetime.fromtimestamp(self._seconds[-1 - number], UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
 
     def write_pairs(self, file: IO[bytes]) -> None:
-        """Write a line for each commit: its hash and, for all but the first, the previous one's."""
+        """Write a line per commit: its hash and, except for the first, the previous hash."""
         previous = ""
         for commit in map(self.hash, range(len(self))):
             file.write(f"{commit}{previous}\n".encode())
@@ -198,18 +197,18 @@ class CommitList:
         file.flush()
 
     def pair_offset(self, number: int) -> int:
-        """Return where the line of a commit begins in what ``write_pairs`` wrote."""
-        digits = 2 * self._width
+        """Return the offset of a commit's line in the output of ``write_pairs``."""
+        digits = 2 * self._hash_bytes
         return number and (digits + 1) + (number - 1) * (2 * digits + 2)
 
     @property
-    def _width(self) -> int:
-        """Return the bytes of a hash."""
+    def _hash_bytes(self) -> int:
+        """Return the number of bytes of a hash."""
         return len(self._hashes) // len(self._seconds)
 
 
 class GitOutputFields:
-    """The fields between the zero bytes of git's output; ``fault`` tells why it stopped early."""
+    """Iterates over the NUL-separated fields of git's output."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
         self._process = process
@@ -223,26 +222,26 @@ class GitOutputFields:
         return next(self._fields)
 
     def fault(self) -> str | None:
-        """Return why the output ended before its end, if it did."""
+        """Return why the output ended early, or None."""
         if self._process.wait() == 0:
             return None
-        return f"git stopped{_quoted(self._errors)}"
+        return f"git stopped{_last_error_line(self._errors)}"
 
 
 class BlobReader:
-    """File contents by their hash, from one process that is started again only if it dies.
+    """Reads file contents by hash from one git process, which is restarted if it dies.
 
-    Behind each file a name is asked for that no object has: git announces a damaged object with the
-    size that it claims, and its answer to that name shows where what it has ends.
+    After each file a name is requested that does not exist. Git announces a damaged object with the
+    size that it claims, and the answer to that name marks the real end of the data.
     """
 
-    def __init__(self, repository: GitRepository, largest: int) -> None:
+    def __init__(self, repository: GitRepository, max_bytes: int) -> None:
         self._repository = repository
-        self._largest = largest
+        self._max_bytes = max_bytes
         self._process = repository.start_blobs()
-        name = uuid4().hex.encode()
-        self._request_end = b"\n" + name + b"\n"
-        self._answer_end = b"\n" + name + b" missing\n"
+        missing_name = uuid4().hex.encode()
+        self._request_end = b"\n" + missing_name + b"\n"
+        self._answer_end = b"\n" + missing_name + b" missing\n"
 
     def __enter__(self) -> Self:
         return self
@@ -252,24 +251,24 @@ class BlobReader:
             pass
 
     def read(self, blob: str) -> bytes:
-        """Return a file's bytes; ValueError says why they cannot be had."""
+        """Return a file's content; raise ValueError if it is missing, damaged or too large."""
         size = self._size(blob)
         body, length = self._content(size)
         if length is None:
             self._restart()
-        elif size > self._largest:
-            raise ValueError(f"has {size:,} bytes, more than the {self._largest:,} taken")
-        if length != size or _hash_of(body, len(blob)) != blob:
+        elif size > self._max_bytes:
+            raise ValueError(f"has {size:,} bytes, more than the limit of {self._max_bytes:,}")
+        if length != size or _blob_hash(body, len(blob)) != blob:
             raise ValueError(f"object {blob} is damaged")
         return body
 
     @property
     def _output(self) -> BufferedReader:
-        """Return the pipe that contents come through."""
+        """Return the output pipe of the process."""
         return cast("BufferedReader", self._process.stdout)
 
     def _size(self, blob: str) -> int:
-        """Ask for a file and return the size of what is coming."""
+        """Request a file and return its announced size."""
         answer = self._answer(blob)
         if len(answer) == 3:
             return int(answer[2])
@@ -280,7 +279,7 @@ class BlobReader:
         raise ValueError(f"object {blob} is {'missing' if answer else 'damaged'}")
 
     def _answer(self, blob: str) -> list[bytes]:
-        """Return hash, type and size of what is coming, or nothing when the process has died."""
+        """Return hash, type and size of the requested file; empty if the process has died."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(blob.encode() + self._request_end)
@@ -290,28 +289,28 @@ class BlobReader:
         return self._output.readline().split()
 
     def _content(self, size: int) -> tuple[bytes, int | None]:
-        """Read a file, kept unless it is too large, and return its length; None if git has died."""
+        """Return a file's content, empty if too large, and its length, None if git died."""
         end, tail, length = self._answer_end, b"", 0
-        kept: list[bytes] = []
+        chunks: list[bytes] = []
         while length < size + len(end) and not tail.endswith(end):
-            chunk = self._output.read1(CHUNK)
+            chunk = self._output.read1(CHUNK_BYTES)
             if not chunk:
                 return b"", None
             length += len(chunk)
             tail = (tail + chunk)[-len(end) :]
-            if size <= self._largest:
-                kept.append(chunk)
-        return b"".join(kept)[: -len(end)], length - len(end)
+            if size <= self._max_bytes:
+                chunks.append(chunk)
+        return b"".join(chunks)[: -len(end)], length - len(end)
 
     def _restart(self) -> None:
-        """Start again after the process died of a damaged object."""
+        """Restart the process after a damaged object ended it."""
         with ending_process(self._process):
             self._process = self._repository.start_blobs()
 
 
 @contextmanager
 def ending_process(process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Leave no process behind, however the work ends."""
+    """End the process in any case."""
     try:
         yield
     finally:
@@ -320,26 +319,28 @@ def ending_process(process: "subprocess.Popen[bytes]") -> Iterator[None]:
 
 
 def split_fields(stream: IO[bytes] | None) -> Iterator[bytes]:
-    """Yield what stands before each zero byte; a last piece without one was cut off."""
+    """Yield the bytes before each NUL; a last part without a NUL is incomplete and dropped."""
     assert stream is not None
-    rest = b""
-    while chunk := stream.read(CHUNK):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
+    unfinished = b""
+    while chunk := stream.read(CHUNK_BYTES):
+        *complete, unfinished = (unfinished + chunk).split(b"\0")
+        yield from complete
 
 
-def _hash_of(body: bytes, digits: int) -> str:
-    """Return the name that git gives to a file with these bytes, in as many digits as it uses.
+def _blob_hash(body: bytes, digits: int) -> str:
+    """Return git's hash of a file with this content; ``digits`` selects the algorithm.
 
-    >>> _hash_of(b"", 40)
+    >>> _blob_hash(b"", 40)
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
     """
-    kind = "sha1" if digits == SHA1_DIGITS else "sha256"
-    return hashlib.new(kind, b"blob %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
+    algorithm = "sha1" if digits == SHA1_DIGITS else "sha256"
+    return hashlib.new(
+        algorithm, b"blob %d\0" % len(body) + body, usedforsecurity=False
+    ).hexdigest()
 
 
-def _quoted(errors: IO[bytes]) -> str:
-    """Return the last line that git complained with, in brackets."""
+def _last_error_line(errors: IO[bytes]) -> str:
+    """Return the last line of git's error output in brackets."""
     errors.seek(0)
     lines = errors.read()[-2000:].decode(errors="replace").strip().splitlines()
     return f" ({lines[-1]})" if lines else ""

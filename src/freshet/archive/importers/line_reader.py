@@ -1,4 +1,4 @@
-"""The lines of a text file, unpacked when it is gzip, in flat memory."""
+"""Read the lines of a text file, plain or gzip, in bounded memory."""
 
 import gzip
 import zlib
@@ -15,9 +15,9 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class LineReader:
-    """The lines of a UTF-8 file; what is not UTF-8 arrives as lone surrogates.
+    """Reads the lines of a UTF-8 file; invalid bytes become lone surrogates.
 
-    ``position`` is how many bytes of the file were read, of ``size`` in all.
+    ``position`` is the number of bytes read, of ``size`` in total.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,25 +33,25 @@ class LineReader:
 
     @property
     def position(self) -> int:
-        """Return how many bytes of the file were read."""
+        """Return the number of bytes read of the file."""
         if self._file is None:
             return 0
         return self.size if self._file.closed else self._file.tell()
 
     def __iter__(self) -> Iterator[str]:
         try:
-            with self.path.open("rb") as self._file, _unpacked(self._file) as unpacked:
-                text = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape", newline="")
+            with self.path.open("rb") as self._file, _open_decompressed(self._file) as decompressed:
+                text = TextIOWrapper(decompressed, "utf-8-sig", "surrogateescape", newline="")
                 yield from iter(partial(text.readline, MAX_LINE_CHARS), "")
         except (EOFError, zlib.error, OSError) as error:
             raise BadInputError(
-                f"{self.path}: cannot be read to its end ({error}); what came before was taken in,"
-                " get a whole copy and import it again"
+                f"{self.path}: is damaged or incomplete ({error}); everything before that was"
+                " imported; get a complete copy and import it again"
             ) from error
 
 
-def _unpacked(file: IO[bytes]) -> BinaryIO:
-    """Return the file itself, or what it unpacks to when it is gzip."""
-    packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+def _open_decompressed(file: IO[bytes]) -> BinaryIO:
+    """Return the file, or its decompressed content if it is gzip."""
+    is_gzip = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     file.seek(0)
-    return cast("BinaryIO", gzip.GzipFile(fileobj=file) if packed else file)
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file) if is_gzip else file)

@@ -1,19 +1,20 @@
-"""Page histories in Parquet: files of versions with their bytes, or of daily observations.
+"""Import page histories from Parquet: files of versions with content, or of daily observations.
 
-A versions file has page, time, html, kind, and may have commit and source; its arrivals carry
-snapshots. An observations file has page, day, changed, and may have changed_html, counts of new
-links and part; it tells what the versions tell, so a folder stands for its ``versions_*.parquet``
-alone. An observation tells the state that a day ended with, and is placed in its last second
-(23:59:59 UTC).
+A versions file has the columns page, time, html and kind, and optionally commit and source; its
+observations carry snapshots. An observations file has page, day and changed, and optionally
+changed_html, counts of new links, and part. Observations are derived from the versions, so of a
+folder only ``versions_*.parquet`` is read. An observation describes the state at the end of a day;
+its time is the last second of that day (23:59:59 UTC).
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -21,12 +22,12 @@ from freshet.archive.importers.base import (
     MAX_BODY_BYTES,
     MAX_LINK_COUNT,
     HistoryReader,
-    Observation,
     input_name,
+    parse_time,
     row_uid,
 )
-from freshet.archive.importers.base import parse_time as iso_moment
 from freshet.archive.importers.parquet_pages import RowSlice, row_slices
+from freshet.archive.observation import Observation
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome, Snapshot
 
@@ -58,29 +59,28 @@ ROWS_AT_ONCE = 50_000
 BUFFER_BYTES = 64_000_000
 MAX_BUFFERED_ROWS = 64
 
-Read = TypeVar("Read")
 Row = tuple[Any, ...]
-Take = Callable[[Row, str | None], Observation]
+RowParser = Callable[[Row, str | None], Observation]
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable:
-    """One file: which columns are read, how many rows there are, and what a row becomes.
+    """One file: the columns to read, the number of rows, and the parser of a row.
 
-    ``source`` is that of all rows; None where each row names its own.
+    ``source`` is the source of all rows, or None if each row has its own.
     """
 
     path: Path
     columns: Sequence[pl.Expr]
     rows: int
-    parse_row: Take
+    parse_row: RowParser
     source: str | None = None
 
 
 def read(path: Path, *, source: str | None = None) -> "ParquetReader":
-    """Read a file of versions or observations, or a folder's versions.
+    """Read a file of versions or observations, or the versions in a folder.
 
-    The source is the one given, else the part in ``versions_<versions_part>.parquet``, else the file's own
+    The source is the given one, else the part in ``versions_<part>.parquet``, else the file's own
     column, else the name of the file.
     """
     files = sorted(path.glob("versions_*.parquet")) if path.is_dir() else [path]
@@ -90,13 +90,13 @@ def read(path: Path, *, source: str | None = None) -> "ParquetReader":
 
 
 class ParquetReader(HistoryReader):
-    """The histories of some Parquet files, counted in rows."""
+    """Reads the histories of Parquet files; progress is counted in rows."""
 
     def __init__(self, files: Sequence[Path], source: str | None) -> None:
-        self._given = source
+        self._given_source = source
         self._done = 0
         super().__init__(0, "" if source is None else source)
-        self._tables = [table for path in files if (table := self._open(path))]
+        self._tables = [table for path in files if (table := self._open_table(path))]
         if source is None:
             self.source = ", ".join(
                 sorted({table.source for table in self._tables if table.source})
@@ -105,7 +105,7 @@ class ParquetReader(HistoryReader):
 
     @property
     def done(self) -> int:
-        """Return how many rows were read."""
+        """Return the number of rows read."""
         return self._done
 
     def __iter__(self) -> Iterator[Observation | BadRow]:
@@ -113,34 +113,22 @@ class ParquetReader(HistoryReader):
             for number, row in enumerate(read_rows(table), 1):
                 self._done += 1
                 place = f"{table.path.name}, row {number}"
-                yield (
-                    BadRow(place, row)
-                    if isinstance(row, str)
-                    else observation_or_bad_row(table, place, row)
-                )
+                yield observation_or_bad_row(table, place, row)
 
-    def _open(self, path: Path) -> ParquetTable | None:
-        """Return what is to be read of a file, or nothing for a list of pages."""
-        names = refuse_unreadable(path, lambda: pl.read_parquet_schema(path))
-        if set(VERSIONS_REQUIRED) <= set(names):
-            source = self._source(path, names, "source")
-            return ParquetTable(
-                path,
-                column_expressions(VERSION_SCHEMA, names),
-                _height(path),
-                parse_version,
-                source,
-            )
-        if set(OBSERVATIONS_REQUIRED) <= set(names):
-            source = self._source(path, names, "part")
-            return ParquetTable(
-                path,
-                column_expressions(OBSERVATION_SCHEMA, names),
-                _height(path),
-                parse_observation,
-                source,
-            )
-        if set(PAGE_LIST_COLUMNS) <= set(names):
+    def _open_table(self, path: Path) -> ParquetTable | None:
+        """Return the table of a file, or None for a list of pages."""
+        with parquet_errors(path):
+            schema = pl.read_parquet_schema(path)
+            row_count = int(scan_file(path).select(pl.len()).collect().item())
+        if set(VERSIONS_REQUIRED) <= set(schema):
+            columns = column_expressions(VERSION_SCHEMA, schema)
+            source = self._table_source(path, schema, "source")
+            return ParquetTable(path, columns, row_count, parse_version, source)
+        if set(OBSERVATIONS_REQUIRED) <= set(schema):
+            columns = column_expressions(OBSERVATION_SCHEMA, schema)
+            source = self._table_source(path, schema, "part")
+            return ParquetTable(path, columns, row_count, parse_observation, source)
+        if set(PAGE_LIST_COLUMNS) <= set(schema):
             self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
             return None
         raise BadInputError(
@@ -148,58 +136,64 @@ class ParquetReader(HistoryReader):
             f" nor {', '.join(OBSERVATIONS_REQUIRED)}; see 'freshet import parquet --help'"
         )
 
-    def _source(self, path: Path, names: Container[str], column: str) -> str | None:
-        """Return the source of all rows of a file; None where a column names it row by row."""
-        if self._given is not None:
-            return self._given
-        return versions_part(path) or (None if column in names else input_name(path))
+    def _table_source(self, path: Path, schema: Container[str], column: str) -> str | None:
+        """Return the source of all rows of a file, or None if a column has it."""
+        if self._given_source is not None:
+            return self._given_source
+        return versions_part(path) or (None if column in schema else input_name(path))
 
 
-def column_expressions(columns: pl.Schema, found: Mapping[str, pl.DataType]) -> list[pl.Expr]:
-    """Return how each column is read, whatever type the file has it in; null where it has none."""
+def column_expressions(columns: pl.Schema, schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Return an expression for each column, cast to its type; null if it is missing."""
     return [
-        _column(name, kind, found[name]) if name in found else pl.lit(None, kind).alias(name)
-        for name, kind in columns.items()
+        _column_expression(name, data_type, schema[name])
+        if name in schema
+        else pl.lit(None, data_type).alias(name)
+        for name, data_type in columns.items()
     ]
 
 
-def _column(name: str, kind: pl.DataType, found: pl.DataType) -> pl.Expr:
-    """Return how a column is read: times as numbers, since Python has no date for some of them."""
+def _column_expression(name: str, data_type: pl.DataType, stored_type: pl.DataType) -> pl.Expr:
+    """Return the expression of a column; times become numbers, for Python's range is small."""
     column = pl.col(name)
-    if kind.is_temporal() and found == pl.String:
+    if data_type.is_temporal() and stored_type == pl.String:
         return column
-    return (
-        column.cast(kind, strict=False).to_physical() if kind.is_temporal() else column.cast(kind)
-    )
+    if data_type.is_temporal():
+        return column.cast(data_type, strict=False).to_physical()
+    return column.cast(data_type)
 
 
 def read_rows(table: ParquetTable) -> Iterator[Row | str]:
-    """Yield a file's rows, or why one cannot be read, in memory bounded by some of its pages.
+    """Yield a file's rows, or the fault of a row, in memory for a few Parquet pages.
 
-    Polars' own batches read ahead, and it unpacks pages of any size.
+    Polars reads batches ahead and decompresses Parquet pages of any size, so slices are planned
+    here.
     """
-    lazy = scan_file(table.path).select(table.columns)
-    for piece in plan_slices(table):
-        if piece.fault:
-            yield from repeat(piece.fault, piece.rows)
+    lazy_table = scan_file(table.path).select(table.columns)
+    for row_slice in plan_slices(table):
+        if row_slice.fault:
+            yield from repeat(row_slice.fault, row_slice.rows)
             continue
-        found = refuse_unreadable(table.path, lazy.slice(piece.start, piece.rows).collect)
-        buffered = BUFFER_BYTES // max(1, piece.page_bytes)
-        yield from found.iter_rows(buffer_size=min(max(1, buffered), MAX_BUFFERED_ROWS))
+        with parquet_errors(table.path):
+            frame = lazy_table.slice(row_slice.start, row_slice.rows).collect()
+        buffered_rows = BUFFER_BYTES // max(1, row_slice.page_bytes)
+        yield from frame.iter_rows(buffer_size=min(max(1, buffered_rows), MAX_BUFFERED_ROWS))
 
 
 def plan_slices(table: ParquetTable) -> Iterator[RowSlice]:
-    """Yield the slices in which a file is to be read."""
+    """Yield the row slices in which to read a file."""
     names = [name for column in table.columns for name in column.meta.root_names()]
     try:
         yield from row_slices(table.path, names, max_rows=ROWS_AT_ONCE)
     except (ValueError, KeyError, TypeError, AttributeError, OSError, OverflowError) as error:
-        reason = str(error) if type(error) is ValueError else "its footer or a page header is wrong"
+        reason = str(error) if type(error) is ValueError else "a footer or page header is invalid"
         raise _unreadable(table.path, reason) from error
 
 
-def observation_or_bad_row(table: ParquetTable, place: str, row: Row) -> Observation | BadRow:
-    """Return what a row tells, or that it lacks something."""
+def observation_or_bad_row(table: ParquetTable, place: str, row: Row | str) -> Observation | BadRow:
+    """Return the observation of a row, or a bad row; ``row`` is the fault of an unreadable row."""
+    if isinstance(row, str):
+        return BadRow(place, row)
     try:
         return replace(table.parse_row(row, table.source), place=place)
     except (ValueError, OverflowError) as error:
@@ -207,30 +201,30 @@ def observation_or_bad_row(table: ParquetTable, place: str, row: Row) -> Observa
 
 
 def parse_version(row: Row, source: str | None) -> Observation:
-    """Return a version with its bytes."""
-    origin, page, moment, html, kind, commit = row
-    _require(page=page, time=moment, html=html)
+    """Return a version with its content."""
+    row_source, page, time_value, html, kind, commit = row
+    _require_values(page=page, time=time_value, html=html)
     if len(html) > MAX_BODY_BYTES:
-        raise ValueError(f"html has {len(html):,} bytes, more than the {MAX_BODY_BYTES:,} taken")
-    source = (origin or "") if source is None else source
-    when = parse_instant(moment)
+        raise ValueError(f"html has {len(html):,} bytes, more than the limit of {MAX_BODY_BYTES:,}")
+    source = (row_source or "") if source is None else source
+    version_time = parse_instant(time_value)
     media_type = MEDIA_TYPES.get(kind, "text/plain")
     headers = (("content-type", f"{media_type}; charset=utf-8"),)
-    uid = row_uid("version", source, page, when, commit or "")
-    return Observation(page, source, when, uid, Snapshot(page, html, headers=headers))
+    uid = row_uid("version", source, page, version_time, commit or "")
+    return Observation(page, source, version_time, uid, Snapshot(page, html, headers=headers))
 
 
 def parse_observation(row: Row, source: str | None) -> Observation:
-    """Return a day's observation, at the end of that day."""
-    origin, page, day, changed, changed_html, *new_links = row
-    _require(page=page, day=day, changed=changed)
-    source = (origin or "") if source is None else source
-    when = parse_day_end(day)
+    """Return a day's observation at the end of that day."""
+    row_source, page, day, changed, changed_html, *new_links = row
+    _require_values(page=page, day=day, changed=changed)
+    source = (row_source or "") if source is None else source
+    day_end = parse_day_end(day)
     return Observation(
         page,
         source,
-        when,
-        row_uid("observation", source, page, when),
+        day_end,
+        row_uid("observation", source, page, day_end),
         change=reported_change(changed, changed_html, *map(parse_link_count, new_links)),
         outcome=Outcome.REPORTED,
     )
@@ -244,18 +238,18 @@ def reported_change(
     external: int | None,
     never_seen: int | None,
 ) -> Change:
-    """Return what an observation says of a change.
+    """Return the change that an observation reports.
 
-    ``changed`` compares the visible text, ``changed_html`` the whole stored document: its bytes. A
-    document that stayed the same kept its structure and links; one that changed leaves them open.
+    ``changed`` compares the visible text, ``changed_html`` the bytes of the whole document. An
+    unchanged document has the same structure and links; for a changed one they are unknown.
     """
-    still = False if changed_html is False else None
+    unchanged = False if changed_html is False else None
     return Change(
         changed,
         bytes=changed_html,
         text=changed,
-        structure=still,
-        links=True if (internal or external) else still,
+        structure=unchanged,
+        links=True if (internal or external) else unchanged,
         new_internal=internal,
         new_external=external,
         never_seen=never_seen,
@@ -263,13 +257,13 @@ def reported_change(
 
 
 def parse_instant(value: int | str) -> datetime:
-    """Return a time that is told in microseconds since 1970 or in ISO 8601.
+    """Parse a time in microseconds since 1970 or in ISO 8601.
 
     >>> parse_instant(1_500_000).isoformat()
     '1970-01-01T00:00:01.500000+00:00'
     """
     if isinstance(value, str):
-        return iso_moment(value)
+        return parse_time(value)
     try:
         return EPOCH + timedelta(microseconds=value)
     except OverflowError:
@@ -280,18 +274,22 @@ def parse_instant(value: int | str) -> datetime:
 
 @lru_cache(maxsize=4096)
 def parse_day_end(value: int | str) -> datetime:
-    """Return the end of a day, told in either way."""
-    return day_end(parse_day(value))
+    """Parse a day and return its last second.
+
+    >>> parse_day_end("2024-02-29").isoformat()
+    '2024-02-29T23:59:59+00:00'
+    """
+    return datetime.combine(parse_day(value), DAY_END)
 
 
 def parse_day(value: int | str) -> date:
-    """Return a day that is told in days since 1970 or in ISO 8601.
+    """Parse a day in days since 1970 or in ISO 8601.
 
     >>> parse_day(31).isoformat()
     '1970-02-01'
     """
     if isinstance(value, str):
-        return iso_moment(value).date()
+        return parse_time(value).date()
     try:
         return EPOCH.date() + timedelta(days=value)
     except OverflowError:
@@ -299,23 +297,14 @@ def parse_day(value: int | str) -> date:
 
 
 def parse_link_count(value: float | None) -> int | None:
-    """Return a number of links; None means not known."""
+    """Parse a number of links; None means unknown."""
     if value is not None and not (0 <= value <= MAX_LINK_COUNT and value == int(value)):
-        raise ValueError(f"{value:g} new links are no whole number from 0 to {MAX_LINK_COUNT:,}")
+        raise ValueError(f"{value:g} new links is not a whole number from 0 to {MAX_LINK_COUNT:,}")
     return None if value is None else int(value)
 
 
-def day_end(day: date) -> datetime:
-    """Return the last second of a UTC day.
-
-    >>> day_end(date(2024, 2, 29)).isoformat()
-    '2024-02-29T23:59:59+00:00'
-    """
-    return datetime.combine(day, DAY_END)
-
-
 def versions_part(path: Path) -> str | None:
-    """Return the part that a versions file is named after.
+    """Return the part in the name of a versions file, or None.
 
     >>> versions_part(Path("versions_stalker.parquet"))
     'stalker'
@@ -325,19 +314,15 @@ def versions_part(path: Path) -> str | None:
 
 
 def scan_file(path: Path) -> pl.LazyFrame:
-    """Return the lazy table of one file, its name taken literally."""
+    """Return the lazy table of one file; its name is taken literally."""
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def _height(path: Path) -> int:
-    """Return the number of rows of a file."""
-    return int(refuse_unreadable(path, lambda: scan_file(path).select(pl.len()).collect().item()))
-
-
-def refuse_unreadable(path: Path, action: Callable[[], Read]) -> Read:
-    """Run a reading step, and name the file when polars cannot read it."""
+@contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Raise an error with the file's name if polars cannot read it."""
     try:
-        return action()
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _unreadable(path, str(error).partition("\n")[0]) from error
 
@@ -346,8 +331,8 @@ def _unreadable(path: Path, reason: str) -> BadInputError:
     return BadInputError(f"{path}: is not readable as Parquet ({reason}); check the file")
 
 
-def _require(**values: object) -> None:
-    """Refuse a row that lacks one of the values."""
+def _require_values(**values: object) -> None:
+    """Raise ValueError if one of the values is missing."""
     for name, value in values.items():
         if value is None or value == "":
             raise ValueError(f"{name} is missing")

@@ -1,35 +1,30 @@
-"""WARC and ARC files: every response, resource and revisit of an http(s) page arrives as it is.
+"""Import WARC and ARC files: every response, resource and revisit of an http(s) page, unchanged.
 
-Its gzip member is copied byte for byte where it has one to itself, with those of its request and
-metadata; in a file of ours, redirecting answers go with the visit that they led to. The body keeps
-its content coding. A capture that was cut when it was made is no look; an answer to another request
-than GET is no page. Where no source is given, all captures have the source ``warc``, so that those
-of a URL are one history; an empty source joins them to the live pages.
+The gzip member of a capture is copied without change if it holds no other record, together with the
+members of its request and metadata; in a file written by Freshet, redirects belong to the visit
+that they led to. The body keeps its content coding. A truncated capture is not a look; responses to
+requests other than GET are ignored. The default source is ``warc`` for all captures, so that the
+captures of a URL form one history; an empty source joins them to the live pages.
 """
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.archive.importers.base import HistoryReader
+from freshet.archive.observation import Observation
 from freshet.archive.warc.build import NOT_MODIFIED_PROFILE
+from freshet.archive.warc.captures import WarcCapture, group_captures
 from freshet.archive.warc.http_message import parse_payload
-from freshet.archive.warc.located_record import (
-    ArchiveFault,
-    LocatedRecord,
-    RecordOrFault,
-    gzip_member_of,
-)
+from freshet.archive.warc.located_record import ArchiveFault, LocatedRecord, gzip_member_of
 from freshet.archive.warc.read import read_records
 from freshet.archive.warc.record import (
-    CAPTURE_TYPES,
     FINAL_FIELD,
     OUTCOME_FIELD,
     PAGE_FIELD,
     WarcRecord,
+    strip_brackets,
     uid_of_record_id,
 )
 from freshet.core.errors import BadInputError
@@ -37,28 +32,18 @@ from freshet.core.types import BadRow, Outcome, Snapshot
 
 SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 SOURCE = "warc"
-COMPANION_TYPES = ("request", "metadata")
-MAX_COMPANIONS = 8
-MAX_HOP_RECORDS = 64
-PENDING_CAPTURES = 4
-PENDING_BYTES = 33_554_432
 STATUS_NOT_MODIFIED = 304
 TRUNCATION_OUTCOMES = {"length": Outcome.TOO_LARGE, "time": Outcome.TIMEOUT}
 
-_METHOD = re.compile(rb"\s*([A-Za-z]{1,20})[ \t]")
-
-
-@dataclass(frozen=True, slots=True)
-class WarcCapture:
-    """A record that shows a page, and the records that tell how it was had."""
-
-    located: LocatedRecord
-    companions: tuple[LocatedRecord, ...]
+_REQUEST_METHOD = re.compile(rb"\s*([A-Za-z]{1,20})[ \t]")
 
 
 def read(path: Path, *, source: str | None = None) -> "WarcReader":
-    """Read a WARC or ARC file, or all those in a folder and the folders beneath."""
-    files = _files(path) if path.is_dir() else [path]
+    """Read a WARC or ARC file, or all such files in a folder and its subfolders."""
+    files = [path]
+    if path.is_dir():
+        names = (file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
+        files = sorted(file for file in names if file.is_file())
     if not files or not files[0].is_file():
         raise BadInputError(
             f"{path}: there is no WARC file; give one ({', '.join(SUFFIXES)}) or a folder"
@@ -67,266 +52,145 @@ def read(path: Path, *, source: str | None = None) -> "WarcReader":
 
 
 class WarcReader(HistoryReader):
-    """The captures of some WARC files, counted in bytes."""
+    """Reads the captures of WARC files; progress is counted in bytes."""
 
     def __init__(self, files: Sequence[Path], source: str) -> None:
         super().__init__(sum(file.stat().st_size for file in files), source)
         self._files = files
         self._done = 0
-        self._other = 0
+        self._other_schemes = 0
         self._other_methods = 0
-        self._captures = 0
-        self._faults = 0
+        self._capture_count = 0
+        self._fault_count = 0
 
     @property
     def done(self) -> int:
-        """Return how many bytes of the files were read."""
+        """Return the number of bytes read of the files."""
         return self._done
 
     def __iter__(self) -> Iterator[Observation | BadRow]:
-        before = 0
+        bytes_before = 0
         for path in self._files:
             with path.open("rb") as file:
-                for found in group_captures(read_records(path)):
-                    self._done = max(self._done, before + _offset(found))
-                    yield from self._items(found, file)
-            before += path.stat().st_size
-            self._done = before
-        self._conclude()
+                for item in group_captures(read_records(path)):
+                    position = item if isinstance(item, ArchiveFault) else item.located
+                    self._done = max(self._done, bytes_before + position.offset)
+                    yield from self._observations(item, file)
+            bytes_before += path.stat().st_size
+            self._done = bytes_before
+        self._finish()
 
-    def _items(
-        self, found: WarcCapture | ArchiveFault, file: BinaryIO
+    def _observations(
+        self, item: WarcCapture | ArchiveFault, file: BinaryIO
     ) -> Iterator[Observation | BadRow]:
-        """Yield what a capture tells, or what is wrong with it; other than http(s) is counted."""
-        if isinstance(found, ArchiveFault):
-            self._faults += 1
-            yield BadRow(f"{found.file}, offset {found.offset}", found.problem)
+        """Yield the observation or bad row of a capture; count captures that are ignored."""
+        if isinstance(item, ArchiveFault):
+            self._fault_count += 1
+            yield BadRow(f"{item.file}, offset {item.offset}", item.problem)
             return
-        self._captures += 1
-        if not _page(found.located.record).lower().startswith(("http://", "https://")):
-            self._other += 1
-        elif _request_method(found) not in {"", "GET"}:
+        self._capture_count += 1
+        if not _page_url(item.located.record).lower().startswith(("http://", "https://")):
+            self._other_schemes += 1
+        elif _request_method(item) not in {"", "GET"}:
             self._other_methods += 1
         else:
-            yield self._item(found, file)
+            yield self._observation_or_bad_row(item, file)
 
-    def _item(self, capture: WarcCapture, file: BinaryIO) -> Observation | BadRow:
-        """Return what a capture tells, or what is wrong with it."""
+    def _observation_or_bad_row(self, capture: WarcCapture, file: BinaryIO) -> Observation | BadRow:
+        """Return the observation of a capture, or a bad row."""
         try:
             return observation_of_capture(capture, self.source, file)
         except ValueError as error:
-            return BadRow(_place(capture.located), str(error))
+            return BadRow(_describe_position(capture.located), str(error))
 
-    def _conclude(self) -> None:
-        """Note what was left out; refuse an input of which nothing could be read."""
-        if self._faults and not self._captures:
+    def _finish(self) -> None:
+        """Add notes about ignored captures; raise an error if nothing at all could be read."""
+        if self._fault_count and not self._capture_count:
             raise BadInputError(
-                f"{self._files[0]}: no record of it can be read; check that it is a whole WARC file"
+                f"{self._files[0]}: no record can be read; check that it is a complete WARC file"
             )
-        if self._other:
-            self.notes.append(f"{self._other:,} records of other than http(s) pages were left out")
+        if self._other_schemes:
+            self.notes.append(
+                f"{self._other_schemes:,} records of pages other than http(s) were skipped"
+            )
         if self._other_methods:
-            left_out = f"{self._other_methods:,} responses to other requests than GET"
-            self.notes.append(f"{left_out} (POST, HEAD and the like) were left out")
-
-
-class _CompanionRecords:
-    """Requests, metadata and redirecting answers of one capture, or of none yet; bounded."""
-
-    def __init__(self) -> None:
-        self._beside: deque[LocatedRecord] = deque(maxlen=MAX_COMPANIONS)
-        self._hops: deque[LocatedRecord] = deque(maxlen=MAX_HOP_RECORDS)
-
-    def __iter__(self) -> Iterator[LocatedRecord]:
-        yield from self._beside
-        yield from self._hops
-
-    def add(self, item: LocatedRecord) -> None:
-        """Keep one more record; where there are too many, the oldest goes."""
-        (self._hops if item.record.visit_record_id else self._beside).append(item)
-
-    def move_matching(self, to: "_CompanionRecords", chosen: Callable[[WarcRecord], bool]) -> None:
-        """Move some records to the companions of a capture."""
-        for item in list(self):
-            if chosen(item.record):
-                (self._hops if item.record.visit_record_id else self._beside).remove(item)
-                to.add(item)
-
-    @property
-    def has_request(self) -> bool:
-        """Whether the request of the capture is among them."""
-        return any(item.record.type == "request" for item in self._beside)
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingCapture:
-    """A capture that waits for the records that belong to it."""
-
-    capture: LocatedRecord
-    companions: _CompanionRecords
-
-    def is_named_with(self, companion: WarcRecord) -> bool:
-        """Whether a record names the capture, or the capture names it."""
-        capture = self.capture.record
-        if companion.visit_record_id:
-            return companion.visit_record_id == capture.id
-        concurrent = _bare(capture.field("WARC-Concurrent-To"))
-        return capture.id in _named(companion) or concurrent == companion.id
-
-    def accepts(self, companion: WarcRecord) -> bool:
-        """Whether a record that names no capture is of the same page, and the capture lacks it."""
-        capture = self.capture.record
-        if (
-            companion.visit_record_id
-            or any(_named(companion))
-            or capture.field("WARC-Concurrent-To")
-        ):
-            return False
-        is_second = companion.type == "request" and self.companions.has_request
-        return companion.target_uri == capture.target_uri and not is_second
-
-
-def group_captures(found: Iterator[RecordOrFault]) -> Iterator[WarcCapture | ArchiveFault]:
-    """Yield each capture with its companions, which stand shortly before or after it."""
-    unclaimed = _CompanionRecords()
-    pending: deque[_PendingCapture] = deque()
-    for item in found:
-        if isinstance(item, ArchiveFault):
-            yield item
-        elif item.record.visit_record_id or item.record.type in COMPANION_TYPES:
-            owners = (one.companions for one in reversed(pending) if one.is_named_with(item.record))
-            next(owners, unclaimed).add(item)
-        elif item.record.type in CAPTURE_TYPES:
-            _claim(unclaimed, pending, _PendingCapture(item, _CompanionRecords()))
-            while _is_full(pending):
-                yield _joined(pending.popleft())
-    if pending:
-        unclaimed.move_matching(pending[-1].companions, pending[-1].accepts)
-    yield from map(_joined, pending)
-
-
-def _claim(
-    unclaimed: _CompanionRecords, pending: deque[_PendingCapture], new: _PendingCapture
-) -> None:
-    """Share out what stands between the last capture and a new one, which joins the others."""
-    unclaimed.move_matching(new.companions, new.is_named_with)
-    if pending:
-        unclaimed.move_matching(pending[-1].companions, pending[-1].accepts)
-    unclaimed.move_matching(new.companions, new.accepts)
-    pending.append(new)
-
-
-def _is_full(pending: deque[_PendingCapture]) -> bool:
-    """Whether the first capture has waited long enough for what belongs to it."""
-    size = sum(len(one.capture.record.block) for one in pending)
-    return len(pending) > 1 and (len(pending) > PENDING_CAPTURES or size > PENDING_BYTES)
-
-
-def _joined(pending: _PendingCapture) -> WarcCapture:
-    return WarcCapture(pending.capture, tuple(pending.companions))
-
-
-def _named(companion: WarcRecord) -> tuple[str, ...]:
-    """Return the ids of the records that a request or metadata record names."""
-    fields = (companion.field(name) for name in ("WARC-Concurrent-To", "WARC-Refers-To"))
-    return tuple(_bare(field) for field in fields if field)
+            responses = f"{self._other_methods:,} responses to requests other than GET"
+            self.notes.append(f"{responses} (such as POST and HEAD) were skipped")
 
 
 def observation_of_capture(capture: WarcCapture, source: str, file: BinaryIO) -> Observation:
-    """Return what a capture tells; ValueError says why it tells nothing."""
+    """Return the observation of a capture; raise ValueError if it is unusable."""
     located, record = capture.located, capture.located.record
     if located.is_partial:
         raise ValueError(f"record of {located.block_size:,} bytes is too large to be a page")
     status, headers, body = parse_payload(record)
     if record.type == "response" and status is None:
         raise ValueError("response has no HTTP header")
-    url, final = _page(record), _final(record)
-    again, outcome = record.type == "revisit", _outcome(record, status)
-    # The HTTP header of such a revisit may be the original's, which replay programs need.
+    url = _page_url(record)
+    is_revisit = record.type == "revisit"
+    outcome = _outcome(record, status)
+    # The HTTP header of such a revisit can be the original's, so its status says nothing.
     status = STATUS_NOT_MODIFIED if outcome is Outcome.NOT_MODIFIED else status
+    has_content = not is_revisit and status != STATUS_NOT_MODIFIED
     return Observation(
         url,
         source,
         record.date,
         uid_of_record_id(record.id),
-        None
-        if again or status == STATUS_NOT_MODIFIED
-        else Snapshot(url, body, status or 200, headers),
+        Snapshot(url, body, status or 200, headers) if has_content else None,
         outcome=outcome,
         status=status,
-        final_url=final,
+        final_url=_final_url(record),
         raw_record=gzip_member_of(located, file),
         companion_records=tuple(
             gzip_member_of(item, file) for item in capture.companions if not item.is_partial
         ),
-        original_digest=record.field("WARC-Payload-Digest") if again else None,
-        why=_told(record)[1],
-        place=_place(located),
+        original_digest=record.field("WARC-Payload-Digest") if is_revisit else None,
+        why=_recorded_outcome(record)[1],
+        place=_describe_position(located),
     )
 
 
 def _request_method(capture: WarcCapture) -> str:
-    """Return the method of the request that a capture answers; empty where it is not known."""
-    requests = (item.record for item in capture.companions if item.record.type == "request")
-    block = next((record.block for record in requests if not record.visit_record_id), b"")
-    method = _METHOD.match(block)
+    """Return the method of the request that a capture answers; empty if it is unknown."""
+    records = (located.record for located in capture.companions)
+    requests = (item for item in records if item.type == "request" and not item.visit_record_id)
+    method = _REQUEST_METHOD.match(next((request.block for request in requests), b""))
     return method[1].decode("ascii").upper() if method else ""
 
 
 def _outcome(record: WarcRecord, status: int | None) -> Outcome | None:
-    """Return what the record itself says of how the visit ended."""
-    told = _told(record)[0]
-    if told is not None:
-        return told
-    cut = record.field("WARC-Truncated").strip().lower()
-    if cut:
-        return TRUNCATION_OUTCOMES.get(cut, Outcome.UNREADABLE)
-    same = record.type == "revisit" and record.field("WARC-Profile").endswith(
-        _last(NOT_MODIFIED_PROFILE)
-    )
-    return Outcome.NOT_MODIFIED if same or status == STATUS_NOT_MODIFIED else None
+    """Return the outcome that the record itself states."""
+    recorded = _recorded_outcome(record)[0]
+    if recorded is not None:
+        return recorded
+    truncation = record.field("WARC-Truncated").strip().lower()
+    if truncation:
+        return TRUNCATION_OUTCOMES.get(truncation, Outcome.UNREADABLE)
+    # The last part of the profile is the same in WARC 1.0 and 1.1.
+    profile = record.field("WARC-Profile").rpartition("/")[2]
+    is_unchanged = record.type == "revisit" and profile == NOT_MODIFIED_PROFILE.rpartition("/")[2]
+    return Outcome.NOT_MODIFIED if is_unchanged or status == STATUS_NOT_MODIFIED else None
 
 
-def _told(record: WarcRecord) -> tuple[Outcome | None, str]:
-    """Return the outcome that we wrote into a record of ours, and why."""
+def _recorded_outcome(record: WarcRecord) -> tuple[Outcome | None, str]:
+    """Return the outcome and its explanation that Freshet wrote into a record of its own."""
     name, _, why = record.field(OUTCOME_FIELD).partition(";")
-    known = name.strip() in Outcome.__members__.values()
-    return (Outcome(name.strip()), why.strip()) if known else (None, "")
+    is_outcome = name.strip() in Outcome.__members__.values()
+    return (Outcome(name.strip()), why.strip()) if is_outcome else (None, "")
 
 
-def _page(record: WarcRecord) -> str:
-    """Return the URL of the record's page: the one it names, or else its own."""
-    return _bare(record.field(PAGE_FIELD)) or _bare(record.target_uri)
+def _page_url(record: WarcRecord) -> str:
+    """Return the URL of the record's page: the one in its page field, or else its target."""
+    return strip_brackets(record.field(PAGE_FIELD)) or strip_brackets(record.target_uri)
 
 
-def _final(record: WarcRecord) -> str | None:
-    """Return where a visit ended that was redirected."""
-    answered_by = _bare(record.target_uri) if record.field(PAGE_FIELD) else ""
-    return _bare(record.field(FINAL_FIELD)) or answered_by or None
+def _final_url(record: WarcRecord) -> str | None:
+    """Return the URL at which a redirected visit ended."""
+    answering_url = strip_brackets(record.target_uri) if record.field(PAGE_FIELD) else ""
+    return strip_brackets(record.field(FINAL_FIELD)) or answering_url or None
 
 
-def _bare(text: str) -> str:
-    """Return a record id or URL out of the angle brackets that some writers put it in."""
-    return text.strip().removeprefix("<").removesuffix(">")
-
-
-def _last(profile: str) -> str:
-    """Return the name in a profile's address, which is the same in WARC 1.0 and 1.1."""
-    return profile.rpartition("/")[2]
-
-
-def _place(located: LocatedRecord) -> str:
-    """Return where a record stands, for a person."""
+def _describe_position(located: LocatedRecord) -> str:
+    """Return the position of a record, for messages."""
     return f"{located.path.name}, offset {located.offset}"
-
-
-def _offset(found: WarcCapture | ArchiveFault) -> int:
-    """Return how far into its file something stands."""
-    return found.offset if isinstance(found, ArchiveFault) else found.located.offset
-
-
-def _files(folder: Path) -> list[Path]:
-    """Return the WARC files in a folder and beneath, by name."""
-    return sorted(
-        file for file in folder.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES)
-    )

@@ -1,1 +1,1 @@
-"""WARC files: building records, writing, reading, checking and recovering them."""
+"""WARC files: build, write, read, check and recover records."""

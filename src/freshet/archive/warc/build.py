@@ -1,4 +1,4 @@
-"""Records as Freshet writes them (WARC 1.1, ISO 28500:2017)."""
+"""Build the WARC records that Freshet writes (WARC 1.1, ISO 28500:2017)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,15 +21,15 @@ IDENTICAL_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-d
 MAX_ANSWER_HEAD_BYTES = 16_384
 NOT_MODIFIED_PROFILE = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
-_UNESCAPED = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
-_WARC_FIELDS = "application/warc-fields"
-_HTTP_RESPONSE = "application/http; msgtype=response"
-_HTTP_REQUEST = "application/http; msgtype=request"
+_UNESCAPED_CHARACTERS = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+_WARC_FIELDS_TYPE = "application/warc-fields"
+_HTTP_RESPONSE_TYPE = "application/http; msgtype=response"
+_HTTP_REQUEST_TYPE = "application/http; msgtype=request"
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveOrigin:
-    """Who writes an archive, with what, and for which collection."""
+    """The writing software, the collection (``source``) and the operator's contact."""
 
     software: str
     source: str = ""
@@ -38,9 +38,10 @@ class ArchiveOrigin:
 
 @dataclass(frozen=True, slots=True)
 class RevisitOriginal:
-    """The record that a revisit points to; its id is empty where it is not known.
+    """The record that a revisit record refers to.
 
-    ``digest`` is that of its payload, written as in the record itself.
+    ``record_id`` is empty if it is unknown. ``digest`` is the payload digest, written as in the
+    record itself.
     """
 
     record_id: str
@@ -50,129 +51,124 @@ class RevisitOriginal:
 
 
 def build_warcinfo(origin: ArchiveOrigin, filename: str, date: datetime) -> WarcRecord:
-    """Describe the file that this record opens."""
-    facts = {
+    """Build the record that opens a file and describes it."""
+    description = {
         "software": origin.software,
         "format": FORMAT,
         "conformsTo": CONFORMS_TO,
         "isPartOf": origin.source,
         "http-header-from": origin.contact,
     }
-    headers = (("WARC-Filename", filename), ("Content-Type", _WARC_FIELDS))
-    return _sealed(
-        WarcRecord("warcinfo", new_record_id(), date, "", headers, encode_warc_fields(facts))
-    )
+    headers = (("WARC-Filename", filename), ("Content-Type", _WARC_FIELDS_TYPE))
+    return _new_record("warcinfo", date, "", headers, encode_warc_fields(description))
 
 
 def build_response(
-    target: str, date: datetime, http: bytes, *, headers: HeaderFields = ()
+    target_uri: str, date: datetime, http: bytes, *, headers: HeaderFields = ()
 ) -> WarcRecord:
-    """Keep an HTTP response: its header and its body, content coding as received."""
+    """Build a record of an HTTP response: header and body, content coding as received."""
     digest = format_digest(sha1(split_http(http)[1]))
-    own = (("Content-Type", _HTTP_RESPONSE), ("WARC-Payload-Digest", digest))
-    return _sealed(WarcRecord("response", new_record_id(), date, target, own + headers, http))
+    own_fields = (("Content-Type", _HTTP_RESPONSE_TYPE), ("WARC-Payload-Digest", digest))
+    return _new_record("response", date, target_uri, own_fields + headers, http)
 
 
 def build_request(http: bytes, *, response: WarcRecord, headers: HeaderFields = ()) -> WarcRecord:
-    """Keep the HTTP request that led to an answer."""
-    own = (("Content-Type", _HTTP_REQUEST), ("WARC-Concurrent-To", f"<{response.id}>"))
-    return _sealed(
-        WarcRecord(
-            "request", new_record_id(), response.date, response.target_uri, own + headers, http
-        )
-    )
+    """Build a record of the HTTP request that led to a response."""
+    own_fields = (("Content-Type", _HTTP_REQUEST_TYPE), ("WARC-Concurrent-To", f"<{response.id}>"))
+    return _new_record("request", response.date, response.target_uri, own_fields + headers, http)
 
 
 def build_metadata(
-    facts: Mapping[str, str], *, about: WarcRecord, headers: HeaderFields = ()
+    values: Mapping[str, str], *, about: WarcRecord, headers: HeaderFields = ()
 ) -> WarcRecord:
-    """Keep facts about a record beside it."""
-    own = (("Content-Type", _WARC_FIELDS), ("WARC-Concurrent-To", f"<{about.id}>"))
-    block = encode_warc_fields(facts)
-    return _sealed(
-        WarcRecord("metadata", new_record_id(), about.date, about.target_uri, own + headers, block)
-    )
+    """Build a record of metadata about another record."""
+    own_fields = (("Content-Type", _WARC_FIELDS_TYPE), ("WARC-Concurrent-To", f"<{about.id}>"))
+    block = encode_warc_fields(values)
+    return _new_record("metadata", about.date, about.target_uri, own_fields + headers, block)
 
 
 def build_resource(
-    target: str, date: datetime, body: bytes, media_type: str, *, headers: HeaderFields = ()
+    target_uri: str, date: datetime, body: bytes, media_type: str, *, headers: HeaderFields = ()
 ) -> WarcRecord:
-    """Keep content that came without HTTP."""
-    own = (("Content-Type", media_type), ("WARC-Payload-Digest", format_digest(sha1(body))))
-    return _sealed(WarcRecord("resource", new_record_id(), date, target, own + headers, body))
+    """Build a record of content that was not received over HTTP."""
+    own_fields = (("Content-Type", media_type), ("WARC-Payload-Digest", format_digest(sha1(body))))
+    return _new_record("resource", date, target_uri, own_fields + headers, body)
 
 
 def build_identical_revisit(
-    target: str, date: datetime, http_head: bytes, original: RevisitOriginal, payload_sha1: bytes
+    target_uri: str,
+    date: datetime,
+    http_head: bytes,
+    original: RevisitOriginal,
+    payload_sha1: bytes,
 ) -> WarcRecord:
-    """Say that the payload is the original's; the HTTP header of this visit is kept."""
-    digest = ("WARC-Payload-Digest", format_digest(payload_sha1))
-    return _revisit(target, date, http_head, (*_refers_to(original, IDENTICAL_PROFILE), digest))
+    """Build a revisit record for an unchanged payload, with this visit's HTTP header."""
+    digest_field = ("WARC-Payload-Digest", format_digest(payload_sha1))
+    headers = (*_revisit_fields(original, IDENTICAL_PROFILE), digest_field)
+    return _new_record("revisit", date, target_uri, headers, http_head)
 
 
 def build_not_modified_revisit(
-    target: str, date: datetime, http_head: bytes, original: RevisitOriginal, *, answer: bytes = b""
+    target_uri: str,
+    date: datetime,
+    http_head: bytes,
+    original: RevisitOriginal,
+    *,
+    answer: bytes = b"",
 ) -> WarcRecord:
-    """Say that the server answered 304 and that the payload is still the original's.
+    """Build a revisit record for a 304 answer.
 
-    Replay programs join this HTTP header to the original's payload, so it is the original's; the
-    header of the 304 ``response`` goes into a field of its own.
+    Replay programs join the HTTP header of this record to the original's payload, so ``http_head``
+    is the original's header. The header of the 304 ``answer`` goes into a field of its own.
     """
-    digest = (("WARC-Payload-Digest", original.digest),) if original.digest else ()
-    own = ((NOT_MODIFIED_FIELD, escape_http_head(answer)),) if answer else ()
-    headers = (*_refers_to(original, NOT_MODIFIED_PROFILE), *digest, *own)
-    return _revisit(target, date, http_head, headers)
+    digest_field = (("WARC-Payload-Digest", original.digest),) if original.digest else ()
+    answer_field = ((NOT_MODIFIED_FIELD, escape_http_head(answer)),) if answer else ()
+    headers = (*_revisit_fields(original, NOT_MODIFIED_PROFILE), *digest_field, *answer_field)
+    return _new_record("revisit", date, target_uri, headers, http_head)
 
 
 def escape_http_head(http_head: bytes) -> str:
-    """Write an HTTP header, or the beginning of a very long one, in one line by percent escapes.
+    """Write an HTTP header on one line with percent escapes; a very long one is cut.
 
     >>> escape_http_head(b"HTTP/1.1 304 Not Modified\\r\\nETag: 100%\\r\\n\\r\\n")
     'HTTP/1.1 304 Not Modified%0D%0AETag: 100%25%0D%0A%0D%0A'
     """
-    return quote_from_bytes(http_head[:MAX_ANSWER_HEAD_BYTES], safe=_UNESCAPED)
+    return quote_from_bytes(http_head[:MAX_ANSWER_HEAD_BYTES], safe=_UNESCAPED_CHARACTERS)
 
 
-def encode_warc_fields(facts: Mapping[str, str]) -> bytes:
-    """Write facts as application/warc-fields, leaving empty ones out.
+def encode_warc_fields(values: Mapping[str, str]) -> bytes:
+    """Encode name-value pairs as application/warc-fields, without the empty ones.
 
     >>> encode_warc_fields({"software": "Freshet", "isPartOf": ""})
     b'software: Freshet\\r\\n'
     """
-    lines = (f"{name}: {' '.join(value.split())}\r\n" for name, value in facts.items() if value)
+    lines = (f"{name}: {' '.join(value.split())}\r\n" for name, value in values.items() if value)
     return "".join(lines).encode()
 
 
-def _revisit(target: str, date: datetime, http_head: bytes, headers: HeaderFields) -> WarcRecord:
-    own = (("Content-Type", _HTTP_RESPONSE), *headers)
-    return _sealed(WarcRecord("revisit", new_record_id(), date, target, own, http_head))
-
-
-def _refers_to(original: RevisitOriginal, profile: str) -> HeaderFields:
-    refers = (("WARC-Refers-To", f"<{original.record_id}>"),) if original.record_id else ()
+def _revisit_fields(original: RevisitOriginal, profile: str) -> HeaderFields:
+    refers_to = (("WARC-Refers-To", f"<{original.record_id}>"),) if original.record_id else ()
     return (
+        ("Content-Type", _HTTP_RESPONSE_TYPE),
         ("WARC-Profile", profile),
-        *refers,
+        *refers_to,
         ("WARC-Refers-To-Target-URI", original.target_uri),
         ("WARC-Refers-To-Date", format_date(original.date)),
     )
 
 
 def replace_block(record: WarcRecord, block: bytes) -> WarcRecord:
-    """Return a record with another block, and with that block's digest."""
-    kept = tuple(pair for pair in record.headers if pair[0].lower() != "warc-block-digest")
-    return _sealed(replace(record, headers=kept, block=block))
+    """Return a copy of a record with another block and the digest of that block."""
+    headers = (field for field in record.headers if field[0].lower() != "warc-block-digest")
+    return replace(record, headers=(*headers, _block_digest_field(block)), block=block)
 
 
-def _sealed(record: WarcRecord) -> WarcRecord:
-    """Add the digest of the block."""
-    headers = (*record.headers, ("WARC-Block-Digest", format_digest(sha1(record.block))))
-    return WarcRecord(
-        record.type,
-        record.id,
-        record.date,
-        record.target_uri,
-        headers,
-        record.block,
-        record.version,
-    )
+def _new_record(
+    kind: str, date: datetime, target_uri: str, headers: HeaderFields, block: bytes
+) -> WarcRecord:
+    all_headers = (*headers, _block_digest_field(block))
+    return WarcRecord(kind, new_record_id(), date, target_uri, all_headers, block)
+
+
+def _block_digest_field(block: bytes) -> tuple[str, str]:
+    return "WARC-Block-Digest", format_digest(sha1(block))

@@ -1,4 +1,4 @@
-"""Bytes that arrive in pieces, read as one stream in flat memory."""
+"""Read bytes that arrive in chunks as one stream, in bounded memory."""
 
 import hashlib
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordBlock:
-    """A record's block; ``sha1`` is set where only the first bytes of it were kept."""
+    """The block of a record; ``sha1`` is set if only its first bytes were kept."""
 
     data: bytes
     size: int
@@ -16,82 +16,75 @@ class RecordBlock:
 
 
 class ByteStream:
-    """Reads a stream of pieces, holding no more than is asked for."""
+    """Reads a stream of chunks and buffers no more than is requested."""
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
         self._buffer = b""
-        self._at = 0
-        self._passed = 0
+        self._offset = 0
+        self._discarded = 0
 
     @property
     def position(self) -> int:
-        """Return how many bytes were read so far."""
-        return self._passed + self._at
+        """Return the number of bytes read so far."""
+        return self._discarded + self._offset
 
     def at_end(self) -> bool:
-        """Whether nothing is left."""
-        return self._at == len(self._buffer) and not self._fill()
+        """Return whether nothing is left."""
+        return self._offset == len(self._buffer) and not self._fill()
 
     def peek(self, size: int) -> bytes:
-        """Return the next bytes without reading them, fewer at the end."""
-        while len(self._buffer) - self._at < size and self._fill():
+        """Return the next bytes without reading them; fewer at the end of the stream."""
+        while len(self._buffer) - self._offset < size and self._fill():
             pass
-        return self._buffer[self._at : self._at + size]
+        return self._buffer[self._offset : self._offset + size]
 
     def read_while(self, allowed: bytes, limit: int) -> bytes:
-        """Read the next bytes as long as each is one of those allowed."""
+        """Read the next bytes as long as each is one of the allowed ones, up to the limit."""
         ahead = self.peek(limit)
-        taken = ahead[: len(ahead) - len(ahead.lstrip(allowed))]
-        self._at += len(taken)
-        return taken
+        matching = ahead[: len(ahead) - len(ahead.lstrip(allowed))]
+        self._offset += len(matching)
+        return matching
 
-    def read_through(self, mark: bytes, limit: int) -> bytes | None:
-        """Read up to and with the mark, or nothing where it is not within the limit."""
-        while (found := self._buffer.find(mark, self._at, self._at + limit)) < 0:
-            if len(self._buffer) - self._at >= limit or not self._fill():
+    def read_through(self, delimiter: re.Pattern[bytes], limit: int) -> bytes | None:
+        """Read up to and including the delimiter; return None if it is not within the limit."""
+        while not (match := delimiter.search(self._buffer, self._offset, self._offset + limit)):
+            if len(self._buffer) - self._offset >= limit or not self._fill():
                 return None
-        start, self._at = self._at, found + len(mark)
-        return self._buffer[start : self._at]
+        start, self._offset = self._offset, match.end()
+        return self._buffer[start : self._offset]
 
-    def read_through_match(self, marks: re.Pattern[bytes], limit: int) -> bytes | None:
-        """Read up to and with the first of some marks, or nothing where none is in the limit."""
-        while (found := marks.search(self._buffer, self._at, self._at + limit)) is None:
-            if len(self._buffer) - self._at >= limit or not self._fill():
-                return None
-        start, self._at = self._at, found.end()
-        return self._buffer[start : self._at]
+    def read_block(self, size: int, keep_bytes: int) -> RecordBlock:
+        """Read a block of that size, or what is left of it, and keep its first bytes."""
+        data = self._buffer[self._offset : self._offset + min(size, keep_bytes)]
+        if len(data) == size:
+            self._offset += size
+            return RecordBlock(data, size)
+        return self._read_long_block(size, keep_bytes)
 
-    def read_block(self, size: int, keep: int) -> RecordBlock:
-        """Read a block of that size, or what there is of it, and keep its first bytes."""
-        block = self._buffer[self._at : self._at + min(size, keep)]
-        if len(block) == size:
-            self._at += size
-            return RecordBlock(block, size)
-        return self._take_long(size, keep)
-
-    def _take_long(self, size: int, keep: int) -> RecordBlock:
-        kept: list[bytes] = []
+    def _read_long_block(self, size: int, keep_bytes: int) -> RecordBlock:
+        kept_chunks: list[bytes] = []
         digest = hashlib.sha1(usedforsecurity=False)
-        taken = 0
-        for part in self._parts(size):
-            if taken < keep:
-                kept.append(part[: keep - taken])
-            if size > keep:
-                digest.update(part)
-            taken += len(part)
-        return RecordBlock(b"".join(kept), taken, digest.digest() if taken > keep else None)
+        bytes_read = 0
+        for chunk in self._read_chunks(size):
+            if bytes_read < keep_bytes:
+                kept_chunks.append(chunk[: keep_bytes - bytes_read])
+            if size > keep_bytes:
+                digest.update(chunk)
+            bytes_read += len(chunk)
+        block_sha1 = digest.digest() if bytes_read > keep_bytes else None
+        return RecordBlock(b"".join(kept_chunks), bytes_read, block_sha1)
 
-    def _parts(self, size: int) -> Iterator[bytes]:
+    def _read_chunks(self, size: int) -> Iterator[bytes]:
         while size and not self.at_end():
-            part = self._buffer[self._at : self._at + size]
-            self._at += len(part)
-            size -= len(part)
-            yield part
+            chunk = self._buffer[self._offset : self._offset + size]
+            self._offset += len(chunk)
+            size -= len(chunk)
+            yield chunk
 
     def _fill(self) -> bool:
-        piece = next(self._pieces, b"")
-        self._passed += self._at
-        self._buffer = self._buffer[self._at :] + piece if self._at < len(self._buffer) else piece
-        self._at = 0
-        return bool(piece)
+        chunk = next(self._chunks, b"")
+        self._discarded += self._offset
+        self._buffer = self._buffer[self._offset :] + chunk
+        self._offset = 0
+        return bool(chunk)

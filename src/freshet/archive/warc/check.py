@@ -1,4 +1,4 @@
-"""Strict verification of an archive file: every cut and every altered byte is a Fault."""
+"""Strict verification of an archive file: every missing or altered byte is an ArchiveFault."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,51 +9,52 @@ from freshet.archive.warc.located_record import ArchiveFault, LocatedRecord
 from freshet.archive.warc.read import read_records
 from freshet.archive.warc.record import WarcRecord, uid_of_record_id
 
-_NO_PAYLOAD_HERE = frozenset({"revisit", "continuation"})
+_TYPES_WITHOUT_PAYLOAD = frozenset({"revisit", "continuation"})
 
 
 def check_file(path: Path, *, seen_uids: set[bytes] | None = None) -> Iterator[ArchiveFault]:
-    """Yield whatever is wrong with an archive file.
+    """Yield every fault of an archive file.
 
-    ``seen_uids`` gathers the uids of all records, so that several files can be checked for doubles.
-    A file cut exactly between two records is whole in itself; only the catalog knows better.
+    ``seen_uids`` collects the uids of all records, so that duplicates are found across files. A
+    file that ends exactly between two records is valid; only the catalog can tell that records are
+    missing.
     """
     seen_uids = set() if seen_uids is None else seen_uids
-    for found in read_records(path):
-        if isinstance(found, ArchiveFault):
-            yield found
+    for item in read_records(path):
+        if isinstance(item, ArchiveFault):
+            yield item
         else:
-            for what in record_problems(found, seen_uids):
-                yield ArchiveFault(found.path.name, found.offset, what, found.record.id)
+            for problem in record_problems(item, seen_uids):
+                yield ArchiveFault(item.path.name, item.offset, problem, item.record.id)
 
 
-def record_problems(found: LocatedRecord, seen_uids: set[bytes]) -> Iterator[str]:
-    """Yield what is wrong with one record, ``seen_uids`` holding the uids of those before it."""
-    yield from found.problems
-    if not _block_agrees(found):
-        yield "block does not have its WARC-Block-Digest"
-    if not (found.is_partial or _payload_agrees(found.record)):
-        yield "payload does not have its WARC-Payload-Digest"
-    identity = uid_of_record_id(found.record.id)
-    if identity in seen_uids:
+def record_problems(located: LocatedRecord, seen_uids: set[bytes]) -> Iterator[str]:
+    """Yield the problems of one record; ``seen_uids`` holds the uids of the records before it."""
+    yield from located.problems
+    if not _block_matches(located):
+        yield "block does not match its WARC-Block-Digest"
+    if not (located.is_partial or _payload_matches(located.record)):
+        yield "payload does not match its WARC-Payload-Digest"
+    uid = uid_of_record_id(located.record.id)
+    if uid in seen_uids:
         yield "record id is used twice"
-    seen_uids.add(identity)
+    seen_uids.add(uid)
 
 
-def _block_agrees(found: LocatedRecord) -> bool:
-    declared = found.record.field("WARC-Block-Digest")
-    if found.block_sha1 is not None:
-        return matches_sha1(declared, found.block_sha1)
-    return matches_digest(declared, found.record.block)
+def _block_matches(located: LocatedRecord) -> bool:
+    declared = located.record.field("WARC-Block-Digest")
+    if located.block_sha1 is not None:
+        return matches_sha1(declared, located.block_sha1)
+    return matches_digest(declared, located.record.block)
 
 
-def _payload_agrees(record: WarcRecord) -> bool:
-    """Whether the payload has its digest, with or without its chunked coding."""
+def _payload_matches(record: WarcRecord) -> bool:
+    """Return whether the payload has its declared digest, with or without its chunked coding."""
     declared = record.field("WARC-Payload-Digest")
-    if not declared or record.type in _NO_PAYLOAD_HERE or record.field("WARC-Segment-Number"):
+    if not declared or record.type in _TYPES_WITHOUT_PAYLOAD or record.field("WARC-Segment-Number"):
         return True
     body = stored_body(record)
     if matches_digest(declared, body):
         return True
-    joined = decode_chunked(body)
-    return joined is not None and matches_digest(declared, joined)
+    unchunked = decode_chunked(body)
+    return unchunked is not None and matches_digest(declared, unchunked)

@@ -1,4 +1,4 @@
-"""Durable changes to files and folders, and the words for what can go wrong with them."""
+"""Durable changes to files and folders, and the errors for failed writes."""
 
 import errno
 import os
@@ -10,16 +10,18 @@ from freshet.core.files import open_private
 
 COPY_BYTES = 1_048_576
 
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES})
+_NO_SPACE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES})
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
-    """Say what the system's error means for the archive."""
-    if error.errno in _NO_SPACE:
+    """Return the FreshetError for a system error during a write to the archive."""
+    if error.errno in _NO_SPACE_ERRORS:
         return NoSpaceError(
-            f"{path} cannot be written: {error.strerror}; free space or allow writing, then go on"
+            f"{path} cannot be written: {error.strerror}; free disk space or allow writing"
         )
-    return StorageError(f"{path} failed: {error.strerror}; check the disk, then 'freshet check'")
+    return StorageError(
+        f"{path} failed: {error.strerror}; check the disk, then run 'freshet check'"
+    )
 
 
 def sync_folder(folder: Path) -> None:
@@ -31,16 +33,16 @@ def sync_folder(folder: Path) -> None:
         os.close(file)
 
 
-def rename_durably(path: Path, final: Path) -> None:
-    """Give a file its final name, durably, and never at another file's cost."""
-    if final.exists():
-        raise StorageError(f"{final} is already there; move it away, then try again")
-    path.rename(final)
-    sync_folder(final.parent)
+def rename_durably(path: Path, final_path: Path) -> None:
+    """Rename a file durably; refuse to replace another file."""
+    if final_path.exists():
+        raise StorageError(f"{final_path} already exists; move it away, then try again")
+    path.rename(final_path)
+    sync_folder(final_path.parent)
 
 
 def read_range(path: Path, start: int, end: int) -> Iterator[bytes]:
-    """Yield the bytes of a file from one offset up to another, as far as there are any."""
+    """Yield the bytes of a file between two offsets; stop at the end of the file."""
     with path.open("rb") as file:
         file.seek(start)
         while start < end and (chunk := file.read(min(COPY_BYTES, end - start))):
@@ -48,13 +50,13 @@ def read_range(path: Path, start: int, end: int) -> Iterator[bytes]:
             yield chunk
 
 
-def save_range(path: Path, start: int, end: int, aside: Path) -> None:
-    """Copy a stretch of a file into a file of its own, durably."""
+def save_range(path: Path, start: int, end: int, target: Path) -> None:
+    """Copy a range of a file into a new file, durably."""
     try:
-        with open(aside, "wb", opener=open_private) as file:
+        with open(target, "wb", opener=open_private) as file:
             file.writelines(read_range(path, start, end))
             file.flush()
             os.fsync(file.fileno())
-        sync_folder(aside.parent)
+        sync_folder(target.parent)
     except OSError as error:
-        raise storage_error(error, aside) from error
+        raise storage_error(error, target) from error

@@ -1,7 +1,7 @@
-"""Gzip members, one per record: packing them and walking a file of them.
+"""Gzip members, one per record: compress them and read a file of them.
 
-ISA-L inflates as fast as fastwarc does and tells where each member ends. It ignores six bytes of a
-member's header (time, flags for speed, system), so ``header_fault`` looks at them.
+ISA-L decompresses as fast as fastwarc and tells where each member ends. It ignores six bytes of a
+member's header (time, compression flags, operating system), so ``header_fault`` checks them.
 """
 
 from collections.abc import Iterator
@@ -20,17 +20,17 @@ INFLATE_BYTES = 1_048_576
 
 _IsalError = cast("type[Exception]", igzip_lib.IsalError)
 _KNOWN_FLAGS = 0x1E
-_SPEEDS = frozenset({0, 2, 4})
-_SYSTEMS = frozenset({0, 3, 10, 11, 19, 255})
+_KNOWN_SPEEDS = frozenset({0, 2, 4})
+_KNOWN_SYSTEMS = frozenset({0, 3, 10, 11, 19, 255})
 
 
 def compress_member(content: bytes) -> bytes:
-    """Return the content as one gzip member that bears no time."""
+    """Return the content as one gzip member without a time stamp."""
     return GZIP_HEADER + igzip_lib.compress(content, COMPRESSION_LEVEL, igzip_lib.COMP_GZIP_NO_HDR)
 
 
 def decompress_start(opening: bytes, size: int) -> bytes:
-    """Return the first bytes that a gzip member holds, or nothing where it is damaged."""
+    """Return the first bytes of a gzip member's content, or nothing if it is damaged."""
     try:
         return IgzipDecompressor(DECOMP_GZIP, MAX_HIST_BITS).decompress(opening, size)
     except _IsalError:
@@ -38,7 +38,7 @@ def decompress_start(opening: bytes, size: int) -> bytes:
 
 
 def header_fault(opening: bytes) -> str | None:
-    """Say what in a gzip header no known writer writes; its checksum does not cover it.
+    """Return what is unusual in a gzip header, which no checksum covers; None if nothing is.
 
     >>> header_fault(GZIP_HEADER)
     >>> header_fault(GZIP_HEADER[:4] + b"\\xff" + GZIP_HEADER[5:])
@@ -46,54 +46,61 @@ def header_fault(opening: bytes) -> str | None:
     """
     flags, time, speed, system = opening[3], opening[4:8], opening[8], opening[9]
     odd_time = sum(1 for byte in time if byte) == 1
-    if flags & ~_KNOWN_FLAGS or odd_time or speed not in _SPEEDS or system not in _SYSTEMS:
+    if (
+        flags & ~_KNOWN_FLAGS
+        or odd_time
+        or speed not in _KNOWN_SPEEDS
+        or system not in _KNOWN_SYSTEMS
+    ):
         return "gzip header is altered"
     return None
 
 
 class GzipMemberReader:
-    """Walks the gzip members of a file, giving the content of each in pieces."""
+    """Reads the gzip members of a file one after another, each in chunks."""
 
     def __init__(self, file: BinaryIO, offset: int = 0) -> None:
         self._file = file
         self.seek(offset)
 
     def seek(self, offset: int) -> None:
-        """Go on at a member that starts at this offset."""
+        """Continue with the member at this offset."""
         self._file.seek(offset)
-        self._rest = b""
-        self._read = offset
+        self._buffer = b""
+        self._bytes_read = offset
         self.start = offset
         self.end = offset
 
     def next_header(self) -> bytes:
-        """Move to the next member and return its header; nothing is left at the file's end."""
+        """Move to the next member and return its header; return nothing at the end of the file."""
         self.start = self.end
-        while len(self._rest) < len(GZIP_HEADER) and (more := self._more()):
-            self._rest += more
-        return self._rest[: len(GZIP_HEADER)]
+        while len(self._buffer) < len(GZIP_HEADER) and (chunk := self._read_chunk()):
+            self._buffer += chunk
+        return self._buffer[: len(GZIP_HEADER)]
 
     def content_chunks(self) -> Iterator[bytes]:
-        """Yield the content of the member; after the last piece ``end`` is where it ends."""
-        inflate = IgzipDecompressor(DECOMP_GZIP, MAX_HIST_BITS)
-        given, self._rest = self._rest, b""
-        while not inflate.eof:
-            if piece := _inflate(inflate, given):
-                yield piece
-            given = self._more() if inflate.needs_input and not inflate.eof else b""
-            if not given and inflate.needs_input and not inflate.eof:
-                raise DamagedError("record is cut short")
-        self._rest = inflate.unused_data
-        self.end = self._read - len(self._rest)
+        """Yield the content of the member; then ``end`` is the offset behind the member."""
+        decompressor = IgzipDecompressor(DECOMP_GZIP, MAX_HIST_BITS)
+        compressed, self._buffer = self._buffer, b""
+        while not decompressor.eof:
+            if chunk := _inflate(decompressor, compressed):
+                yield chunk
+            compressed = b""
+            if decompressor.needs_input and not decompressor.eof:
+                compressed = self._read_chunk()
+                if not compressed:
+                    raise DamagedError("record is cut short")
+        self._buffer = decompressor.unused_data
+        self.end = self._bytes_read - len(self._buffer)
 
-    def _more(self) -> bytes:
+    def _read_chunk(self) -> bytes:
         chunk = self._file.read(CHUNK_BYTES)
-        self._read += len(chunk)
+        self._bytes_read += len(chunk)
         return chunk
 
 
-def _inflate(inflate: IgzipDecompressor, given: bytes) -> bytes:
+def _inflate(decompressor: IgzipDecompressor, compressed: bytes) -> bytes:
     try:
-        return inflate.decompress(given, INFLATE_BYTES)
+        return decompressor.decompress(compressed, INFLATE_BYTES)
     except _IsalError as error:
         raise DamagedError(f"gzip data are altered ({error})") from error

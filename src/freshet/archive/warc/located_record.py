@@ -1,4 +1,4 @@
-"""What reading an archive finds: records with their places, and faults."""
+"""Results of reading an archive: records with their positions, and faults."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +9,13 @@ from freshet.archive.warc.record import WarcRecord, encode_record
 
 @dataclass(frozen=True, slots=True)
 class LocatedRecord:
-    """A record and where it lies.
+    """A record and its position in a file.
 
-    ``length`` is that of its bytes in the file, 0 where it has none to itself. ``is_copyable`` says
-    that those bytes are one gzip member with this record alone. ``block_size`` is the block's length:
-    more than ``record.block`` holds where the block was too large to keep; ``block_sha1`` then
-    covers all of it. ``problems`` are faults that do not hinder reading.
+    ``length`` is the number of bytes of the record in the file, or 0 if it shares its gzip member.
+    ``is_copyable`` is true if those bytes are one gzip member with only this record. ``block_size``
+    is the full length of the block; ``record.block`` holds less if the block was too large to keep,
+    and ``block_sha1`` then covers the full block. ``problems`` are faults that do not prevent
+    reading.
     """
 
     record: WarcRecord
@@ -28,13 +29,13 @@ class LocatedRecord:
 
     @property
     def is_partial(self) -> bool:
-        """Whether only the first bytes of the block were kept."""
+        """Return whether only the first bytes of the block were kept."""
         return self.block_size > len(self.record.block)
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFault:
-    """Something wrong in an archive file, and where."""
+    """A problem in an archive file and its position."""
 
     file: str
     offset: int
@@ -42,16 +43,16 @@ class ArchiveFault:
     record_id: str = ""
 
     def __str__(self) -> str:
-        """Name the place, then what is wrong there."""
-        record = f" ({self.record_id})" if self.record_id else ""
-        return f"{self.file}, offset {self.offset}: {self.problem}{record}"
+        """Return the position, then the problem."""
+        record_note = f" ({self.record_id})" if self.record_id else ""
+        return f"{self.file}, offset {self.offset}: {self.problem}{record_note}"
 
 
 RecordOrFault = LocatedRecord | ArchiveFault
 
 
 def gzip_member_of(located: LocatedRecord, file: BinaryIO) -> bytes:
-    """Return a record as one gzip member: its own where it has one, else a new one."""
+    """Return a record as one gzip member: its own if it has one, else a new one."""
     if not located.is_copyable:
         return encode_record(located.record)
     file.seek(located.offset)

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock that dies with its holder."""
+"""The writer lock of an archive folder. The operating system frees it when its process ends."""
 
 import fcntl
 import json
@@ -21,49 +21,50 @@ PAUSE_SECONDS = 0.05
 
 
 class ArchiveLock:
-    """The right to append to an archive folder; the system frees it when its holder dies."""
+    """Exclusive right to append to an archive folder."""
 
     def __init__(
         self, folder: Path, *, command: str | None = None, clock: Clock | None = None
     ) -> None:
         self.folder = folder
-        self._command = _own_command() if command is None else command
+        own_command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        self._command = own_command if command is None else command
         self._clock = clock or SystemClock()
         self._file: int | None = None
 
     @property
     def is_held(self) -> bool:
-        """Whether this lock is held here."""
+        """Return whether this object holds the lock."""
         return self._file is not None
 
     def acquire(self) -> Self:
-        """Take the lock at once, or raise Locked with its holder's name."""
+        """Acquire the lock, or raise an error that names the holder."""
         if self._file is not None:
             return self
-        file = _open(self.folder)
-        if not _try(file, fcntl.LOCK_EX, tries=LOCK_ATTEMPTS):
-            holder = _holder(file)
+        file = _open_lock_file(self.folder)
+        if not _try_lock(file, fcntl.LOCK_EX, attempts=LOCK_ATTEMPTS):
+            holder = _read_holder(file)
             os.close(file)
             raise LockedError(
                 f"{self.folder} is being written by {holder}; wait until it ends, or stop it"
             )
         self._file = file
-        _sign(file, self._command, self._clock)
+        _write_holder(file, self._command, self._clock)
         return self
 
     def holder(self) -> str:
-        """Return who holds the lock now, empty when nobody does; nothing is created to find out."""
+        """Return a description of the lock's holder, empty if it is free; create no file."""
         try:
             file = os.open(self.folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return ""
         try:
-            return "" if _try(file, fcntl.LOCK_SH, tries=1) else _holder(file)
+            return "" if _try_lock(file, fcntl.LOCK_SH, attempts=1) else _read_holder(file)
         finally:
             os.close(file)
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -80,11 +81,7 @@ class ArchiveLock:
         self.release()
 
 
-def _own_command() -> str:
-    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-
-
-def _open(folder: Path) -> int:
+def _open_lock_file(folder: Path) -> int:
     try:
         make_private_folder(folder)
         return os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
@@ -94,20 +91,20 @@ def _open(folder: Path) -> int:
         ) from error
 
 
-def _try(file: int, kind: int, *, tries: int) -> bool:
-    """Try to lock a file; more than once, because somebody may just be asking who holds it."""
-    for left in reversed(range(tries)):
+def _try_lock(file: int, mode: int, *, attempts: int) -> bool:
+    """Try to lock a file; retry, because other processes lock it briefly to find its holder."""
+    for attempts_left in reversed(range(attempts)):
         try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            fcntl.flock(file, mode | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(PAUSE_SECONDS if left else 0)
+            time.sleep(PAUSE_SECONDS if attempts_left else 0)
         else:
             return True
     return False
 
 
-def _sign(file: int, command: str, clock: Clock) -> None:
-    """Write who holds the lock, for others to read; a full disk does not hinder holding it."""
+def _write_holder(file: int, command: str, clock: Clock) -> None:
+    """Write the holder into the lock file for other processes; a full disk is no error here."""
     since = clock.now().isoformat(timespec="seconds")
     holder = {"pid": os.getpid(), "command": command, "since": since}
     try:
@@ -117,7 +114,7 @@ def _sign(file: int, command: str, clock: Clock) -> None:
         return
 
 
-def _holder(file: int) -> str:
+def _read_holder(file: int) -> str:
     try:
         holder = json.loads(os.pread(file, 65_536, 0))
         since = format_to_second(datetime.fromisoformat(holder["since"]))

@@ -1,4 +1,4 @@
-"""The bytes of WARC records, parsed one after the other."""
+"""Parse WARC records one after another."""
 
 import re
 import sys
@@ -14,17 +14,18 @@ RECORD_START = b"WARC/"
 _OWN_FIELDS = frozenset({
     "warc-type", "warc-record-id", "warc-date", "warc-target-uri", "content-length",
 })  # fmt: skip
-_TRAILER_BYTES = 16
-# A header ends with an empty line, and where another record starts it was cut short. Looking for
-# both at once keeps the time linear where a file is full of starts.
+_MAX_TRAILER_BYTES = 16
+# A header ends with an empty line; it is cut short if another record starts before that. One
+# search for both keeps the time linear in a file full of record starts.
+_LINE_END = re.compile(rb"\n")
 _HEAD_END = re.compile(rb"\r\n\r\n|\nWARC/")
 _BARE_HEAD_END = re.compile(rb"\n\n|\nWARC/")
-_LENGTH_DIGITS = 18
+_MAX_LENGTH_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecord:
-    """One record and the gap after it; no record where a mandatory field is missing."""
+    """A parsed record and its trailer; ``record`` is None if a mandatory field is missing."""
 
     record: WarcRecord | None
     block: RecordBlock
@@ -33,71 +34,71 @@ class ParsedRecord:
 
 
 class RecordParser:
-    """Parses records from pieces; ``record_id`` and ``start`` name the record at hand.
+    """Parses records from a stream; ``record_id`` and ``start`` describe the current record.
 
-    Where it is known how many bytes are ``available``, a block that is longer is not begun.
+    If the number of ``available`` bytes is known, a longer block is not read at all.
     """
 
-    def __init__(self, pieces: ByteStream, keep: int, *, available: int = sys.maxsize) -> None:
-        self._pieces = pieces
-        self._keep = keep
+    def __init__(
+        self, stream: ByteStream, keep_bytes: int, *, available: int = sys.maxsize
+    ) -> None:
+        self._stream = stream
+        self._keep_bytes = keep_bytes
         self._available = available
         self.record_id = ""
         self.start = 0
 
     @property
     def position(self) -> int:
-        """Return how many bytes were read so far."""
-        return self._pieces.position
+        """Return the number of bytes read so far."""
+        return self._stream.position
 
     def at_end(self) -> bool:
-        """Whether no record is left."""
-        return self._pieces.at_end()
+        """Return whether no record is left."""
+        return self._stream.at_end()
 
-    def next(self) -> ParsedRecord:
-        """Parse the next record; Damaged where it cannot be told from what follows."""
+    def parse_next(self) -> ParsedRecord:
+        """Parse the next record; raise an error if its end cannot be determined."""
         self.record_id, self.start = "", self.position
-        version, fields = self._head()
-        first = {name.lower(): value for name, value in reversed(fields)}
-        self.record_id = first.get("warc-record-id", "").strip("<>")
-        length = _content_length(first.get("content-length"))
-        block = self._block(length)
-        gap = self._gap(length)
-        record, missing = _record(version, fields, first, block.data)
-        return ParsedRecord(record, block, missing, gap)
+        version, fields = self._read_head()
+        first_values = {name.lower(): value for name, value in reversed(fields)}
+        self.record_id = first_values.get("warc-record-id", "").strip("<>")
+        length = _parse_content_length(first_values.get("content-length"))
+        block = self._read_block(length)
+        trailer = self._read_trailer(length)
+        record, fault = _build_record(version, fields, first_values, block.data)
+        return ParsedRecord(record, block, fault, trailer)
 
-    def _head(self) -> tuple[str, HeaderFields]:
-        if self._pieces.peek(len(RECORD_START)) != RECORD_START:
+    def _read_head(self) -> tuple[str, HeaderFields]:
+        if self._stream.peek(len(RECORD_START)) != RECORD_START:
             raise DamagedError("no WARC record starts here")
-        version = self._pieces.read_through(b"\n", MAX_HEAD_BYTES) or b""
+        version = self._stream.read_through(_LINE_END, MAX_HEAD_BYTES) or b""
         head_end = _HEAD_END if b"\r" in version else _BARE_HEAD_END
-        head = self._pieces.read_through_match(head_end, MAX_HEAD_BYTES)
+        head = self._stream.read_through(head_end, MAX_HEAD_BYTES)
         if head is None or head.endswith(RECORD_START):
             raise DamagedError("record is cut short in its header")
         return decode_header(version).strip(), parse_header_fields(decode_header(head))
 
-    def _block(self, length: int) -> RecordBlock:
-        left = self._available - self.position
-        block = (
-            self._pieces.read_block(length, self._keep)
-            if length <= left
-            else RecordBlock(b"", left)
-        )
-        if block.size < length:
+    def _read_block(self, length: int) -> RecordBlock:
+        remaining = self._available - self.position
+        if length <= remaining:
+            block = self._stream.read_block(length, self._keep_bytes)
+            remaining = block.size
+        if remaining < length:
             raise DamagedError(
-                f"record is cut short: its Content-Length is {length}, {block.size} bytes are there"
+                f"record is cut short: its Content-Length is {length}, {remaining} bytes are left"
             )
         return block
 
-    def _gap(self, length: int) -> bytes:
-        gap = self._pieces.read_while(b"\r\n", _TRAILER_BYTES)
-        if not self.at_end() and self._pieces.peek(len(RECORD_START)) != RECORD_START:
+    def _read_trailer(self, length: int) -> bytes:
+        trailer = self._stream.read_while(b"\r\n", _MAX_TRAILER_BYTES)
+        if not self.at_end() and self._stream.peek(len(RECORD_START)) != RECORD_START:
             raise DamagedError(f"record does not end after its Content-Length of {length}")
-        return gap
+        return trailer
 
 
 def decode_header(raw: bytes) -> str:
-    """Decode header bytes: UTF-8, or else Latin-1, which takes any byte.
+    """Decode header bytes as UTF-8, or else as Latin-1, which accepts any byte.
 
     >>> decode_header("é".encode("latin-1"))
     'é'
@@ -109,7 +110,7 @@ def decode_header(raw: bytes) -> str:
 
 
 def parse_header_fields(head: str) -> HeaderFields:
-    """Split header lines into names and values; a line that starts blank goes on with the last.
+    """Split header lines into names and values; a leading blank continues the last line.
 
     >>> parse_header_fields("A: 1\\r\\n 2\\r\\nno colon\\nB:3")
     (('A', '1 2'), ('B', '3'))
@@ -121,28 +122,30 @@ def parse_header_fields(head: str) -> HeaderFields:
             fields[-1][1].append(line.strip())
         elif colon and name.strip():
             fields.append((name.strip(), [value.strip()]))
-    return tuple((name, " ".join(filter(None, parts))) for name, parts in fields)
+    return tuple((name, " ".join(filter(None, value_lines))) for name, value_lines in fields)
 
 
-def _content_length(text: str | None) -> int:
+def _parse_content_length(text: str | None) -> int:
     if text is None:
         raise DamagedError("record has no Content-Length")
-    if not (text.isascii() and text.isdigit() and len(text) <= _LENGTH_DIGITS):
-        raise DamagedError(f"record's Content-Length is {text[:40]!r}, which is no length")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_LENGTH_DIGITS):
+        raise DamagedError(f"record's Content-Length is {text[:40]!r}, which is not a length")
     return int(text)
 
 
-def _record(
-    version: str, fields: HeaderFields, first: dict[str, str], block: bytes
+def _build_record(
+    version: str, fields: HeaderFields, first_values: dict[str, str], block: bytes
 ) -> tuple[WarcRecord | None, str]:
-    kind, identity = first.get("warc-type", ""), first.get("warc-record-id", "").strip("<>")
-    date = parse_date(first.get("warc-date", ""))
-    if not kind:
+    record_type = first_values.get("warc-type", "")
+    record_id = first_values.get("warc-record-id", "").strip("<>")
+    date_text = first_values.get("warc-date", "")
+    date = parse_date(date_text)
+    if not record_type:
         return None, "record has no WARC-Type"
-    if not identity:
+    if not record_id:
         return None, "record has no WARC-Record-ID"
     if date is None:
-        return None, f"record's WARC-Date is {first.get('warc-date', '')[:40]!r}, which is no date"
-    target = first.get("warc-target-uri", "").strip("<>")
-    others = tuple(pair for pair in fields if pair[0].lower() not in _OWN_FIELDS)
-    return WarcRecord(kind, identity, date, target, others, block, version), ""
+        return None, f"record's WARC-Date is {date_text[:40]!r}, which is not a date"
+    target_uri = first_values.get("warc-target-uri", "").strip("<>")
+    other_fields = tuple(field for field in fields if field[0].lower() not in _OWN_FIELDS)
+    return WarcRecord(record_type, record_id, date, target_uri, other_fields, block, version), ""

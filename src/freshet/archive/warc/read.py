@@ -1,7 +1,7 @@
-"""Reading archives: one record by its place, or all of them in flat memory.
+"""Read archive files: one record by its offset, or all records in bounded memory.
 
-Plain, one gzip member per record, many records in one member and ARC are all read. A bad record
-becomes a Fault, and reading goes on with the next record that can be found.
+Supported are uncompressed files, gzip files with one or several records per member, and ARC. A bad
+record becomes an ArchiveFault, and reading continues with the next record that can be found.
 """
 
 import io
@@ -27,25 +27,25 @@ _GZIP_NAMES = (".gz", ".gz" + OPEN_SUFFIX)
 def read_records(
     path: Path, *, start: int = 0, keep_bytes: int = MAX_BLOCK_BYTES
 ) -> Iterator[RecordOrFault]:
-    """Yield every record of an archive file, and a Fault for each place that holds none.
+    """Yield every record of an archive file, and an ArchiveFault for every unreadable position.
 
-    ``start`` is the offset of a record to begin with; at most ``keep_bytes`` bytes of a block are kept.
+    ``start`` is the offset of the first record to read; at most ``keep_bytes`` of a block are kept.
     """
-    path = _existing(path)
-    with _opened(path) as file:
+    path = _existing_path(path)
+    with _open_archive(path) as file:
         opening = file.read(CHUNK_BYTES)
-        packed = opening.startswith(GZIP_MAGIC)
-        content = decompress_start(opening, len(ARC_START)) if packed else opening
+        is_gzip = opening.startswith(GZIP_MAGIC)
+        content = decompress_start(opening, len(ARC_START)) if is_gzip else opening
         if content.startswith(ARC_START):
             yield from scan_arc_records(path, file, keep_bytes)
-        elif packed or (path.name.endswith(_GZIP_NAMES) and not content.startswith(RECORD_START)):
+        elif is_gzip or (path.name.endswith(_GZIP_NAMES) and not content.startswith(RECORD_START)):
             yield from scan_gzip_records(path, file, start, keep_bytes)
         else:
             yield from scan_plain_records(path, file, start, keep_bytes)
 
 
 def closed_name(path: PurePath) -> str:
-    """Return the name of an archive file once it is closed, also of one that is being written.
+    """Return the final name of an archive file, also for a file that is still being written.
 
     >>> closed_name(PurePath("archive/news.warc.gz.open"))
     'news.warc.gz'
@@ -54,49 +54,49 @@ def closed_name(path: PurePath) -> str:
 
 
 def archive_files(folder: Path) -> list[Path]:
-    """Return the WARC files of an archive, also one that is being written."""
+    """Return the WARC files of an archive folder, including a file that is still being written."""
     return sorted([*folder.glob("*.warc.gz"), *folder.glob(f"*.warc.gz{OPEN_SUFFIX}")])
 
 
 def read_record(path: Path, offset: int, length: int | None = None) -> WarcRecord:
-    """Return the record at an offset, of a file that may still be open for writing."""
-    path = _existing(path)
-    with _opened(path) as file:
+    """Return the record at an offset; the file may still be open for writing."""
+    path = _existing_path(path)
+    with _open_archive(path) as file:
         file.seek(offset)
-        whole = file if length is None else io.BytesIO(file.read(length))
-        found = _first(path, whole)
-    if isinstance(found, ArchiveFault):
-        raise _damaged(path, offset, found.problem)
-    if length is not None and found.length != length:
-        raise _damaged(path, offset, f"record is {found.length} bytes long, not {length}")
-    return found.record
+        record_file = file if length is None else io.BytesIO(file.read(length))
+        item = _read_first(path, record_file)
+    if isinstance(item, ArchiveFault):
+        raise _damaged_error(path, offset, item.problem)
+    if length is not None and item.length != length:
+        raise _damaged_error(path, offset, f"record is {item.length} bytes long, not {length}")
+    return item.record
 
 
-def _first(path: Path, file: BinaryIO) -> RecordOrFault:
-    begin = file.tell()
+def _read_first(path: Path, file: BinaryIO) -> RecordOrFault:
+    offset = file.tell()
     scan = scan_gzip_records if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC else scan_plain_records
-    nothing = ArchiveFault(path.name, begin, "no record is there")
-    return next(scan(path, file, begin, MAX_BLOCK_BYTES), nothing)
+    no_record = ArchiveFault(path.name, offset, "there is no record")
+    return next(scan(path, file, offset, MAX_BLOCK_BYTES), no_record)
 
 
-def _damaged(path: Path, offset: int, what: str) -> DamagedError:
-    return DamagedError(f"{path.name}, offset {offset}: {what}; run 'freshet check --repair'")
+def _damaged_error(path: Path, offset: int, problem: str) -> DamagedError:
+    return DamagedError(f"{path.name}, offset {offset}: {problem}; run 'freshet check --repair'")
 
 
-def _existing(path: Path) -> Path:
-    """Return the name a file has: its final one, or the one it has while it is written."""
-    still_open = path.with_name(path.name + OPEN_SUFFIX)
-    return still_open if not path.exists() and still_open.exists() else path
+def _existing_path(path: Path) -> Path:
+    """Return the path under which a file exists: the final one, or the one during writing."""
+    open_path = path.with_name(path.name + OPEN_SUFFIX)
+    return open_path if not path.exists() and open_path.exists() else path
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _open_archive(path: Path) -> Iterator[BinaryIO]:
     try:
         with path.open("rb", buffering=0) as file:
             yield file
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"{path} is not there; run 'freshet check' to see what is missing"
+            f"{path} does not exist; run 'freshet check' to see what is missing"
         ) from error
     except OSError as error:
         raise BadInputError(

@@ -1,4 +1,4 @@
-"""A WARC record as a value, its identity, its dates, and its form on disk."""
+"""A WARC record: its fields, its id, its date and its encoding."""
 
 import re
 from collections.abc import Iterable
@@ -16,17 +16,17 @@ VERSION = "WARC/1.1"
 RECORD_END = b"\r\n\r\n"
 CAPTURE_TYPES = frozenset({"response", "resource", "revisit"})
 
-# What only Freshet says of a record (docs/decisions/0013-redirects-in-the-archive.md): the page of
-# a redirected visit; the visit that a redirecting answer led to; where a visit ended that got no
-# last answer; an outcome that the answer itself does not show; and the HTTP header of a 304, whose
-# record has the original's (docs/decisions/0031-revisits-replay-the-original.md).
+# Fields that only Freshet writes (docs/decisions/0013-redirects-in-the-archive.md): the page of a
+# redirected visit; the visit that a redirect led to; the final URL of a visit without last answer;
+# an outcome that the answer itself does not show; and the HTTP header of a 304, because its record
+# has the original's header (docs/decisions/0031-revisits-replay-the-original.md).
 PAGE_FIELD = "WARC-Freshet-Page"
 VISIT_FIELD = "WARC-Freshet-Visit"
 FINAL_FIELD = "WARC-Freshet-Final"
 OUTCOME_FIELD = "WARC-Freshet-Outcome"
 NOT_MODIFIED_FIELD = "WARC-Freshet-Not-Modified"
 
-_ODD_DATE = re.compile(
+_PARTIAL_DATE = re.compile(
     r"(?P<year>\d{1,4})(-(?P<month>\d\d))?(-(?P<day>\d{2,3}))?"
     r"(T(?P<time>\d\d:\d\d(:\d\d)?)[.\d]*)?(?P<zone>Z|[+-]\d\d:?\d\d)?"
 )
@@ -34,7 +34,7 @@ _ODD_DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """One WARC record; ``headers`` holds the fields that have no place of their own here."""
+    """One WARC record; ``headers`` holds the fields that have no attribute here."""
 
     type: str
     id: str
@@ -45,33 +45,41 @@ class WarcRecord:
     version: str = VERSION
 
     def field(self, name: str, default: str = "") -> str:
-        """Return the first header of that name, whatever its case."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), default)
+        """Return the value of the first header with that name, ignoring case."""
+        lower_name = name.lower()
+        return next(
+            (value for field_name, value in self.headers if field_name.lower() == lower_name),
+            default,
+        )
 
     @property
     def media_type(self) -> str:
-        """Return the block's media type, lower case and without parameters."""
+        """Return the block's media type in lower case, without parameters."""
         return self.field("Content-Type").partition(";")[0].strip().lower()
 
     @property
     def visit_record_id(self) -> str:
-        """Return the id of the visit's record that this one only led to; empty where none is."""
-        return self.field(VISIT_FIELD).strip().removeprefix("<").removesuffix(">")
+        """Return the id of the record that this redirect led to; empty if it is no redirect."""
+        return strip_brackets(self.field(VISIT_FIELD))
 
     @property
     def is_capture(self) -> bool:
-        """Whether the record shows a page, and is not an answer on the way to one."""
+        """Return whether the record captures a page, and is not a redirect on the way to one."""
         return self.type in CAPTURE_TYPES and not self.visit_record_id
 
 
+def strip_brackets(text: str) -> str:
+    """Return a record id or URL without the angle brackets that some writers add."""
+    return text.strip().removeprefix("<").removesuffix(">")
+
+
 def new_record_id() -> str:
-    """Return a record id that no other record has."""
+    """Return a new unique record id."""
     return uuid4().urn
 
 
 def uid_of_record_id(record_id: str) -> bytes:
-    """Return 16 bytes that stand for a record id: its UUID, or a hash of an id that has none.
+    """Return 16 bytes for a record id: its UUID, or a hash if it has none.
 
     >>> uid_of_record_id("urn:uuid:00000000-0000-0000-0000-0000000000ff").hex()
     '000000000000000000000000000000ff'
@@ -85,7 +93,7 @@ def uid_of_record_id(record_id: str) -> bytes:
 
 
 def record_id_of_uid(uid: bytes) -> str:
-    """Return the record id that a UUID's 16 bytes stand for.
+    """Return the record id for the 16 bytes of a UUID.
 
     >>> record_id_of_uid(bytes(16))
     'urn:uuid:00000000-0000-0000-0000-000000000000'
@@ -93,17 +101,17 @@ def record_id_of_uid(uid: bytes) -> str:
     return UUID(bytes=uid).urn
 
 
-def format_date(moment: datetime) -> str:
-    """Write a WARC-Date with microseconds.
+def format_date(time: datetime) -> str:
+    """Format a WARC-Date with microseconds.
 
     >>> format_date(datetime(2026, 11, 15, 8, 30, tzinfo=UTC))
     '2026-11-15T08:30:00.000000Z'
     """
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def parse_date(text: str) -> datetime | None:
-    """Read a WARC-Date in any form seen in the wild; None where there is no date in it.
+    """Parse a WARC-Date in any known form; return None if it is no date.
 
     >>> parse_date("2016-01-11T23:24:25.412030Z").isoformat()
     '2016-01-11T23:24:25.412030+00:00'
@@ -111,42 +119,45 @@ def parse_date(text: str) -> datetime | None:
     '2016-01-01T00:00:00+00:00'
     """
     try:
-        moment = datetime.fromisoformat(text)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
-        return _parse_odd_date(text)
+        return _parse_partial_date(text)
 
 
-def _parse_odd_date(text: str) -> datetime | None:
-    """Read a date without day or month (WARC 1.1), or with the day of the year (ClueWeb09).
+def _parse_partial_date(text: str) -> datetime | None:
+    """Parse a date without day or month (WARC 1.1), or with the day of the year (ClueWeb09).
 
-    >>> _parse_odd_date("2008-10-294T05:21:46-0700").isoformat()
+    >>> _parse_partial_date("2008-10-294T05:21:46-0700").isoformat()
     '2008-10-20T12:21:46+00:00'
     """
-    found = _ODD_DATE.fullmatch(text)
-    if found is None:
+    match = _PARTIAL_DATE.fullmatch(text)
+    if match is None:
         return None
-    year, month, day = found["year"].zfill(4), found["month"] or "01", found["day"] or "01"
-    of_year = len(day) == len("294")
-    start = f"{year}-01-01" if of_year else f"{year}-{month}-{day}"
+    year, month, day = match["year"].zfill(4), match["month"] or "01", match["day"] or "01"
+    is_day_of_year = len(day) == len("294")
+    date = f"{year}-01-01" if is_day_of_year else f"{year}-{month}-{day}"
     try:
-        moment = datetime.fromisoformat(f"{start}T{found['time'] or '00:00'}{found['zone'] or 'Z'}")
-        return (moment + timedelta(days=int(day) - 1 if of_year else 0)).astimezone(UTC)
+        time = datetime.fromisoformat(f"{date}T{match['time'] or '00:00'}{match['zone'] or 'Z'}")
+        return (time + timedelta(days=int(day) - 1 if is_day_of_year else 0)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def encode_record(record: WarcRecord) -> bytes:
-    """Return the record as one gzip member."""
-    return compress_member(b"".join((_head(record), record.block, RECORD_END)))
+    """Encode a record as one gzip member."""
+    return compress_member(b"".join((_encode_head(record), record.block, RECORD_END)))
 
 
-def _head(record: WarcRecord) -> bytes:
-    lines = [record.version, *(f"{name}: {_one_line(value)}" for name, value in _fields(record))]
+def _encode_head(record: WarcRecord) -> bytes:
+    lines = [
+        record.version,
+        *(f"{name}: {_one_line(value)}" for name, value in _all_fields(record)),
+    ]
     return "\r\n".join(lines).encode("utf-8", "surrogateescape") + RECORD_END
 
 
-def _fields(record: WarcRecord) -> Iterable[tuple[str, str]]:
+def _all_fields(record: WarcRecord) -> Iterable[tuple[str, str]]:
     yield "WARC-Type", record.type
     yield "WARC-Record-ID", f"<{record.id}>"
     yield "WARC-Date", format_date(record.date)
@@ -157,7 +168,7 @@ def _fields(record: WarcRecord) -> Iterable[tuple[str, str]]:
 
 
 def _one_line(value: str) -> str:
-    """Keep a value from ending its line, so that no header can smuggle in another.
+    """Return a value on one line, so that it cannot inject another header.
 
     >>> _one_line("a\\r\\nWARC-Type: b")
     'a WARC-Type: b'

@@ -1,4 +1,4 @@
-"""After a crash: cut each open file after its last whole record, and keep what was cut."""
+"""Crash recovery: truncate each open file after its last complete record, and save the rest."""
 
 import os
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from freshet.archive.warc.read import OPEN_SUFFIX, closed_name, read_records
 
 @dataclass(frozen=True, slots=True)
 class RecoveredFile:
-    """A file that a crash had left open: where it now ends, and where its cut tail was put."""
+    """A file that a crash had left open, its new length, and the file that holds its cut tail."""
 
     file: str
     length: int
@@ -28,39 +28,40 @@ class RecoveredFile:
 def recover_open_files(
     folder: Path, *, whole_until: Mapping[str, int] | None = None
 ) -> list[RecoveredFile]:
-    """Close every file that a crash left open; the archive's lock must be held.
+    """Close every file that a crash left open; the caller must hold the archive lock.
 
-    ``whole_until`` tells for a file's final name up to which offset its records are known to be whole.
+    ``whole_until`` maps the final name of a file to an offset before which all records are
+    complete.
     """
     whole_until = whole_until or {}
     left_open = sorted(folder.glob(f"*.warc.gz{OPEN_SUFFIX}"))
-    return [_recover(path, whole_until.get(closed_name(path), 0)) for path in left_open]
+    return [_recover_file(path, whole_until.get(closed_name(path), 0)) for path in left_open]
 
 
-def _recover(path: Path, known: int) -> RecoveredFile:
-    final = path.with_name(closed_name(path))
+def _recover_file(path: Path, whole_until: int) -> RecoveredFile:
+    final_path = path.with_name(closed_name(path))
     size = path.stat().st_size
-    end = _whole_end(path, known if known <= size else 0)
+    end = _whole_end(path, whole_until if whole_until <= size else 0)
     if end == size:
-        _close(path, final, end)
-        return RecoveredFile(final.name, end)
-    aside = final.with_name(f"{final.name}.cut-{end}")
-    save_range(path, end, size, aside)
-    _close(path, final, end)
-    return RecoveredFile(final.name, end, size - end, aside.name)
+        _truncate_and_rename(path, final_path, end)
+        return RecoveredFile(final_path.name, end)
+    tail_path = final_path.with_name(f"{final_path.name}.cut-{end}")
+    save_range(path, end, size, tail_path)
+    _truncate_and_rename(path, final_path, end)
+    return RecoveredFile(final_path.name, end, size - end, tail_path.name)
 
 
-def _whole_end(path: Path, known: int) -> int:
-    """Return where the last whole record ends; records beyond damage are kept as well."""
-    end = known
-    for found in read_records(path, start=known):
-        if isinstance(found, LocatedRecord) and found.is_copyable:
-            end = found.offset + found.length
+def _whole_end(path: Path, start: int) -> int:
+    """Return the end of the last complete record; records behind damage are kept as well."""
+    end = start
+    for item in read_records(path, start=start):
+        if isinstance(item, LocatedRecord) and item.is_copyable:
+            end = item.offset + item.length
     return end
 
 
-def _close(path: Path, final: Path, end: int) -> None:
-    """Cut a file and give it its final name; one without a whole record was set aside entirely."""
+def _truncate_and_rename(path: Path, final_path: Path, end: int) -> None:
+    """Truncate and rename a file; delete it if no complete record is left."""
     try:
         if end == 0:
             path.unlink()
@@ -69,6 +70,6 @@ def _close(path: Path, final: Path, end: int) -> None:
         with path.open("r+b") as file:
             file.truncate(end)
             os.fsync(file.fileno())
-        rename_durably(path, final)
+        rename_durably(path, final_path)
     except OSError as error:
         raise storage_error(error, path) from error

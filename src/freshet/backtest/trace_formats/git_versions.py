@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freshet.archive.importers.base import Observation
+from freshet.archive.observation import Observation
 from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
 from freshet.core.settings import LimitSettings
 from freshet.core.tables import PageDayTable

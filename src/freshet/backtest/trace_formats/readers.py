@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from freshet.archive.importers import bing, csv, git
-from freshet.archive.importers.base import HistoryReader, Observation
+from freshet.archive.importers.base import HistoryReader
+from freshet.archive.observation import Observation
 from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
 from freshet.backtest.trace_formats.git_versions import GitVersions
 from freshet.core.errors import NotFoundError

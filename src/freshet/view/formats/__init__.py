@@ -1,1 +1,1 @@
-"""Readers of the content types that pages come in."""
+"""Readers of document formats: HTML, feeds, sitemaps, JSON, Markdown, plain text, OPML."""

@@ -1,4 +1,4 @@
-"""What a reader of one kind of document hands over, before links are resolved and words counted."""
+"""The content of a document as read by the reader of its format."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ Href = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class DocumentContent:
-    """The title, text and references of a document, as its own format gives them.
+    """Title, text and references of a document.
 
-    ``text`` has its white space collapsed within blocks and a newline between blocks; ``hrefs``
-    are (href, anchor text, rel) in document order, as written in the document. ``is_truncated`` says
-    that a bound was met and the rest left out.
+    ``text`` has collapsed white space within blocks and a newline between blocks; ``hrefs`` are
+    (href, anchor text, rel) as written, in document order. ``is_truncated`` says that the rest was
+    skipped because of a limit.
     """
 
     title: str

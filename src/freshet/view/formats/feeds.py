@@ -15,18 +15,28 @@ from freshet.view.formats.xml import (
 )
 from freshet.view.url import absolute_url, canonical_url
 
-_ENTRY = frozenset({"item", "entry"})
-_FEED = frozenset({"channel", "feed"})
-_FOREIGN = frozenset({"creativecommons", "feedburner", "g", "itunes", "media", "psc", "thr"})
-_ENTRY_TEXTS = ("description", "summary", "abstract", "encoded", "content", "body", "fullitem")
-_FEED_TEXTS = ("description", "tagline", "subtitle", "abstract", "info")
-_DEEPEST_BASE = 16
-_DATES = ("pubdate", "published", "issued", "created", "date", "updated", "modified", "lastmod")
+_ENTRY_NAMES = frozenset({"item", "entry"})
+_FEED_NAMES = frozenset({"channel", "feed"})
+_FOREIGN_PREFIXES = frozenset({
+    "creativecommons",
+    "feedburner",
+    "g",
+    "itunes",
+    "media",
+    "psc",
+    "thr",
+})
+_ENTRY_TEXT_NAMES = ("description", "summary", "abstract", "encoded", "content", "body", "fullitem")
+_FEED_TEXT_NAMES = ("description", "tagline", "subtitle", "abstract", "info")
+_MAX_BASE_DEPTH = 16
+_DATE_NAMES = (
+    "pubdate", "published", "issued", "created", "date", "updated", "modified", "lastmod",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One entry of a feed; its URL is empty if it links nowhere."""
+    """One entry of a feed; its URL is empty if it has no link."""
 
     url: str
     title: str
@@ -34,7 +44,7 @@ class FeedEntry:
 
 
 def is_feed(head: str) -> bool:
-    """Say whether a text that begins so is a feed.
+    """Return whether a text with this beginning is a feed.
 
     >>> is_feed('<?xml version="1.0"?><rss version="2.0">'), is_feed("<html>")
     (True, False)
@@ -46,46 +56,40 @@ def is_feed(head: str) -> bool:
 def read(text: str, url: str) -> DocumentContent:
     """Return the title of a feed, the titles and texts of its entries, and their links.
 
-    Of a huge one the first elements are read.
+    Only the first MAX_VIEW_ELEMENTS elements are read.
     """
-    tree = parse_xml(text, _ENTRY, max_elements=MAX_VIEW_ELEMENTS)
-    feed = _feed(tree)
+    tree = parse_xml(text, _ENTRY_NAMES, max_elements=MAX_VIEW_ELEMENTS)
+    feed = next((element for element in tree.walk() if element.name in _FEED_NAMES), tree)
     title = _title(feed)
-    blocks = [title, *_texts(feed, _FEED_TEXTS)]
+    blocks = [title, *_texts(feed, _FEED_TEXT_NAMES)]
     hrefs: list[Href] = []
     for element in _entries(tree):
         anchor, link = _title(element), _link(element, url)
-        blocks += [anchor, *_texts(element, _ENTRY_TEXTS)]
+        blocks += [anchor, *_texts(element, _ENTRY_TEXT_NAMES)]
         hrefs += [(link, anchor, "")] if link else []
-    is_cut = tree.descendant_count == MAX_VIEW_ELEMENTS
+    is_truncated = tree.descendant_count == MAX_VIEW_ELEMENTS
     return DocumentContent(
-        title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_cut
+        title, "\n".join(filter(None, blocks)), tuple(hrefs), _language(feed), is_truncated
     )
 
 
 def entries(text: str, url: str, *, max_elements: int | None = None) -> tuple[FeedEntry, ...]:
-    """Return the entries of a feed in document order, read up to ``max_elements`` elements."""
+    """Return the entries of a feed in document order, reading at most ``max_elements`` elements."""
     return tuple(
-        FeedEntry(_page(_link(element, url), url), _title(element), _published(element))
-        for element in _entries(parse_xml(text, _ENTRY, max_elements=max_elements))
+        FeedEntry(_entry_url(_link(element, url), url), _title(element), _published(element))
+        for element in _entries(parse_xml(text, _ENTRY_NAMES, max_elements=max_elements))
     )
 
 
 def _entries(tree: XmlElement) -> Iterator[XmlElement]:
-    """Yield the elements that stand for entries."""
-    return (element for element in tree.walk() if element.name in _ENTRY)
+    """Yield the elements of entries."""
+    return (element for element in tree.walk() if element.name in _ENTRY_NAMES)
 
 
-def _feed(tree: XmlElement) -> XmlElement:
-    """Return the element that describes the feed itself."""
-    return next((element for element in tree.walk() if element.name in _FEED), tree)
-
-
-def _own(element: XmlElement, name: str) -> Iterator[XmlElement]:
-    """Yield an element's children of a name, without those of foreign vocabularies."""
-    return (
-        child for child in element.children if child.name == name and child.prefix not in _FOREIGN
-    )
+def _native_children(element: XmlElement, *names: str) -> Iterator[XmlElement]:
+    """Yield an element's children of some names, without those of foreign vocabularies."""
+    named = (child for child in element.children if child.name in names)
+    return (child for child in named if child.prefix not in _FOREIGN_PREFIXES)
 
 
 def _title(element: XmlElement) -> str:
@@ -94,78 +98,70 @@ def _title(element: XmlElement) -> str:
 
 
 def _texts(element: XmlElement, names: tuple[str, ...]) -> list[str]:
-    """Return what the children of these names say, as plain text."""
-    return [
-        _said(child)
-        for child in element.children
-        if child.name in names and child.prefix not in _FOREIGN
-    ]
+    """Return the plain text of the children with these names."""
+    return [_visible_text(child) for child in _native_children(element, *names)]
 
 
-def _said(element: XmlElement) -> str:
-    """Return the visible text of an element that holds elements, or else HTML written as text."""
+def _visible_text(element: XmlElement) -> str:
+    """Return the visible text of an element with children, or else of the HTML in its text."""
     if any(element.children):
         return " ".join(element.text().split())
     return html_to_text(element.text())
 
 
 def _published(element: XmlElement) -> datetime | None:
-    """Return when an entry was published, or else when it last changed."""
-    dates = (parse_date(child.text()) for name in _DATES for child in _own(element, name))
+    """Return the time an entry was published, or else the time of its last change."""
+    children = (child for name in _DATE_NAMES for child in _native_children(element, name))
+    dates = (parse_date(child.text()) for child in children)
     return next((date for date in dates if date is not None), None)
 
 
 def _link(element: XmlElement, url: str) -> str:
-    """Return where an entry points to, as written unless an ``xml:base`` moves it."""
-    for target, holder in _targets(element):
-        if written := target.strip():
-            return _rebased(holder, written, url)
+    """Return an entry's link as written, unless an ``xml:base`` applies."""
+    for target, link_element in _link_candidates(element):
+        if href := target.strip():
+            return _resolve_against_bases(link_element, href, url)
     return ""
 
 
-def _targets(element: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Yield what may be an entry's link, best first, with the element it stands in."""
-    for link in _own(element, "link"):
+def _link_candidates(element: XmlElement) -> Iterator[tuple[str, XmlElement]]:
+    """Yield candidates for an entry's link, best first, with their elements."""
+    for link in _native_children(element, "link"):
         if link.attributes.get("rel", "alternate") == "alternate":
             yield link.attributes.get("href") or link.text(), link
     yield element.attributes.get("href", ""), element
     yield element.attributes.get("rdf:about", ""), element
-    for guid in _own(element, "guid"):
+    for guid in _native_children(element, "guid"):
         yield guid.text() if "://" in guid.text() else "", guid
 
 
-def _rebased(holder: XmlElement, written: str, url: str) -> str:
-    """Resolve a link against the ``xml:base`` attributes around it."""
-    bases = [base for base in map(_xml_base, _ancestors(holder)) if base]
-    if not bases:
-        return written
-    around = url
+def _resolve_against_bases(link_element: XmlElement, href: str, url: str) -> str:
+    """Resolve a link against the ``xml:base`` attributes of its ancestors."""
+    bases = [ancestor.attributes.get("xml:base", "") for ancestor in _ancestors(link_element)]
+    if not any(base.strip() for base in bases):
+        return href
+    base_url = url
     for base in reversed(bases):
-        around = absolute_url(around, base) or around
-    return absolute_url(around, written) or written
+        base_url = absolute_url(base_url, base.strip()) or base_url
+    return absolute_url(base_url, href) or href
 
 
 def _ancestors(element: XmlElement) -> Iterator[XmlElement]:
-    """Yield an element and the nearest elements around it."""
-    around: XmlElement | None = element
-    for _ in range(_DEEPEST_BASE):
-        if around is None:
+    """Yield an element and its nearest ancestors."""
+    ancestor: XmlElement | None = element
+    for _ in range(_MAX_BASE_DEPTH):
+        if ancestor is None:
             return
-        yield around
-        around = around.parent
+        yield ancestor
+        ancestor = ancestor.parent
 
 
-def _xml_base(element: XmlElement) -> str:
-    """Return the base that an element declares."""
-    return element.attributes.get("xml:base", "").strip()
-
-
-def _page(link: str, url: str) -> str:
-    """Return the canonical URL of an entry's link, or nothing if it has none."""
+def _entry_url(link: str, url: str) -> str:
+    """Return the canonical URL of an entry's link; empty if it has none."""
     return canonical_url(absolute_url(url, link) or link) or "" if link else ""
 
 
 def _language(feed: XmlElement) -> str:
     """Return the language that a feed declares."""
-    declared = next(_own(feed, "language"), None)
+    declared = next(_native_children(feed, "language"), None)
     return feed.attributes.get("xml:lang", "") or (declared.text().strip() if declared else "")

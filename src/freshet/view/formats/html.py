@@ -1,8 +1,8 @@
-"""HTML to what a reader sees: text, title, language, references, structure.
+"""Read HTML: visible text, title, language, references, structure.
 
-lexbor builds the tree and writes it out again (resiliparse), and compiled passes over that markup
-give everything at once. Scripts, styles, templates, comments, titles and the content of frames are
-not text; ``noscript`` is, for pages are fetched without scripting; hidden elements stay.
+lexbor parses the tree and serialises it again (resiliparse); compiled passes over that markup
+extract everything. Scripts, styles, templates, comments, titles and the content of frames are not
+text. ``noscript`` is text, because pages are fetched without scripting. Hidden elements are text.
 """
 
 import re
@@ -33,16 +33,16 @@ from freshet.view.kernels.markup import (
 )  # fmt: skip
 from freshet.view.tags import BASE, LINK, TITLE
 
-_TITLE_BYTES, _TAG_BYTES = 4_000, 2_000
+_MAX_TITLE_BYTES, _MAX_TAG_BYTES = 4_000, 2_000
 _LANGUAGE = re.compile(rb'(?: [^ >=]+(?:="[^"]*")?)*? lang="\s*([a-zA-Z]{2,3})[-_"]')
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A document, read.
+    """A parsed document.
 
-    ``text_hash`` is that of its text on one line; ``base`` is what its references are relative to,
-    if it says so.
+    ``text_hash`` is the hash of its text on one line; ``base`` is the URL that its references are
+    relative to, if it declares one.
     """
 
     content: DocumentContent
@@ -56,7 +56,7 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class TokenisedMarkup:
-    """Serialised markup with its tokens, nested."""
+    """Serialised markup with its nested tokens."""
 
     source: bytes
     tokens: Ints
@@ -68,50 +68,44 @@ class TokenisedMarkup:
 
 
 def parse_html(html: str, *, dom: bool, limits: ViewLimits) -> ParsedDocument:
-    """Return what a reader sees of an HTML document, with DOM rows when asked for."""
+    """Parse an HTML document; build DOM rows if ``dom`` is true."""
     tree = HTMLTree.parse(html)
     markup = tokenise_tree(tree)
-    elements, structure = number_elements(markup.tokens)
+    elements, structure_hash = number_elements(markup.tokens)
     text = np.empty(len(markup.source) + 1, np.uint8)
     text = text[: write_text(markup.bytes, markup.tokens, text)]
     rows = build_dom_rows(markup.source, markup.tokens, text, elements) if dom else None
-    written = text.tobytes()
-    plain = written.decode("utf-8", "replace")
-    reading = DocumentContent(
-        _title(markup), plain, _hrefs(markup, text, limits), _language(markup)
+    text_bytes = text.tobytes()
+    decoded_text = text_bytes.decode("utf-8", "replace")
+    content = DocumentContent(
+        _title(markup), decoded_text, _hrefs(markup, text, limits), _language(markup)
     )
-    line = xxh3_64_intdigest(written.replace(b"\n", b" "))
+    text_hash = xxh3_64_intdigest(text_bytes.replace(b"\n", b" "))
     return ParsedDocument(
-        reading, line, base_href(markup), int(structure), elements, markup.depth, rows
+        content, text_hash, base_href(markup), int(structure_hash), elements, markup.depth, rows
     )
 
 
 def tokenise_tree(tree: HTMLTree) -> TokenisedMarkup:
-    """Return the tree's markup and tokens; spelt out with all text escaped if it is ambiguous."""
-    markup = _tokens(str(tree.document.html).encode("utf-8", "replace"), False)
-    return (
-        markup
-        or _tokens(serialise_escaped(tree), True)
-        or TokenisedMarkup(b"", _tokens_for(b""), 0)
-    )
+    """Return the tree's markup and tokens; ambiguous markup is escaped first."""
+    markup = _tokenise(str(tree.document.html).encode("utf-8", "replace"), is_escaped=False)
+    markup = markup or _tokenise(serialise_escaped(tree), is_escaped=True)
+    return markup or TokenisedMarkup(b"", np.empty((0, TOKEN_COLUMNS), np.int64), 0)
 
 
-def _tokens(source: bytes, escaped: bool) -> TokenisedMarkup | None:
-    tokens = _tokens_for(source)
-    size = tokenise(np.frombuffer(source, np.uint8), tokens, escaped)
-    depth = nest_tokens(tokens[:size]) if size >= 0 else -1
+def _tokenise(source: bytes, *, is_escaped: bool) -> TokenisedMarkup | None:
+    source_array = np.frombuffer(source, np.uint8)
+    tag_count = np.count_nonzero(source_array == ord("<"))
+    tokens = np.empty((2 * tag_count + 2, TOKEN_COLUMNS), np.int64)
+    size = tokenise(source_array, tokens, is_escaped)
+    depth = nest_tokens(tokens[:size], is_escaped) if size >= 0 else -1
     return TokenisedMarkup(source, tokens[:size], depth) if depth >= 0 else None
-
-
-def _tokens_for(source: bytes) -> Ints:
-    tags = np.count_nonzero(np.frombuffer(source, np.uint8) == ord("<"))
-    return np.empty((2 * tags + 2, TOKEN_COLUMNS), np.int64)
 
 
 def _hrefs(markup: TokenisedMarkup, text: Bytes, limits: ViewLimits) -> tuple[Href, ...]:
     """Return distinct references with anchor text and rel, in document order."""
-    found = find_references(markup.bytes, markup.tokens, LINK)[: limits.max_links]
-    lines = link_lines(markup.bytes, markup.tokens, text, found, limits.max_anchor_chars)
+    references = find_references(markup.bytes, markup.tokens, LINK)[: limits.max_links]
+    lines = link_lines(markup.bytes, markup.tokens, text, references, limits.max_anchor_chars)
     hrefs, anchors, rels = (line.tobytes().decode("utf-8", "replace").split("\n") for line in lines)
     return tuple(zip(hrefs[:-1], anchors[:-1], rels[:-1], strict=True))
 
@@ -120,23 +114,23 @@ def base_href(markup: TokenisedMarkup) -> str:
     """Return the href of the first base element that has one."""
     if find_first(markup.tokens, BASE) < 0:
         return ""
-    found = find_references(markup.bytes, markup.tokens, BASE)[:1]
-    lines = link_lines(markup.bytes, markup.tokens, markup.bytes[:0], found, 0)
+    references = find_references(markup.bytes, markup.tokens, BASE)[:1]
+    lines = link_lines(markup.bytes, markup.tokens, markup.bytes[:0], references, 0)
     return str(lines[0].tobytes().decode("utf-8", "replace")).strip()
 
 
 def _title(markup: TokenisedMarkup) -> str:
-    """Return the text of the first title on one line."""
-    at = find_first(markup.tokens, TITLE)
-    if at < 0 or markup.tokens[at + 1, KIND] == CLOSE:
+    """Return the text of the first title element on one line."""
+    title_token = find_first(markup.tokens, TITLE)
+    if title_token < 0 or markup.tokens[title_token + 1, KIND] == CLOSE:
         return ""
-    start, end = markup.tokens[at + 1, START], markup.tokens[at + 1, END]
-    written = markup.source[start : min(end, start + _TITLE_BYTES)].decode("utf-8", "ignore")
-    return " ".join(unescape(written).split())
+    start, end = markup.tokens[title_token + 1, START], markup.tokens[title_token + 1, END]
+    title = markup.source[start : min(end, start + _MAX_TITLE_BYTES)].decode("utf-8", "ignore")
+    return " ".join(unescape(title).split())
 
 
 def _language(markup: TokenisedMarkup) -> str:
     """Return the language that the document's first element declares."""
     start = markup.tokens[0, END] if len(markup.tokens) else 0
-    declared = _LANGUAGE.match(markup.source, start, start + _TAG_BYTES)
-    return declared[1].decode() if declared else ""
+    match = _LANGUAGE.match(markup.source, start, start + _MAX_TAG_BYTES)
+    return match[1].decode() if match else ""

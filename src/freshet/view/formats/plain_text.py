@@ -1,4 +1,4 @@
-"""Documents without markup of their own: plain text, Markdown and JSON."""
+"""Plain text, Markdown and JSON documents."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _LINK_TEXT = re.compile(r"!?\[([^\[\]]*+)\]\([^()]*+\)")
 
 
 def read(text: str, kind: ContentKind, *, max_links: int = MAX_LINKS) -> DocumentContent:
-    """Return the text of a document as it is, with its first links and its title.
+    """Return the text of a document unchanged, with its title and its first links.
 
     >>> read("# Rain\\n[more](/rain)", ContentKind.MARKDOWN).hrefs
     (('/rain', 'more', ''),)
@@ -39,13 +39,15 @@ def read(text: str, kind: ContentKind, *, max_links: int = MAX_LINKS) -> Documen
     if kind == ContentKind.JSON:
         return _read_json(text)
     if kind == ContentKind.MARKDOWN:
-        found = islice(_markdown_links(text), max_links)
-        return DocumentContent(_heading(text) or _first_line(text), text, tuple(found))
-    return DocumentContent(_first_line(text), text, tuple(islice(_bare_links(text), max_links)))
+        hrefs = tuple(islice(_markdown_links(text), max_links))
+        return DocumentContent(_heading(text) or _first_line(text), text, hrefs)
+    urls = islice(_BARE_URL.finditer(text), max_links)
+    hrefs = tuple((_trim_punctuation(match[0]), "", "") for match in urls)
+    return DocumentContent(_first_line(text), text, hrefs)
 
 
 def _first_line(text: str) -> str:
-    """Return the first line that is not empty, cut to a title's length."""
+    """Return the first line that is not empty, cut to the length of a title."""
     return " ".join(text.lstrip()[: 10 * MAX_TITLE_CHARS].partition("\n")[0].split())[
         :MAX_TITLE_CHARS
     ]
@@ -56,15 +58,15 @@ def _heading(text: str) -> str:
     match = _HEADING.search(text)
     if match is None:
         return ""
-    written = (match["under"] or match["over"]).strip().rstrip("#")
-    return _first_line(_LINK_TEXT.sub(r"\1", written))
+    heading = (match["under"] or match["over"]).strip().rstrip("#")
+    return _first_line(_LINK_TEXT.sub(r"\1", heading))
 
 
 def _markdown_links(text: str) -> Iterator[Href]:
     """Yield the links of a Markdown document; images are no links."""
     for match in _MARKDOWN_LINK.finditer(text):
         if bare := match["bare"]:
-            yield _trimmed(bare), "", ""
+            yield _trim_punctuation(bare), "", ""
             continue
         href = match["inline"] or match["definition"] or match["auto"]
         if href:
@@ -72,13 +74,8 @@ def _markdown_links(text: str) -> Iterator[Href]:
             yield href, " ".join(anchor.split()), ""
 
 
-def _bare_links(text: str) -> Iterator[Href]:
-    """Yield the web addresses that stand in a text."""
-    return ((_trimmed(match[0]), "", "") for match in _BARE_URL.finditer(text))
-
-
-def _trimmed(url: str) -> str:
-    """Return an address without the punctuation of the sentence around it."""
+def _trim_punctuation(url: str) -> str:
+    """Return a URL without the punctuation of the surrounding sentence."""
     trimmed = url.rstrip(".,;:!?*_~")
     if trimmed.endswith(")") and "(" not in trimmed:
         return trimmed.rstrip(").,;:!?*_~")
@@ -86,8 +83,8 @@ def _trimmed(url: str) -> str:
 
 
 def _read_json(text: str) -> DocumentContent:
-    """Return the lines of a JSON document; a broken one is read as text."""
-    reading = json_text.read(text, _BARE_URL)
-    if reading is None:
+    """Return the lines of a JSON document; an invalid one is read as text."""
+    content = json_text.read(text, _BARE_URL)
+    if content is None:
         return read(text, ContentKind.TEXT)
-    return replace(reading, title=_first_line(reading.title))
+    return replace(content, title=_first_line(content.title))

@@ -1,8 +1,7 @@
-"""A tolerant reader of XML: whatever the input, a tree, in time linear in its length.
+"""A tolerant XML parser: it returns a tree for any input, in time linear in its length.
 
-Nothing is ever fetched or expanded: a DOCTYPE is skipped, and only the named and numbered
-characters of HTML are understood as entities. An end tag closes the nearest open element of its
-local name, or nothing.
+Nothing is fetched or expanded: a DOCTYPE is skipped, and only HTML's named and numeric character
+references are decoded. An end tag closes the nearest open element of its local name, if any.
 """
 
 import re
@@ -11,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import unescape
 
-# Pages of the web are read up to so many elements; a file that a person gives is read to its end.
+# Limits for documents from the web; a file that the user provides is read completely.
 MAX_ELEMENTS = 500_000
 MAX_VIEW_ELEMENTS = 60_000
 NO_LIMIT = sys.maxsize
 
-# Each alternative either matches a stretch that ends before the next "<" or runs to the end.
+# Each alternative matches up to the next "<" or to the end of the text, so time is linear.
 _TOKEN = re.compile(
     r"""<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)
     |<!--.*?(?:-->|\Z)
@@ -31,7 +30,7 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))"""
 )
-_UNSEEN = frozenset({"script", "style", "noscript", "template"})
+_INVISIBLE = frozenset({"script", "style", "noscript", "template"})
 _INLINE = frozenset(
     {"a", "abbr", "acronym", "b", "big", "cite", "code", "em", "font", "i", "s", "small", "span"}
     | {"strike", "strong", "sub", "sup", "tt", "u", "wbr"}
@@ -39,7 +38,7 @@ _INLINE = frozenset(
 
 
 class XmlElement:
-    """One element: its prefix and local name in lower case, its attributes, and what it holds."""
+    """An element: prefix and local name in lower case, attributes, and content."""
 
     __slots__ = ("attributes", "content", "name", "parent", "prefix")
 
@@ -58,20 +57,20 @@ class XmlElement:
 
     @property
     def children(self) -> "list[XmlElement]":
-        """Return the elements directly inside."""
-        return [part for part in self.content if isinstance(part, XmlElement)]
+        """Return the child elements."""
+        return [node for node in self.content if isinstance(node, XmlElement)]
 
     def child(self, *names: str) -> "XmlElement | None":
-        """Return the first element directly inside that has one of the names."""
+        """Return the first child element with one of the names."""
         return next((child for child in self.children if child.name in names), None)
 
     @property
     def descendant_count(self) -> int:
-        """Return how many elements are beneath this one."""
+        """Return the number of elements inside this one."""
         return sum(1 for _ in self.walk()) - 1
 
     def walk(self) -> "Iterator[XmlElement]":
-        """Yield this element and all beneath it, in document order."""
+        """Yield this element and all elements inside it, in document order."""
         pending = [self]
         while pending:
             element = pending.pop()
@@ -79,27 +78,28 @@ class XmlElement:
             pending.extend(reversed(element.children))
 
     def text(self) -> str:
-        """Return the character data of this element and all beneath it, blocks set apart."""
+        """Return the character data of this element; blocks are separated by blanks."""
         if len(self.content) == 1 and isinstance(self.content[0], str):
             return self.content[0]
-        pieces: list[str] = []
+        parts: list[str] = []
         pending: list[str | XmlElement] = list(reversed(self.content))
         while pending:
-            part = pending.pop()
-            if isinstance(part, str):
-                pieces.append(part)
-            elif part.name not in _UNSEEN:
-                gap = () if part.name in _INLINE else (" ",)
-                pending.extend((*gap, *reversed(part.content), *gap))
-        return "".join(pieces)
+            node = pending.pop()
+            if isinstance(node, str):
+                parts.append(node)
+            elif node.name not in _INVISIBLE:
+                separator = () if node.name in _INLINE else (" ",)
+                pending.extend((*separator, *reversed(node.content), *separator))
+        return "".join(parts)
 
 
 def parse_xml(
     text: str, non_nesting: frozenset[str] = frozenset(), *, max_elements: int | None = None
 ) -> XmlElement:
-    """Return a nameless element that holds everything the text holds, up to so many elements.
+    """Return a nameless root element; stop after ``max_elements`` elements.
 
-    An element named in ``non_nesting`` never holds another of its name: the second closes the first.
+    An element named in ``non_nesting`` never contains another of its name: the second closes the
+    first.
 
     >>> parse_xml("<a><b x='1'>c &amp; d</a>").child("a").text().strip()
     'c & d'
@@ -110,7 +110,7 @@ def parse_xml(
 
 
 def root_name(head: str) -> str:
-    """Return the local name of the first element of a text, or nothing if it begins otherwise.
+    """Return the local name of the first element of a text; empty if the text begins otherwise.
 
     >>> root_name('<?xml version="1.0"?><!-- x --><rdf:RDF>')
     'rdf'
@@ -124,84 +124,80 @@ def root_name(head: str) -> str:
 
 
 def html_to_text(markup: str) -> str:
-    """Return the visible words of a piece of HTML, block tags turned into white space.
+    """Return the visible words of an HTML fragment; block tags become white space.
 
     >>> html_to_text("a<p>b <b>c</b>&amp;d<script>e</script>")
     'a b c&d'
     """
     if "<" not in markup:
         return " ".join(unescape(markup).split())
-    pieces: list[str] = []
-    unseen = ""
+    parts: list[str] = []
+    invisible_name = ""
     for token in _TOKEN.finditer(markup):
         name = (token["start"] or token["end"] or "").lower()
-        if unseen:
-            unseen = "" if token["end"] and name == unseen else unseen
-        elif token["start"] and name in _UNSEEN:
-            unseen = name
+        if invisible_name:
+            invisible_name = "" if token["end"] and name == invisible_name else invisible_name
+        elif token["start"] and name in _INVISIBLE:
+            invisible_name = name
         elif not name:
-            pieces.append(_characters(token))
+            parts.append(unescape(token["text"]) if token["text"] else token["cdata"] or "")
         elif name not in _INLINE:
-            pieces.append(" ")
-    return " ".join("".join(pieces).split())
+            parts.append(" ")
+    return " ".join("".join(parts).split())
 
 
-def _characters(token: re.Match[str]) -> str:
-    """Return the character data that a token stands for."""
-    return unescape(token["text"]) if token["text"] else token["cdata"] or ""
-
-
-def _attributes(written: str) -> Mapping[str, str]:
+def _parse_attributes(source: str) -> Mapping[str, str]:
     """Return attributes by their names in lower case; the first of a name counts."""
-    found: dict[str, str] = {}
-    for name, double, single, bare in _ATTRIBUTE.findall(written):
-        found.setdefault(name.lower(), unescape(double or single or bare))
-    return found
+    attributes: dict[str, str] = {}
+    for name, double, single, bare in _ATTRIBUTE.findall(source):
+        attributes.setdefault(name.lower(), unescape(double or single or bare))
+    return attributes
 
 
 class _TreeBuilder:
-    """Puts tokens into a tree, counting what is open so that stray end tags cost nothing."""
+    """Builds a tree from tokens; it counts open elements so that stray end tags cost nothing."""
 
-    def __init__(self, restart: frozenset[str], most: int) -> None:
-        self.restart = restart
-        self.most = most
-        self.root = self.top = XmlElement("", "", {})
-        self.open: Counter[str] = Counter()
-        self.elements = 0
+    def __init__(self, non_nesting: frozenset[str], max_elements: int) -> None:
+        self._non_nesting = non_nesting
+        self._max_elements = max_elements
+        self._root = self._top = XmlElement("", "", {})
+        self._open_names: Counter[str] = Counter()
+        self._element_count = 0
 
     def build(self, text: str) -> XmlElement:
-        """Read all tokens of a text, up to a bound on the number of elements."""
+        """Read the tokens of a text, up to the maximum number of elements."""
         for token in _TOKEN.finditer(text):
             kind = token.lastgroup
             if kind == "text":
                 if characters := unescape(token[0]):
-                    self.top.content.append(characters)
+                    self._top.content.append(characters)
             elif kind == "attributes":
-                self._start(token["start"].lower(), token["attributes"])
-                if self.elements == self.most:
+                self._start_element(token["start"].lower(), token["attributes"])
+                if self._element_count == self._max_elements:
                     break
             elif kind == "end":
-                self._end(token["end"].lower().rpartition(":")[2])
+                self._end_element(token["end"].lower().rpartition(":")[2])
             elif kind == "cdata" and token["cdata"]:
-                self.top.content.append(token["cdata"])
-        return self.root
+                self._top.content.append(token["cdata"])
+        return self._root
 
-    def _start(self, full_name: str, written: str) -> None:
+    def _start_element(self, full_name: str, attribute_source: str) -> None:
         prefix, _, name = full_name.rpartition(":")
-        if name in self.restart:
-            self._end(name)
-        element = XmlElement(prefix, name, _attributes(written) if written else {}, self.top)
-        self.top.content.append(element)
-        self.elements += 1
-        if not written.endswith("/"):
-            self.top = element
-            self.open[name] += 1
+        if name in self._non_nesting:
+            self._end_element(name)
+        attributes = _parse_attributes(attribute_source) if attribute_source else {}
+        element = XmlElement(prefix, name, attributes, self._top)
+        self._top.content.append(element)
+        self._element_count += 1
+        if not attribute_source.endswith("/"):
+            self._top = element
+            self._open_names[name] += 1
 
-    def _end(self, name: str) -> None:
-        if not self.open[name]:
+    def _end_element(self, name: str) -> None:
+        if not self._open_names[name]:
             return
-        while self.top.parent is not None:
-            closed, self.top = self.top.name, self.top.parent
-            self.open[closed] -= 1
+        while self._top.parent is not None:
+            closed, self._top = self._top.name, self._top.parent
+            self._open_names[closed] -= 1
             if closed == name:
                 return

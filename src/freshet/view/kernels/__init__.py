@@ -1,1 +1,1 @@
-"""Compiled loops of parsing."""
+"""Compiled loops of the view stage."""

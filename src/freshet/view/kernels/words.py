@@ -1,4 +1,4 @@
-"""Words of a text as arrays: fold the code points, hash each word, count the hashes."""
+"""Compiled word counting: fold code points, hash words, count hashes."""
 
 import numpy as np
 from numba import njit
@@ -17,7 +17,7 @@ _SEED, _PRIME = np.uint64(SEED), np.uint64(FNV_PRIME)
 
 @njit(cache=True)
 def folded_length(codes: Codes, table: Codes, starts: Codes) -> int:
-    """Return the length of the folded text, or -1 if some character may join with another."""
+    """Return the length of the folded text, or -1 if a character may join with another."""
     length, limit = len(codes), len(table)
     for code in codes:
         entry = table[code] if code < limit else 0
@@ -30,21 +30,21 @@ def folded_length(codes: Codes, table: Codes, starts: Codes) -> int:
 
 
 @njit(cache=True)
-def fold_codes(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> Codes:
+def fold_codes(codes: Codes, folding: tuple[Codes, Codes, Codes], length: int) -> Codes:
     """Fold every code point by itself into a text of the given length."""
-    table, starts, expansions = known
+    table, starts, expansions = folding
     folded = np.empty(length, np.uint32)
-    place, limit = 0, len(table)
+    position, limit = 0, len(table)
     for code in codes:
         entry = table[code] if code < limit else code
         if code < limit and entry & EXPANDS:
             row = entry & LOW_BITS
-            for part in range(starts[row], starts[row + 1]):
-                folded[place] = expansions[part]
-                place += 1
+            for index in range(starts[row], starts[row + 1]):
+                folded[position] = expansions[index]
+                position += 1
         else:
-            folded[place] = entry
-            place += 1
+            folded[position] = entry
+            position += 1
     return folded
 
 
@@ -52,37 +52,37 @@ def fold_codes(codes: Codes, known: tuple[Codes, Codes, Codes], length: int) -> 
 def word_ids(codes: NDArray[np.unsignedinteger], classes: FlagArray) -> HashArray:
     """Return the term id of every word in order."""
     ids = np.empty(len(codes), np.uint64)
-    found, place = 0, 0
-    while place < len(codes):
-        kind = classes[codes[place]]
+    word_count, position = 0, 0
+    while position < len(codes):
+        kind = classes[codes[position]]
         if kind in (OTHER, APOSTROPHE):
-            place += 1
+            position += 1
             continue
-        mixed = _absorb(_SEED, codes[place])
-        place += 1
-        while place < len(codes) and _goes_on(codes, classes, place, kind != UNSPACED):
-            mixed = _absorb(mixed, codes[place])
-            place += 1
-        ids[found] = mix_bits(mixed)
-        found += 1
-    return ids[:found].copy()
+        word_hash = _absorb(_SEED, codes[position])
+        position += 1
+        while position < len(codes) and _goes_on(codes, classes, position, kind != UNSPACED):
+            word_hash = _absorb(word_hash, codes[position])
+            position += 1
+        ids[word_count] = mix_bits(word_hash)
+        word_count += 1
+    return ids[:word_count].copy()
 
 
 @njit(cache=True)
 def count_ids(ids: HashArray) -> tuple[HashArray, TermCountArray]:
-    """Count equal ids in an open-addressing table; give nothing if they were made to collide."""
+    """Count equal ids in an open-addressing table; return nothing if ids were made to collide."""
     size = 16
     while size < 2 * len(ids):
         size *= 2
     keys, counts = np.empty(size, np.uint64), np.zeros(size, np.uint32)
     used = np.empty(len(ids), np.int64)
-    distinct, patience = 0, 32 * size
+    distinct, remaining_steps = 0, 32 * size
     for term in ids:
         slot = np.int64(term & np.uint64(size - 1))
-        while counts[slot] != 0 and keys[slot] != term and patience > 0:
+        while counts[slot] != 0 and keys[slot] != term and remaining_steps > 0:
             slot = (slot + 1) & (size - 1)
-            patience -= 1
-        if patience == 0:
+            remaining_steps -= 1
+        if remaining_steps == 0:
             return keys[:0], counts[:0]
         if counts[slot] == 0:
             keys[slot] = term
@@ -94,36 +94,36 @@ def count_ids(ids: HashArray) -> tuple[HashArray, TermCountArray]:
 
 @njit(cache=True)
 def _goes_on(
-    codes: NDArray[np.unsignedinteger], classes: FlagArray, place: int, grows: bool
+    codes: NDArray[np.unsignedinteger], classes: FlagArray, position: int, grows: bool
 ) -> bool:
-    """Say whether the character at a place belongs to the word before it."""
-    kind = classes[codes[place]]
+    """Return whether the character at a position belongs to the word before it."""
+    kind = classes[codes[position]]
     if kind == WORD:
         return grows
     if kind == MARK:
         return True
-    if kind != APOSTROPHE or not grows or place + 1 == len(codes):
+    if kind != APOSTROPHE or not grows or position + 1 == len(codes):
         return False
-    following = classes[codes[place + 1]]
+    following = classes[codes[position + 1]]
     return bool(following in (WORD, MARK))
 
 
 @njit(cache=True)
-def _absorb(mixed: np.uint64, code: int) -> np.uint64:
+def _absorb(word_hash: np.uint64, code: int) -> np.uint64:
     """Mix the UTF-8 bytes of a code point into a word's hash (FNV-1a)."""
     wide = np.uint64(code)
     if wide < 0x80:
-        return (mixed ^ wide) * _PRIME
+        return (word_hash ^ wide) * _PRIME
     if wide < 0x800:
-        mixed = (mixed ^ (np.uint64(0xC0) | wide >> np.uint64(6))) * _PRIME
+        word_hash = (word_hash ^ (np.uint64(0xC0) | wide >> np.uint64(6))) * _PRIME
     else:
         if wide < 0x10000:
-            mixed = (mixed ^ (np.uint64(0xE0) | wide >> np.uint64(12))) * _PRIME
+            word_hash = (word_hash ^ (np.uint64(0xE0) | wide >> np.uint64(12))) * _PRIME
         else:
-            mixed = (mixed ^ (np.uint64(0xF0) | wide >> np.uint64(18))) * _PRIME
-            mixed = (mixed ^ _tail(wide >> np.uint64(12))) * _PRIME
-        mixed = (mixed ^ _tail(wide >> np.uint64(6))) * _PRIME
-    return (mixed ^ _tail(wide)) * _PRIME
+            word_hash = (word_hash ^ (np.uint64(0xF0) | wide >> np.uint64(18))) * _PRIME
+            word_hash = (word_hash ^ _tail(wide >> np.uint64(12))) * _PRIME
+        word_hash = (word_hash ^ _tail(wide >> np.uint64(6))) * _PRIME
+    return (word_hash ^ _tail(wide)) * _PRIME
 
 
 @njit(cache=True)

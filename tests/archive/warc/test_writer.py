@@ -184,7 +184,7 @@ def test_a_failed_write_leaves_whole_records_and_the_writer_goes_on(
 
 def test_a_disk_that_is_full_from_the_start_leaves_no_file(tmp_path: Path) -> None:
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, write_at=failing(0, errno.ENOSPC)) as writer:
-        with pytest.raises(NoSpaceError, match="free space"):
+        with pytest.raises(NoSpaceError, match="free disk space"):
             writer.append([build_response(URL, NOW, HTTP)])
         assert not list(tmp_path.glob("*.warc.gz*"))
         writer.append([build_response(URL, NOW, HTTP)])
