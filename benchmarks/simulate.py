@@ -1,8 +1,8 @@
 """Simulated crawls at 5 %: page-cycles a second, against a plain numpy loop that ranks by NAD.
 
-The bars are absolute: 1 million pages in 100 cycles within 60 s for rules and formulas and within
+The limits are absolute: 1 million pages in 100 cycles within 60 s for rules and formulas and within
 10 minutes for the Bayes policies, which is 1.67 and 0.167 million page-cycles a second. ``--full``
-runs that size once; without it, rounds of 50,000 pages in 50 cycles alternate with the reference.
+runs that size once. By default, runs of 50,000 pages in 50 cycles alternate with the reference.
 """
 
 import sys
@@ -25,7 +25,7 @@ UNIT = "page-cycles/s"
 
 
 def cells(pages: int, cycles: int) -> BoolArray:
-    """Return cells of pages with lognormal rates around .03 a cycle."""
+    """Return random changes of pages with lognormal rates around .03 a cycle."""
     rng = np.random.default_rng(SEED)
     chances = -np.expm1(-np.exp(rng.normal(np.log(0.03), 2.0, pages)))
     return np.column_stack([rng.random(pages) < chances for _ in range(cycles)])
@@ -38,7 +38,7 @@ def trace_of(changed: BoolArray) -> Trace:
 
 
 def ours(trace: Trace, name: str) -> list[list[int]]:
-    """Return a policy's choices."""
+    """Return a policy's selections."""
     k = len(trace.pages) // SHARE
     return [
         cycle.visited_pages.tolist()
@@ -47,29 +47,29 @@ def ours(trace: Trace, name: str) -> list[list[int]]:
 
 
 def plain(changed: BoolArray) -> list[list[int]]:
-    """Return the choices of NAD, ranking all pages in every cycle."""
+    """Return the selections of NAD, ranking all pages in every cycle."""
     pages, cycles = changed.shape
-    looks, found, last = np.zeros(pages), np.zeros(pages), np.full(pages, -1)
-    everything = np.arange(pages, dtype=np.int64)
+    looks, changes, last_visit = np.zeros(pages), np.zeros(pages), np.full(pages, -1)
+    all_pages = np.arange(pages, dtype=np.int64)
     stale = np.zeros(pages, np.bool_)
     choices = []
     for cycle in range(cycles):
         stale |= changed[:, cycle]
-        chosen = everything
+        selected = all_pages
         if cycle >= WARM_UP_CYCLES:
-            scores = -np.expm1(-found / looks * (cycle - last))
-            lots = tie_breaker(SEED, float(cycle * CYCLE_SECONDS))(everything)
-            chosen = np.lexsort((lots, -scores))[: pages // SHARE]
-            choices.append(chosen.tolist())
-        looks[chosen] += 1
-        found[chosen] += stale[chosen]
-        last[chosen] = cycle
-        stale[chosen] = False
+            scores = -np.expm1(-changes / looks * (cycle - last_visit))
+            tie_breaks = tie_breaker(SEED, float(cycle * CYCLE_SECONDS))(all_pages)
+            selected = np.lexsort((tie_breaks, -scores))[: pages // SHARE]
+            choices.append(selected.tolist())
+        looks[selected] += 1
+        changes[selected] += stale[selected]
+        last_visit[selected] = cycle
+        stale[selected] = False
     return choices
 
 
 def rounds(pages: int, cycles: int) -> list[Result]:
-    """Return every policy's rate beside the plain loop's, in alternating rounds."""
+    """Return every policy's rate beside the plain loop's, in alternating runs."""
     changed = cells(pages, cycles)
     trace = trace_of(changed)
     if ours(trace, "nad") != plain(changed):

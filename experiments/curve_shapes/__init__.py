@@ -1,1 +1,1 @@
-"""Trains and measures what tells flat, sloped and knotted change curves apart."""
+"""Trains and evaluates the classifier of flat, sloped and knotted change curves."""

@@ -10,21 +10,21 @@ from experiments.curve_shapes.experiment import measure, retrain
 
 
 def main() -> None:
-    """Measure the stumps of the package, or with ``--train`` new ones that take their place."""
+    """Evaluate the stumps of the package, or with ``--train`` new ones that replace them."""
     parser = argparse.ArgumentParser(prog="experiments.curve_shapes", description=__doc__)
     parser.add_argument("--train", action="store_true", help="train anew and keep what is learnt")
     parser.add_argument("--curves", type=int, default=200, help="held-out curves in each row")
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    stumps = retrain() if asked.train else None
-    rows = list(measure(asked.curves, stumps))
-    sys.stdout.write((as_json(rows) if asked.json else as_table(rows)) + "\n")
+    options = parser.parse_args()
+    stumps = retrain() if options.train else None
+    rows = list(measure(options.curves, stumps))
+    sys.stdout.write((as_json(rows) if options.json else as_table(rows)) + "\n")
 
 
 def as_json(rows: list[ShapeRow]) -> str:
     """Return the experiment's JSON document."""
-    held = [asdict(row) for row in rows]
-    return json.dumps({"name": "curve_shapes", "data": "generated", "rows": held})
+    json_rows = [asdict(row) for row in rows]
+    return json.dumps({"name": "curve_shapes", "data": "generated", "rows": json_rows})
 
 
 def as_table(rows: list[ShapeRow]) -> str:

@@ -12,7 +12,7 @@ MIN_WEIGHT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class DecisionStump:
-    """What is said where a feature is at most a threshold, and where it is above."""
+    """A decision stump: one value if a feature is at most a threshold, another above."""
 
     feature: int
     threshold: float
@@ -20,13 +20,13 @@ class DecisionStump:
     above: float
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
-        """Return what the stump says of each row."""
+        """Return the value of each row."""
         low = features[:, self.feature] <= self.threshold
         return np.where(low, self.below, self.above)
 
 
 def logit_boost(features: np.ndarray, labels: np.ndarray, classes: int, iterations: int) -> Rows:
-    """Return rows of class, feature, threshold, and what is said below and above it."""
+    """Return rows of class, feature, threshold, and the values below and above it."""
     order = np.argsort(features, axis=0, kind="stable")
     scores = np.zeros((len(features), classes))
     rows: Rows = []
@@ -36,8 +36,8 @@ def logit_boost(features: np.ndarray, labels: np.ndarray, classes: int, iteratio
             _best_stump(features, order, *_working(chances[:, label], labels == label))
             for label in range(classes)
         ]
-        said = np.stack([stump(features) for stump in stumps], axis=1)
-        scores += _centred(said)
+        values = np.stack([stump(features) for stump in stumps], axis=1)
+        scores += _centred(values)
         rows += [_row(label, stump, classes) for label, stump in enumerate(stumps)]
     return rows
 
@@ -52,34 +52,37 @@ def _working(chance: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _best_stump(
     features: np.ndarray, order: np.ndarray, weights: np.ndarray, response: np.ndarray
 ) -> DecisionStump:
-    """Return the stump of least squares over all features and thresholds between two values."""
+    """Return the least-squares stump over all features and thresholds."""
     mass, total = weights.sum(), (weights * response).sum()
-    best, found = -np.inf, DecisionStump(0, np.inf, total / mass, total / mass)
+    best, stump = -np.inf, DecisionStump(0, np.inf, total / mass, total / mass)
     for feature in range(features.shape[1]):
         rows = order[:, feature]
         values = features[rows, feature]
         low, low_sum = np.cumsum(weights[rows])[:-1], np.cumsum((weights * response)[rows])[:-1]
         explained = low_sum**2 / low + (total - low_sum) ** 2 / (mass - low)
         explained = np.where(values[1:] > values[:-1], explained, -np.inf)
-        at = int(np.argmax(explained))
-        if explained[at] > best:
-            best = explained[at]
-            middle = (values[at] + values[at + 1]) / 2
-            below, above = low_sum[at] / low[at], (total - low_sum[at]) / (mass - low[at])
-            found = DecisionStump(feature, float(middle), float(below), float(above))
-    return found
+        split = int(np.argmax(explained))
+        if explained[split] > best:
+            best = explained[split]
+            middle = (values[split] + values[split + 1]) / 2
+            below, above = (
+                low_sum[split] / low[split],
+                (total - low_sum[split]) / (mass - low[split]),
+            )
+            stump = DecisionStump(feature, float(middle), float(below), float(above))
+    return stump
 
 
 def _row(label: int, stump: DecisionStump, classes: int) -> list[float]:
-    """Return a stump as it is kept; the mean over classes that is left out shifts all alike."""
+    """Return a stump in its stored form; the omitted mean over classes shifts all scores alike."""
     scale = (classes - 1) / classes
-    said = [float(f"{scale * value:.5g}") for value in (stump.below, stump.above)]
-    return [label, stump.feature, float(f"{stump.threshold:.6g}"), *said]
+    values = [float(f"{scale * value:.5g}") for value in (stump.below, stump.above)]
+    return [label, stump.feature, float(f"{stump.threshold:.6g}"), *values]
 
 
-def _centred(said: np.ndarray) -> np.ndarray:
-    classes = said.shape[1]
-    return (classes - 1) / classes * (said - said.mean(axis=1, keepdims=True))
+def _centred(values: np.ndarray) -> np.ndarray:
+    classes = values.shape[1]
+    return (classes - 1) / classes * (values - values.mean(axis=1, keepdims=True))
 
 
 def _softmax(scores: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Generated curves: what is told of each, and the shape that it has by construction."""
+"""Generated curves with their features and true shapes."""
 
 from dataclasses import dataclass, replace
 
@@ -23,10 +23,11 @@ _OTHER_CHANCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LabelledCurves:
-    """Features of curves, a row each, and their shapes as indices; knots planted and found.
+    """Features of curves, a row each, their shapes as indices, and planted and found knots.
 
-    Knots are in hours, NaN where there is none: ``found_knots`` on the page's own clock, ``knots_over_time``
-    by the same exact search over plain time, and ``knots_by_paper`` by the paper's heuristic.
+    Knots are in hours, NaN if there is none. ``found_knots`` are those of the package,
+    ``knots_over_time`` those of the same exact search over plain time, ``knots_by_paper`` those of
+    the paper's heuristic.
     """
 
     features: np.ndarray
@@ -43,7 +44,7 @@ class LabelledCurves:
 def label_curves(
     mixture: PageMixture, count: int, seed: int, looks: LookSchedule = EVERY_HOUR
 ) -> LabelledCurves:
-    """Draw pages of a mixture and make their curves, by chances apart from those of the pages."""
+    """Draw pages of a mixture and compute their curves, with separate random generators."""
     features, labels, knots = [], [], []
     for number, drawn in enumerate(generate_histories(mixture, count, seed, looks)):
         rng = np.random.default_rng([seed, number, _OTHER_CHANCE])
@@ -55,16 +56,16 @@ def label_curves(
 
 
 def knots_of(curve: ChangeCurve) -> tuple[float | None, float | None, float | None]:
-    """Return the knot of a curve in hours: ours, that of two lines over time, and the paper's."""
+    """Return the knots of a curve in hours: ours, that of two lines over time, and the paper's."""
     hours, dice, counts = curve.hours[1:], curve.dice[1:], curve.counts[1:].astype(np.float64)
     over_time = fit_bend(hours, dice, counts)
-    exact = over_time.crossing if over_time is not None and over_time.is_knot else None
-    return curve.knot and curve.knot.hours, exact, paper_knot(curve.hours, curve.dice)
+    exact_knot = over_time.crossing if over_time is not None and over_time.is_knot else None
+    return curve.knot and curve.knot.hours, exact_knot, paper_knot(curve.hours, curve.dice)
 
 
 def concatenate_curves(*parts: LabelledCurves) -> LabelledCurves:
-    """Put labelled curves behind each other."""
+    """Concatenate labelled curves."""
     return LabelledCurves(
-        *(np.concatenate([getattr(part, name) for part in parts])
+        *(np.concatenate([getattr(curves, name) for curves in parts])
           for name in LabelledCurves.__dataclass_fields__)
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How many shapes are told rightly, and how near the knots are to those planted."""
+"""Accuracy of the shapes, and distance of found knots from planted ones."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ KNOT_TOLERANCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ShapeRow:
-    """Figures of some held-out curves; ``near`` is the share of planted knots found within 10 %.
+    """Figures of held-out curves; ``near`` is the share of planted knots found within 10 %.
 
     ``near_over_time`` and ``near_by_paper`` are those of the exact search over plain time and of
-    the paper's heuristic. A shape that none of the curves has is None.
+    the paper's heuristic. A shape's accuracy is None if no curve has that shape.
     """
 
     curves: str
@@ -30,28 +30,30 @@ class ShapeRow:
     paper: float = 0.93
 
 
-def evaluate(curves: str, held: LabelledCurves, stumps: StumpModel | None = None) -> ShapeRow:
-    """Measure the stumps on curves that they were not trained on."""
-    told = np.array([SHAPES.index(classify_shape(seen, stumps)) for seen in held.features])
-    right = told == held.labels
-    of_shapes = (_share(right[held.labels == label]) for label in range(len(SHAPES)))
+def evaluate(curves: str, held_out: LabelledCurves, stumps: StumpModel | None = None) -> ShapeRow:
+    """Evaluate the stumps on curves that they were not trained on."""
+    predicted = np.array([
+        SHAPES.index(classify_shape(features, stumps)) for features in held_out.features
+    ])
+    is_right = predicted == held_out.labels
+    of_shapes = (_share(is_right[held_out.labels == label]) for label in range(len(SHAPES)))
     return ShapeRow(
         curves,
-        len(held),
-        float(right.mean()),
+        len(held_out),
+        float(is_right.mean()),
         *of_shapes,
-        near=near_share(held, held.found_knots),
-        near_over_time=near_share(held, held.knots_over_time),
-        near_by_paper=near_share(held, held.knots_by_paper),
+        near=near_share(held_out, held_out.found_knots),
+        near_over_time=near_share(held_out, held_out.knots_over_time),
+        near_by_paper=near_share(held_out, held_out.knots_by_paper),
     )
 
 
-def near_share(held: LabelledCurves, knots: np.ndarray) -> float:
-    """Return the share of knotted curves whose knot is found within a tenth of the planted."""
-    knotted = held.labels == SHAPES.index("knotted")
-    off = np.abs(knots[knotted] / held.planted_knots[knotted] - 1)
-    return float(np.mean(np.nan_to_num(off, nan=np.inf) <= KNOT_TOLERANCE))
+def near_share(held_out: LabelledCurves, knots: np.ndarray) -> float:
+    """Return the share of knotted curves whose knot is within a tenth of the planted one."""
+    knotted = held_out.labels == SHAPES.index("knotted")
+    relative_errors = np.abs(knots[knotted] / held_out.planted_knots[knotted] - 1)
+    return float(np.mean(np.nan_to_num(relative_errors, nan=np.inf) <= KNOT_TOLERANCE))
 
 
-def _share(right: np.ndarray) -> float | None:
-    return float(right.mean()) if len(right) else None
+def _share(is_right: np.ndarray) -> float | None:
+    return float(is_right.mean()) if len(is_right) else None

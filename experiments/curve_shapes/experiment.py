@@ -1,4 +1,4 @@
-"""Train on generated curves, measure on others, and keep what was learnt with the package."""
+"""Train on generated curves, evaluate on others, and store the stumps with the package."""
 
 import json
 from collections.abc import Iterator
@@ -34,15 +34,18 @@ HELD_OUT_SEEDS = (101, 102, 103)
 def train(
     count: int = TRAINING_CURVES, iterations: int = BOOST_ITERATIONS, seed: int = TRAINING_SEED
 ) -> Rows:
-    """Learn from ``count`` curves of each way of looking and as many where shapes come close."""
+    """Train on ``count`` curves of each look schedule and as many of similar shapes."""
     looks = (EVERY_HOUR, LATE_AND_MISSED, WITH_GAPS)
-    parts = [label_curves(EVEN_MIXTURE, count, seed + 1000 * n, way) for n, way in enumerate(looks)]
-    known = concatenate_curves(*parts, label_curves(CLOSE_MIXTURE, count, seed + 9000))
-    return logit_boost(known.features, known.labels, len(SHAPES), iterations)
+    labelled_parts = [
+        label_curves(EVEN_MIXTURE, count, seed + 1000 * n, schedule)
+        for n, schedule in enumerate(looks)
+    ]
+    training = concatenate_curves(*labelled_parts, label_curves(CLOSE_MIXTURE, count, seed + 9000))
+    return logit_boost(training.features, training.labels, len(SHAPES), iterations)
 
 
 def measure(count: int, stumps: StumpModel | None = None) -> Iterator[ShapeRow]:
-    """Measure on fresh pages of the web's shares, of even shares, and looked at unevenly."""
+    """Evaluate on new pages: the web's shares of shapes, even shares, and uneven looks."""
     for seed in HELD_OUT_SEEDS:
         yield evaluate(f"web {seed}", label_curves(WEB_CURVES, count, seed), stumps)
     for seed in HELD_OUT_SEEDS:
@@ -56,7 +59,7 @@ def measure(count: int, stumps: StumpModel | None = None) -> Iterator[ShapeRow]:
 
 
 def save_stumps(rows: Rows) -> Path:
-    """Write what was learnt into the package."""
+    """Write the stumps into the package."""
     path = Path(shape.__file__).with_name(MODEL_FILE)
     lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
     shapes, features = json.dumps(SHAPES), json.dumps(FEATURE_NAMES)
@@ -67,7 +70,7 @@ def save_stumps(rows: Rows) -> Path:
 
 
 def retrain() -> StumpModel:
-    """Train anew, keep what was learnt, and return it."""
+    """Train new stumps, store and return them."""
     rows = train()
     save_stumps(rows)
     return stump_model_from_rows(rows)

@@ -1,9 +1,9 @@
-"""Histories of pages whose change curves have a known shape.
+"""Generated page histories whose change curves have a known shape.
 
-A page is made of standing words and of pieces (stories, posts, rows), each of some words. Every
-change brings a new piece and takes the oldest away, so that after ``turnover`` changes nothing is
-left of what was there but the standing words and those that come again in any text. That moment
-is the knot of the curve that begins at what was there (Adar et al. 2009, section 4.2).
+A page consists of standing words and of pieces (stories, posts, rows) of some words each. Every
+change adds a piece and removes the oldest. After ``turnover`` changes only the standing words and
+recurring words are left of the original content. That moment is the knot of the curve that starts
+at this content (Adar et al. 2009, section 4.2).
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True)
 class PageRecipe:
-    """What a page is made of, and how it changes.
+    """Contents of a page, and its change process.
 
-    ``turnover`` pieces of ``words`` words each are there at a time; a new one comes ``per_day``
-    times a day: at random, less often at night and on weekends where these are below 1, or always
-    after the same time. A rotating block shows one of a few texts of so many words, any of them at
+    ``turnover`` pieces of ``words`` words each are present at a time. A new piece comes ``per_day``
+    times a day: at random, less often at night and on weekends if these are below 1, or at fixed
+    intervals if ``regular``. A rotating block shows one of a few texts of ``rotating`` words at
     every look.
     """
 
@@ -48,10 +48,10 @@ class PageRecipe:
 
 @dataclass(frozen=True, slots=True)
 class LookSchedule:
-    """When a page is looked at: every hour for five weeks, unless said otherwise.
+    """Times of the looks at a page: by default every hour for five weeks.
 
-    Each look comes late by up to the share ``jitter`` of a step, is missed with the chance
-    ``missed``, and ``gaps`` times there is none for ``gap_hours``.
+    Each look is late by up to the share ``jitter`` of a step and is missed with probability
+    ``missed``; ``gaps`` times there is no look for ``gap_hours``.
     """
 
     days: float = 35.0
@@ -64,46 +64,46 @@ class LookSchedule:
 
     @property
     def span(self) -> TimeSpan:
-        """Return the time within which looks fall."""
+        """Return the period that contains the looks."""
         return TimeSpan(self.start, self.start + self.days * DAY)
 
 
 @dataclass(frozen=True, slots=True)
 class CurveTruth:
-    """When pieces were replaced, and so the shape of the curve and its knot from any start."""
+    """Times at which pieces were replaced; they give the curve's shape and knots."""
 
     changes: FloatArray
     turnover: int
     span: TimeSpan
 
     def gone_by(self, epoch: float) -> float | None:
-        """Return when the last piece that was there at a moment is gone; None if not in time."""
+        """Return when the last piece present at a moment is gone; None if not within the period."""
         last = int(np.searchsorted(self.changes, epoch, side="right")) + self.turnover - 1
         return float(self.changes[last]) if self.turnover and last < len(self.changes) else None
 
     def knot(self, starts: FloatArray) -> float | None:
-        """Return how many hours after these moments the last piece is gone, in the mean."""
-        gone = [self.gone_by(start) for start in starts.tolist()]
-        known = [moment for moment in gone if moment is not None]
-        if not known or len(known) < len(gone):
+        """Return the mean hours after these moments until the last piece is gone."""
+        gone_times = [self.gone_by(start) for start in starts.tolist()]
+        known_times = [moment for moment in gone_times if moment is not None]
+        if not known_times or len(known_times) < len(gone_times):
             return None
-        return float(np.mean(np.array(known) - starts)) / HOUR
+        return float(np.mean(np.array(known_times) - starts)) / HOUR
 
     @property
     def shape(self) -> Shape:
-        """Return what the curve of starts in the first week is like."""
+        """Return the shape of the curve of starts in the first week."""
         if not self.turnover or not len(self.changes):
             return "flat"
-        settled = self.gone_by(min(self.span.start + WEEK, self.span.end)) is not None
-        return "knotted" if settled else "sloped"
+        is_replaced = self.gone_by(min(self.span.start + WEEK, self.span.end)) is not None
+        return "knotted" if is_replaced else "sloped"
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedHistory:
-    """A page's series, what is true of it, and what it is made of.
+    """A page's version series, its true changes, and its contents.
 
-    ``pieces`` has a row of words per piece; after so many changes the rows from that number on are
-    there, ``turnover`` of them. ``changes`` says for each version how many changes it had seen.
+    ``pieces`` has a row of words per piece; after n changes, the ``turnover`` rows from n on are
+    present. ``changes`` holds the number of changes before each version.
     """
 
     series: VersionSeries
@@ -116,7 +116,7 @@ class GeneratedHistory:
 def generate_history(
     recipe: PageRecipe, rng: Rng, looks: LookSchedule | None = None
 ) -> GeneratedHistory:
-    """Draw a page of these ways and look at it.
+    """Draw a page by a recipe and look at it.
 
     >>> drawn = generate_history(PageRecipe(per_day=48.0), np.random.default_rng(1))
     >>> len(drawn.series), drawn.truth.shape
@@ -126,14 +126,14 @@ def generate_history(
     changes = _change_times(recipe, looks.span, rng)
     standing = _as_ids(_drawn_words(rng, recipe.standing))
     pieces = _as_ids(_drawn_words(rng, len(changes) + recipe.turnover, recipe.words))
-    blocks = _as_ids(_drawn_words(rng, ROTATING_TEXTS, recipe.rotating))
+    rotating_texts = _as_ids(_drawn_words(rng, ROTATING_TEXTS, recipe.rotating))
     times = _look_times(looks, rng)
-    seen = np.searchsorted(changes, times, side="right")
-    turns = rng.integers(0, ROTATING_TEXTS if recipe.rotating else 1, len(times))
-    versions, shown = np.unique(seen * ROTATING_TEXTS + turns, return_inverse=True)
+    change_counts = np.searchsorted(changes, times, side="right")
+    rotation = rng.integers(0, ROTATING_TEXTS if recipe.rotating else 1, len(times))
+    versions, shown = np.unique(change_counts * ROTATING_TEXTS + rotation, return_inverse=True)
     counts, texts = np.divmod(versions, ROTATING_TEXTS)
     terms = tuple(
-        _counted(standing, pieces[count : count + recipe.turnover].ravel(), blocks[text])
+        _counted(standing, pieces[count : count + recipe.turnover].ravel(), rotating_texts[text])
         for count, text in zip(counts.tolist(), texts.tolist(), strict=True)
     )
     series = VersionSeries(times, shown.astype(np.int32), terms)
@@ -154,19 +154,19 @@ def _look_times(looks: LookSchedule, rng: Rng) -> FloatArray:
     span, step = looks.span, looks.every_hours * HOUR
     times = np.arange(span.start, span.end, step)
     times += rng.uniform(0.0, looks.jitter * step, len(times)) if looks.jitter else 0.0
-    kept = rng.random(len(times)) >= looks.missed
+    is_made = rng.random(len(times)) >= looks.missed
     for begins in rng.uniform(span.start, span.end, looks.gaps):
-        kept &= (times < begins) | (times >= begins + looks.gap_hours * HOUR)
-    return np.asarray(times[kept])
+        is_made &= (times < begins) | (times >= begins + looks.gap_hours * HOUR)
+    return np.asarray(times[is_made])
 
 
 def _drawn_words(rng: Rng, *size: int) -> Words:
-    """Draw words by rank, the n-th as likely as 1/n: the common ones come again in any text."""
+    """Draw words by rank with probability proportional to 1/rank, so that common words recur."""
     return np.asarray(VOCABULARY ** rng.random(size)).astype(np.int64)
 
 
 def _as_ids(words: Words) -> HashArray:
-    """Return the ids of words, spread over 64 bits as hashes are."""
+    """Return 64-bit ids of words, spread like hashes."""
     return np.asarray(words.astype(np.uint64) * _SPREAD)
 
 

@@ -1,4 +1,4 @@
-"""Many pages whose curves are shaped as those of the web: which shapes, knots and levels."""
+"""A mixture of pages whose curves have the shapes, knots and levels of the web."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ LEAST_CHANGES = 8
 
 @dataclass(frozen=True, slots=True)
 class LogUniform:
-    """Numbers between two, each factor as likely as any."""
+    """Log-uniform numbers between two bounds."""
 
     low: float
     high: float
@@ -34,12 +34,12 @@ class LogUniform:
 
 @dataclass(frozen=True, slots=True)
 class PageMixture:
-    """What pages are drawn from; shares of shapes are taken in proportion.
+    """Distribution of pages; the shares of shapes are normalised.
 
-    Knots of knotted pages are lognormal about a median, within bounds that the looks allow; those
-    of sloped pages lie so far beyond the looks that no curve can reach them. How alike a page
-    stays at last (its level) is a beta variate. Shares of the pages rest at night and on weekends,
-    change after always the same time, or have a block that rotates.
+    Knots of knotted pages are lognormal around a median, within bounds that the looks allow. Knots
+    of sloped pages lie far beyond the looks. The final similarity of a page (its level) is beta
+    distributed. Shares of the pages rest at night and on weekends, change at fixed intervals, or
+    have a rotating block.
     """
 
     flat: float = 0.02
@@ -64,14 +64,14 @@ WEB_CURVES = PageMixture()
 def generate_histories(
     mixture: PageMixture, count: int, seed: int, looks: LookSchedule | None = None
 ) -> Iterator[GeneratedHistory]:
-    """Draw pages one by one, each from its own number, so that none depends on the others."""
+    """Draw pages one by one, each from its own number, so that they are independent."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         yield generate_history(draw_recipe(mixture, rng), rng, looks)
 
 
 def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
-    """Draw what a page is made of and how it changes."""
+    """Draw the recipe of a page."""
     shapes: tuple[Shape, ...] = ("flat", "sloped", "knotted")
     shares = np.array([mixture.flat, mixture.sloped, mixture.knotted])
     shape = shapes[int(rng.choice(len(shapes), p=shares / shares.sum()))]
@@ -94,18 +94,18 @@ def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
 
 
 def _drawn_knot(mixture: PageMixture, rng: Rng) -> float:
-    """Draw from the part of a lognormal that lies within its bounds."""
+    """Draw a lognormal number within the bounds."""
     while True:
         knot = mixture.knot_hours * float(np.exp(mixture.knot_spread * rng.standard_normal()))
         if mixture.knots.low <= knot <= mixture.knots.high:
             return knot
 
 
-def _standing(level: float, changing: int) -> int:
-    """Return how many standing words keep a page so alike when all that can change has changed.
+def _standing(level: float, changing_words: int) -> int:
+    """Return the number of standing words that gives a page its final similarity.
 
-    Some of the words that change come again; on pages that hardly change there would be no end of
-    standing words.
+    Some replaced words recur. The number is bounded, because pages that hardly change would need
+    too many standing words.
     """
-    needed = changing * (level - RECURRING) / max(1 - level, 0.01)
+    needed = changing_words * (level - RECURRING) / max(1 - level, 0.01)
     return int(np.clip(needed, FEWEST_STANDING, MOST_STANDING))

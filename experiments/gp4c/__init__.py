@@ -1,1 +1,1 @@
-"""Learned score functions: the tables and figures of Santos et al. 2015 (GP4C), measured anew."""
+"""Learned score functions: the tables and figures of Santos et al. 2015 (GP4C), reproduced."""

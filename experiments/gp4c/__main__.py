@@ -33,7 +33,7 @@ FEWEST_PAGES = 100
 
 
 def main() -> None:
-    """Search, test, print and draw; what cannot be done as asked is one line."""
+    """Run searches and tests, print and draw; print an error as one line."""
     parser = make_parser()
     options = parser.parse_args()
     try:
@@ -47,48 +47,50 @@ def main() -> None:
 
 
 def _run_all(options: argparse.Namespace) -> None:
-    every = sources_of(options)
-    sizes = (f"{source.name}: {size_of(source, options)}" for source in every)
-    told = "; ".join((str(options.data or NO_DATA), *sizes))
-    found = [run_source(source, options) for source in every]
-    table = result_rows(found)
+    all_sources = sources_of(options)
+    sizes = (f"{source.name}: {size_of(source, options)}" for source in all_sources)
+    description = "; ".join((str(options.data or NO_DATA), *sizes))
+    results = [run_source(source, options) for source in all_sources]
+    table = result_rows(results)
     if options.keep:
-        expected_figures.save_figures(found, table)
+        expected_figures.save_figures(results, table)
     if options.document:
         text = options.document.read_text("utf-8")
         options.document.write_text(fill_tables(text, expected_figures.read_figures()), "utf-8")
     if options.pictures:
         draw_charts(options.pictures, table)
     if not options.json:
-        sys.stdout.write(f"gp4c: {told}\n")
-    sys.stdout.write(f"{as_json(told, table) if options.json else as_text(table)}\n")
+        sys.stdout.write(f"gp4c: {description}\n")
+    sys.stdout.write(f"{as_json(description, table) if options.json else as_text(table)}\n")
 
 
 def run_source(source: TraceSource, options: argparse.Namespace) -> TraceResults:
-    """Search on a trace, and test what was found."""
+    """Search on a trace, and test the formulas."""
     engine, size = LocalEngine(options.processes), size_of(source, options)
     trace = open_source(source)
-    work = ResultCache(options.work, VERSION) if options.work else None
-    formulas = run_searches(source, size, engine, work, _progress(f"{source.name}: search"))
+    kept_work = ResultCache(options.work, VERSION) if options.work else None
+    formulas = run_searches(source, size, engine, kept_work, _progress(f"{source.name}: search"))
     results = run_crawls(source, formulas, engine, _progress(f"{source.name}: test of fold"))
     return TraceResults(source, size, len(trace.pages), trace.digest, formulas, results)
 
 
-def as_json(told: str, table: Sequence[ResultRow]) -> str:
+def as_json(description: str, table: Sequence[ResultRow]) -> str:
     """Return the experiment's JSON document."""
-    held = [asdict(row) for row in table]
-    return json.dumps({"name": "gp4c", "data": told, "rows": held}, ensure_ascii=False)
+    rows = [asdict(row) for row in table]
+    return json.dumps({"name": "gp4c", "data": description, "rows": rows}, ensure_ascii=False)
 
 
 def size_of(source: TraceSource, options: argparse.Namespace) -> SearchSize:
-    """Return how much is searched: what is asked for, else the usual or the paper's size."""
-    whole = PAPER_SIZE if options.full else default_size(source)
-    asked = {name: getattr(options, name) for name in SearchSize.__dataclass_fields__}
-    return SearchSize(**asdict(whole) | {name: value for name, value in asked.items() if value})
+    """Return the size of the search: the given options, else the default or the paper's size."""
+    default = PAPER_SIZE if options.full else default_size(source)
+    given_options = {name: getattr(options, name) for name in SearchSize.__dataclass_fields__}
+    return SearchSize(
+        **asdict(default) | {name: value for name, value in given_options.items() if value}
+    )
 
 
 def option_error(options: argparse.Namespace) -> str | None:
-    """Return why options do not go together, if they do not."""
+    """Return why the options cannot be combined, None if they can."""
     real = [name for name in options.trace or () if name in REAL_TRACES]
     if real and not options.data:
         return f"--trace {real[0]} needs --data DIR, the folder in which pages/ lies"
@@ -98,21 +100,21 @@ def option_error(options: argparse.Namespace) -> str | None:
 
 
 def is_small(source: TraceSource, options: argparse.Namespace) -> bool:
-    """Return whether less is searched on a source than usually, or it is another world."""
+    """Return whether the search on a source is smaller than the default, or uses another world."""
     if source.is_world and (source.pages < PAGES or source.seed != SEED):
         return True
-    asked, least = asdict(size_of(source, options)), asdict(default_size(source))
-    return any(asked[name] < least[name] for name in least)
+    size, default = asdict(size_of(source, options)), asdict(default_size(source))
+    return any(size[name] < default[name] for name in default)
 
 
 def sources_of(options: argparse.Namespace) -> list[TraceSource]:
-    """Return the traces that are asked for."""
-    every = sources(options.data, options.pages, seed=options.seed)
-    return [each for each in every if not options.trace or each.name in options.trace]
+    """Return the requested traces."""
+    all_sources = sources(options.data, options.pages, seed=options.seed)
+    return [source for source in all_sources if not options.trace or source.name in options.trace]
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return what reads the options."""
+    """Return the parser of the options."""
     parser = argparse.ArgumentParser(prog="python -m experiments.gp4c", description=__doc__)
     some, two = number(1), number(2)
     parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
@@ -140,7 +142,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads a whole number within bounds."""
+    """Return a converter for a whole number within bounds."""
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def read(text: str) -> int:
@@ -153,7 +155,7 @@ def number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def _progress(name: str) -> ProgressCallback:
-    """Return what tells on standard error how far the work is."""
+    """Return a function that prints progress on standard error."""
 
     def tell(done: int, total: int) -> None:
         sys.stderr.write(f"\r{name} {done} of {total}" + ("\n" if done == total else ""))

@@ -1,4 +1,4 @@
-"""Figures 3 to 5, drawn of the world and of the real traces."""
+"""Figures 3 to 5 for the world and the real traces."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ TITLES = {
 
 
 def draw_charts(folder: Path, table: Sequence[ResultRow]) -> list[Path]:
-    """Write every picture into a folder; return the files."""
+    """Draw every chart into a folder; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for name, picture in charts([row for row in table if isinstance(row, FigurePoint)]):
@@ -39,10 +39,10 @@ def draw_charts(folder: Path, table: Sequence[ResultRow]) -> list[Path]:
 
 
 def charts(points: Sequence[FigurePoint]) -> Iterator[tuple[str, Chart]]:
-    """Yield a picture of every figure, trace and measure, with its name."""
+    """Yield a chart of every figure, trace and metric, with its name."""
     for figure, trace, metric in dict.fromkeys((p.table, p.trace, p.metric) for p in points):
-        some = [p for p in points if (p.table, p.trace, p.metric) == (figure, trace, metric)]
-        series = [_line(method, some) for method in dict.fromkeys(p.method for p in some)]
+        selected = [p for p in points if (p.table, p.trace, p.metric) == (figure, trace, metric)]
+        series = [_line(method, selected) for method in dict.fromkeys(p.method for p in selected)]
         picture = line_chart(
             series,
             title=TITLES[figure],
@@ -54,7 +54,7 @@ def charts(points: Sequence[FigurePoint]) -> Iterator[tuple[str, Chart]]:
 
 
 def _drawn(series: Sequence[ChartSeries]) -> str:
-    """Say what is drawn: the bands, or that lines are smoothed."""
+    """Describe the lines: bands, or smoothing."""
     if any(line.margins is not None for line in series):
         return "bands: where the means lie, with 95 % confidence"
     if len(series[0].positions) > MANY_CYCLES:
@@ -63,27 +63,30 @@ def _drawn(series: Sequence[ChartSeries]) -> str:
 
 
 def _line(method: str, points: Sequence[FigurePoint]) -> ChartSeries:
-    """Return the line of a method; Figure 4 is drawn without its many bands, as in the paper.
+    """Return the line of a method; Figure 4 is drawn without bands, as in the paper.
 
-    Where it has many cycles, it shows running means.
+    Lines with many cycles show running means.
     """
-    mine = [point for point in points if point.method == method]
+    method_points = [point for point in points if point.method == method]
     shares, margins = (
         np.array([np.nan if value is None else value for value in values])
-        for values in ([point.ours for point in mine], [point.margin for point in mine])
+        for values in (
+            [point.ours for point in method_points],
+            [point.margin for point in method_points],
+        )
     )
-    in_percent = 100 if mine[0].table == "fig5" else 1
-    at = np.array([point.at * in_percent for point in mine])
-    if mine[0].table != "fig4":
+    in_percent = 100 if method_points[0].table == "fig5" else 1
+    at = np.array([point.at * in_percent for point in method_points])
+    if method_points[0].table != "fig4":
         return ChartSeries(SPOKEN_LINES.get(method, method), at, shares, margins)
     return ChartSeries(method, at, running_means(shares) if len(at) > MANY_CYCLES else shares)
 
 
 def running_means(values: FloatArray) -> FloatArray:
-    """Return running means, of fewer values at the ends and where some are not known.
+    """Return running means, of fewer values at the ends and around missing values.
 
     >>> running_means(np.array([1.0, 1, 1, 1, 1, 1, 8])).tolist()
     [1.0, 1.0, 1.0, 2.0, 2.1666666666666665, 2.4, 2.75]
     """
-    around = np.pad(values, SMOOTHING_WINDOW // 2, constant_values=np.nan)
-    return known_mean(np.lib.stride_tricks.sliding_window_view(around, SMOOTHING_WINDOW).T)
+    padded = np.pad(values, SMOOTHING_WINDOW // 2, constant_values=np.nan)
+    return known_mean(np.lib.stride_tricks.sliding_window_view(padded, SMOOTHING_WINDOW).T)

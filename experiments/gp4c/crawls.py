@@ -1,4 +1,4 @@
-"""The test: rules, ceilings and formulas crawl the pages of a fold that no search saw."""
+"""The test: rules, oracles and formulas crawl the pages of a fold that no search used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -25,7 +25,7 @@ METRIC_NAMES = ("changerate", "ndcg", "freshness")
 
 @dataclass(frozen=True, slots=True)
 class CrawlEntry:
-    """Who crawls: a rule or ceiling by its name, or a formula by its text and clock."""
+    """A crawler: a rule or oracle by its name, or a formula by its text and clock."""
 
     name: str
     text: str
@@ -36,7 +36,7 @@ class CrawlEntry:
 
 @dataclass(frozen=True, slots=True)
 class FoldCurve:
-    """What a crawl reached cycle by cycle, in the mean over seeds; NaN where nothing was stale."""
+    """Metrics of a crawl cycle by cycle, averaged over seeds; NaN if no copy was stale."""
 
     changerate: FloatArray
     ndcg: FloatArray
@@ -45,87 +45,92 @@ class FoldCurve:
 
 @dataclass(frozen=True, slots=True)
 class FoldCrawls:
-    """The curves of a fold, by name and budget, and how many pages crawled."""
+    """The curves of a fold by name and budget, and the number of pages."""
 
     pages: int
     curves: Mapping[tuple[str, float], FoldCurve]
 
 
 def entry_columns(source: TraceSource, fold: int, entries: Sequence[CrawlEntry]) -> Columns:
-    """Return a fold's test as an engine takes it."""
-    given = {name: np.array([value]) for name, value in asdict(source).items()}
-    listed = {
-        f"of_{each.name}": np.array([getattr(entry, each.name) for entry in entries])
-        for each in fields(CrawlEntry)
+    """Return a fold's test as engine columns."""
+    source_columns = {name: np.array([value]) for name, value in asdict(source).items()}
+    entry_columns = {
+        f"of_{field.name}": np.array([getattr(entry, field.name) for entry in entries])
+        for field in fields(CrawlEntry)
     }
-    return {**given, **listed, "fold": np.array([fold])}
+    return {**source_columns, **entry_columns, "fold": np.array([fold])}
 
 
 def crawl_all(columns: Columns) -> Columns:
-    """Let every entry crawl the test pages of a fold; an engine calls it."""
+    """Crawl the test pages of a fold with every entry; called by an engine."""
     source = TraceSource(**{
-        each.name: columns[each.name][0].item() for each in fields(TraceSource)
+        field.name: columns[field.name][0].item() for field in fields(TraceSource)
     })
-    rows = zip(*(columns[f"of_{each.name}"].tolist() for each in fields(CrawlEntry)), strict=True)
+    rows = zip(*(columns[f"of_{field.name}"].tolist() for field in fields(CrawlEntry)), strict=True)
     entries = [CrawlEntry(*row) for row in rows]
     trace = open_source(source)
-    shares = split_folds(len(trace.pages), int(columns["fold"][0]), seed=SEED)
-    pages = trace.select(shares.test)
-    # In a large world the order among equal pages hardly matters.
+    folds = split_folds(len(trace.pages), int(columns["fold"][0]), seed=SEED)
+    test_trace = trace.select(folds.test)
+    # In a large world the tie break hardly matters.
     seeds = range(1, (1 if source.is_world else SEEDS) + 1)
-    found = {
-        (entry.name, entry.budget): _mean([_curve(entry, pages, seed) for seed in seeds])
+    curves = {
+        (entry.name, entry.budget): _mean([_curve(entry, test_trace, seed) for seed in seeds])
         for entry in entries
     }
-    return _flat(len(pages.pages), found)
+    return _flat(len(test_trace.pages), curves)
 
 
-def _curve(entry: CrawlEntry, pages: Trace, seed: int) -> FoldCurve:
-    k = visits_per_cycle(entry.budget, len(pages.pages))
+def _curve(entry: CrawlEntry, trace: Trace, seed: int) -> FoldCurve:
+    k = visits_per_cycle(entry.budget, len(trace.pages))
     if not entry.is_formula:
-        chooser = make_selector(entry.text, pages, seed)
-        told = measure_cycles(crawl_in_cycles(pages, chooser, k), pages.pages.importance, k)
-        return FoldCurve(*(told.column(name) for name in METRIC_NAMES))
-    trial = FormulaTrial(pages, entry.budget, "ndcg", clock=entry.clock, seed=seed)
+        selector = make_selector(entry.text, trace, seed)
+        metrics = measure_cycles(crawl_in_cycles(trace, selector, k), trace.pages.importance, k)
+        return FoldCurve(*(metrics.column(name) for name in METRIC_NAMES))
+    trial = FormulaTrial(trace, entry.budget, "ndcg", clock=entry.clock, seed=seed)
     result = trial.crawl(parse_formula(entry.text, VARIABLES_BY_TERMINAL_SET["extended"]))
-    some = result.ideal_gain > 0
-    gain = np.divide(result.gain, result.ideal_gain, out=np.full(len(some), np.nan), where=some)
-    return FoldCurve(result.changes_found / k, gain, 1 - result.stale_after / len(pages.pages))
+    is_ranked = result.ideal_gain > 0
+    gain = np.divide(
+        result.gain, result.ideal_gain, out=np.full(len(is_ranked), np.nan), where=is_ranked
+    )
+    return FoldCurve(result.changes_found / k, gain, 1 - result.stale_after / len(trace.pages))
 
 
 def _mean(curves: Sequence[FoldCurve]) -> FoldCurve:
     return FoldCurve(
-        *(known_mean(np.array([getattr(each, of) for each in curves])) for of in METRIC_NAMES)
+        *(
+            known_mean(np.array([getattr(curve, metric) for curve in curves]))
+            for metric in METRIC_NAMES
+        )
     )
 
 
 def known_mean(rows: FloatArray) -> FloatArray:
-    """Return the mean of every column over the rows that know it, NaN where none does.
+    """Return the mean of every column without its NaN values, NaN if all are NaN.
 
     >>> known_mean(np.array([[1.0, np.nan], [3.0, np.nan]])).tolist()
     [2.0, nan]
     """
-    known = ~np.isnan(rows)
-    counts = known.sum(axis=0)
-    sums = np.where(known, rows, 0.0).sum(axis=0)
+    is_known = ~np.isnan(rows)
+    counts = is_known.sum(axis=0)
+    sums = np.where(is_known, rows, 0.0).sum(axis=0)
     means: FloatArray = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
     return means
 
 
-def _flat(pages: int, found: Mapping[tuple[str, float], FoldCurve]) -> Columns:
-    """Return curves as an engine gives them back."""
-    measured = {
-        name: np.array([getattr(each, name) for each in found.values()]) for name in METRIC_NAMES
+def _flat(pages: int, curves: Mapping[tuple[str, float], FoldCurve]) -> Columns:
+    """Return curves as engine columns."""
+    columns = {
+        name: np.array([getattr(curve, name) for curve in curves.values()]) for name in METRIC_NAMES
     }
-    return measured | {
+    return columns | {
         "pages": np.array([pages]),
-        "names": np.array([name for name, _ in found]),
-        "budgets": np.array([budget for _, budget in found]),
+        "names": np.array([name for name, _ in curves]),
+        "budgets": np.array([budget for _, budget in curves]),
     }
 
 
 def crawls_from_columns(columns: Columns) -> FoldCrawls:
-    """Return the curves that an engine gave back."""
+    """Return the curves from engine columns."""
     keys = zip(columns["names"].tolist(), columns["budgets"].tolist(), strict=True)
     rows = zip(*(columns[name] for name in METRIC_NAMES), strict=True)
     return FoldCrawls(

@@ -1,4 +1,4 @@
-"""The traces: a generated world, calibrated to the paper's pages, and real histories of pages."""
+"""The traces: a generated world calibrated to the paper's pages, and real page histories."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +17,7 @@ PAGES, CYCLES, SEED = 400_000, 57, 1
 
 @dataclass(frozen=True, slots=True)
 class TraceSource:
-    """Where a trace comes from: the folder of real pages, or the size and seed of a world."""
+    """The origin of a trace: the folder of real pages, or the size and seed of a world."""
 
     name: str
     folder: str = ""
@@ -32,7 +32,7 @@ class TraceSource:
 
 
 def sources(folder: Path | None, pages: int, *, seed: int = SEED) -> list[TraceSource]:
-    """Return the world and, where there is a folder that holds ``pages/``, the real traces."""
+    """Return the world and, if a folder with ``pages/`` is given, the real traces."""
     world = TraceSource(WORLD, pages=pages, seed=seed)
     if folder is None:
         return [world]
@@ -46,10 +46,10 @@ def sources(folder: Path | None, pages: int, *, seed: int = SEED) -> list[TraceS
 
 @lru_cache(maxsize=3)
 def open_source(source: TraceSource) -> Trace:
-    """Return the trace of a source, read or generated once in a process."""
+    """Return the trace of a source; a process reads or generates it once."""
     if source.is_world:
-        made = open_trace(
+        trace = open_trace(
             None, name=PRESET, pages=source.pages, cycles=source.cycles, seed=source.seed
         )
-        return replace(made, name=WORLD)
+        return replace(trace, name=WORLD)
     return open_trace(Path(source.folder), name=source.name)

@@ -1,7 +1,7 @@
-"""The tables of the document, written from the figures that are kept, so that they cannot differ.
+"""Writes the tables of the document from the stored figures, so that they cannot differ.
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other words are
-left as they are.
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other text is
+left unchanged.
 """
 
 import re
@@ -50,36 +50,36 @@ Kind = TypeVar("Kind", bound=ResultRow)
 Lines = Iterator[Sequence[str]]
 
 
-def fill_tables(text: str, kept: ExpectedFigures) -> str:
-    """Return a document with its tables written anew."""
+def fill_tables(text: str, figures: ExpectedFigures) -> str:
+    """Return a document with new tables."""
 
-    def written_anew(found: re.Match[str]) -> str:
-        return found[1] + "".join(f"{line}\n" for line in markdown(found[2], kept)) + found[3]
+    def written_anew(match: re.Match[str]) -> str:
+        return match[1] + "".join(f"{line}\n" for line in markdown(match[2], figures)) + match[3]
 
     return TABLE_PATTERN.sub(written_anew, text)
 
 
-def markdown(name: str, kept: ExpectedFigures) -> list[str]:
+def markdown(name: str, figures: ExpectedFigures) -> list[str]:
     """Return the lines of a table."""
-    head, *body = (f"| {' | '.join(line)} |" for line in TABLES[name].lines(kept))
+    head, *body = (f"| {' | '.join(line)} |" for line in TABLES[name].lines(figures))
     return [head, f"|{'---|' * (head.count(' | ') + 1)}", *body]
 
 
 def as_text(table: Sequence[ResultRow]) -> str:
-    """Return the tables of a run as they are printed, each below its title."""
-    kept = ExpectedFigures([], list(table))
-    parts = [(TABLES[name].title, markdown(name, kept)) for name in TABLES if name != "traces"]
-    return "\n\n".join("\n".join((title, *lines)) for title, lines in parts)
+    """Return all tables of a run for printing, each below its title."""
+    figures = ExpectedFigures([], list(table))
+    tables = [(TABLES[name].title, markdown(name, figures)) for name in TABLES if name != "traces"]
+    return "\n\n".join("\n".join((title, *lines)) for title, lines in tables)
 
 
-def traces_of(kept: ExpectedFigures) -> list[str]:
-    """Return the traces that there are figures of, in their order."""
-    there = {row.trace for row in kept.rows}
-    return [name for name in TRACES if name in there]
+def traces_of(figures: ExpectedFigures) -> list[str]:
+    """Return the traces that have figures, in order."""
+    names = {row.trace for row in figures.rows}
+    return [name for name in TRACES if name in names]
 
 
 def figure(value: float | None, margin: float | None = None) -> str:
-    """Write a share, with its margin where it has one.
+    """Format a share, with its margin if there is one.
 
     >>> figure(0.7163), figure(0.7163, 0.0033), figure(1.0), figure(None) == NO_VALUE
     ('.716', '.716 ± .003', '1.000', True)
@@ -91,7 +91,7 @@ def figure(value: float | None, margin: float | None = None) -> str:
 
 
 def signed_figure(value: float) -> str:
-    """Write a difference of shares.
+    """Format a difference of shares.
 
     >>> signed_figure(0.041), signed_figure(-0.0102) == MINUS + '.010'
     ('+.041', True)
@@ -99,63 +99,65 @@ def signed_figure(value: float) -> str:
     return ("+" if value >= 0 else MINUS) + figure(abs(value))
 
 
-def traces(kept: ExpectedFigures) -> Lines:
-    """Yield of which traces the figures are."""
+def traces(figures: ExpectedFigures) -> Lines:
+    """Yield the traces of the figures."""
     yield "trace", "pages", "searched with", "with extended names", "digest"
-    for each in kept.traces:
-        sizes = each.searched, each.extended or NO_VALUE
-        yield each.name, f"{each.pages:,}", *sizes, f"`{each.digest[:12]}`"
+    for trace in figures.traces:
+        sizes = trace.searched, trace.extended or NO_VALUE
+        yield trace.name, f"{trace.pages:,}", *sizes, f"`{trace.digest[:12]}`"
 
 
-def overall(metric: str, methods: Sequence[str], kept: ExpectedFigures) -> Lines:
-    """Yield Table 2 by one measure."""
-    means = {(row.trace, row.method): row for row in of_kind(MeanRow, kept) if row.metric == metric}
-    there = traces_of(kept)
-    yield METRIC_LABELS[metric], "paper", *there
+def overall(metric: str, methods: Sequence[str], figures: ExpectedFigures) -> Lines:
+    """Yield Table 2 by one metric."""
+    means = {
+        (row.trace, row.method): row for row in of_kind(MeanRow, figures) if row.metric == metric
+    }
+    traces = traces_of(figures)
+    yield METRIC_LABELS[metric], "paper", *traces
     for method in methods:
-        held = [means.get((trace, method)) for trace in there]
-        first = next((row for row in held if row), None)
-        paper = figure(first.paper, first.paper_margin) if first else NO_VALUE
-        yield f"`{method}`", paper, *(figure(r.ours, r.margin) if r else NO_VALUE for r in held)
+        rows = [means.get((trace, method)) for trace in traces]
+        first_row = next((row for row in rows if row), None)
+        paper = figure(first_row.paper, first_row.paper_margin) if first_row else NO_VALUE
+        yield f"`{method}`", paper, *(figure(r.ours, r.margin) if r else NO_VALUE for r in rows)
 
 
 def difference_lines(
-    table: str, compared: Sequence[tuple[str, str]], kept: ExpectedFigures
+    table: str, compared: Sequence[tuple[str, str]], figures: ExpectedFigures
 ) -> Lines:
-    """Yield how far methods are above others, in the mean of paired folds."""
-    gaps = {
+    """Yield the mean paired differences of methods over folds."""
+    differences = {
         (row.trace, row.method, row.against, row.metric): row
-        for row in of_kind(DifferenceRow, kept)
+        for row in of_kind(DifferenceRow, figures)
         if row.table == table
     }
-    columns = list(product(traces_of(kept), METRICS))
+    columns = list(product(traces_of(figures), METRICS))
     yield "above", *(f"{trace}, {METRIC_LABELS[metric]}" for trace, metric in columns)
     for method, rival in compared:
-        held = (gaps.get((trace, method, rival, metric)) for trace, metric in columns)
-        yield f"`{method}` above `{rival}`", *(_gap(row) if row else NO_VALUE for row in held)
+        rows = (differences.get((trace, method, rival, metric)) for trace, metric in columns)
+        yield f"`{method}` above `{rival}`", *(_gap(row) if row else NO_VALUE for row in rows)
 
 
 def _gap(row: DifferenceRow) -> str:
-    sure = row.p is not None and row.p < SIGNIFICANT and abs(row.ours) >= LEAST_SHOWN
-    told = signed_figure(row.ours) + (f" ± {figure(row.margin)}" if row.margin is not None else "")
-    return f"**{told}**" if sure else told
+    is_significant = row.p is not None and row.p < SIGNIFICANT and abs(row.ours) >= LEAST_SHOWN
+    text = signed_figure(row.ours) + (f" ± {figure(row.margin)}" if row.margin is not None else "")
+    return f"**{text}**" if is_significant else text
 
 
-def won_and_lost(kept: ExpectedFigures) -> Lines:
-    """Yield Table 3: victories and losses with the mean relative differences."""
-    duels = {
+def won_and_lost(figures: ExpectedFigures) -> Lines:
+    """Yield Table 3: cycles won and lost with the mean relative differences."""
+    wins = {
         (row.trace, row.method, row.against, row.metric): row
-        for row in of_kind(WinLossRow, kept)
+        for row in of_kind(WinLossRow, figures)
         if row.table == "t3"
     }
-    there = traces_of(kept)
-    yield "won : lost", "against", "paper", *there
+    traces = traces_of(figures)
+    yield "won : lost", "against", "paper", *traces
     for metric, method in product(METRICS, LEARNED):
         for rival in rivals(method):
-            held = [duels.get((trace, method, rival, metric)) for trace in there]
-            first = next((row for row in held if row), None)
-            paper = _paper_record(first) if first else NO_VALUE
-            ours = (_record(row) if row else NO_VALUE for row in held)
+            rows = [wins.get((trace, method, rival, metric)) for trace in traces]
+            first_row = next((row for row in rows if row), None)
+            paper = _paper_record(first_row) if first_row else NO_VALUE
+            ours = (_record(row) if row else NO_VALUE for row in rows)
             yield f"{METRIC_LABELS[metric]}, `{method}`", f"`{rival}`", paper, *ours
 
 
@@ -173,7 +175,7 @@ def _record(row: WinLossRow) -> str:
 
 
 def _counted(count: int | None, by: float | None) -> str:
-    """Write how many cycles were won or lost, and by how much in the mean.
+    """Format the number of cycles won or lost, and the mean difference.
 
     >>> _counted(9, 0.0354), _counted(0, None)
     ('9 (+3.5 %)', '0')
@@ -183,27 +185,27 @@ def _counted(count: int | None, by: float | None) -> str:
     return f"{count} ({'+' if by >= 0 else MINUS}{abs(by):.1%})".replace("%", " %")
 
 
-def choosing(kept: ExpectedFigures) -> Lines:
-    """Yield how the ways to choose a formula did against each other (Figure 3)."""
-    there = traces_of(kept)
-    yield "`best` won : lost of cycles", *there
-    duels = [row for row in of_kind(WinLossRow, kept) if row.table == "selections"]
+def choosing(figures: ExpectedFigures) -> Lines:
+    """Yield the comparison of the selection methods (Figure 3)."""
+    traces = traces_of(figures)
+    yield "`best` won : lost of cycles", *traces
+    wins = [row for row in of_kind(WinLossRow, figures) if row.table == "selections"]
     for metric in METRICS:
         for selection in ("avg", "sum"):
-            held = {
+            records = {
                 row.trace: _record(row)
-                for row in duels
+                for row in wins
                 if row.metric == metric and row.against.endswith(selection)
             }
             yield (
                 f"{METRIC_LABELS[metric]}, against `{selection}`",
-                *(held.get(trace, NO_VALUE) for trace in there),
+                *(records.get(trace, NO_VALUE) for trace in traces),
             )
 
 
-def by_budget(kept: ExpectedFigures) -> Lines:
-    """Yield Figure 5 as figures."""
-    points = [row for row in of_kind(FigurePoint, kept) if row.table == "fig5"]
+def by_budget(figures: ExpectedFigures) -> Lines:
+    """Yield the figures of Figure 5."""
+    points = [row for row in of_kind(FigurePoint, figures) if row.table == "fig5"]
     budgets = sorted({row.at for row in points})
     yield (
         "trace",
@@ -212,60 +214,62 @@ def by_budget(kept: ExpectedFigures) -> Lines:
         *(f"{budget:.0%}".replace("%", " %") for budget in budgets),
     )
     for trace, metric, fitness in product(TRACES, METRICS, METRICS):
-        held = {
+        cells = {
             row.at: figure(row.ours, row.margin)
             for row in points
             if (row.trace, row.metric) == (trace, metric) and row.method.endswith(fitness)
         }
-        if held:
+        if cells:
             yield (
                 trace,
                 METRIC_LABELS[metric],
                 METRIC_LABELS[fitness],
-                *(held[each] for each in budgets),
+                *(cells[at] for at in budgets),
             )
 
 
-def by_fitness(kept: ExpectedFigures) -> Lines:
-    """Yield how far formulas evolved for NDCG are above those evolved for ChangeRate."""
-    gaps = [row for row in of_kind(DifferenceRow, kept) if row.table == "fitness"]
-    budgets = list(dict.fromkeys(row.method.split()[-1] for row in gaps))
+def by_fitness(figures: ExpectedFigures) -> Lines:
+    """Yield the differences of formulas evolved for NDCG and for ChangeRate."""
+    differences = [row for row in of_kind(DifferenceRow, figures) if row.table == "fitness"]
+    budgets = list(dict.fromkeys(row.method.split()[-1] for row in differences))
     yield "trace", "measure", *(budget.replace("%", " %") for budget in budgets)
     for trace, metric in product(TRACES, METRICS):
-        held = [_gap(row) for row in gaps if (row.trace, row.metric) == (trace, metric)]
-        if held:
-            yield trace, METRIC_LABELS[metric], *held
+        cells = [_gap(row) for row in differences if (row.trace, row.metric) == (trace, metric)]
+        if cells:
+            yield trace, METRIC_LABELS[metric], *cells
 
 
-def formulas(table: str, kept: ExpectedFigures) -> Lines:
-    """Yield of each kind the shortest formula that was chosen in a fold."""
+def formulas(table: str, figures: ExpectedFigures) -> Lines:
+    """Yield the shortest selected formula of each kind."""
     yield "trace", "names", "for", "fold", "training", "validation", "test", "formula"
-    rows = [row for row in of_kind(ChosenFormulaRow, kept) if row.table == table]
+    rows = [row for row in of_kind(ChosenFormulaRow, figures) if row.table == table]
     rows.sort(key=lambda row: (TRACES.index(row.trace), row.method, row.metric, row.length))
     shortest = {(row.trace, row.method, row.metric): row for row in reversed(rows)}
     for row in reversed(shortest.values()):
         text = row.formula
-        shown = f"`{text}`" if len(text) <= LONGEST_SHOWN else f"{row.length} names and signs"
+        formula_text = (
+            f"`{text}`" if len(text) <= LONGEST_SHOWN else f"{row.length} names and signs"
+        )
         yield (
             row.trace, _names_of(row.method), METRIC_LABELS[row.metric], str(row.fold),
-            *(figure(value) for value in (row.training, row.validation, row.ours)), shown,
+            *(figure(value) for value in (row.training, row.validation, row.ours)), formula_text,
         )  # fmt: skip
 
 
-def terminals(kept: ExpectedFigures) -> Lines:
-    """Yield which names occur how often, and what the chosen formulas lose without them."""
-    held = [row for row in of_kind(TerminalRow, kept) if row.method in {"gp-all", "gp-basic"}]
-    names = list(dict.fromkeys(row.name for row in held if row.method == "gp-all"))
+def terminals(figures: ExpectedFigures) -> Lines:
+    """Yield the share of formulas with each terminal, and its worth."""
+    rows = [row for row in of_kind(TerminalRow, figures) if row.method in {"gp-all", "gp-basic"}]
+    names = list(dict.fromkeys(row.name for row in rows if row.method == "gp-all"))
     yield "trace", "formulas", "for", *(f"`{name}`" for name in names)
-    for key in dict.fromkeys((row.trace, row.method, row.metric) for row in held):
-        mine = {row.name: row for row in held if (row.trace, row.method, row.metric) == key}
+    for key in dict.fromkeys((row.trace, row.method, row.metric) for row in rows):
+        rows_by_name = {row.name: row for row in rows if (row.trace, row.method, row.metric) == key}
         trace, method, metric = key
-        cells = (_worth(mine[name]) if name in mine else NO_VALUE for name in names)
+        cells = (_worth(rows_by_name[name]) if name in rows_by_name else NO_VALUE for name in names)
         yield trace, _names_of(method), METRIC_LABELS[metric], *cells
 
 
 def _names_of(method: str) -> str:
-    """Write which names formulas have.
+    """Format the terminal set of a method.
 
     >>> _names_of("gp-all-cycle")
     'all, by cycle'
@@ -278,14 +282,14 @@ def _worth(row: TerminalRow) -> str:
     return share if row.lost is None else f"{share} · {signed_figure(row.lost)}"
 
 
-def of_kind(kind: type[Kind], kept: ExpectedFigures) -> list[Kind]:
-    """Return the rows of a kind."""
-    return [row for row in kept.rows if isinstance(row, kind)]
+def of_kind(kind: type[Kind], figures: ExpectedFigures) -> list[Kind]:
+    """Return the rows of a type."""
+    return [row for row in figures.rows if isinstance(row, kind)]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
-    """A table: the title under which it is printed, and its lines, of what is kept."""
+    """A table of the document: its title when printed, and a function that yields its lines."""
 
     title: str
     lines: Callable[[ExpectedFigures], Lines]

@@ -1,4 +1,4 @@
-"""The tables: what the paper published, and what the world and the real traces give."""
+"""Tables of results: the published figures, the world's and those of the real traces."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,9 @@ OTHERS = (*RULES, SIMPLE_RULE, *CYCLE_RULE_POLICIES, "bayes-changes", *CYCLE_ORA
 
 @dataclass(frozen=True, slots=True)
 class MeanRow:
-    """Table 2: a measure of a method, the mean over folds with the margin of its interval.
+    """Table 2: a metric of a method, the mean over folds with the margin of its interval.
 
-    What is learnt is told by formulas evolved for that measure.
+    A learned method is measured by the formulas evolved for that metric.
     """
 
     table: str
@@ -54,7 +54,7 @@ class MeanRow:
 
 @dataclass(frozen=True, slots=True)
 class WinLossRow:
-    """Table 3: in how many cycles a method was better or worse than another, and by how much."""
+    """Table 3: the cycles in which a method was better or worse than another, and by how much."""
 
     table: str
     trace: str
@@ -74,7 +74,7 @@ class WinLossRow:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
-    """How far a method is above another, fold by fold; ``p`` is the chance of that by luck."""
+    """The difference of two methods, fold by fold; ``p`` is the p-value."""
 
     table: str
     trace: str
@@ -88,7 +88,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class FigurePoint:
-    """A point of a figure: a measure of a method in a cycle after the warm-up or at a budget."""
+    """A point of a figure: a metric of a method in a cycle after the warm-up or at a budget."""
 
     table: str
     trace: str
@@ -101,7 +101,7 @@ class FigurePoint:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFormulaRow:
-    """A formula that was chosen, or a simple one that is nearly as good, by fold."""
+    """A selected formula of a fold, or a simple one that is nearly as good."""
 
     table: str
     trace: str
@@ -117,10 +117,10 @@ class ChosenFormulaRow:
 
 @dataclass(frozen=True, slots=True)
 class TerminalRow:
-    """How often a name occurs in the formulas kept, and what it is worth to the chosen ones.
+    """The share of the formulas that contain a terminal, and its worth to the selected ones.
 
-    ``lost`` is the mean, over the folds whose formula has the name, of the measure that is lost on
-    the test pages when 1 stands in its place; None where no chosen formula has it.
+    ``lost`` is the mean loss of the metric on the test pages when 1 replaces the terminal, over the
+    folds whose formula contains it; None if no selected formula does.
     """
 
     table: str
@@ -136,65 +136,67 @@ class TerminalRow:
 ResultRow = MeanRow | WinLossRow | DifferenceRow | FigurePoint | ChosenFormulaRow | TerminalRow
 
 
-def result_rows(found: Sequence[TraceResults]) -> list[ResultRow]:
+def result_rows(all_results: Sequence[TraceResults]) -> list[ResultRow]:
     """Return all tables of all traces."""
-    told: list[ResultRow] = []
-    for each in found:
-        told += [
-            *mean_rows(each),
-            *difference_rows(each),
-            *clock_rows(each),
-            *win_loss_rows(each),
-            *selection_points(each),
+    rows: list[ResultRow] = []
+    for results in all_results:
+        rows += [
+            *mean_rows(results),
+            *difference_rows(results),
+            *clock_rows(results),
+            *win_loss_rows(results),
+            *selection_points(results),
         ]
-        told += [
-            *cycle_points(each),
-            *budget_points(each),
-            *fitness_rows(each),
-            *formula_rows(each),
-            *terminal_rows(each),
+        rows += [
+            *cycle_points(results),
+            *budget_points(results),
+            *fitness_rows(results),
+            *formula_rows(results),
+            *terminal_rows(results),
         ]
-    return told
+    return rows
 
 
-def mean_rows(found: TraceResults) -> Iterator[MeanRow]:
+def mean_rows(results: TraceResults) -> Iterator[MeanRow]:
     """Yield Table 2."""
-    for method in methods(found):
+    for method in methods(results):
         for metric in METRICS:
-            around = confidence_interval(fold_means(found, method, metric))
+            mean_interval = confidence_interval(fold_means(results, method, metric))
             paper, paper_margin = PAPER_MEANS.get((by_visit(method), metric), (None, None))
             yield MeanRow(
-                "t2", found.source.name, method, metric, paper, paper_margin, around.mean,
-                _known(around.margin),
+                "t2", results.source.name, method, metric, paper, paper_margin, mean_interval.mean,
+                _known(mean_interval.margin),
             )  # fmt: skip
 
 
-def difference_rows(found: TraceResults) -> Iterator[DifferenceRow]:
-    """Yield how far what is learnt is above the rules, and above what knows less, over folds."""
-    there = methods(found)
-    for method, metric in product((name for name in LEARNED if name in there), METRICS):
-        for rival in (*rivals(method), "gp-basic", "gp-all", "bayes-changes"):
-            if rival != method and rival in there:
-                yield _gap("gaps", found, (method, rival, metric))
+def difference_rows(results: TraceResults) -> Iterator[DifferenceRow]:
+    """Yield the differences of learned methods from rules and from methods with fewer terminals."""
+    all_methods = methods(results)
+    for method, metric in product((name for name in LEARNED if name in all_methods), METRICS):
+        for baseline in (*rivals(method), "gp-basic", "gp-all", "bayes-changes"):
+            if baseline != method and baseline in all_methods:
+                yield _gap("gaps", results, (method, baseline, metric))
 
 
-def clock_rows(found: TraceResults) -> Iterator[DifferenceRow]:
-    """Yield how far what weighs changes by cycle is above the same by visit, over folds."""
+def clock_rows(results: TraceResults) -> Iterator[DifferenceRow]:
+    """Yield the differences of weights by cycle from weights by visit."""
     for method, metric in product((*CYCLE_RULE_POLICIES, "gp-all-cycle"), METRICS):
-        yield _gap("clocks", found, (method, by_visit(method), metric))
+        yield _gap("clocks", results, (method, by_visit(method), metric))
 
 
-def _gap(table: str, found: TraceResults, names: tuple[str, str, str]) -> DifferenceRow:
-    method, rival, metric = names
-    told = paired_difference(*(fold_means(found, name, metric) for name in (method, rival)))
+def _gap(table: str, results: TraceResults, names: tuple[str, str, str]) -> DifferenceRow:
+    method, baseline, metric = names
+    paired_result = paired_difference(
+        *(fold_means(results, name, metric) for name in (method, baseline))
+    )
     return DifferenceRow(
-        table, found.source.name, method, rival, metric, told.difference, _known(told.margin),
-        _known(told.p),
+        table, results.source.name, method, baseline, metric, paired_result.difference, _known(paired_result.margin),
+        _known(paired_result.p),
     )  # fmt: skip
 
 
 def rivals(method: str) -> tuple[str, ...]:
-    """Return the rules that a method is held against: those that weigh by its clock.
+    """Return the rules that a method is compared with: those with the same clock.
 
     >>> rivals("gp-all-cycle")
     ('nad-cycle', 'aad-cycle', 'gad-cycle', 'cg')
@@ -208,7 +210,7 @@ def rivals(method: str) -> tuple[str, ...]:
 
 
 def by_visit(method: str) -> str:
-    """Return the method that weighs by visit what this one weighs by cycle; the paper has one.
+    """Return the name of the same method with weights by visit; the paper has only one.
 
     >>> by_visit("nad-cycle"), by_visit("cg")
     ('nad', 'cg')
@@ -216,20 +218,23 @@ def by_visit(method: str) -> str:
     return method.removesuffix("-cycle")
 
 
-def methods(found: TraceResults) -> list[str]:
-    """Return whoever crawled the test pages of a trace."""
-    names = {name for fold in found.fold_crawls for name, _ in fold.curves}
-    learned = {name.split()[0] for name in names if name.startswith("gp-")}
-    return [*(name for name in OTHERS if name in names), *(n for n in LEARNED if n in learned)]
+def methods(results: TraceResults) -> list[str]:
+    """Return the methods that crawled the test pages of a trace."""
+    names = {name for fold in results.fold_crawls for name, _ in fold.curves}
+    learned_names = {name.split()[0] for name in names if name.startswith("gp-")}
+    return [
+        *(name for name in OTHERS if name in names),
+        *(n for n in LEARNED if n in learned_names),
+    ]
 
 
-def fold_means(found: TraceResults, method: str, metric: str) -> np.ndarray:
-    """Return what a method reached in each fold, in the mean over cycles."""
-    return known_mean(fold_curves(found, crawl_name(method, metric), metric).T)
+def fold_means(results: TraceResults, method: str, metric: str) -> np.ndarray:
+    """Return the mean over cycles of a method's metric, for each fold."""
+    return known_mean(fold_curves(results, crawl_name(method, metric), metric).T)
 
 
 def crawl_name(method: str, metric: str) -> str:
-    """Return whose crawl tells a measure of a method: of what is learnt, the one learnt for it.
+    """Return the crawl of a method: for a learned method, the one evolved for the metric.
 
     >>> crawl_name("nad", "ndcg"), crawl_name("gp-all", "ndcg")
     ('nad', 'gp-all ndcg best')
@@ -237,105 +242,114 @@ def crawl_name(method: str, metric: str) -> str:
     return f"{method} {metric} best" if method in LEARNED else method
 
 
-def win_loss_rows(found: TraceResults) -> Iterator[WinLossRow]:
-    """Yield Table 3, and how the ways to choose a formula did against each other."""
+def win_loss_rows(results: TraceResults) -> Iterator[WinLossRow]:
+    """Yield Table 3, and the comparison of the selection methods."""
     for metric in METRICS:
         for method in ("gp-basic", "gp-all", "gp-all-cycle"):
-            for rival in rivals(method):
-                paper = PAPER_WINS[by_visit(method), by_visit(rival), metric]
-                yield _duel("t3", found, (method, rival, metric), paper)
+            for baseline in rivals(method):
+                paper = PAPER_WINS[by_visit(method), by_visit(baseline), metric]
+                yield _duel("t3", results, (method, baseline, metric), paper)
         for selection in ("avg", "sum"):
             names = (f"gp-all {metric} best", f"gp-all {metric} {selection}", metric)
-            yield _duel("selections", found, names, (None, None, None, None))
+            yield _duel("selections", results, names, (None, None, None, None))
 
 
 def _duel(
     table: str,
-    found: TraceResults,
+    results: TraceResults,
     names: tuple[str, str, str],
     paper: tuple[int | None, float | None, int | None, float | None],
 ) -> WinLossRow:
-    method, rival, metric = names
+    method, baseline, metric = names
     ours, theirs = (
-        fold_curves(found, crawl_name(name, metric), metric) for name in (method, rival)
+        fold_curves(results, crawl_name(name, metric), metric) for name in (method, baseline)
     )
-    told = count_cycle_wins(ours, theirs)
+    wins = count_cycle_wins(ours, theirs)
     return WinLossRow(
-        table, found.source.name, method, rival, metric, *paper, told.won,
-        _known(told.won_by), told.lost, _known(told.lost_by), told.tied,
+        table, results.source.name, method, baseline, metric, *paper, wins.won,
+        _known(wins.won_by), wins.lost, _known(wins.lost_by), wins.tied,
     )  # fmt: skip
 
 
-def selection_points(found: TraceResults) -> Iterator[FigurePoint]:
-    """Yield Figure 3: the three ways to choose a formula, cycle by cycle."""
+def selection_points(results: TraceResults) -> Iterator[FigurePoint]:
+    """Yield Figure 3: the three selection methods, cycle by cycle."""
     for metric in METRICS:
         for selection in SELECTION_METHODS:
             name = label(SearchKind("all", metric), selection)
-            yield from _by_cycle("fig3", found, selection, metric, fold_curves(found, name, metric))
+            yield from _by_cycle(
+                "fig3", results, selection, metric, fold_curves(results, name, metric)
+            )
 
 
-def cycle_points(found: TraceResults) -> Iterator[FigurePoint]:
+def cycle_points(results: TraceResults) -> Iterator[FigurePoint]:
     """Yield Figure 4: the methods cycle by cycle."""
     for metric in METRICS:
         for method in ("nad", "sad", "aad", "gad", "cg", "gp-all"):
-            values = fold_curves(found, crawl_name(method, metric), metric)
-            yield from _by_cycle("fig4", found, method, metric, values)
+            values = fold_curves(results, crawl_name(method, metric), metric)
+            yield from _by_cycle("fig4", results, method, metric, values)
 
 
 def _by_cycle(
-    table: str, found: TraceResults, method: str, metric: str, values: np.ndarray
+    table: str, results: TraceResults, method: str, metric: str, values: np.ndarray
 ) -> Iterator[FigurePoint]:
     for cycle, column in enumerate(values.T, 1):
-        around = confidence_interval(column)
+        mean_interval = confidence_interval(column)
         yield FigurePoint(
-            table, found.source.name, method, metric, cycle, _known(around.mean),
-            _known(around.margin),
+            table, results.source.name, method, metric, cycle, _known(mean_interval.mean),
+            _known(mean_interval.margin),
         )  # fmt: skip
 
 
-def budget_points(found: TraceResults) -> Iterator[FigurePoint]:
-    """Yield Figure 5: formulas evolved at 5 % for either measure, crawling with less."""
+def budget_points(results: TraceResults) -> Iterator[FigurePoint]:
+    """Yield Figure 5: formulas evolved at 5 % for either metric, crawling with less."""
     for fitness in METRICS:
         name = label(SearchKind("all", fitness))
         for metric in METRICS:
             for budget in BUDGETS:
-                around = confidence_interval(known_mean(fold_curves(found, name, metric, budget).T))
+                mean_interval = confidence_interval(
+                    known_mean(fold_curves(results, name, metric, budget).T)
+                )
                 yield FigurePoint(
-                    "fig5", found.source.name, f"evolved for {fitness}", metric, budget,
-                    around.mean, _known(around.margin),
+                    "fig5", results.source.name, f"evolved for {fitness}", metric, budget,
+                    mean_interval.mean, _known(mean_interval.margin),
                 )  # fmt: skip
 
 
-def fitness_rows(found: TraceResults) -> Iterator[DifferenceRow]:
-    """Yield how far formulas evolved for NDCG are above those for ChangeRate, by budget."""
+def fitness_rows(results: TraceResults) -> Iterator[DifferenceRow]:
+    """Yield the differences of formulas evolved for NDCG and for ChangeRate, by budget."""
     for metric, budget in product(METRICS, BUDGETS):
         ours, theirs = (
-            known_mean(fold_curves(found, label(SearchKind("all", fitness)), metric, budget).T)
+            known_mean(fold_curves(results, label(SearchKind("all", fitness)), metric, budget).T)
             for fitness in ("ndcg", "changerate")
         )
-        told = paired_difference(ours, theirs)
+        difference = paired_difference(ours, theirs)
         yield DifferenceRow(
-            "fitness", found.source.name, f"ndcg at {budget:.0%}", "changerate", metric,
-            told.difference, _known(told.margin), _known(told.p),
+            "fitness", results.source.name, f"ndcg at {budget:.0%}", "changerate", metric,
+            difference.difference, _known(difference.margin), _known(difference.p),
         )  # fmt: skip
 
 
-def formula_rows(found: TraceResults) -> Iterator[ChosenFormulaRow]:
-    """Yield the formulas that were chosen, and the simple ones that are nearly as good."""
-    for kind, folds in found.formulas.items():
+def formula_rows(results: TraceResults) -> Iterator[ChosenFormulaRow]:
+    """Yield the selected formulas, and the simple ones that are nearly as good."""
+    for kind, folds in results.formulas.items():
         for fold, formulas in enumerate(folds):
             name = label(kind)
-            yield _choice("formulas", found, kind, fold, select_formula(formulas, "best"), name)
-            yield _choice("simple", found, kind, fold, simplest(formulas), f"{name} simple")
+            yield _choice("formulas", results, kind, fold, select_formula(formulas, "best"), name)
+            yield _choice("simple", results, kind, fold, simplest(formulas), f"{name} simple")
 
 
 def _choice(
-    table: str, found: TraceResults, kind: SearchKind, fold: int, best: ValidatedFormula, name: str
+    table: str,
+    results: TraceResults,
+    kind: SearchKind,
+    fold: int,
+    best: ValidatedFormula,
+    name: str,
 ) -> ChosenFormulaRow:
-    curve_of = getattr(found.fold_crawls[fold].curves[name, BUDGET], kind.measure)
+    curve_of = getattr(results.fold_crawls[fold].curves[name, BUDGET], kind.measure)
     return ChosenFormulaRow(
         table=table,
-        trace=found.source.name,
+        trace=results.source.name,
         method=label(kind).split()[0],
         metric=kind.measure,
         fold=fold + 1,
@@ -347,28 +361,28 @@ def _choice(
     )
 
 
-def terminal_rows(found: TraceResults) -> Iterator[TerminalRow]:
-    """Yield what formulas know of a page, how often, and what it is worth to them."""
-    for kind in kinds(found.source):
-        folds = found.formulas[kind]
-        kept = [each.formula for fold in folds for each in fold]
-        counts = Counter(name for formula in kept for name in formula.variables)
+def terminal_rows(results: TraceResults) -> Iterator[TerminalRow]:
+    """Yield how often each terminal occurs in the formulas, and its worth."""
+    for kind in kinds(results.source):
+        folds = results.formulas[kind]
+        formulas = [judged.formula for fold in folds for judged in fold]
+        counts = Counter(name for formula in formulas for name in formula.variables)
         for name in VARIABLES_BY_TERMINAL_SET[kind.terminals]:
-            lost = list(_lost(found, kind, name))
+            losses = list(_lost(results, kind, name))
             yield TerminalRow(
-                "names", found.source.name, label(kind).split()[0], kind.measure, name,
-                counts[name] / len(kept), len(lost), float(np.mean(lost)) if lost else None,
+                "names", results.source.name, label(kind).split()[0], kind.measure, name,
+                counts[name] / len(formulas), len(losses), float(np.mean(losses)) if losses else None,
             )  # fmt: skip
 
 
-def _lost(found: TraceResults, kind: SearchKind, name: str) -> Iterator[float]:
-    """Yield what each fold's formula loses when it does not know a name."""
-    whole = label(kind)
-    for each in found.fold_crawls:
-        less = each.curves.get((f"{whole} without {name}", BUDGET))
-        if less is not None:
-            with_it = getattr(each.curves[whole, BUDGET], kind.measure)
-            yield float(np.nanmean(with_it) - np.nanmean(getattr(less, kind.measure)))
+def _lost(results: TraceResults, kind: SearchKind, name: str) -> Iterator[float]:
+    """Yield the loss of each fold's formula without a terminal."""
+    full_name = label(kind)
+    for crawls in results.fold_crawls:
+        reduced = crawls.curves.get((f"{full_name} without {name}", BUDGET))
+        if reduced is not None:
+            full_curve = getattr(crawls.curves[full_name, BUDGET], kind.measure)
+            yield float(np.nanmean(full_curve) - np.nanmean(getattr(reduced, kind.measure)))
 
 
 def _known(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""The figures that are kept beside this file: the paper's, ours with floors, and of which data."""
+"""The stored figures of the experiment: the paper's, ours with floors, and the data's digests."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ MIN_TOLERANCE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """Of which trace figures are: its pages, its digest, and how much was searched.
+    """The trace of figures: its pages, its digest, and the size of the searches.
 
-    ``extended`` says how much for extended names; it is empty where there was no such search.
+    ``extended`` is the size for extended terminals, empty if there was no such search.
     """
 
     name: str
@@ -51,55 +51,61 @@ class TraceRecord:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFigures:
-    """What is kept."""
+    """The stored figures."""
 
     traces: list[TraceRecord]
     rows: list[ResultRow]
 
 
-def save_figures(found: Sequence[TraceResults], rows: Sequence[ResultRow]) -> None:
-    """Keep the figures of a run in place of those of the same traces that were kept before."""
-    before = read_figures()
-    new = {each.source.name for each in found}
-    traces = [each for each in before.traces if each.name not in new]
-    traces += [_traced(each) for each in found]
-    traces.sort(key=lambda each: TRACES.index(each.name))
-    others = [row for row in before.rows if row.trace not in new]
-    ours = [*others, *(row for row in rows if row.table in TABLES)]
-    ours.sort(key=lambda row: TRACES.index(row.trace))
-    EXPECTED.write_text(to_json(traces, ours), "utf-8")
+def save_figures(all_results: Sequence[TraceResults], rows: Sequence[ResultRow]) -> None:
+    """Store the figures of a run in place of earlier ones of the same traces."""
+    stored = read_figures()
+    new_names = {trace.source.name for trace in all_results}
+    traces = [trace for trace in stored.traces if trace.name not in new_names]
+    traces += [_traced(trace) for trace in all_results]
+    traces.sort(key=lambda trace: TRACES.index(trace.name))
+    other_rows = [row for row in stored.rows if row.trace not in new_names]
+    all_rows = [*other_rows, *(row for row in rows if row.table in TABLES)]
+    all_rows.sort(key=lambda row: TRACES.index(row.trace))
+    EXPECTED.write_text(to_json(traces, all_rows), "utf-8")
 
 
-def _traced(found: TraceResults) -> TraceRecord:
-    further = {kind for kind in found.formulas if kind.terminals == "extended"}
-    extended = str(size_of(SearchKind("extended"), found.size)) if further else ""
-    return TraceRecord(found.source.name, found.pages, found.digest, str(found.size), extended)
+def _traced(results: TraceResults) -> TraceRecord:
+    extended_kinds = {kind for kind in results.formulas if kind.terminals == "extended"}
+    extended = str(size_of(SearchKind("extended"), results.size)) if extended_kinds else ""
+    return TraceRecord(
+        results.source.name, results.pages, results.digest, str(results.size), extended
+    )
 
 
 def read_figures() -> ExpectedFigures:
-    """Return what is kept."""
+    """Return the stored figures."""
     if not EXPECTED.exists():
         return ExpectedFigures([], [])
-    held = json.loads(EXPECTED.read_text("utf-8"))
+    content = json.loads(EXPECTED.read_text("utf-8"))
     return ExpectedFigures(
-        [TraceRecord(**each) for each in held["traces"]], [row_from_json(r) for r in held["rows"]]
+        [TraceRecord(**trace) for trace in content["traces"]],
+        [row_from_json(row) for row in content["rows"]],
     )
 
 
 def row_from_json(plain: Mapping[str, Any]) -> ResultRow:
-    """Return a row of a table; floors follow from the other figures."""
+    """Return a row from its JSON form; floors follow from the other figures."""
     cls = TABLES[plain["table"]]
     return cls(**{name: value for name, value in plain.items() if name != "floor"})
 
 
 def to_json(traces: Sequence[TraceRecord], rows: Sequence[ResultRow]) -> str:
-    """Return what is kept as text, a row in a line."""
-    held, table = _lines([asdict(each) for each in traces]), _lines([_plain(row) for row in rows])
-    return f'{{"traces": [\n{held}\n ],\n "rows": [\n{table}\n ]}}\n'
+    """Return the figures as JSON text, a row per line."""
+    trace_lines, row_lines = (
+        _lines([asdict(trace) for trace in traces]),
+        _lines([_plain(row) for row in rows]),
+    )
+    return f'{{"traces": [\n{trace_lines}\n ],\n "rows": [\n{row_lines}\n ]}}\n'
 
 
 def floor(row: MeanRow) -> float:
-    """Return below what the same rules and formulas must not fall on the same pages.
+    """Return the least value that the same methods must reach on the same pages.
 
     >>> floor(MeanRow("t2", "snap", "nad", "ndcg", None, None, 0.75, 0.02))
     0.73
@@ -109,8 +115,8 @@ def floor(row: MeanRow) -> float:
 
 def _plain(row: ResultRow) -> dict[str, Any]:
     plain = {name: _rounded(value) for name, value in asdict(row).items()}
-    held = isinstance(row, MeanRow) and row.trace in REAL_TRACES
-    return plain | ({"floor": floor(MeanRow(**plain))} if held else {})
+    has_floor = isinstance(row, MeanRow) and row.trace in REAL_TRACES
+    return plain | ({"floor": floor(MeanRow(**plain))} if has_floor else {})
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""What is searched for on which trace, and what of it is tested, search by search."""
+"""The searches and tests on each trace."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ CYCLE_KINDS: tuple[SearchKind, ...] = tuple(
 EXTENDED_KINDS: tuple[SearchKind, ...] = tuple(
     SearchKind("extended", measure) for measure in FITNESS_MEASURES
 )
-# A simple formula may be this much worse than the best one on the pages that chose it.
+# A simple formula may be this much worse than the best one on the validation pages.
 SIMPLE_TOLERANCE = 0.005
 
 Folds = Sequence[tuple[ValidatedFormula, ...]]
@@ -43,7 +43,7 @@ Folds = Sequence[tuple[ValidatedFormula, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TraceResults:
-    """What the searches of a size on a trace kept, by kind and fold, and how the tests went."""
+    """Formulas found on a trace by kind and fold, and the results of their tests."""
 
     source: TraceSource
     size: SearchSize
@@ -54,12 +54,12 @@ class TraceResults:
 
 
 def kinds(source: TraceSource) -> tuple[SearchKind, ...]:
-    """Return what is searched for on a source: in the world no more than the paper has."""
+    """Return the kinds of search on a source; the world has only those of the paper."""
     return (*VISIT_KINDS, *CYCLE_KINDS, *(() if source.is_world else EXTENDED_KINDS))
 
 
 def size_of(kind: SearchKind, size: SearchSize) -> SearchSize:
-    """Return how much is searched for a kind: extended names cost some ten times as much.
+    """Return the size of a search of a kind; extended terminals cost about ten times as much.
 
     >>> size_of(SearchKind("extended"), SearchSize(300, 50, 5))
     SearchSize(population=150, generations=50, seeds=1, folds=5)
@@ -77,28 +77,32 @@ def run_searches(
     progress: ProgressCallback,
 ) -> dict[SearchKind, Folds]:
     """Return the formulas that the searches of each fold kept, by kind."""
-    todo = [case for kind in kinds(source) for case in cases(source, kind, size_of(kind, size))]
-    batches = (case.columns() for case in todo)
-    results = engine.map(searches.search, batches, cache=kept, total=len(todo), progress=progress)
-    found: dict[SearchKind, list[tuple[ValidatedFormula, ...]]] = {}
-    for case, result in zip(todo, results, strict=True):
-        folds = found.setdefault(case.kind, [() for _ in range(size.folds)])
+    search_cases = [
+        case for kind in kinds(source) for case in cases(source, kind, size_of(kind, size))
+    ]
+    batches = (case.columns() for case in search_cases)
+    results = engine.map(
+        searches.search, batches, cache=kept, total=len(search_cases), progress=progress
+    )
+    formulas: dict[SearchKind, list[tuple[ValidatedFormula, ...]]] = {}
+    for case, result in zip(search_cases, results, strict=True):
+        folds = formulas.setdefault(case.kind, [() for _ in range(size.folds)])
         folds[case.fold] += formulas_from_columns(
             result, VARIABLES_BY_TERMINAL_SET[case.kind.terminals]
         )
-    return dict(found)
+    return dict(formulas)
 
 
 def run_crawls(
     source: TraceSource,
-    kept: Mapping[SearchKind, Folds],
+    formulas: Mapping[SearchKind, Folds],
     engine: LocalEngine,
     progress: ProgressCallback,
 ) -> list[FoldCrawls]:
-    """Let the chosen formulas and the rules crawl the pages of each fold that no search saw."""
-    folds = len(next(iter(kept.values())))
+    """Crawl the test pages of each fold with the selected formulas and the rules."""
+    folds = len(next(iter(formulas.values())))
     batches = [
-        crawls.entry_columns(source, fold, list(crawl_entries(source, kept, fold)))
+        crawls.entry_columns(source, fold, list(crawl_entries(source, formulas, fold)))
         for fold in range(folds)
     ]
     results = engine.map(crawls.crawl_all, batches, total=folds, progress=progress)
@@ -106,9 +110,9 @@ def run_crawls(
 
 
 def crawl_entries(
-    source: TraceSource, kept: Mapping[SearchKind, Folds], fold: int
+    source: TraceSource, formulas: Mapping[SearchKind, Folds], fold: int
 ) -> Iterator[CrawlEntry]:
-    """Yield all that crawls the test pages of a fold."""
+    """Yield all entries that crawl the test pages of a fold."""
     for rule in (
         *RULES,
         *CYCLE_RULE_POLICIES,
@@ -117,22 +121,22 @@ def crawl_entries(
     ):
         yield CrawlEntry(rule, rule)
     yield CrawlEntry(SIMPLE_RULE, SIMPLE_RULE, is_formula=True)
-    for kind, folds in kept.items():
+    for kind, folds in formulas.items():
         for selection in SELECTION_METHODS:
-            best = select_formula(folds[fold], selection)
-            yield _entry(label(kind, selection), best.formula, kind)
+            selected = select_formula(folds[fold], selection)
+            yield _entry(label(kind, selection), selected.formula, kind)
         yield from _of_best(kind, folds[fold])
 
 
 def _of_best(kind: SearchKind, formulas: Sequence[ValidatedFormula]) -> Iterator[CrawlEntry]:
-    """Yield what is asked of the formula that is used: other budgets, fewer names, less length."""
-    best = select_formula(formulas, "best")
+    """Yield variants of the selected formula: other budgets, fewer terminals, and simplified."""
+    selected = select_formula(formulas, "best")
     name = label(kind)
     for budget in BUDGETS:
         if budget != BUDGET and kind.terminals == "all" and kind.clock == "visit":
-            yield replace(_entry(name, best.formula, kind), budget=budget)
-    for known in sorted(best.formula.variables):
-        yield _entry(f"{name} without {known}", without(best.formula, known), kind)
+            yield replace(_entry(name, selected.formula, kind), budget=budget)
+    for terminal in sorted(selected.formula.variables):
+        yield _entry(f"{name} without {terminal}", without(selected.formula, terminal), kind)
     yield _entry(f"{name} simple", simplest(formulas).formula, kind)
 
 
@@ -141,7 +145,7 @@ def _entry(name: str, formula: Formula, kind: SearchKind) -> CrawlEntry:
 
 
 def label(kind: SearchKind, selection: str = "best") -> str:
-    """Return what a chosen formula is called.
+    """Return the name of a selected formula.
 
     >>> label(SearchKind("all", "ndcg", "cycle"), "avg")
     'gp-all-cycle ndcg avg'
@@ -151,7 +155,7 @@ def label(kind: SearchKind, selection: str = "best") -> str:
 
 
 def without(formula: Formula, name: str) -> Formula:
-    """Return a formula that does not know a name: 1 stands for it.
+    """Return a formula with a terminal replaced by 1.
 
     >>> str(without(Formula(("*", "t", "X")), "X"))
     't * 1'
@@ -161,12 +165,19 @@ def without(formula: Formula, name: str) -> Formula:
 
 def simplest(formulas: Iterable[ValidatedFormula]) -> ValidatedFormula:
     """Return the shortest formula that is nearly as good as the best on the validation pages."""
-    held = list(formulas)
-    enough = max(each.validation for each in held) - SIMPLE_TOLERANCE
-    good = [each for each in held if each.validation >= enough]
-    return min(good, key=lambda each: (len(each.formula), -each.validation, str(each.formula)))
+    candidates = list(formulas)
+    threshold = max(judged.validation for judged in candidates) - SIMPLE_TOLERANCE
+    good_enough = [judged for judged in candidates if judged.validation >= threshold]
+    return min(
+        good_enough,
+        key=lambda judged: (len(judged.formula), -judged.validation, str(judged.formula)),
+    )
 
 
-def fold_curves(found: TraceResults, name: str, metric: str, budget: float = BUDGET) -> np.ndarray:
-    """Return a measure of every fold, a row each, and every cycle."""
-    return np.array([getattr(each.curves[name, budget], metric) for each in found.fold_crawls])
+def fold_curves(
+    results: TraceResults, name: str, metric: str, budget: float = BUDGET
+) -> np.ndarray:
+    """Return a metric of every fold, a row each, and every cycle."""
+    return np.array([
+        getattr(crawls.curves[name, budget], metric) for crawls in results.fold_crawls
+    ])

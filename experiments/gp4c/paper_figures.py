@@ -1,4 +1,4 @@
-"""What Santos et al. 2015 published of BRDC'12: 417,048 pages, 57 days, 5 % a day."""
+"""Figures that Santos et al. 2015 published for BRDC'12: 417,048 pages, 57 days, 5 % a day."""
 
 from freshet.formula.variables import FitnessMeasure
 
@@ -26,8 +26,8 @@ PAPER_MEANS: dict[tuple[str, str], tuple[float, float]] = {
     ("gp-all", "ndcg"): (0.7419, 0.0077),
 }
 
-# Table 3: victories and losses by cycle as printed there, each with its mean relative difference.
-# The text beside it names other counts (38 victories of gp-all over nad by ChangeRate, for one).
+# Table 3: cycles won and lost as printed, each with its mean relative difference.
+# The counts in the paper's text differ (for example 38 wins of gp-all over nad by ChangeRate).
 PAPER_WINS: dict[tuple[str, str, str], tuple[int, float | None, int, float | None]] = {
     ("gp-basic", "nad", "changerate"): (3, 0.0397, 2, -0.0302),
     ("gp-basic", "aad", "changerate"): (11, 0.0820, 1, -0.0160),

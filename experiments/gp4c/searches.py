@@ -1,4 +1,4 @@
-"""The searches: formulas are bred on some pages of a trace and tried on others, by an engine."""
+"""The searches: formulas are evolved on some pages of a trace and validated on others."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class SearchKind:
-    """What is searched for: a formula of which names, for which measure, by which clock."""
+    """Kind of a search: terminal set, fitness measure and clock."""
 
     terminals: TerminalSet = "all"
     measure: FitnessMeasure = "ndcg"
@@ -32,7 +32,7 @@ class SearchKind:
 
 @dataclass(frozen=True, slots=True)
 class SearchSize:
-    """How much is searched: formulas in a generation, generations, seeds in a fold, and folds.
+    """Size of a search: formulas in a generation, generations, seeds in a fold, and folds.
 
     >>> str(SearchSize(300, 50, 1))
     '50 generations of 300 formulas, 1 seed, 5 folds'
@@ -59,7 +59,7 @@ PAPER_SIZE = SearchSize(300, 50, 5)
 
 
 def default_size(source: TraceSource) -> SearchSize:
-    """Return how much is usually searched on a source: searches of the world take longest.
+    """Return the default size on a source; searches in the world take longest.
 
     >>> str(default_size(TraceSource("world")))
     '15 generations of 100 formulas, 1 seed, 5 folds'
@@ -69,7 +69,7 @@ def default_size(source: TraceSource) -> SearchSize:
 
 @dataclass(frozen=True, slots=True)
 class SearchCase:
-    """One search: its source, the fold that is left for the test, its seed, kind and sizes."""
+    """One search: its source, test fold, seed, kind and size."""
 
     source: TraceSource
     digest: str
@@ -80,7 +80,7 @@ class SearchCase:
     generations: int
 
     def columns(self) -> Columns:
-        """Return the case as an engine takes it."""
+        """Return the case as engine columns."""
         plain = asdict(self)
         flat = {
             **plain.pop("source"),
@@ -94,9 +94,11 @@ class SearchCase:
 
     @property
     def task(self) -> EvolutionTask:
-        """Return what ``freshet evolve`` would do, of which the case is one search."""
-        ways = GPConfig(population=self.population, generations=self.generations)
-        return EvolutionTask(**asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, ways=ways)
+        """Return the ``freshet evolve`` task of which the case is one search."""
+        config = GPConfig(population=self.population, generations=self.generations)
+        return EvolutionTask(
+            **asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, ways=config
+        )
 
 
 def cases(source: TraceSource, kind: SearchKind, size: SearchSize) -> Iterator[SearchCase]:
@@ -108,32 +110,34 @@ def cases(source: TraceSource, kind: SearchKind, size: SearchSize) -> Iterator[S
 
 
 def case_from_columns(columns: Columns) -> SearchCase:
-    """Return the case that an engine was given."""
+    """Return the case from engine columns."""
     plain = {name: values[0].item() for name, values in columns.items()}
     source = TraceSource(
-        **{each.name: plain[each.name] for each in fields(TraceSource) if each.name != "seed"},
+        **{field.name: plain[field.name] for field in fields(TraceSource) if field.name != "seed"},
         seed=plain["source_seed"],
     )
-    kind = SearchKind(**{each.name: plain[each.name] for each in fields(SearchKind)})
-    own = ("digest", "fold", "seed", "population", "generations")
-    return SearchCase(source=source, kind=kind, **{name: plain[name] for name in own})
+    kind = SearchKind(**{field.name: plain[field.name] for field in fields(SearchKind)})
+    own_fields = ("digest", "fold", "seed", "population", "generations")
+    return SearchCase(source=source, kind=kind, **{name: plain[name] for name in own_fields})
 
 
 def search(columns: Columns) -> Columns:
-    """Run one search and try what it kept on the pages for validation; an engine calls it."""
+    """Run one search and validate its formulas; called by an engine."""
     case = case_from_columns(columns)
     with ThreadPoolExecutor(1) as pool:
-        kept = run_search(open_source(case.source), case.task, case.fold, case.seed, pool).formulas
+        formulas = run_search(
+            open_source(case.source), case.task, case.fold, case.seed, pool
+        ).formulas
     return {
-        "formulas": np.array([str(each.formula) for each in kept]),
-        "training": np.array([each.training for each in kept]),
-        "validation": np.array([each.validation for each in kept]),
+        "formulas": np.array([str(judged.formula) for judged in formulas]),
+        "training": np.array([judged.training for judged in formulas]),
+        "validation": np.array([judged.validation for judged in formulas]),
     }
 
 
-def formulas_from_columns(found: Columns, names: Sequence[str]) -> tuple[ValidatedFormula, ...]:
-    """Return the formulas that a search kept, with how well they did."""
-    rows = zip(found["formulas"], found["training"], found["validation"], strict=True)
+def formulas_from_columns(columns: Columns, names: Sequence[str]) -> tuple[ValidatedFormula, ...]:
+    """Return the formulas that a search kept, with their fitness."""
+    rows = zip(columns["formulas"], columns["training"], columns["validation"], strict=True)
     return tuple(
         ValidatedFormula(parse_formula(str(text), names), float(training), float(validation))
         for text, training, validation in rows

@@ -1,1 +1,1 @@
-"""How well noise is told from change, on the living web where the truth is known."""
+"""How well noise is distinguished from change on the simulated web, where the truth is known."""

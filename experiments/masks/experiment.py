@@ -1,4 +1,4 @@
-"""Visit every page of the living web and count what is recognised and what is hidden."""
+"""Visit every page of the simulated web, and count recognised noise and hidden changes."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ DAYS, VISITS, LEARNING_VISITS = 60, 40, 10
 
 @dataclass(frozen=True, slots=True)
 class MaskRow:
-    """What was found on the pages of one kind, after the first ten visits."""
+    """Counts of the pages of one kind, after the first ten visits."""
 
     rounds: str
     kind: str
@@ -35,23 +35,23 @@ class MaskRow:
 
 
 def visit_pages(seed: int, *, instant: bool) -> Iterator[tuple[str, list[ComparedVisit], Mask]]:
-    """Yield each page's path, what its visits found, and the mask they left it with."""
+    """Yield each page's name, the comparisons of its visits, and its learned mask."""
     web = SimulatedWeb(seed, START, DAYS)
-    for place, page in enumerate(web.pages):
-        visitor = PageVisitor(web, place, instant=instant)
-        found = list(visitor.visits(VISITS, Random(f"{seed} {place}")))
-        yield f"{page.kind} {web.origins[page.host]}{page.path}", found, visitor.criteria.mask
+    for page_index, page in enumerate(web.pages):
+        visitor = PageVisitor(web, page_index, instant=instant)
+        visits = list(visitor.visits(VISITS, Random(f"{seed} {page_index}")))
+        yield f"{page.kind} {web.origins[page.host]}{page.path}", visits, visitor.criteria.mask
 
 
-def count_row(rounds: str, kind: str, found: Sequence[ComparedVisit]) -> MaskRow:
-    """Count what the later visits found."""
-    late = [each for each in found if each.visit >= LEARNING_VISITS]
-    noise = [each for each in late if not each.really_changed and each.change.text]
-    real = [each for each in late if each.really_changed]
+def count_row(rounds: str, kind: str, visits: Sequence[ComparedVisit]) -> MaskRow:
+    """Count the results of the later visits."""
+    later_visits = [visit for visit in visits if visit.visit >= LEARNING_VISITS]
+    noise = [visit for visit in later_visits if not visit.really_changed and visit.change.text]
+    real = [visit for visit in later_visits if visit.really_changed]
     return MaskRow(
         rounds, kind,
-        len(noise), sum(not each.change.changed for each in noise),
-        len(real), sum(not each.change.changed for each in real),
+        len(noise), sum(not visit.change.changed for visit in noise),
+        len(real), sum(not visit.change.changed for visit in real),
     )  # fmt: skip
 
 
@@ -64,14 +64,14 @@ def main() -> None:
     options = parser.parse_args()
     rows: list[MaskRow] = []
     for rounds in ("none", "instant"):
-        visited = [visit_pages(seed, instant=rounds == "instant") for seed in options.seed or [1]]
+        runs = [visit_pages(seed, instant=rounds == "instant") for seed in options.seed or [1]]
         by_kind: dict[str, list[ComparedVisit]] = {"all": []}
-        for page, found, mask in chain.from_iterable(visited):
-            by_kind.setdefault(page.partition(" ")[0], []).extend(found)
-            by_kind["all"] += found
+        for page, visits, mask in chain.from_iterable(runs):
+            by_kind.setdefault(page.partition(" ")[0], []).extend(visits)
+            by_kind["all"] += visits
             if options.rules and mask.rules:
-                sys.stdout.write(_told(page, count_row(rounds, page, found), mask))
-        rows += [count_row(rounds, kind, found) for kind, found in by_kind.items()]
+                sys.stdout.write(_told(page, count_row(rounds, page, visits), mask))
+        rows += [count_row(rounds, kind, visits) for kind, visits in by_kind.items()]
     sys.stdout.write((_document(rows) if options.json else _table(rows)) + "\n")
 
 
@@ -82,8 +82,8 @@ def _told(page: str, row: MaskRow, mask: Mask) -> str:
 
 def _document(rows: Sequence[MaskRow]) -> str:
     shares = ("recognised_share", "hidden_share")
-    told = [asdict(row) | dict(zip(shares, row.shares, strict=True)) for row in rows]
-    return json.dumps({"name": "masks", "data": "generated world", "rows": told})
+    json_rows = [asdict(row) | dict(zip(shares, row.shares, strict=True)) for row in rows]
+    return json.dumps({"name": "masks", "data": "generated world", "rows": json_rows})
 
 
 def _table(rows: Sequence[MaskRow]) -> str:

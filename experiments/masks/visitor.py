@@ -1,4 +1,4 @@
-"""Visits to one page as a crawl makes them: seen, compared under the page's mask, learnt from."""
+"""Visits to one page as in a crawl: parsed, compared under the page's mask, and learned from."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ USUAL, SPREAD = 10.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class ComparedVisit:
-    """One comparison: which visit it was, whether the page really changed, and what was found."""
+    """One comparison: the number of the visit, whether the page really changed, and the change."""
 
     visit: int
     really_changed: bool
@@ -30,7 +30,7 @@ class ComparedVisit:
 
 
 class PageVisitor:
-    """Looks at a page again and again, and learns what of it is noise."""
+    """Visits a page repeatedly and learns its noise."""
 
     def __init__(self, web: SimulatedWeb, page: int, *, instant: bool) -> None:
         self.criteria = ChangeCriteria()
@@ -42,28 +42,28 @@ class PageVisitor:
         self._restlessness = NoiseTrigger()
 
     def visits(self, count: int, rng: Random) -> Iterator[ComparedVisit]:
-        """Visit the page so often, hours to days apart, and yield every comparison."""
+        """Visit the page ``count`` times, hours to days apart, and yield every comparison."""
         time = self._web.span.start + rng.uniform(0, 24) * HOUR
         for visit in range(count):
-            last = self._looks[-1] if self._looks else None
+            previous = self._looks[-1] if self._looks else None
             view = self._see(time)
             if view is not None:
                 self._looks.append(NoiseLook(view, time))
-            if view is not None and last is not None:
-                change = self.criteria.compare(last.view, view)
-                yield ComparedVisit(visit, self._differs(last.time, time), change)
+            if view is not None and previous is not None:
+                change = self.criteria.compare(previous.view, view)
+                yield ComparedVisit(visit, self._differs(previous.time, time), change)
                 self._note(change, time)
             hours = USUAL * rng.lognormvariate(0, SPREAD)
             time += min(max(hours, SHORTEST), LONGEST) * HOUR
 
     def _see(self, time: float) -> View | None:
         self._asked += 1
-        answer = self._web.render(self._page, time, self._asked)
+        response = self._web.render(self._page, time, self._asked)
         url = self._web.origins[self._web.pages[self._page].host]
         url += self._web.pages[self._page].path
-        snapshot = Snapshot(url, answer.body, answer.status, answer.headers)
-        sight = parse_visit(snapshot, LimitSettings(), dom=True)
-        return sight.view if sight.outcome is Outcome.OK else None
+        snapshot = Snapshot(url, response.body, response.status, response.headers)
+        parsed = parse_visit(snapshot, LimitSettings(), dom=True)
+        return parsed.view if parsed.outcome is Outcome.OK else None
 
     def _differs(self, old: float, new: float) -> bool:
         return self._web.text(self._page, old) != self._web.text(self._page, new)
@@ -78,9 +78,9 @@ class PageVisitor:
         elif self.criteria.mask.version and self._restlessness.is_check_due():
             self._adopt(correct_mask(list(self._looks), self.criteria.mask))
 
-    def _adopt(self, better: Mask | None) -> None:
-        if better is not None:
-            self.criteria = replace(self.criteria, mask=better)
+    def _adopt(self, mask: Mask | None) -> None:
+        if mask is not None:
+            self.criteria = replace(self.criteria, mask=mask)
             self._restlessness.reset()
 
     def _look_twice(self, time: float) -> None:

@@ -1,1 +1,1 @@
-"""How pages change: the tables and figures of Adar et al. 2009, measured anew."""
+"""How pages change: the tables and figures of Adar et al. 2009, reproduced."""

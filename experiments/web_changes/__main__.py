@@ -38,7 +38,7 @@ NO_DATA = "the generated world only; give --data DIR for the real pages"
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run found: the table, the pages that were measured, and a few in full."""
+    """Results of a run: the table, the measured pages, and a few full reports."""
 
     rows: list[FigureRow]
     measured: dict[str, MeasuredPages]
@@ -48,44 +48,44 @@ class RunResult:
 def main() -> None:
     """Measure, print and draw."""
     options = _options()
-    told = str(options.data) if options.data else NO_DATA
-    found = run(options)
+    description = str(options.data) if options.data else NO_DATA
+    result = run(options)
     if options.keep and options.data:
-        told_data = digest(options.data / "pages")
-        text = expected_json(found.rows, seed=options.seed, pages=options.pages, data=told_data)
+        data_digest = digest(options.data / "pages")
+        text = expected_json(result.rows, seed=options.seed, pages=options.pages, data=data_digest)
         EXPECTED.write_text(text, "utf-8")
     if options.document:
         text = options.document.read_text("utf-8")
         options.document.write_text(fill_tables(text, expected_rows()), "utf-8")
     if options.pictures:
-        draw_charts(options.pictures, found.rows, found.measured, found.portraits)
+        draw_charts(options.pictures, result.rows, result.measured, result.portraits)
     if not options.json:
-        sys.stdout.write(f"web_changes: {told}\n")
-    text = as_json(told, found.rows) if options.json else as_text(found.rows)
+        sys.stdout.write(f"web_changes: {description}\n")
+    text = as_json(description, result.rows) if options.json else as_text(result.rows)
     sys.stdout.write(f"{text}\n")
 
 
 def run(options: argparse.Namespace) -> RunResult:
-    """Measure the generated world and, where there is a folder of them, the real pages."""
+    """Measure the generated world and, if a folder is given, the real pages."""
     engine = LocalEngine(options.processes)
     pages = QUICK_PAGES if options.quick else options.pages
     world = measure_generated_pages(pages, options.seed, engine, _progress("world"))
     measured = {"world": world}
-    ours = page_tables(world) | sub_hour_figures(burst_table(world.pairs), world.figures)
-    theirs: Figures = {}
-    few: list[PageReport] = []
+    world_figures = page_tables(world) | sub_hour_figures(burst_table(world.pairs), world.figures)
+    real_figures: Figures = {}
+    reports: list[PageReport] = []
     if options.data:
         folder = options.data / "pages"
-        found = measure_real_pages(folder, options.seed, engine, _progress("real"))
-        measured["real"] = found.daily
-        few = report_pages(folder, options.seed, found.language)
-        theirs = (
-            page_tables(found.daily)
-            | figures_by_part(found)
+        real_pages = measure_real_pages(folder, options.seed, engine, _progress("real"))
+        measured["real"] = real_pages.daily
+        reports = report_pages(folder, options.seed, real_pages.language)
+        real_figures = (
+            page_tables(real_pages.daily)
+            | figures_by_part(real_pages)
             | whole_span_figures(folder)
-            | report_tables(few)
+            | report_tables(reports)
         )
-    return RunResult(figure_rows(paper_figures(), ours, theirs), measured, few)
+    return RunResult(figure_rows(paper_figures(), world_figures, real_figures), measured, reports)
 
 
 def _options() -> argparse.Namespace:
@@ -103,7 +103,7 @@ def _options() -> argparse.Namespace:
 
 
 def _progress(name: str) -> ProgressCallback:
-    """Return what tells on standard error how far the work is."""
+    """Return a function that prints progress on standard error."""
 
     def tell(done: int, total: int) -> None:
         sys.stderr.write(f"\r{name}: batch {done} of {total}" + ("\n" if done == total else ""))

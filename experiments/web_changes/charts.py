@@ -1,4 +1,4 @@
-"""The figures: what the paper draws of its pages, drawn of ours."""
+"""The paper's figures, drawn for our pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,10 +1,10 @@
-"""What a page of the hourly world is made of, and how that follows from its pace and its Dice.
+"""Composition of a page of the hourly web, drawn from its change rate and its Dice.
 
-A page has standing words, a list of pieces of which every new one takes the oldest away, words
-that are others at every change, and words that blink: others at every visit or every few minutes,
-or one of two texts. Boxes without text vanish one after another and do not return. All shares were
-chosen so that what is measured comes near to the figures of Adar et al. 2009, Tables 1, 2 and 4 and
-section 4.2.
+A page has standing words, a list of pieces in which every new piece replaces the oldest, fleeting
+words that are replaced at every change, and blinking words. Blinking words are new at every visit
+or every few minutes, or alternate between two texts. Boxes without text vanish one after another
+and do not return. All shares were chosen so that the measured figures come near those of Adar et
+al. 2009, Tables 1, 2 and 4 and section 4.2.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from freshet.world.change_processes import Rng
 
 HOURS = 840
 MIN_LIVELY_RATE = 12.0
-"""Changes a day above which a page counts as one that changes nearly every hour."""
+"""Changes a day from which a page counts as lively: it changes nearly every hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlinkPattern:
-    """A share of all pages whose words blink: at every ``tick`` of so many minutes, 0: each visit.
+    """A share of all pages whose words blink every so many minutes; 0 minutes: at every visit.
 
-    They are new ones at each tick, or one of ``text_count``; -1 minutes: they do not blink.
+    The words are new at each tick, or one of ``text_count`` texts. -1 minutes: they do not blink.
     """
 
     share: float
@@ -34,12 +34,12 @@ class BlinkPattern:
 
 @dataclass(frozen=True, slots=True)
 class CompositionParameters:
-    """How pages are made up.
+    """Parameters of compositions.
 
     ``settle`` and ``drift`` are the shares of lively pages whose list is renewed within the five
-    weeks, about lognormal hours, and not within them; the others have none. ``listed`` is the mean
-    share of words in the list, ``evenness`` how alike pages are in it. ``lost`` are the hours by
-    which these shares of all boxes are gone.
+    weeks (after lognormal hours) and not within them; the others have no list. ``listed`` is the
+    mean share of words in the list; a higher ``evenness`` makes pages more alike in it. By
+    ``lost_hours`` the shares ``lost`` of all boxes are gone.
     """
 
     words: tuple[float, float] = (5.6, 0.4)
@@ -56,7 +56,7 @@ class CompositionParameters:
     lost: tuple[float, ...] = (0.0, 0.045, 0.166, 0.529, 0.771, 0.866, 1.0)
 
 
-# Adar et al. 2009, Table 2: the pages that change in all samples and those that do in some, less
+# Adar et al. 2009, Table 2: the pages that change in all samples and those that do in some, minus
 # those that already did at the shorter interval.
 BLINK_PATTERNS = (
     BlinkPattern(0.065, 0.0),
@@ -73,10 +73,10 @@ BLINK_PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class PageComposition:
-    """Numbers of words: that stand, in each of the pieces, other at every change, and blinking.
+    """Word counts of a page: standing, per piece, fleeting and blinking.
 
-    A new piece comes every so many hours in the mean, or with every change where that is 0. Box
-    after box vanishes at ``losses`` (hours).
+    A new piece comes every ``piece_hours`` on average, or with every change if that is 0. Boxes
+    vanish at the hours ``losses``.
     """
 
     standing: int
@@ -91,7 +91,7 @@ class PageComposition:
 
     @property
     def words(self) -> int:
-        """Return how many words are there at a time."""
+        """Return the number of words on the page at a time."""
         return self.standing + self.pieces * self.words_per_piece + self.fleeting + self.blinking
 
 
@@ -99,13 +99,13 @@ NO_BLINK = BlinkPattern(0.0, -1.0)
 PARAGRAPH = 8
 MOST_LOSSES, MOST_BOXES = 12, 2000
 FRAME = 14
-"""The elements that every page has besides its paragraphs, items and boxes."""
+"""Number of elements of every page besides its paragraphs, items and boxes."""
 LEAST_STANDING, LEAST_LISTED = 0.1, 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Numbers of words as in a makeup, before boxes are drawn."""
+    """Word counts as in a composition, before boxes are drawn."""
 
     standing: int
     pieces: int
@@ -116,26 +116,26 @@ class WordCounts:
 
     @property
     def elements(self) -> int:
-        """Return how many elements a page of these words has, without boxes."""
+        """Return the number of elements of such a page, without boxes."""
         return FRAME + -(-self.standing // PARAGRAPH) + 2 * self.pieces
 
 
 def draw_composition(
     parameters: CompositionParameters, rng: Rng, rate: float, dice: float, blink: BlinkPattern
 ) -> PageComposition:
-    """Draw what a page is made of from its changes a day and how alike successive versions are."""
+    """Draw a composition from a page's changes a day and the Dice of successive versions."""
     words = int(np.clip(rng.lognormal(*parameters.words), 100, 1000))
     lively = rate >= MIN_LIVELY_RATE
-    held = _lively(parameters, rng, words, dice, blink) if lively else _slow(words, dice)
-    boxes, losses = _boxes(parameters, rng, held.elements)
+    counts = _lively(parameters, rng, words, dice, blink) if lively else _slow(words, dice)
+    boxes, losses = _boxes(parameters, rng, counts.elements)
     return PageComposition(
-        held.standing, held.pieces, held.words_per_piece, held.piece_hours, held.fleeting, held.blinking,
+        counts.standing, counts.pieces, counts.words_per_piece, counts.piece_hours, counts.fleeting, counts.blinking,
         blink, boxes, losses,
     )  # fmt: skip
 
 
 def _slow(words: int, dice: float) -> WordCounts:
-    """Return a page of one piece, of which every change makes another."""
+    """Return a page with one piece, which every change replaces."""
     piece = min(max(1, round(words * (1 - dice))), words - 1)
     return WordCounts(words - piece, 1, piece, 0.0)
 
@@ -143,18 +143,22 @@ def _slow(words: int, dice: float) -> WordCounts:
 def _lively(
     habits: CompositionParameters, rng: Rng, words: int, dice: float, blink: BlinkPattern
 ) -> WordCounts:
-    """Draw a page that changes nearly every hour: a list, and words that change at once."""
+    """Draw a page that changes nearly every hour: a list, and fleeting and blinking words."""
     share, hours = _listed(habits, rng, dice)
     piece = max(1, round(words * share / rng.integers(*habits.pieces))) if share else 0
     pieces = round(words * share / piece) if share else 0
-    blinks = float(rng.beta(*habits.blinking)) if blink.minutes >= 0 else 0.0
-    # One of two texts is another one only every other time; a large one would hide the list.
-    blinks, seen = (blinks / 2, 1 - blinks / 4) if blink.text_count else (blinks, 1.0)
-    changing = max(2, round(words * (1 - dice - share / hours) / seen))
-    blinking = min(max(1, round(changing * blinks)), changing - 1) if blinks else 0
-    standing = max(words - pieces * piece - changing, 1)
+    blink_share = float(rng.beta(*habits.blinking)) if blink.minutes >= 0 else 0.0
+    # One of two texts differs only every other time; a large text would hide the list.
+    blink_share, visible_share = (
+        (blink_share / 2, 1 - blink_share / 4) if blink.text_count else (blink_share, 1.0)
+    )
+    changing_words = max(2, round(words * (1 - dice - share / hours) / visible_share))
+    blinking = (
+        min(max(1, round(changing_words * blink_share)), changing_words - 1) if blink_share else 0
+    )
+    standing = max(words - pieces * piece - changing_words, 1)
     return WordCounts(
-        standing, pieces, piece, hours / max(pieces, 1), changing - blinking, blinking
+        standing, pieces, piece, hours / max(pieces, 1), changing_words - blinking, blinking
     )  # fmt: skip
 
 
@@ -181,10 +185,10 @@ def _boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int,
 
 
 def draw_blinks(pages: int, lively: Sequence[int], rng: Rng) -> list[BlinkPattern]:
-    """Return for each page how it blinks: those of the lively ones that the shares ask for."""
-    drawn = [NO_BLINK] * pages
+    """Return the blink pattern of each page; the shares are taken from the lively pages."""
+    patterns = [NO_BLINK] * pages
     bounds = np.cumsum([blink.share for blink in BLINK_PATTERNS])
-    spots = rng.permutation((np.arange(len(lively)) + 0.5) / max(len(lively), 1) * bounds[-1])
-    for page, kind in zip(lively, np.searchsorted(bounds[:-1], spots).tolist(), strict=True):
-        drawn[page] = BLINK_PATTERNS[kind]
-    return drawn
+    positions = rng.permutation((np.arange(len(lively)) + 0.5) / max(len(lively), 1) * bounds[-1])
+    for page, kind in zip(lively, np.searchsorted(bounds[:-1], positions).tolist(), strict=True):
+        patterns[page] = BLINK_PATTERNS[kind]
+    return patterns

@@ -1,9 +1,9 @@
-"""Real page histories, each seen through five weeks of its looks, as the paper saw its pages.
+"""Real page histories, each seen through five weeks of its looks, as in the paper.
 
-A page that is looked at once a day is seen through one window of 36 days, drawn by a seed among
-those in which it was watched on at least half of the days: its looks are the ends of the watched
-days. The few pages whose versions come every half hour are seen through their first five weeks;
-there the versions are the looks, since nothing tells of looks that found no change.
+A page with daily looks is seen through one window of 36 days, drawn by a seed among those in which
+it was observed on at least half of the days; its looks are the ends of the observed days. The few
+pages with a version every half hour are seen through their first five weeks. Their versions are the
+looks, because the data has no looks without a change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,17 +28,18 @@ WINDOW_DAYS = 35
 MIN_DAYS = 18
 ROW_BATCH = 256
 HOURLY_PARTS = ("bbc_front", "hn_front", "cdr_home")
-# Bursts of a few days, then monthly: neither an hour nor a day grid has a state to show.
+# Observed in bursts of a few days, then monthly: too irregular for an hourly or daily grid.
 EXCLUDED_PARTS = ("news_de",)
-# Where the URL was put together from a file name, its slashes became hyphens.
+# The URLs were assembled from file names in which hyphens replace slashes.
 PARTS_WITHOUT_DEPTH = ("stalker",)
 
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """What is to be read of a page: when it was looked at, and which rows of its file it showed.
+    """The part of a page's history to read: the times of its looks and the rows of its file.
 
-    ``rows`` are those of the distinct versions, ``shown`` says for each look which of them.
+    ``rows`` are the rows of the distinct versions; ``shown`` has for each look the index of its
+    row.
     """
 
     part: str
@@ -51,15 +52,15 @@ class PageWindow:
 
 @dataclass(frozen=True, slots=True)
 class WindowBatch:
-    """Some windows whose rows lie together in one file."""
+    """Windows whose rows lie together in one file."""
 
     file: str
     windows: tuple[PageWindow, ...]
 
     def columns(self) -> Columns:
-        """Return the batch as an engine takes it."""
+        """Return the batch as engine columns."""
         flat = {
-            name: np.array([one for window in self.windows for one in getattr(window, name)])
+            name: np.array([value for window in self.windows for value in getattr(window, name)])
             for name in ("times", "shown", "rows")
         }
         return flat | {
@@ -73,20 +74,20 @@ class WindowBatch:
 
     @property
     def first(self) -> int:
-        """Return the first row that is needed."""
+        """Return the first row to read."""
         return min(min(window.rows) for window in self.windows)
 
     @property
     def last(self) -> int:
-        """Return the last row that is needed."""
+        """Return the last row to read."""
         return max(max(window.rows) for window in self.windows)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedPage:
-    """A real page as it is measured: its words by text, its DOM rows by document.
+    """A real page for measurement: its words by text, its DOM rows by document.
 
-    ``top_level_domain`` and ``path_depth`` are "none" where the page's id is no web address.
+    ``tld`` and ``depth`` are "none" if the page's id is not a web address.
     """
 
     part: str
@@ -99,7 +100,7 @@ class ObservedPage:
 
 
 def window_batches(folder: Path, seed: int) -> Iterator[WindowBatch]:
-    """Yield what is to be read of all files in a folder of page histories."""
+    """Yield the batches of all files in a folder of page histories."""
     for file in sorted(folder.glob("versions_*.parquet")):
         part = file.stem.removeprefix("versions_")
         if part not in EXCLUDED_PARTS:
@@ -108,7 +109,7 @@ def window_batches(folder: Path, seed: int) -> Iterator[WindowBatch]:
 
 
 def batch_from_columns(columns: Columns) -> WindowBatch:
-    """Return the batch that columns tell of."""
+    """Return the batch from engine columns."""
     looks, versions = np.cumsum(columns["looks"])[:-1], np.cumsum(columns["versions"])[:-1]
     pieces = zip(
         columns["part"].tolist(),
@@ -123,16 +124,19 @@ def batch_from_columns(columns: Columns) -> WindowBatch:
 
 
 def observed_days(folder: Path, part: str) -> Mapping[str, IndexArray]:
-    """Return for each page of a part the days on which it was looked at."""
+    """Return the days on which each page of a part was observed."""
     table = pl.scan_parquet(folder / "observations.parquet").filter(pl.col("part") == part)
     days = table.group_by("page").agg(pl.col("day").to_physical().sort()).collect()
-    return {page: held.to_numpy() for page, held in zip(days["page"], days["day"], strict=True)}
+    return {
+        page: page_days.to_numpy()
+        for page, page_days in zip(days["page"], days["day"], strict=True)
+    }
 
 
 def page_windows(
     file: Path, part: str, days: Mapping[str, IndexArray], seed: int
 ) -> Iterator[PageWindow]:
-    """Yield the window of every page of a file that was watched for long enough."""
+    """Yield the window of every page of a file that was observed for long enough."""
     table = pl.scan_parquet(file).select("page", "kind", pl.col("time").dt.epoch("ms"))
     pages = table.with_row_index("row").collect().partition_by("page", maintain_order=True)
     for rows in pages:
@@ -143,8 +147,8 @@ def page_windows(
         times = first_weeks(looks) if part in HOURLY_PARTS else draw_five_weeks(looks, rng)
         times = times[times >= versions[0]]
         if len(times):
-            numbers = rows["row"].to_numpy()[np.searchsorted(versions, times, side="right") - 1]
-            distinct, shown = np.unique(numbers, return_inverse=True)
+            row_numbers = rows["row"].to_numpy()[np.searchsorted(versions, times, side="right") - 1]
+            distinct, shown = np.unique(row_numbers, return_inverse=True)
             yield PageWindow(
                 part, page, kind, tuple(times.tolist()), tuple(shown.tolist()),
                 tuple(distinct.tolist()),
@@ -152,7 +156,7 @@ def page_windows(
 
 
 def day_ends(days: IndexArray) -> FloatArray:
-    """Return the last second of each day, told in days since 1970."""
+    """Return the last second of each day, given in days since 1970."""
     return np.asarray(days * DAY + DAY - 1)
 
 
@@ -162,7 +166,7 @@ def first_weeks(looks: FloatArray) -> FloatArray:
 
 
 def draw_five_weeks(looks: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return the looks of five weeks drawn among those with enough of them; none where none has.
+    """Return the looks of a random window of five weeks that has enough looks, else none.
 
     >>> draw_five_weeks(np.arange(100) * DAY, np.random.default_rng(1)).shape
     (36,)
@@ -170,28 +174,28 @@ def draw_five_weeks(looks: FloatArray, rng: np.random.Generator) -> FloatArray:
     (0,)
     """
     ends_at = np.searchsorted(looks, looks + WINDOW_DAYS * DAY, side="right")
-    whole = looks + WINDOW_DAYS * DAY <= looks[-1] if len(looks) else np.empty(0, np.bool_)
-    begins = np.flatnonzero(whole & (ends_at - np.arange(len(looks)) >= MIN_DAYS))
-    if not len(begins):
+    is_complete = looks + WINDOW_DAYS * DAY <= looks[-1] if len(looks) else np.empty(0, np.bool_)
+    start_indices = np.flatnonzero(is_complete & (ends_at - np.arange(len(looks)) >= MIN_DAYS))
+    if not len(start_indices):
         return np.empty(0)
-    begin = int(rng.choice(begins))
-    return looks[begin : ends_at[begin]]
+    start = int(rng.choice(start_indices))
+    return looks[start : ends_at[start]]
 
 
 def group_windows(file: Path, windows: Sequence[PageWindow]) -> Iterator[WindowBatch]:
-    """Yield windows in batches of so few rows that memory holds a row group or two."""
-    some: list[PageWindow] = []
+    """Yield windows in batches of few rows, so that memory holds one or two row groups."""
+    batch: list[PageWindow] = []
     for window in windows:
-        if some and window.rows[-1] - some[0].rows[0] >= ROW_BATCH:
-            yield WindowBatch(str(file), tuple(some))
-            some = []
-        some.append(window)
-    if some:
-        yield WindowBatch(str(file), tuple(some))
+        if batch and window.rows[-1] - batch[0].rows[0] >= ROW_BATCH:
+            yield WindowBatch(str(file), tuple(batch))
+            batch = []
+        batch.append(window)
+    if batch:
+        yield WindowBatch(str(file), tuple(batch))
 
 
 def read_pages(batch: WindowBatch) -> Iterator[ObservedPage]:
-    """Read and view the versions of a batch, page by page."""
+    """Read and parse the versions of a batch, page by page."""
     rows = pl.scan_parquet(batch.file).slice(batch.first, batch.last - batch.first + 1)
     html = rows.select("html").collect()["html"]
     for window in batch.windows:
@@ -200,7 +204,7 @@ def read_pages(batch: WindowBatch) -> Iterator[ObservedPage]:
 
 
 def words_by_term(batch: WindowBatch, page: str) -> Mapping[int, str]:
-    """Return the words that a page of a batch showed, by their term id."""
+    """Return the words of a page of a batch by term id."""
     window = next(window for window in batch.windows if window.page == page)
     rows = pl.scan_parquet(batch.file).slice(batch.first, batch.last - batch.first + 1)
     bodies = rows.select("html").collect()["html"].gather([n - batch.first for n in window.rows])
@@ -218,13 +222,13 @@ def view_of(window: PageWindow, body: str) -> View:
 
 
 def observed_page(window: PageWindow, views: Sequence[View]) -> ObservedPage:
-    """Return a page as its looks showed it; versions that only differ in markup share a text."""
-    hashes = [view.text_hash for view in views]
+    """Return a page with its looks; versions that differ only in markup share a text."""
+    text_hashes = [view.text_hash for view in views]
     first_with: dict[int, int] = {}
-    for number, text in enumerate(hashes):
+    for number, text in enumerate(text_hashes):
         first_with.setdefault(text, number)
-    kept = list(first_with.values())
-    text_of = [kept.index(first_with[text]) for text in hashes]
+    distinct_texts = list(first_with.values())
+    text_of = [distinct_texts.index(first_with[text]) for text in text_hashes]
     url = canonical_url(window.page) or window.page
     return ObservedPage(
         window.part,
@@ -233,7 +237,7 @@ def observed_page(window: PageWindow, views: Sequence[View]) -> ObservedPage:
         top_level_domain(url),
         NO_GROUP if window.part in PARTS_WITHOUT_DEPTH else path_depth(url),
         build_series(window.times, [text_of[n] for n in window.shown],
-                  [views[number].terms for number in kept]),
+                  [views[number].terms for number in distinct_texts]),
         build_series(window.times, window.shown, [view.terms for view in views],
                   [view.dom for view in views]),
     )  # fmt: skip

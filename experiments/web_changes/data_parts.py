@@ -1,4 +1,4 @@
-"""What the parts of the real data are, in the order in which they are told."""
+"""Descriptions of the parts of the real data, in the order of the table."""
 
 PART_DESCRIPTIONS = {
     "telegram": "pages of telegram.org, state at each day's end",

@@ -1,7 +1,7 @@
-"""The tables of the document, written from the figures that are kept, so that they cannot differ.
+"""Writes the tables of the document from the stored figures, so that they cannot differ.
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other words are
-left as they are.
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other text is
+left unchanged.
 """
 
 import json
@@ -33,28 +33,28 @@ Lines = Iterator[Sequence[str]]
 
 
 def expected_rows() -> list[FigureRow]:
-    """Return the figures that are kept beside this file."""
-    held = json.loads(EXPECTED.read_text("utf-8"))["rows"]
+    """Return the stored figures."""
+    stored = json.loads(EXPECTED.read_text("utf-8"))["rows"]
     return [
-        FigureRow(**{name: row[name] for name in FigureRow.__dataclass_fields__}) for row in held
+        FigureRow(**{name: row[name] for name in FigureRow.__dataclass_fields__}) for row in stored
     ]
 
 
 def fill_tables(text: str, rows: Sequence[FigureRow]) -> str:
-    """Return a document with its tables written anew."""
+    """Return a document with new tables."""
     figures = {(row.table, row.group, row.metric): row for row in rows}
 
-    def written_anew(found: re.Match[str]) -> str:
-        lines = list(TABLES[found[2]](figures))
+    def written_anew(match: re.Match[str]) -> str:
+        lines = list(TABLES[match[2]](figures))
         rule = f"|{'---|' * len(lines[0])}"
         head, *body = (f"| {' | '.join(line)} |" for line in lines)
-        return found[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + found[3]
+        return match[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + match[3]
 
     return TABLE_PATTERN.sub(written_anew, text)
 
 
 def format_share(value: Value) -> str:
-    """Write a share.
+    """Format a share.
 
     >>> format_share(0.3475), format_share(None) == NO_VALUE
     ('34.8 %', True)
@@ -63,7 +63,7 @@ def format_share(value: Value) -> str:
 
 
 def format_hours(value: Value) -> str:
-    """Write hours.
+    """Format hours.
 
     >>> format_hours(123.4), format_hours(3.58)
     ('123', '3.6')
@@ -74,7 +74,7 @@ def format_hours(value: Value) -> str:
 
 
 def format_dice(value: Value) -> str:
-    """Write a Dice.
+    """Format a Dice.
 
     >>> format_dice(0.7944), format_dice(1.0)
     ('.794', '1.00')
@@ -83,7 +83,7 @@ def format_dice(value: Value) -> str:
 
 
 def format_p(value: Value) -> str:
-    """Write the chance of a test.
+    """Format the p-value of a test.
 
     >>> format_p(0.00016), format_p(1e-30)
     ('0.0002', '< 0.0001')
@@ -122,25 +122,25 @@ def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> 
 
 
 def tests(figures: Figures) -> Lines:
-    """Yield whether groups differ."""
+    """Yield the tests for differences between groups."""
     yield "do they differ (Kruskal-Wallis p)", "in", "paper (its own test)", "world", "real"
     for name, table in (("domains", "t1_tld"), ("depths", "t1_depth")):
-        for what, metric in (("hours", "p_hours"), ("Dice", "p_dice")):
+        for quantity, metric in (("hours", "p_hours"), ("Dice", "p_dice")):
             row = figures[table, "groups differ", metric]
-            yield name, what, "< 0.0001", format_p(row.world), format_p(row.real)
+            yield name, quantity, "< 0.0001", format_p(row.world), format_p(row.real)
 
 
 def parts(figures: Figures) -> Lines:
-    """Yield the real pages by the part of the data that they are of."""
+    """Yield the real pages by part of the data."""
     yield "part", "what it is", "pages", "never changed", "hours", "Dice", "knotted"
-    for part, what in PART_DESCRIPTIONS.items():
+    for part, description in PART_DESCRIPTIONS.items():
         rows = {
             metric: figures.get(("t1_part", part, metric))
             for metric in ("never_changed", "hours", "dice", "knotted")
         }
         never, between, dice, knotted = rows.values()
         yield (
-            f"`{part}`", what, f"{never.n:,}" if never else NO_VALUE, *(
+            f"`{part}`", description, f"{never.n:,}" if never else NO_VALUE, *(
                 write(row.real if row else None)
                 for row, write in ((never, format_share), (between, format_hours), (dice, format_dice),
                                    (knotted, format_share))
@@ -162,7 +162,7 @@ def sub_hour(figures: Figures) -> Lines:
 
 
 def curves(figures: Figures) -> Lines:
-    """Yield the shapes of curves, and where their knots are."""
+    """Yield the shapes of curves and their knots."""
     often = [f"{whose}, 8 changes or more" for whose in ("world", "real")]
     yield "pages that changed", "paper", "world", "real", "pages", *often, "pages"
     for name, metric, write in (
@@ -192,13 +192,13 @@ def single_curves(figures: Figures) -> Lines:
         changes, middle, mean = (
             figures["fig2", url, metric].real for metric in ("changes", "hours_median", "dice_mean")
         )
-        told = f"{changes:,.0f}" if isinstance(changes, float) else NO_VALUE
+        change_count = f"{changes:,.0f}" if isinstance(changes, float) else NO_VALUE
         yield (
             f"`{url}`",
             str(shape),
             format_hours(knot),
             format_dice(dice),
-            told,
+            change_count,
             format_hours(middle),
             format_dice(mean),
         )
@@ -212,13 +212,13 @@ def words(url: str, figures: Figures) -> Lines:
 
 
 def staying(figures: Figures) -> Lines:
-    """Yield how well the words of single pages stay."""
+    """Yield the staying power of the words of single pages."""
     yield "page", "words in five weeks", "staying power > 0.8", "between", "< 0.2"
     for _, url in PAGES:
         total = figures["fig5", url, "words"].real
         shares = (figures["fig6", url, metric].real for metric in ("stay", "between", "go"))
-        told = f"{total:,.0f}" if isinstance(total, float) else NO_VALUE
-        yield f"`{url}`", told, *map(format_share, shares)
+        word_count = f"{total:,.0f}" if isinstance(total, float) else NO_VALUE
+        yield f"`{url}`", word_count, *map(format_share, shares)
 
 
 def survival(figures: Figures) -> Lines:
@@ -232,7 +232,7 @@ def survival(figures: Figures) -> Lines:
 
 
 def pages(row: FigureRow) -> str:
-    """Write of how many pages a figure is: those of the world, and the real ones."""
+    """Format the numbers of pages behind a figure: the world's and the real ones."""
     return (
         f"{row.n_world:,} · {row.n:,}" if row.real is not None else f"{row.n_world:,} · {NO_VALUE}"
     )

@@ -1,4 +1,4 @@
-"""The tables: what the paper published, what the world and the real pages give, side by side."""
+"""Tables of results: the published figures, the world's and those of the real pages."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FigureValue:
-    """A figure, and of how many pages it is."""
+    """A figure, and the number of pages behind it."""
 
     value: Value
     pages: int
@@ -38,7 +38,7 @@ class FigureValue:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure of one table; ``n`` is the number of real pages, else that of generated ones."""
+    """One figure of one table; ``n`` is the number of real pages, else of generated ones."""
 
     table: str
     group: str
@@ -54,46 +54,49 @@ Figures = dict[Key, FigureValue]
 
 
 def figure_rows(paper: Mapping[Key, Value], world: Figures, real: Figures) -> list[FigureRow]:
-    """Lay figures side by side, those of the paper first and in its order."""
+    """Combine the figures of the paper, the world and the real pages in the paper's order."""
     keys = dict.fromkeys([*paper, *world, *real])
-    nothing = FigureValue(None, 0)
-    found = []
+    missing = FigureValue(None, 0)
+    result_rows = []
     for key in keys:
-        ours, theirs = world.get(key, nothing), real.get(key, nothing)
-        n = theirs.pages if theirs.value is not None else ours.pages
-        found.append(FigureRow(*key, paper.get(key), ours.value, theirs.value, n, ours.pages))
-    return found
+        world_value, real_value = world.get(key, missing), real.get(key, missing)
+        n = real_value.pages if real_value.value is not None else world_value.pages
+        result_rows.append(
+            FigureRow(
+                *key, paper.get(key), world_value.value, real_value.value, n, world_value.pages
+            )
+        )
+    return result_rows
 
 
 def paper_figures() -> dict[Key, Value]:
     """Return the paper's figures."""
-    held = json.loads(EXPECTED.read_text("utf-8"))["rows"]
-    said = [row for row in held if row["paper"] is not None]
-    return {(row["table"], row["group"], row["metric"]): row["paper"] for row in said}
+    stored = json.loads(EXPECTED.read_text("utf-8"))["rows"]
+    published_rows = [row for row in stored if row["paper"] is not None]
+    return {(row["table"], row["group"], row["metric"]): row["paper"] for row in published_rows}
 
 
 def digest(folder: Path) -> str:
-    """Return what tells the data files of a folder from any others: a hash of all of them."""
-    found = blake2b(digest_size=16)
+    """Return a hash of all data files of a folder."""
+    folder_hash = blake2b(digest_size=16)
     for path in sorted(folder.glob("*.parquet")):
-        found.update(path.name.encode())
-        found.update(blake2b(path.read_bytes(), digest_size=16).digest())
-    return found.hexdigest()
+        folder_hash.update(path.name.encode())
+        folder_hash.update(blake2b(path.read_bytes(), digest_size=16).digest())
+    return folder_hash.hexdigest()
 
 
 def expected_json(table: Sequence[FigureRow], *, seed: int, pages: int, data: str) -> str:
-    """Return the table as it is kept beside this file, for later runs to be held against.
+    """Return the table as the stored JSON text, against which later runs are checked.
 
-    Rows have the tolerance within which a run of the same seed must lie; what the small world must
-    give stays as it is.
+    Each row gets the tolerance for a run with the same seed; the section ``quick`` stays unchanged.
     """
     quick = json.loads(EXPECTED.read_text("utf-8"))["quick"]
-    bounds, held = _lines(quick["rows"]), _lines([_kept_row(row) for row in table])
-    small = f'"pages": {quick["pages"]}, "seed": {quick["seed"]}'
+    quick_lines, row_lines = _lines(quick["rows"]), _lines([_kept_row(row) for row in table])
+    quick_header = f'"pages": {quick["pages"]}, "seed": {quick["seed"]}'
     return (
         f'{{"seed": {seed}, "pages": {pages}, "digest": "{data}",\n'
-        f' "quick": {{{small}, "rows": [\n{bounds}\n ]}},\n'
-        f' "rows": [\n{held}\n ]}}\n'
+        f' "quick": {{{quick_header}, "rows": [\n{quick_lines}\n ]}},\n'
+        f' "rows": [\n{row_lines}\n ]}}\n'
     )
 
 
@@ -102,11 +105,11 @@ def _lines(rows: Sequence[object]) -> str:
 
 
 def _kept_row(row: FigureRow) -> dict[str, Value]:
-    held = {name: _rounded(getattr(row, name)) for name in ("paper", "world", "real")}
-    sizes = [abs(value) for value in held.values() if isinstance(value, float)]
+    values = {name: _rounded(getattr(row, name)) for name in ("paper", "world", "real")}
+    sizes = [abs(value) for value in values.values() if isinstance(value, float)]
     tolerance = max(0.01, 0.03 * max(sizes)) if sizes else None
-    named = {"table": row.table, "group": row.group, "metric": row.metric}
-    return named | held | {"n": row.n, "n_world": row.n_world, "tolerance": _rounded(tolerance)}
+    keys = {"table": row.table, "group": row.group, "metric": row.metric}
+    return keys | values | {"n": row.n, "n_world": row.n_world, "tolerance": _rounded(tolerance)}
 
 
 def _rounded(value: Value) -> Value:
@@ -116,19 +119,19 @@ def _rounded(value: Value) -> Value:
 def page_tables(measured: MeasuredPages) -> Figures:
     """Return Tables 1 and 4, the shares of curves and the histograms of Figure 3."""
     figures = only_changed(measured.figures)
-    found = dict(totals(figures))
-    found |= dict(figures_by_group("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
-    found |= dict(figures_by_group("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
-    found |= dict(curves("all", figures))
-    found |= dict(curves("changed once", figures[figures.changes == 1]))
-    found |= dict(curves("changed often", figures[figures.changes >= MIN_OFTEN_CHANGES]))
-    found |= dict(survival("all", figures))
-    found |= dict(histograms(figures))
-    return found
+    tables = dict(totals(figures))
+    tables |= dict(figures_by_group("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
+    tables |= dict(figures_by_group("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
+    tables |= dict(curves("all", figures))
+    tables |= dict(curves("changed once", figures[figures.changes == 1]))
+    tables |= dict(curves("changed often", figures[figures.changes >= MIN_OFTEN_CHANGES]))
+    tables |= dict(survival("all", figures))
+    tables |= dict(histograms(figures))
+    return tables
 
 
 def only_changed(figures: PageFigures) -> PageFigures:
-    """Leave shapes, and shares of words, only to pages that changed."""
+    """Remove shapes and shares of words from pages that never changed."""
     columns = {name: getattr(figures, name) for name in PageFigures.__dataclass_fields__}
     columns["shape"] = np.where(figures.changes > 0, figures.shape, "")
     for name in ("stay", "go"):
@@ -137,10 +140,10 @@ def only_changed(figures: PageFigures) -> PageFigures:
 
 
 def totals(figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
-    """Yield the first row of Table 1, and what the text says of all pages."""
-    whole = summarise_group("all", figures)
-    yield ("t1_all", "all", "never_changed"), FigureValue(whole.never_changed, whole.compared)
-    yield from group_figures("t1_all", whole)
+    """Yield the first row of Table 1, and the figures of the text about all pages."""
+    total = summarise_group("all", figures)
+    yield ("t1_all", "all", "never_changed"), FigureValue(total.never_changed, total.compared)
+    yield from group_figures("t1_all", total)
 
 
 def group_figures(table: str, row: GroupSummary) -> Iterator[tuple[Key, FigureValue]]:
@@ -162,47 +165,47 @@ def figures_by_group(
     measured: MeasuredPages,
     figures: PageFigures,
 ) -> Iterator[tuple[Key, FigureValue]]:
-    """Yield the rows of Table 1 for some groups, and whether they differ."""
+    """Yield the rows of Table 1 for some groups, and the test for differences."""
     for name in names:
-        held = member == name
-        yield from group_figures(table, summarise_group(name, figures[held]))
-        by_site = site_means(figures.interval_hours[held], measured.names["site"][held])
+        is_member = member == name
+        yield from group_figures(table, summarise_group(name, figures[is_member]))
+        by_site = site_means(figures.interval_hours[is_member], measured.names["site"][is_member])
         yield (table, name, "hours_by_site"), FigureValue(_mean(by_site), len(by_site))
     for figure, metric in (("interval_hours", "p_hours"), ("dice_mean", "p_dice")):
         values = getattr(figures, figure)
-        known = np.isfinite(values)
-        test = compare_groups(figure, {name: values[known & (member == name)] for name in names})
-        pages = int(np.count_nonzero(known & np.isin(member, names)))
+        is_known = np.isfinite(values)
+        test = compare_groups(figure, {name: values[is_known & (member == name)] for name in names})
+        pages = int(np.count_nonzero(is_known & np.isin(member, names)))
         yield (table, "groups differ", metric), FigureValue(test.p, pages)
 
 
 def site_means(values: FloatArray, sites: np.ndarray) -> FloatArray:
-    """Return the mean of each site that has any, so that large sites have one voice as others.
+    """Return the mean of each site, so that every site counts the same.
 
     >>> site_means(np.array([1.0, 3.0, 5.0]), np.array(["a", "a", "b"])).tolist()
     [2.0, 5.0]
     """
-    known = np.isfinite(values)
-    _, which = np.unique(sites[known], return_inverse=True)
-    sums = np.bincount(which, values[known])
-    return np.asarray(sums / np.bincount(which)) if len(which) else np.empty(0)
+    is_known = np.isfinite(values)
+    _, site_indices = np.unique(sites[is_known], return_inverse=True)
+    sums = np.bincount(site_indices, values[is_known])
+    return np.asarray(sums / np.bincount(site_indices)) if len(site_indices) else np.empty(0)
 
 
 def figures_by_part(measured: MeasuredPages) -> Figures:
-    """Return Table 1's figures for each part of the real data, and its shares of curves."""
+    """Return Table 1's figures and shares of curves for each part of the real data."""
     figures, parts = only_changed(measured.figures), measured.names["part"]
-    found: Figures = {}
+    tables: Figures = {}
     for part in sorted(set(parts.tolist())):
         row = summarise_group(part, figures[parts == part])
-        found["t1_part", part, "never_changed"] = FigureValue(row.never_changed, row.compared)
-        found |= dict(group_figures("t1_part", row))
+        tables["t1_part", part, "never_changed"] = FigureValue(row.never_changed, row.compared)
+        tables |= dict(group_figures("t1_part", row))
         if row.shapes:
-            found["t1_part", part, "knotted"] = FigureValue(row.shapes[-1], row.curves)
-    return found
+            tables["t1_part", part, "knotted"] = FigureValue(row.shapes[-1], row.curves)
+    return tables
 
 
 def whole_span_figures(folder: Path) -> Figures:
-    """Return what the watched days alone say of all pages, over all the time they were watched."""
+    """Return figures of all observed days of all pages, beyond the window of five weeks."""
     days = pl.scan_parquet(folder / "observations.parquet").filter(
         ~pl.col("part").is_in([*EXCLUDED_PARTS, *HOURLY_PARTS])
     )
@@ -213,15 +216,15 @@ def whole_span_figures(folder: Path) -> Figures:
     table = pages.collect()
     changed = table.filter(pl.col("changes") > 0)
     hours = float((changed["h"] / changed["changes"]).mean())
-    never = 1 - len(changed) / len(table)
+    never_changed = 1 - len(changed) / len(table)
     return {
-        ("t1_all", "whole span", "never_changed"): FigureValue(never, len(table)),
+        ("t1_all", "whole span", "never_changed"): FigureValue(never_changed, len(table)),
         ("t1_all", "whole span", "hours"): FigureValue(hours, len(changed)),
     }
 
 
 def curves(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
-    """Yield the shares of flat, sloped and knotted curves, and where the knots are."""
+    """Yield the shares of flat, sloped and knotted curves, and their knots."""
     row = summarise_group(name, figures)
     for shape, share in zip(SHAPES, row.shapes, strict=False):
         yield ("curves", name, shape), FigureValue(share, row.curves)
@@ -240,48 +243,48 @@ def survival(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue
     last = row.survival[-1]
     yield ("t4", HORIZONS[-1], "median"), FigureValue(last.median, last.pages)
     shares = figures.survival[figures.changes > 0][:, -1]
-    known = shares[np.isfinite(shares)]
-    lost = float(np.mean(known < HALF_LEFT)) if len(known) else None
-    yield ("t4", HORIZONS[-1], "less than half left"), FigureValue(lost, len(known))
+    known_shares = shares[np.isfinite(shares)]
+    lost_share = float(np.mean(known_shares < HALF_LEFT)) if len(known_shares) else None
+    yield ("t4", HORIZONS[-1], "less than half left"), FigureValue(lost_share, len(known_shares))
 
 
 def histograms(figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
-    """Yield the shares of pages between some bounds of Figure 3."""
+    """Yield the shares of pages in the bins of Figure 3."""
     for metric, values, edges in (
         ("hours", figures.interval_hours, HOUR_BINS),
         ("dice", figures.dice_mean, DICE_BINS),
     ):
-        known = values[np.isfinite(values)]
-        counts, _ = np.histogram(known, edges)
+        known_values = values[np.isfinite(values)]
+        counts, _ = np.histogram(known_values, edges)
         for low, high, count in zip(edges, edges[1:], counts.tolist(), strict=False):
-            share = count / len(known) if len(known) else None
-            yield ("fig3", f"{low:g} to {high:g}", metric), FigureValue(share, len(known))
+            share = count / len(known_values) if len(known_values) else None
+            yield ("fig3", f"{low:g} to {high:g}", metric), FigureValue(share, len(known_values))
 
 
 def sub_hour_figures(table: Sequence[BurstInterval], figures: PageFigures) -> Figures:
-    """Return Table 2: shares of all pages, those of the hour over the whole five weeks."""
+    """Return Table 2: shares of all pages; those of the hour cover the whole five weeks."""
     pages = len(figures)
-    found: Figures = {}
+    tables: Figures = {}
     for row in table:
         name = "instant" if row.minutes == 0 else f"{row.minutes} minutes"
         share = row.pages / pages
-        found["t2", name, "any"] = FigureValue(row.any * share, pages)
-        found["t2", name, "all"] = FigureValue(row.all * share, pages)
-        found["t2", name, "dice_mean"] = FigureValue(row.mean_dice, row.pages)
-        found["t2", name, "dice_median"] = FigureValue(row.median_dice, row.pages)
-    often = figures.changes > LIVELY_SHARE * figures.compared
-    found["t2", "60 minutes", "any"] = FigureValue(float(np.mean(figures.changes > 0)), pages)
-    found["t2", "60 minutes", "all"] = FigureValue(float(np.mean(often)), pages)
-    return found
+        tables["t2", name, "any"] = FigureValue(row.any * share, pages)
+        tables["t2", name, "all"] = FigureValue(row.all * share, pages)
+        tables["t2", name, "dice_mean"] = FigureValue(row.mean_dice, row.pages)
+        tables["t2", name, "dice_median"] = FigureValue(row.median_dice, row.pages)
+    is_lively = figures.changes > LIVELY_SHARE * figures.compared
+    tables["t2", "60 minutes", "any"] = FigureValue(float(np.mean(figures.changes > 0)), pages)
+    tables["t2", "60 minutes", "all"] = FigureValue(float(np.mean(is_lively)), pages)
+    return tables
 
 
 def as_json(data: str, table: Sequence[FigureRow]) -> str:
-    """Return the whole as one JSON document."""
+    """Return the experiment's JSON document."""
     return json.dumps({"name": "web_changes", "data": data, "rows": [asdict(row) for row in table]})
 
 
 def as_text(table: Sequence[FigureRow]) -> str:
-    """Return the rows as a table to read."""
+    """Return the rows as a printable table."""
     head = f"{'table':<10}{'group':<24}{'metric':<20}{'paper':>10}{'world':>10}{'real':>10}{'n':>8}"
     lines = [
         f"{row.table:<10}{row.group[:23]:<24}{row.metric:<20}{format_value(row.paper):>10}"
@@ -292,7 +295,7 @@ def as_text(table: Sequence[FigureRow]) -> str:
 
 
 def format_value(value: Value) -> str:
-    """Write a figure in few characters; a dash stands for none.
+    """Format a figure in few characters; a dash stands for none.
 
     >>> format_value(None), format_value(0.7944), format_value(123.4), format_value("words")
     ('-', '.794', '123', 'words')

@@ -1,4 +1,4 @@
-"""What is measured of every page, real or generated, by the same measures."""
+"""Measures pages, real or generated, in batches by an engine."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,10 +57,10 @@ Pair = tuple[int, float, bool, float, bool]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPages:
-    """The figures of many pages as columns, and what tells which page each row is.
+    """Figures of many pages as columns, and the names of the pages.
 
     ``language`` is that of all real pages' first versions; ``pairs`` are the looks of sub-hour
-    rounds, which only the generated world has.
+    bursts, which only the generated world has.
     """
 
     names: Mapping[str, np.ndarray]
@@ -73,10 +73,10 @@ class MeasuredPages:
 
     @property
     def daily(self) -> "MeasuredPages":
-        """Return the pages that are looked at once a day, without those seen every half hour."""
-        held = ~np.isin(self.names["part"], data.HOURLY_PARTS)
-        names = {name: column[held] for name, column in self.names.items()}
-        return replace(self, names=names, figures=self.figures[held])
+        """Return the pages with daily looks."""
+        is_daily = ~np.isin(self.names["part"], data.HOURLY_PARTS)
+        names = {name: column[is_daily] for name, column in self.names.items()}
+        return replace(self, names=names, figures=self.figures[is_daily])
 
 
 def measure_real_pages(
@@ -85,8 +85,8 @@ def measure_real_pages(
     """Measure the real pages of a folder."""
     batches = [batch.columns() for batch in data.window_batches(folder, seed)]
     total = len(batches)
-    found = engine.map(measure_real_batch, batches, total=total, progress=progress)
-    return gather_results(found)
+    results = engine.map(measure_real_batch, batches, total=total, progress=progress)
+    return gather_results(results)
 
 
 def measure_generated_pages(
@@ -96,34 +96,38 @@ def measure_generated_pages(
     firsts = range(0, pages, PAGE_BATCH)
     batches = [{"pages": np.array([pages]), "seed": np.array([seed]), "first": np.array([first])}
                for first in firsts]  # fmt: skip
-    found = engine.map(measure_world_batch, batches, total=len(batches), progress=progress)
-    return gather_results(found)
+    results = engine.map(measure_world_batch, batches, total=len(batches), progress=progress)
+    return gather_results(results)
 
 
-def gather_results(found: Iterable[Columns]) -> MeasuredPages:
-    """Put the results of batches together."""
+def gather_results(results: Iterable[Columns]) -> MeasuredPages:
+    """Combine the results of batches."""
     names: dict[str, list[np.ndarray]] = {name: [] for name in NAMES}
-    figures, languages = [], EMPTY_LANGUAGE
+    figures, total_language = [], EMPTY_LANGUAGE
     pairs: list[Columns] = []
-    for columns in found:
+    for columns in results:
         for name in NAMES:
             names[name].append(columns[name])
         figures.append(figures_from_columns(columns))
-        part = LanguageModel(columns["words"], columns["counts"], int(columns["total"][0]))
-        languages = most_frequent_words(merge_languages(languages, part), MAX_WORDS)
+        language = LanguageModel(columns["words"], columns["counts"], int(columns["total"][0]))
+        total_language = most_frequent_words(merge_languages(total_language, language), MAX_WORDS)
         pairs.append(columns)
-    whole = {name: np.concatenate(columns) for name, columns in names.items()}
-    return MeasuredPages(whole, concatenate_figures(figures), languages, concatenate_pairs(pairs))
+    all_names = {name: np.concatenate(columns) for name, columns in names.items()}
+    return MeasuredPages(
+        all_names, concatenate_figures(figures), total_language, concatenate_pairs(pairs)
+    )
 
 
 def concatenate_pairs(parts: Sequence[Columns]) -> LookPairs:
-    """Return the pairs of several batches one after another."""
-    held = {name: np.concatenate([part[f"pair_{name}"] for part in parts]) for name in PAIR_COLUMNS}
-    return LookPairs(**held, apart=np.zeros(len(held["pages"]), np.bool_))
+    """Concatenate the pairs of several batches."""
+    columns = {
+        name: np.concatenate([batch[f"pair_{name}"] for batch in parts]) for name in PAIR_COLUMNS
+    }
+    return LookPairs(**columns, apart=np.zeros(len(columns["pages"]), np.bool_))
 
 
 def measure_real_batch(columns: Columns) -> Columns:
-    """Measure a batch of real pages; an engine calls it."""
+    """Measure a batch of real pages; called by an engine."""
     batch = data.batch_from_columns(columns)
     pages = list(data.read_pages(batch))
     summaries = [summarise_page_history(page) for page in pages]
@@ -132,26 +136,26 @@ def measure_real_batch(columns: Columns) -> Columns:
 
 
 def measure_world_batch(columns: Columns) -> Columns:
-    """Measure a batch of generated pages; an engine calls it."""
+    """Measure a batch of generated pages; called by an engine."""
     pages, seed, first = (int(columns[name][0]) for name in ("pages", "seed", "first"))
     within = range(first, min(first + PAGE_BATCH, pages))
-    made = list(hourly_web(pages, seed, within=within))
-    seen = [observe_page(page) for page in made]
-    summaries = [summarise_page_history(page) for page in seen]
+    pages_made = list(hourly_web(pages, seed, within=within))
+    observed = [observe_page(page) for page in pages_made]
+    summaries = [summarise_page_history(page) for page in observed]
     lively = [
         (number, page)
-        for number, page, found in zip(within, made, summaries, strict=True)
-        if found.changes > LIVELY_SHARE * found.compared
+        for number, page, page_summary in zip(within, pages_made, summaries, strict=True)
+        if page_summary.changes > LIVELY_SHARE * page_summary.compared
     ]
     pairs = [pair for number, page in lively for pair in burst_pairs(number, page)]
-    return result_columns(seen, summaries, EMPTY_LANGUAGE, pairs)
+    return result_columns(observed, summaries, EMPTY_LANGUAGE, pairs)
 
 
 def burst_pairs(number: int, page: HourlyPage) -> list[Pair]:
-    """Look at a page in fast rounds and, if it then changed within two minutes, in instant ones.
+    """Look at a page in fast bursts and, if it changed within two minutes, in instant ones.
 
-    A round begins a minute after a full hour and takes its first look as the reference of all
-    others, one an hour later among them; eight rounds lie four hours apart (section 4.1.2).
+    A burst begins a minute after a full hour. Its first look is the reference of all others,
+    including one an hour later. Eight bursts lie four hours apart (section 4.1.2).
     """
     begins = [START + 60.0 + shift * 4 * HOUR for shift in range(BURST_COUNT)]
     fast = [
@@ -167,9 +171,9 @@ def burst_pairs(number: int, page: HourlyPage) -> list[Pair]:
 
 
 def look_pair(number: int, seconds: float, first: TermCounts, second: TermCounts) -> Pair:
-    """Return what two looks at a page, so many seconds apart, say."""
-    alike = dice(first, second)
-    return number, seconds, alike < 1, alike, False
+    """Compare two looks at a page that are so many seconds apart."""
+    similarity = dice(first, second)
+    return number, seconds, similarity < 1, similarity, False
 
 
 def result_columns(
@@ -178,7 +182,7 @@ def result_columns(
     language: LanguageModel,
     pairs: Sequence[Pair],
 ) -> Columns:
-    """Return figures as an engine gives them back."""
+    """Return figures as engine columns."""
     looks = LookPairs.from_rows(pairs)
     return (
         {name: np.array([getattr(page, name) for page in pages]) for name in NAMES}
@@ -189,10 +193,9 @@ def result_columns(
 
 
 def observe_page(page: HourlyPage) -> ObservedPage:
-    """Return a generated page as its hourly looks show it.
+    """Return a generated page with its hourly looks.
 
-    Its DOM rows are those of every number of boxes that it has: nothing else of its structure
-    changes.
+    There are DOM rows for every distinct number of boxes; nothing else of its structure changes.
     """
     times = look_times()
     boxes = np.array([page.boxes(hour) for hour in range(len(times))])
@@ -222,14 +225,16 @@ def summarise_page_history(page: ObservedPage) -> PageChangeSummary:
 
 
 def look_results(texts: VersionSeries) -> LookTable:
-    """Return what each look found: whether the text was another one, and how alike it was."""
+    """Return the result of each look: whether the text changed, and its Dice."""
     changed = np.diff(texts.version_indices, prepend=texts.version_indices[:1]) != 0
-    alike = np.full(len(texts), np.nan)
-    for at in np.flatnonzero(changed):
-        alike[at] = dice(
-            texts.terms[texts.version_indices[at - 1]], texts.terms[texts.version_indices[at]]
+    dice_values = np.full(len(texts), np.nan)
+    for index in np.flatnonzero(changed):
+        dice_values[index] = dice(
+            texts.terms[texts.version_indices[index - 1]], texts.terms[texts.version_indices[index]]
         )
-    marks = changed.astype(np.int8)
-    marks[:1] = -1
+    change_marks = changed.astype(np.int8)
+    change_marks[:1] = -1
     unknown = np.full(len(texts), -1, np.int8)
-    return LookTable(texts.times, marks, unknown, marks, unknown, unknown, unknown, alike)
+    return LookTable(
+        texts.times, change_marks, unknown, change_marks, unknown, unknown, unknown, dice_values
+    )

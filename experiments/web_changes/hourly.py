@@ -1,10 +1,10 @@
-"""A web to be looked at every hour for five weeks, made to give the figures of Adar et al. 2009.
+"""A generated web observed every hour for five weeks, calibrated to Adar et al. 2009.
 
-Which pages change in which hour, and how alike their versions are, is the population's; what they
-are made of is their makeup's. Changes fall on the hour, blinking words on ticks within it: the
-paper's pages change far more often from hour to hour than within half an hour, so its rounds must
-lie between two changes. Every word is a number; words of different kinds never meet, so that Dice
-is what the numbers of words say.
+The population decides which pages change in which hour and how similar their versions are; the
+composition decides what they consist of. Changes fall on the full hour, blinking words on ticks
+within it. The paper's pages change far more often from hour to hour than within half an hour, so
+its bursts must lie between two changes. Every word is a number, and words of different kinds never
+coincide, so Dice follows from the numbers of words.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ from freshet.world.change_processes import HOUR, Rng
 from freshet.world.population import draw_population
 from freshet.world.presets import WEB_CHANGES
 
-# The paper drew its pages from visits, few of one site; how they change does not depend on it.
+# The paper sampled pages from visits, few of one site; the change process does not depend on it.
 _ALONE = replace(WEB_CHANGES.grouping, pages_per_directory=1.0, directories_per_host=1.0)
 ONE_PAGE_PER_SITE = replace(WEB_CHANGES, grouping=_ALONE)
 START = 1_180_310_400.0
-"""A Monday at midnight, as the populations' first cycle."""
+"""A Monday at midnight, like the first cycle of a population."""
 
 Words = NDArray[np.uint64]
 
@@ -44,10 +44,10 @@ _MINUTE, _VISITS = 60.0, 8
 
 @dataclass(frozen=True, slots=True)
 class HourlyPage:
-    """A page: its address, what it is made of, and what had happened to it by every full hour.
+    """A page: its URL, its composition, and its events by every full hour.
 
-    ``changes`` and ``arrivals`` count its changes and the pieces that came, from hour 0 to the
-    last; ``seed`` decides which of several texts blink when.
+    ``changes`` and ``arrivals`` count its changes and new pieces, from hour 0 to the last. ``seed``
+    decides which of several texts blink when.
     """
 
     url: str
@@ -57,32 +57,38 @@ class HourlyPage:
     seed: int
 
     def words(self, epoch: float, visit: int = 0) -> Words:
-        """Return the words that a visit finds; two visits at one time may find others."""
+        """Return the words that a visit finds; two visits at one time may find different words."""
         hour = self._hour(epoch)
-        parts = self.composition
-        pieces = np.arange(self.arrivals[hour], self.arrivals[hour] + parts.pieces, dtype=np.uint64)
+        composition = self.composition
+        pieces = np.arange(
+            self.arrivals[hour], self.arrivals[hour] + composition.pieces, dtype=np.uint64
+        )
         listed = (_PIECE + pieces * _NUMBER)[:, None] + np.arange(
-            parts.words_per_piece, dtype=np.uint64
+            composition.words_per_piece, dtype=np.uint64
         )
         return np.concatenate([
-            _several(_STANDING, 0, parts.standing),
+            _several(_STANDING, 0, composition.standing),
             listed.ravel(),
-            _several(_FLEETING, int(self.changes[hour]), parts.fleeting),
-            _several(_BLINKING, self._text(epoch, visit), parts.blinking),
+            _several(_FLEETING, int(self.changes[hour]), composition.fleeting),
+            _several(_BLINKING, self._text(epoch, visit), composition.blinking),
         ])
 
     def terms(self, epoch: float, visit: int = 0) -> TermCounts:
-        """Return the words as terms, each there once."""
+        """Return the words as terms, each with count 1."""
         ids = np.sort(self.words(epoch, visit) * _SPREAD)
         return TermCounts(ids, np.ones(len(ids), np.uint32))
 
     def html(self, epoch: float, visit: int = 0) -> str:
-        """Write the page: paragraphs, a list with an item per piece, two boxes of what changes."""
-        parts, hour = self.composition, self._hour(epoch)
+        """Render the page: paragraphs, a list with an item per piece, boxes of changing words."""
+        composition, hour = self.composition, self._hour(epoch)
         words = [spell(int(word)) for word in self.words(epoch, visit)]
-        bounds = np.cumsum([parts.standing, parts.pieces * parts.words_per_piece, parts.fleeting])
+        bounds = np.cumsum([
+            composition.standing,
+            composition.pieces * composition.words_per_piece,
+            composition.fleeting,
+        ])
         standing, listed, fleeting, blinking = np.split(np.array(words, object), bounds)
-        items = listed.reshape(parts.pieces, parts.words_per_piece)
+        items = listed.reshape(composition.pieces, composition.words_per_piece)
         return _PAGE.format(
             standing="".join(f"<p>{' '.join(line)}</p>" for line in _lines(standing)),
             items="".join(f"<li><a href='/{item[0]}'>{' '.join(item)}</a></li>" for item in items),
@@ -92,7 +98,7 @@ class HourlyPage:
         )
 
     def boxes(self, hour: int) -> int:
-        """Return how many boxes are left at an hour."""
+        """Return the number of boxes left at an hour."""
         losses = self.composition.losses
         gone = np.count_nonzero(losses <= hour) / max(len(losses), 1)
         return round(self.composition.boxes * (1 - gone))
@@ -101,7 +107,7 @@ class HourlyPage:
         return min(max(int((epoch - START) // HOUR), 0), HOURS)
 
     def _text(self, epoch: float, visit: int) -> int:
-        """Return the number of the text that blinks."""
+        """Return the number of the blinking text."""
         blink = self.composition.blink
         if blink.minutes < 0:
             return 0
@@ -123,29 +129,33 @@ def hourly_web(
 ) -> Iterator[HourlyPage]:
     """Yield the pages of a web, or some of them; each is the same for the same seed."""
     parameters = parameters or CompositionParameters()
-    people = draw_population(ONE_PAGE_PER_SITE, pages, HOURS, seed)
+    pages_drawn = draw_population(ONE_PAGE_PER_SITE, pages, HOURS, seed)
     rng = np.random.default_rng([seed, 1])
-    blinks = draw_blinks(pages, np.flatnonzero(people.rates >= MIN_LIVELY_RATE).tolist(), rng)
+    blinks = draw_blinks(pages, np.flatnonzero(pages_drawn.rates >= MIN_LIVELY_RATE).tolist(), rng)
     for number in within or range(pages):
-        own = np.random.default_rng([seed, 2, number])
-        parts = draw_composition(
-            parameters, own, people.rates[number], people.dice[number], blinks[number]
+        page_rng = np.random.default_rng([seed, 2, number])
+        composition = draw_composition(
+            parameters,
+            page_rng,
+            pages_drawn.rates[number],
+            pages_drawn.dice[number],
+            blinks[number],
         )
-        changed = people.changed[number]
-        domain = ONE_PAGE_PER_SITE.domains[people.domains[number]].name
-        depth = int(ONE_PAGE_PER_SITE.depths[people.depths[number]].name.rstrip("+"))
+        changed = pages_drawn.changed[number]
+        domain = ONE_PAGE_PER_SITE.domains[pages_drawn.domains[number]].name
+        depth = int(ONE_PAGE_PER_SITE.depths[pages_drawn.depths[number]].name.rstrip("+"))
         path = "".join(f"{step}/" for step in ("a", "b", "c", "d", "e")[:depth])
         yield HourlyPage(
-            url=f"https://site{people.sites[number]}.{domain}/{path}?page={number}",
-            composition=parts,
+            url=f"https://site{pages_drawn.sites[number]}.{domain}/{path}?page={number}",
+            composition=composition,
             changes=_counted(changed),
-            arrivals=_counted(_coming(parts, changed, own)),
+            arrivals=_counted(_coming(composition, changed, page_rng)),
             seed=seed + number,
         )
 
 
 def hourly_series(page: HourlyPage) -> VersionSeries:
-    """Return what looks at every full hour show of a page's words."""
+    """Return the word versions of a page at every full hour."""
     times = look_times()
     if not page.composition.blinking:
         _, firsts, shown = np.unique(
@@ -163,7 +173,7 @@ def look_times() -> FloatArray:
 
 
 def spell(word: int) -> str:
-    """Return a number as a word of letters and digits.
+    """Spell a number as a word of letters and digits.
 
     >>> spell(0x1F)
     'w1f'
@@ -171,17 +181,19 @@ def spell(word: int) -> str:
     return f"w{word:x}"
 
 
-def _coming(parts: PageComposition, changed: NDArray[np.bool_], rng: Rng) -> NDArray[np.integer]:
-    """Return how many pieces come in each hour: only at changes, as fast as the makeup says."""
-    if not parts.pieces:
+def _coming(
+    composition: PageComposition, changed: NDArray[np.bool_], rng: Rng
+) -> NDArray[np.integer]:
+    """Return the number of new pieces in each hour: only at changes, at the composition's rate."""
+    if not composition.pieces:
         return np.zeros(len(changed), np.int64)
-    if not parts.piece_hours:
+    if not composition.piece_hours:
         return changed.astype(np.int64)
-    return rng.poisson(1 / parts.piece_hours, len(changed)) * changed
+    return rng.poisson(1 / composition.piece_hours, len(changed)) * changed
 
 
 def _counted(events: NDArray[np.generic]) -> IndexArray:
-    """Return how many there were by each hour, none at the first."""
+    """Return the number of events by each hour, starting at 0."""
     return np.concatenate([[0], np.cumsum(events)]).astype(np.int32)
 
 

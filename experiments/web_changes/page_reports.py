@@ -1,4 +1,4 @@
-"""Single real pages in full, for the tables and figures that the paper shows of single pages."""
+"""Full reports of single real pages, for the paper's tables and figures of single pages."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,13 +37,13 @@ PAGES = (
     ("gh_trending", "https://github.com/trending/python"),
     ("ota_contrib_snap", "https://deliveroo.ie/privacy"),
 )
-# The two pages of Table 3: headlines of a news page, and a daily list of programs with a line each.
+# The two pages of Table 3: headlines of a news page, and a daily list of programs.
 WORD_TABLE_URLS = ("https://www.bbc.com/", "https://github.com/trending/python")
 
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """A page, and which of its words are telling at the first look."""
+    """A page report, and the characteristic words of its first look."""
 
     study: PageStudy
     telling: tuple[str, ...]
@@ -51,23 +51,25 @@ class PageReport:
 
 
 def report_pages(folder: Path, seed: int, language: LanguageModel) -> list[PageReport]:
-    """Look at a few real pages in full."""
-    found = []
+    """Report on a few real pages."""
+    reports = []
     for batch in data.window_batches(folder, seed):
-        wanted = {(window.part, window.page) for window in batch.windows} & set(PAGES)
-        if wanted:
+        batch_keys = {(window.part, window.page) for window in batch.windows} & set(PAGES)
+        if batch_keys:
             pages = {(page.part, page.page): page for page in data.read_pages(batch)}
-            found += [report_page(batch, pages[key], language) for key in sorted(wanted)]
-    return sorted(found, key=lambda one: [url for _, url in PAGES].index(one.study.page.url))
+            reports += [report_page(batch, pages[key], language) for key in sorted(batch_keys)]
+    return sorted(
+        reports, key=lambda report: [url for _, url in PAGES].index(report.study.page.url)
+    )
 
 
 def report_page(
     batch: data.WindowBatch, page: data.ObservedPage, language: LanguageModel
 ) -> PageReport:
-    """Return all that is measured of one page."""
+    """Return the full report of one page."""
     terms = term_table(page.texts, language)
     words = data.words_by_term(batch, page.page)
-    seen = outline_of_versions(PageVersions(page.texts, page.documents, len(page.texts)))
+    outline = outline_of_versions(PageVersions(page.texts, page.documents, len(page.texts)))
     study = PageStudy(
         page=describe_page(page),
         looks=look_results(page.texts),
@@ -77,9 +79,9 @@ def report_page(
         split=split_terms(terms, top=TOP_WORDS),
         words=words,
         has_no_neighbours=False,
-        outline=seen,
-        blocks=blocks_of_outline(seen, full_path) if seen else (),
-        co_changing=co_changing_blocks(seen) if seen else (),
+        outline=outline,
+        blocks=blocks_of_outline(outline, full_path) if outline else (),
+        co_changing=co_changing_blocks(outline) if outline else (),
         missing_note="",
     )
     rows = distinctive_words(terms)
@@ -88,35 +90,35 @@ def report_page(
 
 
 def describe_page(page: data.ObservedPage) -> Page:
-    """Return a page as pictures name it."""
-    where = page_address(page.page)
+    """Return a page record for charts."""
+    location = page_address(page.page)
     added = from_epoch(float(page.texts.times[0]))
-    return Page(0, page.page, page.part, where.host, where.site, where.directory, added)
+    return Page(0, page.page, page.part, location.host, location.site, location.directory, added)
 
 
-def report_tables(found: list[PageReport]) -> Figures:
-    """Return Table 3 and what Figures 2, 4, 5, 6 and 7 show, as figures of single pages."""
-    figures = half_hourly_figures(found)
-    for one in found:
-        figures |= _changes(one.study) | _curve(one.study) | _words(one.study)
-        figures |= _blocks(one.study)
-        if one.study.page.url in WORD_TABLE_URLS:
-            figures |= _terms(one)
+def report_tables(reports: list[PageReport]) -> Figures:
+    """Return Table 3 and the figures of Figures 2, 4, 5, 6 and 7."""
+    figures = half_hourly_figures(reports)
+    for report in reports:
+        figures |= _changes(report.study) | _curve(report.study) | _words(report.study)
+        figures |= _blocks(report.study)
+        if report.study.page.url in WORD_TABLE_URLS:
+            figures |= _terms(report)
     return figures
 
 
-def half_hourly_figures(found: list[PageReport]) -> Figures:
-    """Return what successive versions of pages seen every half hour say of Table 2: Dice alone.
+def half_hourly_figures(reports: list[PageReport]) -> Figures:
+    """Return the Dice rows of Table 2 for pages with a version every half hour.
 
-    Their versions are told only where they differ, so no share of changes is known.
+    Unchanged versions are not stored, so the share of changes is not known.
     """
-    looks = [(number, one.study.looks) for number, one in enumerate(found)
-             if one.study.page.source in HALF_HOURLY_PARTS]  # fmt: skip
+    looks = [(number, report.study.looks) for number, report in enumerate(reports)
+             if report.study.page.source in HALF_HOURLY_PARTS]  # fmt: skip
     pairs = [
         (number, seconds, changed == 1, alike, False)
-        for number, seen in looks
+        for number, page_looks in looks
         for seconds, changed, alike in zip(
-            np.diff(seen.times), seen.changed[1:], seen.dice[1:], strict=True
+            np.diff(page_looks.times), page_looks.changed[1:], page_looks.dice[1:], strict=True
         )
     ]
     figures: Figures = {}
@@ -129,7 +131,7 @@ def half_hourly_figures(found: list[PageReport]) -> Figures:
 
 
 def _changes(study: PageStudy) -> Figures:
-    """Return what the scatter of a page's changes shows."""
+    """Return the figures of the scatter chart of a page's changes."""
     url, looks = study.page.url, study.looks
     between = np.diff(looks.version_times) / 3600
     return {
@@ -150,7 +152,7 @@ def _curve(study: PageStudy) -> Figures:
 
 
 def _words(study: PageStudy) -> Figures:
-    """Return how many words a page had, and how well they stay."""
+    """Return the number of a page's words, and their staying power."""
     url, power = study.page.url, study.terms.staying_power
     return {
         ("fig5", url, "words"): FigureValue(float(len(study.terms)), 1),
@@ -163,28 +165,28 @@ def _words(study: PageStudy) -> Figures:
 
 
 def _blocks(study: PageStudy) -> Figures:
-    """Return how the blocks of a page live."""
-    held = [block.behaviour for block in study.blocks]
-    if not held:
+    """Return the shares of a page's blocks by behaviour."""
+    habits = [block.behaviour for block in study.blocks]
+    if not habits:
         return {}
     return {
-        ("fig7", study.page.url, str(habit)): FigureValue(held.count(habit) / len(held), 1)
+        ("fig7", study.page.url, str(habit)): FigureValue(habits.count(habit) / len(habits), 1)
         for habit in BlockBehaviour
     }
 
 
-def _terms(one: PageReport) -> Figures:
-    """Return the lists of Table 3; words that soon pass are in asterisks."""
-    study, parted = one.study, one.study.split
-    telling = [f"*{word}*" if word in one.passing else word for word in one.telling]
+def _terms(report: PageReport) -> Figures:
+    """Return the lists of Table 3; words with low staying power are in asterisks."""
+    study, term_split = report.study, report.study.split
+    telling = [f"*{word}*" if word in report.passing else word for word in report.telling]
     url = study.page.url
     return {
         ("t3", url, "telling at the first look"): FigureValue(" ".join(telling), 1),
         ("t3", url, "stay, high divergence"): FigureValue(
-            " ".join(study.spell_words(parted.stay_high)), 1
+            " ".join(study.spell_words(term_split.stay_high)), 1
         ),
         ("t3", url, "stay, low divergence"): FigureValue(
-            " ".join(study.spell_words(parted.stay_low)), 1
+            " ".join(study.spell_words(term_split.stay_low)), 1
         ),
     }
 

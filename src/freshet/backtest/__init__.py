@@ -1,4 +1,7 @@
-"""The same path replayed on a recorded or generated web."""
+"""Back-test policies on traces: simulated crawls in cycles or continuous time, metrics, oracles.
+
+from freshet.backtest import Trace, simulate
+"""
 
 from collections.abc import Callable
 
@@ -16,9 +19,10 @@ def simulate(
     *,
     on_cycle: Callable[[CycleResult], None] = lambda cycle: None,
 ) -> MetricCurves:
-    """Let a policy visit a share of a trace's pages in every cycle, and measure each cycle.
+    """Run a policy on a trace with a budget and return the metrics of every cycle.
 
-    The policy must know no page yet; ``on_cycle`` is shown every cycle after the warm-up.
+    ``budget`` is the share of the pages visited in a cycle. The policy must not know any page yet.
+    ``on_cycle`` is called with every cycle after the warm-up.
     """
     k = visits_per_cycle(budget, len(trace.pages))
     cycles = (_shown(cycle, on_cycle) for cycle in crawl_in_cycles(trace, policy, k))

@@ -1,4 +1,4 @@
-"""Back-test policies: let each crawl the same trace within the same budgets, and score them."""
+"""Compare policies: each crawls the same trace with the same budgets and is scored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -25,10 +25,11 @@ from freshet.core.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class PolicyComparison:
-    """How one measure compares with another policy's, cycle by cycle.
+    """Comparison of one metric with another policy's, cycle by cycle.
 
-    ``difference`` is the mean over the cycles with its 95 % ``margin``, ``p`` of the paired test
-    over cycles; a cycle is ``won`` or ``lost`` where the seeds agree on it.
+    ``difference`` is the mean over the cycles with its 95 % ``margin``, ``p`` the p-value of the
+    paired test over cycles. A cycle is ``won`` or ``lost`` if the test over seeds finds a
+    difference.
     """
 
     policy: str
@@ -45,11 +46,12 @@ class PolicyComparison:
 
 @dataclass(frozen=True, slots=True)
 class BacktestRow:
-    """How one policy did on a trace with one budget, in means over seeds.
+    """Metrics of one policy on a trace with one budget, as means over seeds.
 
-    ``budget`` is the share of the pages visited in a cycle; the measures are those of ``BacktestMetrics``,
-    NaN where there is none. What ends in ``_ci`` is half the width of the 95 % interval of the mean
-    over seeds, NaN for a single one. ``imputed`` says that changes of the trace were guessed.
+    ``budget`` is the share of the pages visited in a cycle. The metrics are those of
+    ``BacktestMetrics``, NaN where there is no value. Fields that end in ``_ci`` are half the width
+    of the 95 % interval of the mean over seeds, NaN for a single seed. ``imputed`` says that
+    unknown changes of the trace were imputed.
     """
 
     policy: str
@@ -85,44 +87,50 @@ class BacktestRow:
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult:
-    """How one policy did with one budget: its curves, one of each seed.
+    """Metric curves of one policy with one budget, one for each seed.
 
-    A policy goes by the name that it was asked for, so that a program finds what it asked for.
+    ``policy`` is the name that the caller gave.
     """
 
     policy: str
     budget: float
     runs: tuple[MetricCurves, ...]
 
-    def to_row(self, trace: Trace, rival: "PolicyResult | None" = None) -> BacktestRow:
-        """Return its means over the seeds, and how they compare with a rival's."""
-        scores = [run.overall() for run in self.runs]
-        told = (
-            () if rival is None else tuple(self.compare(rival, name) for name in COMPARED_METRICS)
+    def to_row(self, trace: Trace, baseline: "PolicyResult | None" = None) -> BacktestRow:
+        """Return the means over the seeds, and their comparison with a baseline."""
+        metrics = [run.overall() for run in self.runs]
+        comparisons = (
+            ()
+            if baseline is None
+            else tuple(self.compare(baseline, name) for name in COMPARED_METRICS)
         )
-        known = tuple(each for each in told if each.won + each.lost + each.tied)
-        return result_row(trace, self.policy, self.budget, scores, against=known)
+        decided = tuple(
+            comparison
+            for comparison in comparisons
+            if comparison.won + comparison.lost + comparison.tied
+        )
+        return result_row(trace, self.policy, self.budget, metrics, against=decided)
 
-    def compare(self, rival: "PolicyResult", measure: str) -> PolicyComparison:
-        """Compare one measure with a rival's on the same trace and budget."""
-        ours, theirs = self.metric_values(measure), rival.metric_values(measure)
-        pairs = paired_difference(ours.mean(axis=0), theirs.mean(axis=0))
-        cycles = count_cycle_wins(ours, theirs)
+    def compare(self, baseline: "PolicyResult", measure: str) -> PolicyComparison:
+        """Compare one metric with a baseline's on the same trace and budget."""
+        ours, theirs = self.metric_values(measure), baseline.metric_values(measure)
+        difference = paired_difference(ours.mean(axis=0), theirs.mean(axis=0))
+        wins = count_cycle_wins(ours, theirs)
         return PolicyComparison(
-            policy=rival.policy,
+            policy=baseline.policy,
             measure=measure,
-            difference=pairs.difference,
-            margin=pairs.margin,
-            p=pairs.p,
-            won=cycles.won,
-            lost=cycles.lost,
-            tied=cycles.tied,
-            won_by=cycles.won_by,
-            lost_by=cycles.lost_by,
+            difference=difference.difference,
+            margin=difference.margin,
+            p=difference.p,
+            won=wins.won,
+            lost=wins.lost,
+            tied=wins.tied,
+            won_by=wins.won_by,
+            lost_by=wins.lost_by,
         )
 
     def metric_values(self, measure: str) -> FloatArray:
-        """Return a measure of every cycle, a row per seed."""
+        """Return a metric of every cycle, a row per seed."""
         return np.stack([run.column(measure) for run in self.runs])
 
 
@@ -134,44 +142,44 @@ def run_policies(
     seeds: int = 3,
     progress: ProgressCallback = ignore_progress,
 ) -> Iterator[PolicyResult]:
-    """Yield how every policy did with every budget, cycle by cycle."""
+    """Yield the result of every policy with every budget."""
     check_request(names, budgets, seeds)
-    measured = trace.cycles - WARM_UP_CYCLES
-    total = len(budgets) * len(names) * seeds * measured
+    measured_cycles = trace.cycles - WARM_UP_CYCLES
+    total = len(budgets) * len(names) * seeds * measured_cycles
     for number, (budget, name) in enumerate((each, name) for each in budgets for name in names):
-        begun = number * seeds * measured
+        done = number * seeds * measured_cycles
         runs = []
         for seed in range(1, seeds + 1):
-            told = partial(_tell, progress, begun + (seed - 1) * measured, total)
+            on_cycle = partial(_tell, progress, done + (seed - 1) * measured_cycles, total)
             policy = selectors.make_selector(name, trace, seed)
-            runs.append(simulate(trace, policy, budget, on_cycle=told))
+            runs.append(simulate(trace, policy, budget, on_cycle=on_cycle))
         yield PolicyResult(name, budget, tuple(runs))
 
 
 def result_rows(
-    trace: Trace, found: Sequence[PolicyResult], *, against: str = ""
+    trace: Trace, results: Sequence[PolicyResult], *, against: str = ""
 ) -> list[BacktestRow]:
-    """Return a row for every result, compared with that of one policy where one is named."""
-    rivals = {each.budget: each for each in found if each.policy == against}
+    """Return a row for every result, compared with the policy ``against`` if one is named."""
+    baselines = {result.budget: result for result in results if result.policy == against}
     return [
-        each.to_row(trace, rivals.get(each.budget) if each.policy != against else None)
-        for each in found
+        result.to_row(trace, baselines.get(result.budget) if result.policy != against else None)
+        for result in results
     ]
 
 
 def check_curves_path(path: Path | None) -> None:
-    """Refuse a file that curves cannot be written to."""
+    """Reject a file to which curves cannot be written."""
     if path is not None:
         table.check_table_path(path)
 
 
-def write_curves(path: Path | None, found: Sequence[PolicyResult]) -> None:
-    """Write the measures of every policy, budget, seed and cycle as a table."""
+def write_curves(path: Path | None, results: Sequence[PolicyResult]) -> None:
+    """Write the metrics of every policy, budget, seed and cycle as a table."""
     if path is None:
         return
     rows = [
         {"policy": result.policy, "budget": result.budget, "seed": seed} | asdict(cycle)
-        for result in found
+        for result in results
         for seed, run in enumerate(result.runs, 1)
         for cycle in run.cycles
     ]
@@ -179,7 +187,7 @@ def write_curves(path: Path | None, found: Sequence[PolicyResult]) -> None:
 
 
 def check_request(names: Sequence[str], budgets: Sequence[float], seeds: int) -> None:
-    """Refuse policies that do not exist and budgets that cannot be spent."""
+    """Reject unknown policies, impossible budgets and fewer than one seed."""
     for name in names:
         selectors.check_name(name)
     for budget in budgets:
@@ -193,19 +201,19 @@ def result_row(
     trace: Trace,
     name: str,
     budget: float,
-    scores: Sequence[BacktestMetrics],
+    metrics: Sequence[BacktestMetrics],
     *,
     against: tuple[PolicyComparison, ...] = (),
 ) -> BacktestRow:
-    """Return the means of scores, one of each seed, with their intervals."""
-    around = {each.name: _interval(scores, each.name) for each in fields(BacktestMetrics)}
-    figures: dict[str, Any] = {name: found.mean for name, found in around.items()}
-    figures |= {f"{name}_ci": around[name].margin for name in figures if name != "unranked"}
+    """Return the means of the metrics of several seeds, with their intervals."""
+    intervals = {field.name: _interval(metrics, field.name) for field in fields(BacktestMetrics)}
+    figures: dict[str, Any] = {name: interval.mean for name, interval in intervals.items()}
+    figures |= {f"{name}_ci": intervals[name].margin for name in figures if name != "unranked"}
     return BacktestRow(
         policy=name,
         trace=trace.name,
         budget=budget,
-        seeds=len(scores),
+        seeds=len(metrics),
         pages=len(trace.pages),
         cycles=trace.cycles,
         imputed=trace.is_imputed,
@@ -214,9 +222,11 @@ def result_row(
     )
 
 
-def _interval(scores: Sequence[BacktestMetrics], measure: str) -> ConfidenceInterval:
-    return confidence_interval(np.array([getattr(each, measure) for each in scores], np.float64))
+def _interval(metrics: Sequence[BacktestMetrics], metric: str) -> ConfidenceInterval:
+    return confidence_interval(
+        np.array([getattr(values, metric) for values in metrics], np.float64)
+    )
 
 
-def _tell(progress: ProgressCallback, begun: int, total: int, cycle: CycleResult) -> None:
-    progress(begun + cycle.number - WARM_UP_CYCLES + 1, total)
+def _tell(progress: ProgressCallback, done: int, total: int, cycle: CycleResult) -> None:
+    progress(done + cycle.number - WARM_UP_CYCLES + 1, total)

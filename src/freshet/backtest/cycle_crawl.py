@@ -1,8 +1,8 @@
-"""The simulated crawl: a policy visits the pages of a trace, cycle by cycle, and learns.
+"""Simulated crawl in cycles: a policy visits the pages of a trace and learns from its visits.
 
-It follows Santos et al. 2015 (GP4C), section 5.2: in the first cycles every page is visited, then
-the policy chooses k pages at the start of each cycle. A visit finds a change if any cell since the
-page's previous visit is changed.
+Santos et al. 2015 (GP4C), section 5.2: the first cycles visit every page, then the policy selects k
+pages at the start of each cycle. A visit finds a change if any cell since the previous visit of the
+page is changed.
 """
 
 from collections.abc import Iterator
@@ -22,29 +22,29 @@ WARM_UP_CYCLES = 2
 
 
 class Selector(Protocol):
-    """What the simulated crawl asks of a policy; a policy that looks at the truth need not more."""
+    """Interface between the simulated crawl and a policy; oracles implement no more than this."""
 
     name: str
 
     def add(self, pages: PageTable) -> None:
-        """Take pages into account."""
+        """Add pages."""
         ...
 
     def learn(self, visits: VisitTable) -> None:
-        """Take in what visits found."""
+        """Update with the results of visits."""
         ...
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return at most k pages worth a visit now, best first."""
+        """Return at most k pages worth visiting now, best first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """Changes that visits found or copies miss, one by one, and the new links among them.
+    """Number of changes, of the cycles they waited for a visit, and of new links.
 
-    A page that changed in three cycles since its last visit counts for three changes. ``waited_cycles`` is
-    for how many cycles they had waited, in sum. ``new_links`` is None where the trace knows no links.
+    A page that changed in three cycles since its last visit counts as three changes. ``new_links``
+    is None if the trace has no link counts.
     """
 
     changes: int = 0
@@ -54,13 +54,12 @@ class ChangeCounts:
 
 @dataclass(frozen=True, slots=True)
 class CycleResult:
-    """What a cycle's visits found; the arrays are the crawl's own and move on with it.
+    """Result of one cycle; the arrays belong to the crawl and change with the next cycle.
 
-    ``visited_pages`` are the visited pages, best first, and ``changed`` whether each had changed.
-    ``stale_before`` counts the pages that a visit would have found changed; ``stale`` says which
-    copies differ from their page after the visits, and ``stale_since`` the cycle of the first change that
-    such a copy misses. ``found_changes`` are the changes that the visits found, ``missed_changes`` those that no
-    visit has found so far.
+    ``visited_pages`` are in the selected order, best first; ``changed`` says whether each had
+    changed. ``stale_before`` counts the stale copies before the visits. ``stale`` marks the stale
+    copies after the visits, and ``stale_since`` holds the cycle of the first change that a stale
+    copy misses. ``missed_changes`` counts the changes that no visit has found so far.
     """
 
     number: int
@@ -74,7 +73,7 @@ class CycleResult:
 
 
 class CycleCopies:
-    """The copies of a trace's pages that a crawl keeps, and the changes that each misses."""
+    """Stored copies of a trace's pages, and the changes that each copy misses."""
 
     def __init__(self, trace: Trace) -> None:
         pages = len(trace.pages)
@@ -89,11 +88,11 @@ class CycleCopies:
         self._changes = self._sum = self._waiting_links = 0
 
     def apply_changes(self, number: int) -> None:
-        """Let the pages change as they do in a cycle."""
+        """Apply the changes of a cycle to the pages."""
         bits = np.asarray(self._trace.changed_bits[number])
         columns = (self.stale_since, self._counts, self._cycles)
-        changes, more = kernels.apply_changes(bits, number, self.stale, columns)
-        self.stale_count += more
+        changes, new_stale = kernels.apply_changes(bits, number, self.stale, columns)
+        self.stale_count += new_stale
         self._changes += changes
         self._sum += changes * number
         if self._links is not None and self._new_links is not None:
@@ -101,20 +100,20 @@ class CycleCopies:
             self._waiting_links += int(self._new_links[number].sum(dtype=np.int64))
 
     def refresh(self, pages: PageIdArray, number: int) -> tuple[VisitTable, ChangeCounts]:
-        """Replace pages' copies; return the looks and what they found."""
+        """Replace pages' copies; return the looks and the changes they found."""
         stale, counts, cycles = self.stale[pages], self._counts[pages], self._cycles[pages]
         links = None if self._links is None else self._links[pages]
-        changes, total = int(counts.sum(dtype=np.int64)), int(cycles.sum())
+        changes, cycle_sum = int(counts.sum(dtype=np.int64)), int(cycles.sum())
         found_links = None if links is None else int(links.sum(dtype=np.int64))
         self.stale_count -= int(np.count_nonzero(stale))
         self._changes -= changes
-        self._sum -= total
+        self._sum -= cycle_sum
         self._waiting_links -= found_links or 0
         for column in (self.stale, self._counts, self._cycles, self._links):
             if column is not None:
                 column[pages] = 0
         visits = look_table(pages, float(number * CYCLE_SECONDS), stale, new_links=links)
-        return visits, ChangeCounts(changes, changes * number - total, found_links)
+        return visits, ChangeCounts(changes, changes * number - cycle_sum, found_links)
 
     def missed_changes(self, number: int) -> ChangeCounts:
         """Return the changes that no visit has found by a cycle."""
@@ -123,7 +122,7 @@ class CycleCopies:
 
 
 def visits_per_cycle(share: float, pages: int) -> int:
-    """Return how many pages a share of them is, at least one.
+    """Return the number of pages in a share of them, at least one.
 
     >>> visits_per_cycle(0.05, 412), visits_per_cycle(0.05, 3)
     (20, 1)
@@ -132,20 +131,27 @@ def visits_per_cycle(share: float, pages: int) -> int:
 
 
 def crawl_in_cycles(trace: Trace, policy: Selector, k: int) -> Iterator[CycleResult]:
-    """Yield what each cycle's k visits found, warm-up left out, letting the policy learn."""
+    """Yield the result of every cycle after the warm-up; the policy learns from its own visits."""
     policy.add(trace.pages)
     copies = CycleCopies(trace)
     for number in range(trace.cycles):
         copies.apply_changes(number)
-        before = copies.stale_count
-        chosen = _chosen(trace, policy, number, k)
-        visits, finds = copies.refresh(chosen, number)
+        stale_before = copies.stale_count
+        page_ids = _chosen(trace, policy, number, k)
+        visits, found_changes = copies.refresh(page_ids, number)
         policy.learn(visits)
         if number >= WARM_UP_CYCLES:
-            missed = copies.missed_changes(number)
-            found = visits.changed
+            missed_changes = copies.missed_changes(number)
+            changed = visits.changed
             yield CycleResult(
-                number, chosen, found, before, copies.stale, copies.stale_since, finds, missed
+                number,
+                page_ids,
+                changed,
+                stale_before,
+                copies.stale,
+                copies.stale_since,
+                found_changes,
+                missed_changes,
             )
 
 
@@ -172,7 +178,7 @@ def look_table(
     measured: BoolArray | None = None,
     new_links: IndexArray | None = None,
 ) -> VisitTable:
-    """Return looks at pages, all at one time, that found them changed or not."""
+    """Return successful looks at pages, all at one time, with their change flags."""
     count = len(pages)
     return VisitTable(
         pages=pages,

@@ -1,6 +1,6 @@
-"""Choosers that look at the truth of a trace: ceilings that no policy can reach from its visits.
+"""Oracles of the simulated crawl in cycles: they know the truth and are upper bounds for policies.
 
-They serve the simulated crawl alone, and know no host caps.
+They ignore host caps.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from freshet.core.types import FloatArray, IndexArray
 
 
 class CycleOracle(ABC):
-    """Chooses by what a visit is truly worth; equal pages stand in a seeded order."""
+    """Selects pages by the true value of a visit; ties are broken by a seeded order."""
 
     name = "oracle"
 
@@ -28,48 +28,50 @@ class CycleOracle(ABC):
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
-        """Know the pages already: they are those of the trace."""
+        """Do nothing: the pages are those of the trace."""
         return
 
     def learn(self, visits: VisitTable) -> None:
-        """Take note of which copies are new; the visits are those of one cycle."""
+        """Refresh the copies of the visited pages; the visits are those of one cycle."""
         cycle = cycle_at(float(visits.times.max(initial=0.0)))
         self._pass_to(cycle)
         self._copies.refresh(visits.pages, cycle)
         self._seen[visits.pages] = cycle
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return the k pages of the highest worth, in the order of their chances."""
+        """Return the k pages of the highest value, ordered by the probability of a change."""
         cycle = cycle_at(to_epoch(now))
         self._pass_to(cycle)
-        worth, chance = self._worth(cycle), self._chance(cycle)
-        order = self._rng.permutation(len(worth))
-        best = order[np.argsort(-worth[order], kind="stable")[:k]]
-        best = best[np.argsort(-chance[best], kind="stable")]
-        age = self._age(cycle)
-        return ChoiceTable(best.astype(np.int64), worth[best], chance[best], age[best])
+        values, probabilities = self._worth(cycle), self._chance(cycle)
+        order = self._rng.permutation(len(values))
+        selected = order[np.argsort(-values[order], kind="stable")[:k]]
+        selected = selected[np.argsort(-probabilities[selected], kind="stable")]
+        ages = self._age(cycle)
+        return ChoiceTable(
+            selected.astype(np.int64), values[selected], probabilities[selected], ages[selected]
+        )
 
     def _pass_to(self, cycle: int) -> None:
-        """Let the pages change up to a cycle."""
-        for each in range(self._passed, cycle + 1):
-            self._copies.apply_changes(each)
+        """Apply the changes of all cycles up to this one."""
+        for number in range(self._passed, cycle + 1):
+            self._copies.apply_changes(number)
         self._passed = max(self._passed, cycle + 1)
 
     def _age(self, cycle: int) -> FloatArray:
-        """Return the cycles since the last visit of each page."""
+        """Return the number of cycles since each page's last visit."""
         return (cycle - self._seen).astype(np.float64)
 
     def _chance(self, cycle: int) -> FloatArray:
-        """Return the chance that each copy is stale: here it is known."""
+        """Return the probability that each copy is stale; here it is known."""
         return self._copies.stale.astype(np.float64)
 
     @abstractmethod
     def _worth(self, cycle: int) -> FloatArray:
-        """Return what a visit to each page is truly worth."""
+        """Return the true value of a visit to each page."""
 
 
 class CycleChangeOracle(CycleOracle):
-    """Visits pages whose copy is stale, whichever: the most changes found in this cycle."""
+    """Visits any stale page: the most changes found in this cycle."""
 
     name = "oracle-change"
 
@@ -78,7 +80,7 @@ class CycleChangeOracle(CycleOracle):
 
 
 class CycleLifetimeOracle(CycleOracle):
-    """Visits the stale pages first that then stay as they are for longest."""
+    """Visits the stale pages that will stay unchanged for longest."""
 
     name = "oracle-life"
 
@@ -87,12 +89,12 @@ class CycleLifetimeOracle(CycleOracle):
         self._following = next_change_cycles(trace)
 
     def _worth(self, cycle: int) -> FloatArray:
-        ahead: FloatArray = self._following[cycle].astype(np.float64) - cycle
-        return np.where(self._copies.stale, ahead, 0.0)
+        cycles_ahead: FloatArray = self._following[cycle].astype(np.float64) - cycle
+        return np.where(self._copies.stale, cycles_ahead, 0.0)
 
 
 class CycleRateOracle(CycleOracle):
-    """Knows each page's rate over the whole trace, and no more: the ceiling of rate estimators."""
+    """Knows each page's rate over the whole trace: an upper bound for rate estimators."""
 
     name = "known-rate"
 
@@ -109,7 +111,7 @@ class CycleRateOracle(CycleOracle):
 
 
 class CycleRateChangesOracle(CycleRateOracle):
-    """Knows each page's rate and seeks changes instead of freshness."""
+    """Knows each page's rate, and maximises changes instead of freshness."""
 
     name = "known-rate-changes"
 
@@ -129,21 +131,21 @@ def fresh_time_gained(rates: FloatArray, ages: FloatArray) -> FloatArray:
     >>> fresh_time_gained(np.array([0.0, 1.0]), np.array([1.0, 1.0])).round(3).tolist()
     [0.0, 0.264]
     """
-    spent = rates * ages
-    gained = -np.expm1(-spent) - spent * np.exp(-spent)
-    return np.divide(gained, rates, out=np.zeros_like(gained), where=rates > 0)
+    expected_changes = rates * ages
+    probability = -np.expm1(-expected_changes) - expected_changes * np.exp(-expected_changes)
+    return np.divide(probability, rates, out=np.zeros_like(probability), where=rates > 0)
 
 
 def next_change_cycles(trace: Trace) -> IndexArray:
-    """Return, a row per cycle, when each page changes after it: far off where it never does."""
-    following = np.empty((trace.cycles, len(trace.pages)), np.int32)
-    coming = np.full(len(trace.pages), 2 * trace.cycles, np.int32)
+    """Return the cycle of each page's next change, a row per cycle; far away if there is none."""
+    next_cycles = np.empty((trace.cycles, len(trace.pages)), np.int32)
+    next_cycle = np.full(len(trace.pages), 2 * trace.cycles, np.int32)
     for cycle in reversed(range(trace.cycles)):
-        following[cycle] = coming
-        coming[trace.changed(cycle)] = cycle
-    return following
+        next_cycles[cycle] = next_cycle
+        next_cycle[trace.changed(cycle)] = cycle
+    return next_cycles
 
 
 def cycle_at(seconds: float) -> int:
-    """Return the number of the cycle in which a time lies."""
+    """Return the cycle that contains a time."""
     return int(seconds // CYCLE_SECONDS)

@@ -1,4 +1,4 @@
-"""How well a formula's crawl did: what every way of crawling a trace by a formula gives."""
+"""Fitness of a formula's simulated crawl; every implementation of the crawl returns this result."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -17,7 +17,7 @@ NO_FLOOR = float("-inf")
 
 
 class CycleCounts(NamedTuple):
-    """What every cycle found, its gain, and the stale copies before and after its visits."""
+    """Counts by cycle: changes found, their gain, and the stale copies before and after the visits."""
 
     changes_found: Ints
     gain: FloatArray
@@ -27,13 +27,12 @@ class CycleCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FormulaResult:
-    """How a crawl did, and what each cycle after the warm-up found and had to find.
+    """Fitness of a crawl, and the counts of each cycle after the warm-up.
 
-    ``fitness`` is the mean of the measure over the cycles; of a crawl that was given up because it
-    could not reach a floor, it is the most that it could have reached. ``gain`` is the discounted
-    gain of the changes found, in the mean over the order of pages with equal scores, ``ideal_gain`` that
-    of an order that knows the truth; ``stale_before`` and ``stale_after`` count the copies that
-    differ from their page.
+    ``fitness`` is the mean of the measure over the cycles; for a crawl that was stopped because it
+    could not reach a floor, it is an upper bound. ``gain`` is the discounted gain of the changes
+    found, averaged over the order of pages with equal scores; ``ideal_gain`` is that of an order
+    that knows the truth. ``stale_before`` and ``stale_after`` count the stale copies.
     """
 
     fitness: float
@@ -48,25 +47,37 @@ class FormulaResult:
 def summarise_crawl(
     tally: CycleCounts, crawled: int, gains: FloatArray, measure: FitnessMeasure
 ) -> FormulaResult:
-    """Return how a crawl did that was given up, or not, after so many cycles.
+    """Return the result of a crawl that ended after so many cycles, stopped early or not.
 
-    ``gains`` are those of the first places, from none of them to k.
+    ``gains`` are the cumulative gains of the first ranks, from none of them to k.
     """
-    done, k = slice(WARM_UP_CYCLES, crawled), len(gains) - 1
-    before, found, gain = tally.stale_before[done], tally.changes_found[done], tally.gain[done]
-    ideal = gains[np.minimum(k, before)]
-    some = before > 0
-    reached = gain[some] / ideal[some] if measure == "ndcg" else found / k
-    left = len(tally.changes_found) - crawled
-    counted = len(reached) + left
-    # One by one, as the compiled crawl adds: a sum in another order may differ in its last bit.
-    total = float(np.cumsum(reached)[-1]) if len(reached) else 0.0
-    fitness = (total + left) / counted if counted else 0.0
-    return FormulaResult(fitness, left > 0, found, gain, ideal, before, tally.stale_after[done])
+    measured, k = slice(WARM_UP_CYCLES, crawled), len(gains) - 1
+    stale_before, changes_found, gain = (
+        tally.stale_before[measured],
+        tally.changes_found[measured],
+        tally.gain[measured],
+    )
+    ideal_gain = gains[np.minimum(k, stale_before)]
+    is_ranked = stale_before > 0
+    values = gain[is_ranked] / ideal_gain[is_ranked] if measure == "ndcg" else changes_found / k
+    cycles_left = len(tally.changes_found) - crawled
+    cycle_count = len(values) + cycles_left
+    # Add in the order of the compiled crawl: another order may change the last bit of the sum.
+    total = float(np.cumsum(values)[-1]) if len(values) else 0.0
+    fitness = (total + cycles_left) / cycle_count if cycle_count else 0.0
+    return FormulaResult(
+        fitness,
+        cycles_left > 0,
+        changes_found,
+        gain,
+        ideal_gain,
+        stale_before,
+        tally.stale_after[measured],
+    )
 
 
 def stop_cycle(cycles: int, floor: float) -> int:
-    """Return the cycle after which a crawl of half the floor's mean cannot reach it any more.
+    """Return the cycle after which a crawl at half the floor cannot reach the floor any more.
 
     >>> stop_cycle(102, 0.5), stop_cycle(102, NO_FLOOR)
     (68, -1)

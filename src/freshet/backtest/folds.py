@@ -1,7 +1,7 @@
-"""Pages shared out: some to breed formulas on, some to choose among them, some to test the choice.
+"""Split pages into folds for training, validation and test.
 
 Santos et al. 2015, section 5.2: of five folds, two are for training, two for validation and one for
-the test; each fold is the test once.
+the test; each fold is the test fold once.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class PageFolds:
-    """The places of the pages for each use, ascending."""
+    """Indices of the pages for each use, ascending."""
 
     training: Places
     validation: Places
@@ -24,7 +24,7 @@ class PageFolds:
 
 
 def split_folds(pages: int, fold: int, *, seed: int) -> PageFolds:
-    """Share pages out by chance; the numbered fold, from 0, is the test.
+    """Split pages into folds at random; the fold with the given number, from 0, is the test fold.
 
     >>> shares = split_folds(10, 0, seed=1)
     >>> len(shares.training), len(shares.validation), len(shares.test)
@@ -37,13 +37,13 @@ def split_folds(pages: int, fold: int, *, seed: int) -> PageFolds:
 
 
 def split_in_half(pages: int, *, seed: int) -> PageFolds:
-    """Share all pages out, half of them for training and half for validation.
+    """Split all pages in half, for training and validation; no page is left for the test.
 
     >>> len(split_in_half(10, seed=1).training), len(split_in_half(10, seed=1).test)
     (5, 0)
     """
-    one, other = np.array_split(_shuffled(pages, seed), 2)
-    return PageFolds(np.sort(one), np.sort(other), np.empty(0, np.int64))
+    training, validation = np.array_split(_shuffled(pages, seed), 2)
+    return PageFolds(np.sort(training), np.sort(validation), np.empty(0, np.int64))
 
 
 def _shuffled(pages: int, seed: int) -> Places:

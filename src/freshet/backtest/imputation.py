@@ -1,10 +1,10 @@
-"""Cells of which nothing is known, guessed from what the page did before (Santos et al. 2015, §5).
+"""Impute unknown cells of a trace from the page's earlier changes (Santos et al. 2015, section 5).
 
 A run is the number of unchanged cells between two changes of a page. An unknown cell counts as
-changed where the run since the last change has reached the length that the page's earlier runs had
-most often, of lengths equally often the shortest; without an earlier run it counts as unchanged.
-Cells are guessed in the order of time, and later ones take a guess for what was seen. The cells
-before a page's first change are no run: how long it had been unchanged by then is not known.
+changed if the run since the last change has reached the most frequent length of the page's earlier
+runs, or the shortest of several equally frequent lengths. Without an earlier run it counts as
+unchanged. Cells are imputed in order of time, and imputed cells count as observed for later ones.
+The cells before a page's first change are not a run, because its start is not known.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ BLOCK_BYTES = 4096
 
 
 def impute_unknown(trace: Trace) -> Trace:
-    """Return a trace with its unknown cells guessed; which were unknown stays known."""
+    """Return a trace with its unknown cells imputed; they stay marked as unknown."""
     if not np.any(trace.unknown_bits):
         return trace
     bits = np.array(trace.changed_bits)
@@ -33,5 +33,5 @@ def impute_unknown(trace: Trace) -> Trace:
 
 
 def _cells(bits: FlagArray) -> BoolArray:
-    """Return the cells of packed pages, a row per page."""
+    """Unpack bits with a row per cycle into a table with a row per page."""
     return np.ascontiguousarray(np.unpackbits(bits, axis=1).T).view(np.bool_)

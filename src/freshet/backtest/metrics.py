@@ -1,4 +1,4 @@
-"""How well a simulated crawl did: changes found, their order, and how fresh the copies are."""
+"""Metrics of a simulated crawl: changes found, their order, and the freshness of the copies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,27 +13,28 @@ from freshet.core.types import FloatArray
 
 UNDEFINED = float("nan")
 COMPARED_METRICS = ("changerate", "ndcg", "freshness")
-"""The measures by which policies are told apart."""
+"""The metrics by which policies are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class BacktestMetrics:
-    """The measures of one crawl: means over its cycles, but for those of single changes.
+    """Metrics of one crawl: means over its cycles, except those of single changes.
 
-    ``changerate`` is the share of visits that found a change, ``ndcg`` how early in each cycle's
-    order they came, against an order that knows every stale copy. ``freshness`` is the share of
-    copies that equal their page at the end of a cycle, ``weighted_freshness`` the same by
-    importance, ``stale_age`` the cycles since the first change that a stale copy misses.
-    ``unranked`` counts the cycles without a stale copy, which ``ndcg`` leaves out.
+    ``changerate`` is the share of visits that found a change. ``ndcg`` measures how early in each
+    cycle's order the changed pages came, against an order that knows every stale copy.
+    ``freshness`` is the share of copies that equal their page at the end of a cycle,
+    ``weighted_freshness`` the same weighted by importance. ``stale_age`` is the number of cycles
+    since the first change that a stale copy misses. ``unranked`` counts the cycles without a stale
+    copy, which ``ndcg`` leaves out.
 
-    A change is a changed cell, and a visit finds all since the visit before. ``time_to_detection``
-    is the mean of the cycles from a change to the visit that found it, over the changes found,
-    ``detected`` their share in all changes. As who never visits slow pages would look quick by
-    that, ``time_waited`` has every change in it: those not found by the last cycle with the cycles
-    that they have waited so far, which is the least that it can be.
+    A change is a changed cell; a visit finds all changes since the previous visit. ``detected`` is
+    the share of all changes that were found. ``time_to_detection`` is the mean number of cycles
+    from a change to the visit that found it. A policy that never visits slow pages looks quick by
+    that measure, so ``time_waited`` covers every change: a change not found by the last cycle
+    counts with the cycles it has waited so far, a lower bound.
 
-    ``new_links`` are those found in a visit, ``links_detected`` their share in all; both are NaN
-    where the trace knows of none.
+    ``new_links`` is the mean number found per visit, ``links_detected`` their share of all new
+    links; both are NaN if the trace has no link counts.
     """
 
     changerate: float
@@ -51,11 +52,11 @@ class BacktestMetrics:
 
 @dataclass(frozen=True, slots=True)
 class CycleMetrics:
-    """The measures of one cycle, as ``BacktestMetrics`` tells them; NaN where the cycle has none.
+    """Metrics of one cycle, as in ``Score``; NaN where the cycle has no value.
 
-    ``time_to_detection`` goes over the changes that this cycle's visits found; ``time_waited``,
-    ``detected`` and ``links_detected`` go over all changes up to this cycle. ``visits`` and
-    ``changes_found`` are counts.
+    ``time_to_detection`` covers the changes found in this cycle; ``time_waited``, ``detected`` and
+    ``links_detected`` cover all changes up to this cycle. ``visits`` and ``changes_found`` are
+    counts.
     """
 
     cycle: int
@@ -75,7 +76,7 @@ class CycleMetrics:
 
 @dataclass(frozen=True, slots=True)
 class MetricCurves:
-    """The measures of a crawl cycle by cycle."""
+    """Metrics of a crawl cycle by cycle."""
 
     cycles: tuple[CycleMetrics, ...]
 
@@ -83,20 +84,20 @@ class MetricCurves:
         return len(self.cycles)
 
     def column(self, name: str) -> FloatArray:
-        """Return one measure of every cycle."""
-        return np.array([getattr(each, name) for each in self.cycles], np.float64)
+        """Return one metric of every cycle."""
+        return np.array([getattr(metrics, name) for metrics in self.cycles], np.float64)
 
     def overall(self) -> BacktestMetrics:
-        """Return the measures of the whole crawl."""
-        found = self.column("changes_found")
-        waited = np.nansum(self.column("time_to_detection") * found)
+        """Return the metrics of the whole crawl."""
+        change_counts = self.column("changes_found")
+        waited_cycles = np.nansum(self.column("time_to_detection") * change_counts)
         return BacktestMetrics(
             changerate=self._mean("changerate"),
             ndcg=self._mean("ndcg"),
             freshness=self._mean("freshness"),
             weighted_freshness=self._mean("weighted_freshness"),
             stale_age=self._mean("stale_age"),
-            time_to_detection=_ratio(waited, found.sum()),
+            time_to_detection=_ratio(waited_cycles, change_counts.sum()),
             time_waited=self._last("time_waited"),
             detected=self._last("detected"),
             new_links=self._mean("new_links"),
@@ -105,31 +106,31 @@ class MetricCurves:
         )
 
     def _last(self, name: str) -> float:
-        """Return what the last cycle says of all cycles up to it."""
+        """Return the last cycle's value of a cumulative metric."""
         return float(getattr(self.cycles[-1], name)) if self.cycles else UNDEFINED
 
     def _mean(self, name: str) -> float:
-        """Return the mean over the cycles that have the measure."""
+        """Return the mean over the cycles that have a value."""
         values = self.column(name)
         return fmean(values[~np.isnan(values)]) if not np.isnan(values).all() else UNDEFINED
 
 
 def measure_crawl(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> BacktestMetrics:
-    """Return the measures of a crawl with k visits a cycle."""
+    """Return the metrics of a crawl with k visits a cycle."""
     return measure_cycles(cycles, importance, k).overall()
 
 
 def measure_cycles(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> MetricCurves:
-    """Return the measures of each cycle of a crawl with k visits a cycle."""
+    """Return the metrics of each cycle of a crawl with k visits a cycle."""
     scorer = _CycleMeter(importance, k)
     return MetricCurves(tuple(scorer.measure(cycle) for cycle in cycles))
 
 
 def discount_weights(k: int) -> FloatArray:
-    """Return the weight of each place of an order: 1, then 1/ln(place + 1).
+    """Return the weight of each rank: 1, then 1/ln(rank + 1).
 
-    Santos et al. 2015 divide by ln(place), which is 0 at the first place; this is what their
-    program does.
+    Santos et al. 2015 divide by ln(rank), which is 0 at the first rank; their program uses the
+    weights returned here.
 
     >>> discount_weights(3).round(3).tolist()
     [1.0, 0.91, 0.721]
@@ -140,7 +141,7 @@ def discount_weights(k: int) -> FloatArray:
 
 
 def cumulative_gains(k: int) -> FloatArray:
-    """Return the gain of finds at the first places, from none of them to all k.
+    """Return the gain of changes at the first ranks, from none of them to all k.
 
     >>> cumulative_gains(3).round(3).tolist()
     [0.0, 1.0, 1.91, 2.632]
@@ -149,7 +150,7 @@ def cumulative_gains(k: int) -> FloatArray:
 
 
 class _CycleMeter:
-    """Measures one cycle after another, in their order."""
+    """Measures the cycles of one crawl in order."""
 
     def __init__(self, importance: FloatArray, k: int) -> None:
         self._k = k
@@ -159,39 +160,41 @@ class _CycleMeter:
         self._changes = self._waited = self._links = 0
 
     def measure(self, cycle: CycleResult) -> CycleMetrics:
-        """Return the measures of a cycle."""
-        finds, missed = cycle.found_changes, cycle.missed_changes
-        self._changes += finds.changes
-        self._waited += finds.waited_cycles
-        self._links += finds.new_links or 0
-        stale, since, weight = kernels.sum_stale_copies(
+        """Return the metrics of a cycle."""
+        found_changes, missed_changes = cycle.found_changes, cycle.missed_changes
+        self._changes += found_changes.changes
+        self._waited += found_changes.waited_cycles
+        self._links += found_changes.new_links or 0
+        stale, stale_since_sum, stale_weight = kernels.sum_stale_copies(
             cycle.stale, cycle.stale_since, self._weights
         )
-        linked = finds.new_links is not None
+        has_links = found_changes.new_links is not None
         return CycleMetrics(
             cycle=cycle.number,
             visits=len(cycle.visited_pages),
-            changes_found=finds.changes,
+            changes_found=found_changes.changes,
             changerate=_share(cycle.changed),
             ndcg=self._gain(cycle),
             freshness=1.0 - stale / len(cycle.stale),
-            weighted_freshness=1.0 - weight,
-            stale_age=_ratio(cycle.number * stale - since, stale),
-            time_to_detection=_ratio(finds.waited_cycles, finds.changes),
-            time_waited=_ratio(self._waited + missed.waited_cycles, self._changes + missed.changes),
-            detected=_ratio(self._changes, self._changes + missed.changes),
-            new_links=_ratio(finds.new_links or 0, len(cycle.visited_pages))
-            if linked
+            weighted_freshness=1.0 - stale_weight,
+            stale_age=_ratio(cycle.number * stale - stale_since_sum, stale),
+            time_to_detection=_ratio(found_changes.waited_cycles, found_changes.changes),
+            time_waited=_ratio(
+                self._waited + missed_changes.waited_cycles, self._changes + missed_changes.changes
+            ),
+            detected=_ratio(self._changes, self._changes + missed_changes.changes),
+            new_links=_ratio(found_changes.new_links or 0, len(cycle.visited_pages))
+            if has_links
             else UNDEFINED,
-            links_detected=_ratio(self._links, self._links + (missed.new_links or 0)),
+            links_detected=_ratio(self._links, self._links + (missed_changes.new_links or 0)),
         )
 
     def _gain(self, cycle: CycleResult) -> float:
-        """Return how early in the order the changes came; NaN where there was none to find."""
+        """Return the normalised discounted gain; NaN if no copy was stale."""
         if not cycle.stale_before:
             return UNDEFINED
-        best = self._ideal[min(self._k, cycle.stale_before)]
-        return float(self._discounts[np.flatnonzero(cycle.changed)].sum() / best)
+        ideal_gain = self._ideal[min(self._k, cycle.stale_before)]
+        return float(self._discounts[np.flatnonzero(cycle.changed)].sum() / ideal_gain)
 
 
 def _share(flags: BoolArray) -> float:

@@ -1,4 +1,4 @@
-"""Whoever can be back-tested, by name: policies, ceilings, formulas and learned models."""
+"""Selectors for back-tests by name: policies, oracles, formulas and learned models."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ ACCEPTED_NAMES = (*ALL_NAMES, *policies.CYCLE_POLICY_NAMES)
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no policy, ceiling, formula or readable model file."""
+    """Reject a name that is not a policy, oracle, formula or readable model file."""
     if name in ACCEPTED_NAMES:
         return
     if not is_model_path(name) and not looks_like_formula(name):
@@ -25,14 +25,14 @@ def check_name(name: str) -> None:
 
 
 def models_trained_on(trace: Trace, names: Iterable[str]) -> list[str]:
-    """Return those names that are of models which were learnt on this very trace."""
+    """Return the names of models that were trained on this trace."""
     models = [name for name in names if is_model_path(name)]
     digest = trace.digest if models else ""
     return [name for name in models if FormulaModel.read(Path(name)).digest == digest]
 
 
 def make_selector(name: str, trace: Trace, seed: int) -> Selector:
-    """Return the policy of that name, or the one that looks at the truth of the trace."""
+    """Return the policy of that name, or an oracle of the trace."""
     if name in CYCLE_ORACLES:
         return CYCLE_ORACLES[name](trace, seed=seed)
     return policies.make_policy(resolve_policy(name), seed=seed)

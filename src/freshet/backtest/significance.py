@@ -1,9 +1,8 @@
-"""How sure the figures of crawls are: intervals of means, paired tests, victories and losses.
+"""Significance of back-test results: confidence intervals, paired tests, and cycles won and lost.
 
-All go by Student's t (Jain 1991, chapters 12 and 13, as Santos et al. 2015 use it), at 95 % unless
-another confidence is asked for. They take what they are given as drawn independently. Folds and
-seeds are; a crawl's cycles follow from one another, so that a test over cycles is surer of itself
-than it should be.
+All use Student's t (Jain 1991, chapters 12 and 13, as in Santos et al. 2015), at 95 % unless
+another confidence is given, and treat the values as independent draws. Folds and seeds are
+independent. The cycles of a crawl are not, so a test over cycles overstates its confidence.
 """
 
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ UNDEFINED = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """A mean and how far from it the true one may lie; NaN where a single value cannot tell."""
+    """A mean and the half width of its confidence interval, NaN for a single value."""
 
     mean: float
     margin: float
@@ -29,10 +28,7 @@ class ConfidenceInterval:
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The mean difference of pairs with its interval, and the chance ``p`` of one so large.
-
-    ``p`` is two-sided: the chance of such a difference, or a larger one, where there is none.
-    """
+    """Mean difference of pairs with the half width of its interval, and the two-sided p-value."""
 
     difference: float
     margin: float
@@ -41,10 +37,10 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True)
 class CycleWins:
-    """In how many cycles one crawl was better than another, worse, or neither for sure.
+    """Numbers of cycles in which one crawl was significantly better, worse, or neither.
 
-    ``won_by`` and ``lost_by`` are the mean differences of those cycles, relative to the other
-    crawl; NaN where there are none.
+    ``won_by`` and ``lost_by`` are the mean differences of those cycles relative to the other crawl;
+    NaN if there are none.
     """
 
     won: int
@@ -55,92 +51,106 @@ class CycleWins:
 
 
 def confidence_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> ConfidenceInterval:
-    """Return the mean of values with its confidence interval; those that are NaN are left out.
+    """Return the mean of values with its confidence interval; NaN values are left out.
 
     >>> around = confidence_interval([1.0, 2.0, 3.0])
     >>> around.mean, round(around.margin, 3)
     (2.0, 2.484)
     """
-    given = np.asarray(values, np.float64)
-    known = given[~np.isnan(given)]
-    if not len(known):
+    all_values = np.asarray(values, np.float64)
+    known_values = all_values[~np.isnan(all_values)]
+    if not len(known_values):
         return ConfidenceInterval(UNDEFINED, UNDEFINED)
-    return ConfidenceInterval(float(known.mean()), float(_margins(known[:, None], confidence)[0]))
+    return ConfidenceInterval(
+        float(known_values.mean()), float(_margins(known_values[:, None], confidence)[0])
+    )
 
 
 def paired_difference(
     ours: ArrayLike, theirs: ArrayLike, *, confidence: float = CONFIDENCE
 ) -> PairedDifference:
-    """Compare two series pair by pair; a pair of which one is NaN is left out.
+    """Compare two series pair by pair; pairs with a NaN are left out.
 
     >>> told = paired_difference([3.0, 4.0, 5.0], [2.0, 2.0, 2.0])
     >>> told.difference, round(told.p, 3)
     (2.0, 0.074)
     """
     differences = np.asarray(ours, np.float64) - np.asarray(theirs, np.float64)
-    around = confidence_interval(differences, confidence=confidence)
-    known = differences[~np.isnan(differences)]
-    p = float(_chances(known[:, None])[0]) if len(known) else UNDEFINED
-    return PairedDifference(around.mean, around.margin, p)
+    mean_interval = confidence_interval(differences, confidence=confidence)
+    known_differences = differences[~np.isnan(differences)]
+    p = float(_chances(known_differences[:, None])[0]) if len(known_differences) else UNDEFINED
+    return PairedDifference(mean_interval.mean, mean_interval.margin, p)
 
 
 def count_cycle_wins(
     ours: ArrayLike, theirs: ArrayLike, *, confidence: float = CONFIDENCE
 ) -> CycleWins:
-    """Count the cycles that were won, lost and tied (Santos et al. 2015, table 3).
+    """Count the cycles won, lost and tied (Santos et al. 2015, table 3).
 
-    Both have a row per fold or seed and a column per cycle. A cycle is decided where the paired
-    test over the rows finds a difference; with a single row no test can be made, and whichever is
-    higher wins. Cycles of which nothing can be compared are left out.
+    Both tables have a row per fold or seed and a column per cycle. A cycle is won or lost if the
+    paired test over the rows finds a difference. With a single row no test is possible, and the
+    higher value wins. Cycles with a NaN are left out.
 
     >>> count_cycle_wins([[3.0, 1.0, 2.0]], [[2.0, 2.0, 2.0]])
     CycleWins(won=1, lost=1, tied=1, won_by=0.5, lost_by=-0.5)
     """
-    rivals = np.asarray(theirs, np.float64)
-    gaps = np.asarray(ours, np.float64) - rivals
-    comparable = ~np.isnan(gaps).any(axis=0)
-    gaps, others = gaps[:, comparable], rivals[:, comparable].mean(axis=0)
-    differences, sure = gaps.mean(axis=0), np.ones(len(others), np.bool_)
-    if len(gaps) > 1:
-        sure = _chances(gaps) < 1 - confidence
-    won, lost = sure & (differences > 0), sure & (differences < 0)
+    other_values = np.asarray(theirs, np.float64)
+    differences_by_row = np.asarray(ours, np.float64) - other_values
+    comparable = ~np.isnan(differences_by_row).any(axis=0)
+    differences_by_row, other_means = (
+        differences_by_row[:, comparable],
+        other_values[:, comparable].mean(axis=0),
+    )
+    mean_differences, is_significant = (
+        differences_by_row.mean(axis=0),
+        np.ones(len(other_means), np.bool_),
+    )
+    if len(differences_by_row) > 1:
+        is_significant = _chances(differences_by_row) < 1 - confidence
+    won, lost = is_significant & (mean_differences > 0), is_significant & (mean_differences < 0)
     return CycleWins(
         won=int(won.sum()),
         lost=int(lost.sum()),
         tied=int((~won & ~lost).sum()),
-        won_by=_relative(differences, others, won),
-        lost_by=_relative(differences, others, lost),
+        won_by=_relative(mean_differences, other_means, won),
+        lost_by=_relative(mean_differences, other_means, lost),
     )
 
 
-def _relative(differences: FloatArray, others: FloatArray, among: BoolArray) -> float:
-    """Return the mean of differences as shares of what they differ from."""
-    some = among & (others != 0)
-    return float((differences[some] / np.abs(others[some])).mean()) if some.any() else UNDEFINED
+def _relative(differences: FloatArray, other_means: FloatArray, is_selected: BoolArray) -> float:
+    """Return the mean of differences relative to the values they differ from."""
+    is_used = is_selected & (other_means != 0)
+    return (
+        float((differences[is_used] / np.abs(other_means[is_used])).mean())
+        if is_used.any()
+        else UNDEFINED
+    )
 
 
 def _margins(values: FloatArray, confidence: float) -> FloatArray:
-    """Return half the width of the interval of every column's mean."""
+    """Return the half width of the confidence interval of every column's mean."""
     count = len(values)
     if count < 2:
         return np.full(values.shape[1], UNDEFINED)
-    times: float = special.stdtrit(count - 1, (1 + confidence) / 2)
-    return times * _errors(values)
+    quantile: float = special.stdtrit(count - 1, (1 + confidence) / 2)
+    return quantile * _errors(values)
 
 
 def _chances(differences: FloatArray) -> FloatArray:
-    """Return for every column the chance of a mean so far from 0 where the true one is 0."""
+    """Return for every column the two-sided p-value of its mean against 0."""
     count = len(differences)
     if count < 2:
         return np.full(differences.shape[1], UNDEFINED)
-    means, errors = differences.mean(axis=0), _errors(differences)
-    # Equal differences leave no doubt: they are a difference, or none.
-    steps = np.divide(means, errors, out=np.full(len(means), np.inf), where=errors > 0)
-    chances: FloatArray = 2 * special.stdtr(count - 1, -np.abs(steps))
-    return np.where((errors > 0) | (means != 0), chances, 1.0)
+    means, standard_errors = differences.mean(axis=0), _errors(differences)
+    # Without variance the p-value is 0 for a difference and 1 for none.
+    t_values = np.divide(
+        means, standard_errors, out=np.full(len(means), np.inf), where=standard_errors > 0
+    )
+    p_values: FloatArray = 2 * special.stdtr(count - 1, -np.abs(t_values))
+    return np.where((standard_errors > 0) | (means != 0), p_values, 1.0)
 
 
 def _errors(values: FloatArray) -> FloatArray:
     """Return the standard error of every column's mean."""
-    errors: FloatArray = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return errors
+    standard_errors: FloatArray = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return standard_errors

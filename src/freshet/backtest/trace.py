@@ -1,4 +1,4 @@
-"""A trace: which page changed in which cycle, and how observed days become one."""
+"""A trace records which page changed in which cycle; observed days are laid out as a trace."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ NAMED_TRACES: Mapping[str, Callable[[str], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class PageGroupKeys:
-    """Host, site and directory of each page, as keys."""
+    """Hash keys of each page's host, site and directory."""
 
     hosts: HashArray
     sites: HashArray
@@ -37,9 +37,9 @@ class PageGroupKeys:
 
 @dataclass(frozen=True, slots=True)
 class TraceCells:
-    """What is known of pages in cycles, each a row per page and a column per cycle.
+    """Known changes by page and cycle; every table has a row per page and a column per cycle.
 
-    ``new_links`` is there where the observations tell of any.
+    ``new_links`` is None if the observations have no link counts.
     """
 
     pages: IndexArray
@@ -50,11 +50,12 @@ class TraceCells:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Many pages' change on a common grid of cycles, eight pages to a byte, a row per cycle.
+    """Changes of many pages on a common grid of cycles.
 
-    A page's id is its place. An unknown cell counts as unchanged, unless it was imputed. Where it
-    is known, ``new_links`` says how many links appeared, a row per cycle and a column per page.
-    The arrays may be files of which only what is asked for is read.
+    The bit arrays have a row per cycle and pack eight pages into a byte. A page's id is its index.
+    An unknown cell counts as unchanged unless it was imputed. ``new_links`` has a row per cycle and
+    a column per page; it is None if link counts are not known. The arrays may be memory-mapped
+    files.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Trace:
         return self._unpacked(self.changed_bits, cycle)
 
     def unknown(self, cycle: int) -> BoolArray:
-        """Return of which pages nothing is known in a cycle."""
+        """Return which pages have no observation in a cycle."""
         return self._unpacked(self.unknown_bits, cycle)
 
     @property
@@ -80,12 +81,12 @@ class Trace:
 
     @property
     def is_imputed(self) -> bool:
-        """Whether unknown cells were filled in: some that are not known count as changed."""
+        """Whether unknown cells were imputed: some of them count as changed."""
         rows = zip(self.changed_bits, self.unknown_bits, strict=True)
         return any(np.any(changed & unknown) for changed, unknown in rows)
 
     def change_counts(self) -> IndexArray:
-        """Return in how many cycles each page changed."""
+        """Return the number of cycles in which each page changed."""
         counts = np.zeros(len(self.pages), np.int32)
         for cycle in range(self.cycles):
             counts += self.changed(cycle)
@@ -93,14 +94,14 @@ class Trace:
 
     @property
     def digest(self) -> str:
-        """Return a text that differs where pages, cells or links differ; the name is no matter."""
+        """Return a hash of pages, cells and links; the trace's name is not part of it."""
         hashed = xxh3_128(f"{len(self.pages)} {self.cycles}".encode())
         for column in self._columns():
             hashed.update(np.ascontiguousarray(column).data)
         return hashed.hexdigest()
 
     def select(self, page_indices: PageIdArray | IndexArray) -> "Trace":
-        """Return the trace of some pages, in the order given, their ids counted anew."""
+        """Return the trace of some pages in the given order; their ids are numbered anew."""
         table = self.pages
         keys = PageGroupKeys(
             table.hosts[page_indices], table.sites[page_indices], table.directories[page_indices]
@@ -121,11 +122,11 @@ class Trace:
         if self.new_links is not None:
             yield self.new_links
 
-    def _of_some(self, bits: FlagArray, places: PageIdArray | IndexArray) -> FlagArray:
-        some = np.empty((self.cycles, -(-len(places) // 8)), np.uint8)
+    def _of_some(self, bits: FlagArray, page_indices: PageIdArray | IndexArray) -> FlagArray:
+        selected = np.empty((self.cycles, -(-len(page_indices) // 8)), np.uint8)
         for cycle in range(self.cycles):
-            some[cycle] = np.packbits(self._unpacked(bits, cycle)[places])
-        return some
+            selected[cycle] = np.packbits(self._unpacked(bits, cycle)[page_indices])
+        return selected
 
     def _unpacked(self, bits: FlagArray, cycle: int) -> BoolArray:
         return np.unpackbits(bits[cycle], count=len(self.pages)).view(np.bool_)
@@ -140,7 +141,7 @@ def build_trace(
     importance: FloatArray | None = None,
     new_links: LinkCounts | None = None,
 ) -> Trace:
-    """Return the trace of tables of cells with a row per page and a column per cycle.
+    """Build a trace from tables with a row per page and a column per cycle.
 
     >>> keys = PageGroupKeys(*(np.zeros(2, np.uint64),) * 3)
     >>> build_trace("two", keys, np.array([[True, False], [False, False]])).change_counts().tolist()
@@ -154,7 +155,7 @@ def build_trace(
 
 
 def trace_page_table(keys: PageGroupKeys, importance: FloatArray) -> PageTable:
-    """Return the pages of a trace: their ids are their places, and all are known from its start."""
+    """Return the page table of a trace: ids are indices, and every page is known from the start."""
     count = len(importance)
     return PageTable(
         ids=np.arange(count, dtype=np.int64),
@@ -167,7 +168,7 @@ def trace_page_table(keys: PageGroupKeys, importance: FloatArray) -> PageTable:
 
 
 def source_of(part: str) -> str:
-    """Return the source that a part belongs to.
+    """Return the source to which a part of the data belongs.
 
     >>> source_of("stalker"), source_of("ota_contrib_snap_b")
     ('stalker', 'ota_contrib_snap')
@@ -178,21 +179,23 @@ def source_of(part: str) -> str:
 def cells_of_named_trace(table: PageDayTable, name: str, *, max_days: int = MAX_DAYS) -> TraceCells:
     """Lay observed days out as the cells of a named trace.
 
-    Each source has its own days: mass days (a new template, a new mirror program) are dropped, and
-    the last ``max_days`` of the rest end together with those of the other sources. Pages of which
-    too little is known are left out.
+    Each source has its own days. Days on which most pages of a source changed at once (a new
+    template, a new version of the scraper) are dropped. Of the other days the last ``max_days`` are
+    used, and the last days of all sources are aligned. Pages with too few known cells are left out.
     """
     source_of_page = [source_of(part) for part in table.parts]
-    wanted = sorted({source for source in source_of_page if NAMED_TRACES[name](source)})
-    number = {source: place for place, source in enumerate(wanted)}
-    owner = np.array([number.get(source, -1) for source in source_of_page], np.int32)
-    owner_of_row = owner[table.pages]
-    after = np.full(len(table), -1, np.int32)
-    for source in range(len(wanted)):
-        rows = np.flatnonzero(owner_of_row == source)
-        after[rows] = _days_from_end(table.days[rows], table.changed[rows], max_days)
-    cycles = int(after.max(initial=-1)) + 1
-    return _laid_out(table, np.where(after < 0, -1, cycles - 1 - after), cycles, MIN_KNOWN_SHARE)
+    sources = sorted({source for source in source_of_page if NAMED_TRACES[name](source)})
+    number = {source: index for index, source in enumerate(sources)}
+    source_of_page_index = np.array([number.get(source, -1) for source in source_of_page], np.int32)
+    source_of_row = source_of_page_index[table.pages]
+    days_from_end = np.full(len(table), -1, np.int32)
+    for source in range(len(sources)):
+        rows = np.flatnonzero(source_of_row == source)
+        days_from_end[rows] = _days_from_end(table.days[rows], table.changed[rows], max_days)
+    cycles = int(days_from_end.max(initial=-1)) + 1
+    return _laid_out(
+        table, np.where(days_from_end < 0, -1, cycles - 1 - days_from_end), cycles, MIN_KNOWN_SHARE
+    )
 
 
 def cells_of_all_days(
@@ -200,18 +203,18 @@ def cells_of_all_days(
 ) -> TraceCells:
     """Lay all observed days out as cells, from the first day of any page to the last.
 
-    Pages that are known on less than a share of the days are left out.
+    Pages known on less than the minimum share of the days are left out.
     """
     return _laid_out(table, _from_first(table), day_span(table), min_known_share)
 
 
 def day_span(table: PageDayTable) -> int:
-    """Return how many days there are from the first observed one to the last."""
+    """Return the number of days from the first observation to the last."""
     return int(np.ptp(table.days)) + 1 if len(table) else 0
 
 
 def count_known_days(table: PageDayTable) -> IndexArray:
-    """Return on how many days each page was observed."""
+    """Return the number of days on which each page was observed."""
     return _known(table, _from_first(table), day_span(table))
 
 
@@ -220,37 +223,39 @@ def _from_first(table: PageDayTable) -> IndexArray:
 
 
 def _days_from_end(days: IndexArray, changed: BoolArray, longest: int) -> IndexArray:
-    """Return how many of a source's days come after each row's day, -1 for days left out."""
-    distinct, day_of_row = np.unique(days, return_inverse=True)
-    seen = np.bincount(day_of_row)
-    mass = (seen > MASS_DAY_MIN_PAGES) & (np.bincount(day_of_row, changed) > MASS_DAY_SHARE * seen)
-    kept = np.flatnonzero(~mass)[-longest:]
-    after = np.full(len(distinct), -1, np.int32)
-    after[kept] = np.arange(len(kept))[::-1]
-    return after[day_of_row]
+    """Return the number of the source's days after each row's day; -1 for dropped days."""
+    distinct_days, day_of_row = np.unique(days, return_inverse=True)
+    observed_pages = np.bincount(day_of_row)
+    is_mass_day = (observed_pages > MASS_DAY_MIN_PAGES) & (
+        np.bincount(day_of_row, changed) > MASS_DAY_SHARE * observed_pages
+    )
+    used_days = np.flatnonzero(~is_mass_day)[-longest:]
+    days_after = np.full(len(distinct_days), -1, np.int32)
+    days_after[used_days] = np.arange(len(used_days))[::-1]
+    return days_after[day_of_row]
 
 
 def _laid_out(
     table: PageDayTable, cycle_of_row: IndexArray, cycles: int, least_known: float
 ) -> TraceCells:
-    """Put rows that have a cycle into a grid, but those of pages with too few known cells."""
-    known = _known(table, cycle_of_row, cycles)
-    kept = np.flatnonzero(known >= max(1.0, least_known * cycles)).astype(np.int32)
-    line = np.full(len(table.urls), -1, np.int32)
-    line[kept] = np.arange(len(kept))
-    changed = np.zeros(len(kept) * cycles, np.bool_)
+    """Put the rows that have a cycle into a grid; leave out pages with too few known cells."""
+    known_counts = _known(table, cycle_of_row, cycles)
+    kept_pages = np.flatnonzero(known_counts >= max(1.0, least_known * cycles)).astype(np.int32)
+    row_of_page = np.full(len(table.urls), -1, np.int32)
+    row_of_page[kept_pages] = np.arange(len(kept_pages))
+    changed = np.zeros(len(kept_pages) * cycles, np.bool_)
     unknown = np.ones_like(changed)
     links = np.zeros(len(changed) if _tells_of_links(table) else 0, np.uint32)
-    for rows, cell in _placed(table, line, cycle_of_row, cycles):
+    for rows, cell in _placed(table, row_of_page, cycle_of_row, cycles):
         unknown[cell] = False
         changed[cell[table.changed[rows]]] = True
         if len(links) and table.new_links is not None:
             np.add.at(
                 links, cell, np.clip(table.new_links[rows], 0, MAX_NEW_LINKS).astype(np.uint32)
             )
-    shape = len(kept), cycles
+    shape = len(kept_pages), cycles
     return TraceCells(
-        kept,
+        kept_pages,
         changed.reshape(shape),
         unknown.reshape(shape),
         np.minimum(links, MAX_NEW_LINKS).astype(np.uint16).reshape(shape) if len(links) else None,
@@ -258,27 +263,27 @@ def _laid_out(
 
 
 def _placed(
-    table: PageDayTable, line: IndexArray, cycle_of_row: IndexArray, cycles: int
+    table: PageDayTable, row_of_page: IndexArray, cycle_of_row: IndexArray, cycles: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int64]]]:
-    """Yield rows that belong into a grid and the cell of each, some at a time to save memory."""
+    """Yield row indices inside the grid with their cell indices, in batches to save memory."""
     for start in range(0, len(table), ROW_BATCH):
-        part = slice(start, start + ROW_BATCH)
-        page, cycle = line[table.pages[part]], cycle_of_row[part]
-        inside = np.flatnonzero((page >= 0) & (cycle >= 0))
-        cell = page[inside].astype(np.int64) * cycles + cycle[inside]
-        inside += start
-        yield inside, cell
+        batch = slice(start, start + ROW_BATCH)
+        row, cycle = row_of_page[table.pages[batch]], cycle_of_row[batch]
+        inside_rows = np.flatnonzero((row >= 0) & (cycle >= 0))
+        cell = row[inside_rows].astype(np.int64) * cycles + cycle[inside_rows]
+        inside_rows += start
+        yield inside_rows, cell
 
 
 def _known(table: PageDayTable, cycle_of_row: IndexArray, cycles: int) -> IndexArray:
-    """Return in how many cycles each page was seen, however often in each."""
+    """Return the number of cycles in which each page was observed."""
     cell = np.multiply(table.pages, cycles, dtype=np.int64)
     cell += cycle_of_row
     cell = cell[cycle_of_row >= 0]
     cell.sort()
-    first = np.ones(len(cell), np.bool_)
-    first[1:] = cell[1:] != cell[:-1]
-    page = cell[first] // max(1, cycles)
+    is_first_in_cell = np.ones(len(cell), np.bool_)
+    is_first_in_cell[1:] = cell[1:] != cell[:-1]
+    page = cell[is_first_in_cell] // max(1, cycles)
     return np.bincount(page, minlength=len(table.urls)).astype(np.int32)
 
 
@@ -287,5 +292,5 @@ def _tells_of_links(table: PageDayTable) -> bool:
 
 
 def _bits(cells: BoolArray) -> FlagArray:
-    """Pack cells with a row per page into bits with a row per cycle, each row in one piece."""
+    """Pack a table with a row per page into bits with a row per cycle."""
     return np.ascontiguousarray(np.packbits(cells.T, axis=1))

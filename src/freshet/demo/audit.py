@@ -1,6 +1,6 @@
-"""Whether a crawl of the living web kept to everything that Freshet promises.
+"""Audit of a crawl of the simulated web: did it keep every promise of Freshet?
 
-What the catalog says is held against the hosts' own log and against the truth.
+The catalog is compared with the hosts' own log and with the ground truth.
 """
 
 from collections import Counter
@@ -27,11 +27,11 @@ from freshet.world.simulated_web import HostSpec
 BASELINE = "age"
 FRESHNESS_MARGIN = 0.003
 DAYS_TO_LEARN = 14
-# The rest is lost where the machine stands still around a midnight of the fast clock.
+# The rest is lost if the machine stalls around a midnight of the fast clock.
 MIN_SPENT_SHARE = 0.9
 MAX_SECONDS = 180.0
 MIN_RECOGNISED_SHARE, MAX_HIDDEN_SHARE = 0.95, 0.01
-# In real seconds: how long the crawl may stand still between noting the time and sending.
+# Real seconds that the crawl may stall between noting the time and sending a request.
 CLOCK_SLACK_SECONDS = 0.02
 NOT_SENT = frozenset({Outcome.ROBOTS, Outcome.REFUSED})
 
@@ -47,7 +47,7 @@ class AuditVerdict:
 
 @dataclass(frozen=True, slots=True)
 class CrawlEvidence:
-    """What a crawl left: its catalog's histories and bookings by day, and its hosts' log."""
+    """Data that a crawl left: histories and booked requests of the catalog, and the hosts' log."""
 
     demo_collection: DemoCollection
     log: RequestLog
@@ -58,7 +58,7 @@ class CrawlEvidence:
 
 
 def audit(ended: DemoResult) -> list[AuditVerdict]:
-    """Hold what a demonstration left against every promise."""
+    """Check every promise against the data of a demonstration."""
     with CollectionStore.open(ended.demo_collection.path) as collection:
         evidence = gather_evidence(ended, collection)
         report = check_collection(collection)
@@ -84,7 +84,7 @@ def audit(ended: DemoResult) -> list[AuditVerdict]:
 
 
 def gather_evidence(ended: DemoResult, collection: CollectionStore) -> CrawlEvidence:
-    """Read what a crawl left in its catalog."""
+    """Read the data that a crawl left in its catalog."""
     stage, options, catalog = ended.demo_collection, ended.options, collection.catalog
     days = [utc_day(options.start + timedelta(days=day)) for day in range(int(options.days) + 2)]
     pages = [*stage.web_indices, stage.forbidden_page]
@@ -110,180 +110,213 @@ def every_page_was_visited(evidence: CrawlEvidence) -> AuditVerdict:
 
 
 def no_visit_is_lost_or_doubled(evidence: CrawlEvidence) -> AuditVerdict:
-    """Each page's visits and the requests that its host answered are in step, one by one."""
-    broken = [
+    """Each page's visits match the requests that its host answered, one by one."""
+    mismatched = [
         evidence.demo_collection.name(page)
-        for page, place in evidence.demo_collection.web_indices.items()
-        if not visits_match_requests(evidence.histories[page], evidence.log.requests_for(place))
+        for page, web_index in evidence.demo_collection.web_indices.items()
+        if not visits_match_requests(evidence.histories[page], evidence.log.requests_for(web_index))
     ]
-    requests = sum(asked.page is not None for asked in evidence.log.requests)
+    requests = sum(request.page is not None for request in evidence.log.requests)
     return AuditVerdict(
         "no visit was lost, none doubled",
-        not broken,
-        f"out of step: {', '.join(broken)}" if broken else f"{requests} answered, as many kept",
+        not mismatched,
+        f"out of step: {', '.join(mismatched)}"
+        if mismatched
+        else f"{requests} answered, as many kept",
     )
 
 
-def visits_match_requests(visits: Sequence[HistoryRow], answered: Sequence[LoggedRequest]) -> bool:
-    """Whether each visit was answered once, after it began and before the next but one did.
+def visits_match_requests(visits: Sequence[HistoryRow], requests: Sequence[LoggedRequest]) -> bool:
+    """Return whether each visit was answered once, before the next visit but one began.
 
-    The two looks of an instant round are out at the same time.
+    The two looks of an instant burst are sent at the same time.
     """
-    began = _began(visits)
-    if len(began) != len(answered):
+    sent_times = _began(visits)
+    if len(sent_times) != len(requests):
         return False
-    times = [asked.time for asked in answered]
-    answers = all(sent <= time for sent, time in zip(began, times, strict=True))
-    return answers and all(time <= sent for time, sent in zip(times, began[2:], strict=False))
+    response_times = [request.time for request in requests]
+    are_in_order = all(
+        sent_time <= time for sent_time, time in zip(sent_times, response_times, strict=True)
+    )
+    return are_in_order and all(
+        time <= sent_time for time, sent_time in zip(response_times, sent_times[2:], strict=False)
+    )
 
 
 def the_collection_is_sound(report: CheckReport) -> AuditVerdict:
-    """Every record and every row is whole."""
+    """Every record and every row is intact."""
     problems = "; ".join(map(str, report.problems[:3]))
     figures = problems or f"{report.records} records, {report.rows} rows"
     return AuditVerdict("the collection is sound", report.is_sound, figures)
 
 
 def the_budget_was_kept(evidence: CrawlEvidence) -> AuditVerdict:
-    """No UTC day has more requests booked than its budget, and none went out without booking.
+    """No UTC day has more requests booked than its budget, and no request was sent without booking.
 
-    What was booked and not yet sent when the crawl ended, one request a host at most, stays booked.
+    Requests booked but not yet sent when the crawl ended, at most one a host, stay booked.
     """
-    most = max(evidence.booked_requests.values())
-    requests = sum(asked.page is not None for asked in evidence.log.requests)
+    max_booked = max(evidence.booked_requests.values())
+    requests = sum(request.page is not None for request in evidence.log.requests)
     booked = sum(evidence.booked_requests.values())
     return AuditVerdict(
         "no day exceeded the budget",
-        most <= evidence.budget
+        max_booked <= evidence.budget
         and 0 <= booked - requests <= len(evidence.demo_collection.web.hosts),
-        f"at most {most} of {evidence.budget} a day; {requests} made, {booked} booked",
+        f"at most {max_booked} of {evidence.budget} a day; {requests} made, {booked} booked",
     )
 
 
 def the_budget_was_spent(evidence: CrawlEvidence) -> AuditVerdict:
-    """What was allowed on whole days was used."""
-    used = [count for _, count in sorted(evidence.booked_requests.items()) if count][:-1]
-    share = sum(used) / (len(used) * evidence.budget) if used else 0.0
-    figures = f"{share:.1%} on whole days, at least {min(used, default=0)} a day"
+    """The budget of whole days was used."""
+    requests_by_day = [count for _, count in sorted(evidence.booked_requests.items()) if count][:-1]
+    share = (
+        sum(requests_by_day) / (len(requests_by_day) * evidence.budget) if requests_by_day else 0.0
+    )
+    figures = f"{share:.1%} on whole days, at least {min(requests_by_day, default=0)} a day"
     return AuditVerdict("the budget was spent", share >= MIN_SPENT_SHARE, figures)
 
 
 def host_delays_were_kept(evidence: CrawlEvidence) -> AuditVerdict:
-    """A host is asked no sooner than its delay after the last page request to it went out."""
+    """A host gets no request sooner than its delay after the previous page request was sent."""
     pauses, slack = list(_pauses(evidence)), CLOCK_SLACK_SECONDS * evidence.speed
-    short = [
+    violations = [
         f"{host.name} after {pause:.0f} s"
         for host, pause in pauses
         if pause < max(DELAY, host.crawl_delay) - slack
     ]
-    figures = f"{len(short)} of {len(pauses)} pauses too short {', '.join(short[:3])}".rstrip()
-    return AuditVerdict("hosts were left in peace between requests", not short, figures)
+    figures = (
+        f"{len(violations)} of {len(pauses)} pauses too short {', '.join(violations[:3])}".rstrip()
+    )
+    return AuditVerdict("hosts were left in peace between requests", not violations, figures)
 
 
 def retry_after_was_kept(evidence: CrawlEvidence) -> AuditVerdict:
-    """After Retry-After no request goes out to the host before that time, by the host's clock.
+    """After Retry-After no request is sent to the host before that time, by the host's clock.
 
-    What was on its way when the host asked for that is no breach.
+    Requests already on their way when the host sent Retry-After do not count.
     """
-    waits = too_soon = 0
-    sent, slack = _sent(evidence), CLOCK_SLACK_SECONDS * evidence.speed
+    waits = violations = 0
+    sent_times, slack = _sent(evidence), CLOCK_SLACK_SECONDS * evidence.speed
     for _, requests in _by_host(evidence.log):
         for before, after in pairwise(requests):
             if before.retry_after is not None:
                 waits += 1
-                knew = sent.get(after, after.time) >= before.time + slack
-                too_soon += knew and after.time < before.time + before.retry_after
-    figures = f"{waits} times told to wait, {too_soon} times asked too soon"
-    return AuditVerdict("Retry-After was kept", waits > 0 and not too_soon, figures)
+                was_known = sent_times.get(after, after.time) >= before.time + slack
+                violations += was_known and after.time < before.time + before.retry_after
+    figures = f"{waits} times told to wait, {violations} times asked too soon"
+    return AuditVerdict("Retry-After was kept", waits > 0 and not violations, figures)
 
 
 def robots_were_obeyed(evidence: CrawlEvidence) -> AuditVerdict:
-    """Each host was asked for robots.txt first, and what it forbids was not asked for."""
-    first = {host: requests[0].path for host, requests in _by_host(evidence.log)}
-    strangers = {asked.path for asked in evidence.log.requests if asked.page is None} - {
+    """The first request to each host was for robots.txt, and no forbidden path was requested."""
+    first_paths = {host: requests[0].path for host, requests in _by_host(evidence.log)}
+    other_paths = {request.path for request in evidence.log.requests if request.page is None} - {
         ROBOTS_PATH
     }
     outcomes = {
         row.visit.outcome for row in evidence.histories[evidence.demo_collection.forbidden_page]
     }
-    kept = set(first.values()) == {ROBOTS_PATH} and not strangers and outcomes == {Outcome.ROBOTS}
-    figures = f"{len(first)} hosts, {', '.join(sorted(strangers)) or 'nothing else asked for'}"
-    return AuditVerdict("robots.txt was obeyed", kept, figures)
+    is_obeyed = (
+        set(first_paths.values()) == {ROBOTS_PATH}
+        and not other_paths
+        and outcomes == {Outcome.ROBOTS}
+    )
+    figures = (
+        f"{len(first_paths)} hosts, {', '.join(sorted(other_paths)) or 'nothing else asked for'}"
+    )
+    return AuditVerdict("robots.txt was obeyed", is_obeyed, figures)
 
 
 def troubles_are_no_changes(evidence: CrawlEvidence) -> AuditVerdict:
-    """Answers that do not show the page are neither looks nor changes."""
-    wrong, met = [], Counter[str]()
-    for page, place in evidence.demo_collection.web_indices.items():
+    """Responses that do not show the page are neither looks nor changes."""
+    wrong_pages, outcome_counts = [], Counter[str]()
+    for page, web_index in evidence.demo_collection.web_indices.items():
         for row in evidence.histories[page]:
-            answer = evidence.log.response_to(place, to_epoch(row.visit.time))
-            if answer is None or answer.shows_content or answer.status == HTTPStatus.NOT_MODIFIED:
+            response = evidence.log.response_to(web_index, to_epoch(row.visit.time))
+            if (
+                response is None
+                or response.shows_content
+                or response.status == HTTPStatus.NOT_MODIFIED
+            ):
                 continue
-            met[row.visit.outcome] += 1
+            outcome_counts[row.visit.outcome] += 1
             if row.visit.outcome.is_look or (row.change and row.change.changed):
-                wrong.append(evidence.demo_collection.name(page))
-    figures = ", ".join(f"{count} {outcome}" for outcome, count in sorted(met.items()))
-    return AuditVerdict("troubles are outcomes, not changes", bool(met) and not wrong, figures)
+                wrong_pages.append(evidence.demo_collection.name(page))
+    figures = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcome_counts.items()))
+    return AuditVerdict(
+        "troubles are outcomes, not changes", bool(outcome_counts) and not wrong_pages, figures
+    )
 
 
 def unchanged_pages_were_not_sent_again(evidence: CrawlEvidence) -> AuditVerdict:
-    """Conditional requests spared bodies."""
-    spared = sum(asked.status == HTTPStatus.NOT_MODIFIED for asked in evidence.log.requests)
-    return AuditVerdict("unchanged pages were not sent again", spared > 0, f"{spared} answers 304")
+    """Conditional requests saved response bodies."""
+    unmodified = sum(request.status == HTTPStatus.NOT_MODIFIED for request in evidence.log.requests)
+    return AuditVerdict(
+        "unchanged pages were not sent again", unmodified > 0, f"{unmodified} answers 304"
+    )
 
 
 def noise_was_recognised(evidence: CrawlEvidence) -> AuditVerdict:
-    """What differs at every visit by itself is left out, and hardly any change with it."""
-    told = measure_noise_recognition(evidence.demo_collection, evidence.log, evidence.histories)
-    kept = told.recognised_share >= MIN_RECOGNISED_SHARE and told.hidden_share <= MAX_HIDDEN_SHARE
-    figures = (
-        f"{told.recognised} of {told.noise_only} noisy versions recognised, "
-        f"{told.hidden} of {told.real_changes} changes hidden"
+    """Noise is masked, and hardly any real change with it."""
+    recognition = measure_noise_recognition(
+        evidence.demo_collection, evidence.log, evidence.histories
     )
-    return AuditVerdict("noise was told from change", told.noise_only > 0 and kept, figures)
+    is_kept = (
+        recognition.recognised_share >= MIN_RECOGNISED_SHARE
+        and recognition.hidden_share <= MAX_HIDDEN_SHARE
+    )
+    figures = (
+        f"{recognition.recognised} of {recognition.noise_only} noisy versions recognised, "
+        f"{recognition.hidden} of {recognition.real_changes} changes hidden"
+    )
+    return AuditVerdict(
+        "noise was told from change", recognition.noise_only > 0 and is_kept, figures
+    )
 
 
 def copies_were_as_fresh_as_round_robin(standings: Sequence[CrawlerScore]) -> AuditVerdict:
-    """The stored copies were as fresh as those of round-robin, or fresher."""
-    fresh = {each.policy: each.freshness for each in standings}
-    gains = {name: fresh[FRESHET] - other for name, other in fresh.items() if name != FRESHET}
+    """The stored copies were at least as fresh as those of round-robin."""
+    freshness = {score.policy: score.freshness for score in standings}
+    gains = {
+        name: freshness[FRESHET] - value for name, value in freshness.items() if name != FRESHET
+    }
     figures = ", ".join(f"{gain:+.1%} against {name}" for name, gain in gains.items())
     return AuditVerdict(
         "copies were no staler than by round-robin",
         gains[BASELINE] >= -FRESHNESS_MARGIN,
-        f"fresh {fresh[FRESHET]:.1%} of the time: {figures}",
+        f"fresh {freshness[FRESHET]:.1%} of the time: {figures}",
     )
 
 
 def _by_host(log: RequestLog) -> Iterator[tuple[int, list[LoggedRequest]]]:
-    """Yield each host that was asked, with the requests to it in time order."""
-    for host in sorted({asked.host for asked in log.requests}):
-        yield host, [asked for asked in log.requests if asked.host == host]
+    """Yield each host that got requests, with its requests in time order."""
+    for host in sorted({request.host for request in log.requests}):
+        yield host, [request for request in log.requests if request.host == host]
 
 
 def _began(visits: Sequence[HistoryRow]) -> list[float]:
-    """Return when the visits that went out to their host began."""
+    """Return when the visits that were sent to their host began."""
     return [to_epoch(row.visit.time) for row in visits if row.visit.outcome not in NOT_SENT]
 
 
 def _pauses(evidence: CrawlEvidence) -> Iterator[tuple[HostSpec, float]]:
-    """Yield how long each host was left alone after a page request to it went out.
+    """Yield the pauses between a page request and the next request to the same host.
 
-    When that was, the host cannot tell: a request may be on its way for a while.
+    The sending time comes from the catalog, because a request may take a while to reach the host.
     """
-    sent = _sent(evidence)
+    sent_times = _sent(evidence)
     for host, requests in _by_host(evidence.log):
         for before, after in pairwise(requests):
-            if before in sent:
-                yield evidence.demo_collection.web.hosts[host], after.time - sent[before]
+            if before in sent_times:
+                yield evidence.demo_collection.web.hosts[host], after.time - sent_times[before]
 
 
 def _sent(evidence: CrawlEvidence) -> dict[LoggedRequest, float]:
-    """Return when each page request went out."""
+    """Return when each page request was sent."""
     return {
-        asked: began
-        for page, place in evidence.demo_collection.web_indices.items()
-        for asked, began in zip(
-            evidence.log.requests_for(place), _began(evidence.histories[page]), strict=False
+        request: sent_time
+        for page, web_index in evidence.demo_collection.web_indices.items()
+        for request, sent_time in zip(
+            evidence.log.requests_for(web_index), _began(evidence.histories[page]), strict=False
         )
     }

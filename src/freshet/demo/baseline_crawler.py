@@ -1,7 +1,7 @@
-"""A crawl by another rule, simulated: it asks the same hosts in the same way as Freshet does.
+"""A simulated crawl by another policy that sends the same requests to the same hosts as Freshet.
 
-It has the same budget and keeps to the hosts' delays, Retry-After included; it asks conditionally,
-with audits, and meets the same errors, lies and noise. Only its choice of pages is its own.
+It has the same budget and obeys delays and Retry-After. It makes conditional requests with audits
+and meets the same errors, wrong validators and noise. Only its selection of pages differs.
 """
 
 from collections.abc import Mapping
@@ -23,31 +23,31 @@ CONDITION_HEADERS = {"ETag": "if-none-match", "Last-Modified": "if-modified-sinc
 
 @dataclass(slots=True)
 class PageValidators:
-    """What a page's last content came with, and how often it was "not modified" since then."""
+    """Validators of a page's last content, and the number of 304 responses since then."""
 
     conditions: Mapping[str, str] = field(default_factory=dict)
     unchanged_count: int = 0
 
     def request_headers(self) -> Mapping[str, str]:
-        """Return the conditions to ask by; none when an audit is due."""
+        """Return the conditional headers to send; none when an audit is due."""
         return self.conditions if self.unchanged_count < AUDIT_EVERY else {}
 
-    def update(self, answer: HostResponse, asked: LoggedRequest) -> None:
-        """Take in how a request was answered."""
-        if asked.shows_content:
-            given = dict(answer.headers)
-            named = [
-                (CONDITION_HEADERS[name], given[name])
+    def update(self, response: HostResponse, request: LoggedRequest) -> None:
+        """Update with the response to a request."""
+        if request.shows_content:
+            headers = dict(response.headers)
+            conditions = [
+                (CONDITION_HEADERS[name], headers[name])
                 for name in CONDITION_HEADERS
-                if name in given
+                if name in headers
             ]
-            self.conditions, self.unchanged_count = dict(named[:1]), 0
-        elif asked.status == HTTPStatus.NOT_MODIFIED:
+            self.conditions, self.unchanged_count = dict(conditions[:1]), 0
+        elif request.status == HTTPStatus.NOT_MODIFIED:
             self.unchanged_count += 1
 
 
 class BaselineCrawler(SimulatedCrawler):
-    """A policy that crawls a stage's web at an even pace; ``log`` has every request it makes."""
+    """A policy that crawls the demo's web at an even pace; ``log`` holds every request it makes."""
 
     def __init__(
         self, policy: Policy, stage: DemoCollection, budget_per_day: int, start: datetime
@@ -62,40 +62,44 @@ class BaselineCrawler(SimulatedCrawler):
         self._memories = [PageValidators() for _ in stage.web.pages]
 
     def visit(self, now: float) -> None:
-        """Let the policy choose a page, ask for it, and let the policy learn what came of it."""
+        """Let the policy select a page, request it, and let the policy learn the result."""
         self._clock.at = from_epoch(now)
         for page in self._policy.choose(self._clock.at, 1, self._caps(now)).pages.tolist():
-            place = self._stage.web_indices[page]
-            asked = self._ask(place)
-            seen_before = bool(self._copies.exists(_just(place))[0])
-            changed = asked.shows_content and bool(self._copies.refresh(_just(place), now)[0])
+            web_index = self._stage.web_indices[page]
+            request = self._ask(web_index)
+            has_copy = bool(self._copies.exists(_just(web_index))[0])
+            was_stale = request.shows_content and bool(
+                self._copies.refresh(_just(web_index), now)[0]
+            )
             self.visits += 1
-            self.changes_found += changed
-            seems_changed = asked.shows_content and (changed or bool(self._truth.is_noisy[place]))
-            is_look = asked.shows_content or asked.status == HTTPStatus.NOT_MODIFIED
+            self.changes_found += was_stale
+            seems_changed = request.shows_content and (
+                was_stale or bool(self._truth.is_noisy[web_index])
+            )
+            is_look = request.shows_content or request.status == HTTPStatus.NOT_MODIFIED
             self._policy.learn(
                 VisitTable(
                     pages=_just(page),
                     times=np.array([now]),
                     looks=np.array([is_look]),
-                    measured=np.array([is_look and seen_before]),
-                    changed=np.array([seems_changed and seen_before]),
+                    measured=np.array([is_look and has_copy]),
+                    changed=np.array([seems_changed and has_copy]),
                     new_links=np.array([-1], np.int32),
                 )
             )
 
-    def _ask(self, place: int) -> LoggedRequest:
-        """Ask for a page as a crawl would, and note what its host wants and what it said."""
-        page, memory = self._stage.web.pages[place], self._memories[place]
-        answer = self._hosts.respond(page.host, "GET", page.path, memory.request_headers())
-        asked = self.log.requests[-1]
-        memory.update(answer, asked)
-        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, asked.retry_after or 0.0)
-        self._closed_until[page.host] = asked.time + delay
-        return asked
+    def _ask(self, web_index: int) -> LoggedRequest:
+        """Request a page as a crawl would, and update its validators and the host's delay."""
+        page, validators = self._stage.web.pages[web_index], self._memories[web_index]
+        response = self._hosts.respond(page.host, "GET", page.path, validators.request_headers())
+        request = self.log.requests[-1]
+        validators.update(response, request)
+        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, request.retry_after or 0.0)
+        self._closed_until[page.host] = request.time + delay
+        return request
 
     def _caps(self, now: float) -> HostCaps:
-        """Return which hosts may be asked now."""
+        """Return which hosts may get a request now."""
         return HostCaps(self._host_keys, (self._closed_until <= now).astype(np.int64))
 
 

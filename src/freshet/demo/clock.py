@@ -1,4 +1,4 @@
-"""A fast clock that waits for its cue, so that no day of the web is lost on getting ready."""
+"""A fast clock that stands still until it is started, so that set-up takes no simulated time."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from freshet.core.clock import FixedClock, ScaledClock
 
 
 class DeferredClock:
-    """A clock that stands still until its cue, and then runs ``speed`` times too fast."""
+    """A clock that stands still until it begins, and then runs ``speed`` times too fast."""
 
     def __init__(self, start: datetime, speed: float) -> None:
         self.start = start
@@ -14,16 +14,16 @@ class DeferredClock:
         self._running: ScaledClock | None = None
 
     def begin(self) -> None:
-        """Let the clock run, if it does not yet."""
+        """Start the clock if it is not running yet."""
         if self._running is None:
             self._running = ScaledClock(self.start, self.speed)
 
     def now(self) -> datetime:
-        """Return the time that this clock has reached."""
+        """Return the current time of this clock."""
         return self.start if self._running is None else self._running.now()
 
     def seconds_until(self, moment: datetime) -> float:
-        """Return the seconds of real time until a moment, as if the cue came now at the latest."""
+        """Return the real seconds until a moment, as if the clock started now at the latest."""
         if self._running is None:
             return FixedClock(self.start).seconds_until(moment) / self.speed
         return self._running.seconds_until(moment)

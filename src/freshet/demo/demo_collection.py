@@ -1,4 +1,4 @@
-"""The collection that the demonstration crawls: every page of a living web, and its settings."""
+"""The collection that the demonstration crawls: every page of a simulated web, and its settings."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ AUDIT_EVERY = 1
 
 @dataclass(frozen=True, slots=True)
 class DemoCollection:
-    """A collection of a living web's pages, each with its place on that web.
+    """A collection of a simulated web's pages; ``web_indices`` maps page ids to web pages.
 
-    ``forbidden_page`` is a page that robots.txt does not allow; it is none of the web's own.
+    ``forbidden_page`` is disallowed by robots.txt and does not exist on the web.
     """
 
     path: Path
@@ -40,21 +40,21 @@ class DemoCollection:
 
     @property
     def size(self) -> int:
-        """How many pages the collection has."""
+        """The number of pages in the collection."""
         return len(self.web_indices) + 1
 
-    def url(self, place: int) -> str:
-        """Return the address at which a page of the web is served."""
-        shown = self.web.pages[place]
-        return self.origins[shown.host] + shown.path
+    def url(self, web_index: int) -> str:
+        """Return the URL at which a page of the web is served."""
+        spec = self.web.pages[web_index]
+        return self.origins[spec.host] + spec.path
 
     def name(self, page: int) -> str:
-        """Return a page's address as the web has it, with its host's name."""
-        shown = self.web.pages[self.web_indices[page]]
-        return self.web.hosts[shown.host].name + shown.path
+        """Return a page's host name and path on the web."""
+        spec = self.web.pages[self.web_indices[page]]
+        return self.web.hosts[spec.host].name + spec.path
 
     def kind(self, page: int) -> str:
-        """Return what kind of page it is."""
+        """Return the kind of a page."""
         return self.web.pages[self.web_indices[page]].kind
 
     def pages_to_show(self, count: int) -> list[int]:
@@ -67,38 +67,40 @@ class DemoCollection:
         return sorted(page for _, page in sorted(ranked)[:count])
 
     def ground_truth(self) -> GroundTruth:
-        """Return when the pages truly change, and which seem to at every look."""
-        places = list(self.web_indices.values())
-        noisy = np.array([self.web.pages[place].is_noisy for place in places])
+        """Return when the pages really change, and which seem to change at every look."""
+        web_indices = list(self.web_indices.values())
+        noisy = np.array([self.web.pages[web_index].is_noisy for web_index in web_indices])
         return ground_truth(
-            self.page_table, [self.web.change_times(place) for place in places], is_noisy=noisy
+            self.page_table,
+            [self.web.change_times(web_index) for web_index in web_indices],
+            is_noisy=noisy,
         )
 
 
 def build_collection(
     path: Path, web: SimulatedWeb, origins: Sequence[str], budget: str
 ) -> DemoCollection:
-    """Make the collection, with every page of the web and one that may not be fetched."""
+    """Create the collection with every page of the web and one page that may not be fetched."""
     Collection.create(path, contact=CONTACT).close()
     with (path / SETTINGS_FILE).open("a", encoding="utf-8") as file:
         file.write(settings_text(origins, budget))
     start = from_epoch(web.span.start)
     with Collection.open(path, clock=FixedClock(start)) as collection:
         added = [collection.add(origins[page.host] + page.path) for page in web.pages]
-        for page, of_web in zip(added, web.pages, strict=True):
-            collection.change_settings(page, [("importance", of_web.importance)])
+        for page, spec in zip(added, web.pages, strict=True):
+            collection.change_settings(page, [("importance", spec.importance)])
         forbidden = collection.add(origins[0] + FORBIDDEN_PATH)
     importance = [page.importance for page in web.pages]
-    places = {page.id: place for place, page in enumerate(added)}
-    return DemoCollection(path, web, origins, places, forbidden.id, _table(added, importance))
+    web_indices = {page.id: index for index, page in enumerate(added)}
+    return DemoCollection(path, web, origins, web_indices, forbidden.id, _table(added, importance))
 
 
 def settings_text(origins: Sequence[str], budget: str) -> str:
-    """Return the settings: politeness for a fast clock, and leave to fetch from these ports.
+    """Return settings: politeness for a fast clock, and permission to fetch from these ports.
 
-    On a clock that runs some ten thousand times too fast any delay between two looks at once would
-    be hours long, so that hosts which ask for none are given none. Some hosts' entity tags lag days
-    behind their pages, so that every other request asks for the whole page.
+    On a clock that runs ten thousand times too fast, any delay between two requests would be hours
+    long, so hosts that ask for no delay get none. Some hosts' entity tags lag days behind their
+    pages, so every other request is unconditional.
     """
     ports = (origin.rpartition(":")[2] for origin in origins)
     allowed = ", ".join(f'"{ADDRESS}/32:{port}"' for port in ports)

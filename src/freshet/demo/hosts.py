@@ -1,4 +1,4 @@
-"""What the hosts of the living web say to a request, and their own log of every one of them."""
+"""HTTP responses of the simulated hosts, and their log of every request."""
 
 from bisect import bisect_left
 from collections import defaultdict, deque
@@ -23,7 +23,7 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class HostResponse:
-    """What goes back over the wire."""
+    """An HTTP response."""
 
     status: int
     headers: Headers = ()
@@ -32,10 +32,10 @@ class HostResponse:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One request as its host saw it; ``page`` is None where the address is no page's.
+    """One request as its host logged it; ``page`` is None if the path is not a page's.
 
-    ``time`` is in epoch seconds, ``retry_after`` what Retry-After said. ``shows_content`` says whether the answer
-    held the page's content, and ``version`` which.
+    ``time`` is in epoch seconds; ``retry_after`` is the value of that header. ``shows_content``
+    says whether the response contained the page's content, and ``version`` which version.
     """
 
     time: float
@@ -49,31 +49,31 @@ class LoggedRequest:
 
 
 class RequestLog:
-    """Every request that came, in order, and for each page those that asked for it."""
+    """All requests in order, and the requests for each page."""
 
     def __init__(self) -> None:
         self.requests: list[LoggedRequest] = []
         self._of_pages: defaultdict[int, list[LoggedRequest]] = defaultdict(list)
 
-    def add(self, asked: LoggedRequest) -> None:
+    def add(self, request: LoggedRequest) -> None:
         """Add a request."""
-        self.requests.append(asked)
-        if asked.page is not None:
-            self._of_pages[asked.page].append(asked)
+        self.requests.append(request)
+        if request.page is not None:
+            self._of_pages[request.page].append(request)
 
     def requests_for(self, page: int) -> Sequence[LoggedRequest]:
         """Return the requests for a page."""
         return self._of_pages[page]
 
     def response_to(self, page: int, sent: float) -> LoggedRequest | None:
-        """Return how a request for a page that went out at a moment was answered."""
-        asked = self._of_pages[page]
-        place = bisect_left(asked, sent, key=attrgetter("time"))
-        return asked[place] if place < len(asked) else None
+        """Return the logged request for a page that was sent at a moment."""
+        requests = self._of_pages[page]
+        index = bisect_left(requests, sent, key=attrgetter("time"))
+        return requests[index] if index < len(requests) else None
 
 
 class SimulatedHosts:
-    """The hosts of a living web at the time of a clock; ``log`` has every request."""
+    """The hosts of a simulated web at the time of a clock; ``log`` holds every request."""
 
     def __init__(self, web: SimulatedWeb, clock: Clock, origins: Sequence[str]) -> None:
         self.log = RequestLog()
@@ -85,7 +85,7 @@ class SimulatedHosts:
     def respond(
         self, host: int, method: str, path: str, headers: Mapping[str, str]
     ) -> HostResponse:
-        """Answer a request to a host; header names are in lower case."""
+        """Respond to a request to a host; header names are in lower case."""
         now = to_epoch(self._clock.now())
         page = self._web.find_page(host, path)
         if method != "GET":
@@ -94,9 +94,9 @@ class SimulatedHosts:
             )
         if page is None:
             return self._say(now, host, path, self._other(host, path, now))
-        wait = self._impatience(host, now)
-        if wait is not None:
-            return self._refuse(now, page, wait)
+        retry_after = self._impatience(host, now)
+        if retry_after is not None:
+            return self._refuse(now, page, retry_after)
         return self._show(now, page, headers)
 
     def _say(self, now: float, host: int, path: str, answer: HostResponse) -> HostResponse:
@@ -104,7 +104,7 @@ class SimulatedHosts:
         return answer
 
     def _other(self, host: int, path: str, now: float) -> HostResponse:
-        """Answer for an address that is no page's."""
+        """Return the response for a path that is not a page's."""
         if path == ROBOTS_PATH:
             return HostResponse(
                 HTTPStatus.OK, TEXT_HEADERS, self._web.robots(host, self._origins).encode()
@@ -115,7 +115,7 @@ class SimulatedHosts:
         return HostResponse(HTTPStatus.NOT_FOUND, TEXT_HEADERS, b"Not found\n")
 
     def _impatience(self, host: int, now: float) -> float | None:
-        """Return how long a host wants to be left alone; None where it lets a request in."""
+        """Return the seconds that a throttled host asks to wait; None if it admits the request."""
         throttle = self._web.hosts[host].throttle
         if throttle is None:
             return None
@@ -127,44 +127,49 @@ class SimulatedHosts:
         admitted.append(now)
         return None
 
-    def _refuse(self, now: float, page: int, wait: float) -> HostResponse:
-        asked = self._web.pages[page]
+    def _refuse(self, now: float, page: int, retry_after: float) -> HostResponse:
+        spec = self._web.pages[page]
         self.log.add(
             LoggedRequest(
-                now, asked.host, asked.path, HTTPStatus.TOO_MANY_REQUESTS, page, retry_after=wait
+                now,
+                spec.host,
+                spec.path,
+                HTTPStatus.TOO_MANY_REQUESTS,
+                page,
+                retry_after=retry_after,
             )
         )
         return HostResponse(
             HTTPStatus.TOO_MANY_REQUESTS,
-            (*TEXT_HEADERS, (RETRY_AFTER, f"{wait:.0f}")),
+            (*TEXT_HEADERS, (RETRY_AFTER, f"{retry_after:.0f}")),
             b"Too many requests\n",
         )
 
     def _show(self, now: float, page: int, headers: Mapping[str, str]) -> HostResponse:
-        asked = self._web.pages[page]
-        made = self._web.render(page, now, len(self.log.requests), self._origins)
-        unchanged = not made.is_error and is_unchanged(made, headers)
-        status = HTTPStatus.NOT_MODIFIED if unchanged else made.status
-        wait = dict(made.headers).get(RETRY_AFTER)
+        spec = self._web.pages[page]
+        response = self._web.render(page, now, len(self.log.requests), self._origins)
+        is_unmodified = not response.is_error and is_unchanged(response, headers)
+        status = HTTPStatus.NOT_MODIFIED if is_unmodified else response.status
+        retry_after = dict(response.headers).get(RETRY_AFTER)
         self.log.add(
             LoggedRequest(
-                now, asked.host, asked.path, status, page, made.version,
-                shows_content=not (unchanged or made.is_error or asked.kind == SCRIPT_KIND),
-                retry_after=float(wait) if wait else None,
+                now, spec.host, spec.path, status, page, response.version,
+                shows_content=not (is_unmodified or response.is_error or spec.kind == SCRIPT_KIND),
+                retry_after=float(retry_after) if retry_after else None,
             )
         )  # fmt: skip
-        return HostResponse(status, made.headers, b"" if unchanged else made.body)
+        return HostResponse(status, response.headers, b"" if is_unmodified else response.body)
 
 
-def is_unchanged(made: PageResponse, headers: Mapping[str, str]) -> bool:
-    """Whether a page is still what the one who asks has, by RFC 9110, section 13.1."""
+def is_unchanged(response: PageResponse, headers: Mapping[str, str]) -> bool:
+    """Return whether the client's copy is current, by RFC 9110, section 13.1."""
     tags = headers.get("if-none-match")
     if tags is not None:
-        return made.etag is not None and _bare(made.etag) in map(_bare, tags.split(","))
+        return response.etag is not None and _bare(response.etag) in map(_bare, tags.split(","))
     since = headers.get("if-modified-since")
-    if since is None or made.last_modified is None:
+    if since is None or response.last_modified is None:
         return False
-    return made.last_modified <= to_epoch(parsedate_to_datetime(since))
+    return response.last_modified <= to_epoch(parsedate_to_datetime(since))
 
 
 def _bare(tag: str) -> str:

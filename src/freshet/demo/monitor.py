@@ -1,7 +1,7 @@
-"""What there is to see while the demonstration runs: the race, the pages and what was just found.
+"""Live status of the demonstration: scores, pages and recent findings.
 
-The crawl tells of its visits, a thread of its own makes a picture of them now and then. What is
-known of pages comes from a policy that is taught every visit of the crawl, as the crawl's own is.
+The crawl reports its visits; a separate thread turns them into a status at intervals. The page
+figures come from a policy that learns every visit of the crawl, as the crawl's own policy does.
 """
 
 from collections import Counter, deque
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class VisitFinding:
-    """Something that a visit brought to light; ``is_news`` where the page has truly changed."""
+    """A result worth showing; ``is_news`` if the page has really changed."""
 
     time: datetime
     page: str
@@ -46,7 +46,7 @@ class VisitFinding:
 
 @dataclass(frozen=True, slots=True)
 class LivePageStatus:
-    """A page as it stands: what was seen of it, and what is expected; rates are per day."""
+    """Status of a page: its looks and changes so far, and its forecast; rates are per day."""
 
     name: str
     kind: str
@@ -62,7 +62,7 @@ class LivePageStatus:
 
 @dataclass(frozen=True, slots=True)
 class LiveStatus:
-    """Everything there is to see at a moment; ``late_visits`` is how many visits began too late."""
+    """Status of the demonstration at a moment; ``late_visits`` began too late."""
 
     now: datetime
     elapsed_share: float
@@ -75,7 +75,7 @@ class LiveStatus:
 
     @property
     def visits(self) -> int:
-        """How many visits were made."""
+        """The number of visits made."""
         return sum(self.outcomes.values())
 
 
@@ -84,10 +84,10 @@ StatusListener = Callable[[LiveStatus], None]
 
 @dataclass(slots=True)
 class CrawlMonitor:
-    """Gathers what a crawl tells, and shows it; ``log`` is what the hosts say of it.
+    """Collects the events of a crawl and shows its status; ``log`` is the hosts' log.
 
-    ``page_count`` is how many pages are looked at closely. A visit is late that begins more than so many
-    real seconds after its time.
+    ``page_count`` is the number of pages in the status. A visit is late if it begins more than
+    ``late_seconds`` real seconds after its time.
     """
 
     demo_collection: DemoCollection
@@ -104,17 +104,17 @@ class CrawlMonitor:
     _late: int = 0
     _finds: deque[VisitFinding] = field(default_factory=lambda: deque(maxlen=FINDING_COUNT))
 
-    def on_event(self, tidings: CrawlEvent) -> None:
-        """Take in what the crawl tells, without making it wait."""
-        self._heard.put(tidings)
+    def on_event(self, event: CrawlEvent) -> None:
+        """Queue an event of the crawl without making it wait."""
+        self._heard.put(event)
 
     def status(self, now: datetime) -> LiveStatus:
-        """Take in everything that was heard, and return the picture of a moment."""
-        for tidings in _drained(self._heard):
-            self._spending = tidings.spending
-            self._late += sum(wait > self.late_seconds for wait in tidings.queue.lateness)
-            self.policy.learn(visit_table(tidings.visits))
-            for visit, change in tidings.visits:
+        """Process all queued events, and return the status at a moment."""
+        for event in _drained(self._heard):
+            self._spending = event.spending
+            self._late += sum(wait > self.late_seconds for wait in event.queue.lateness)
+            self.policy.learn(visit_table(event.visits))
+            for visit, change in event.visits:
                 self._take(visit, change)
         start, end = self.span
         return LiveStatus(
@@ -130,41 +130,44 @@ class CrawlMonitor:
 
     @contextmanager
     def showing_status(self, clock: Clock, show: StatusListener) -> Iterator[None]:
-        """Show a picture every moment, in a thread of its own, until left."""
-        is_over = Event()
+        """Show the status at intervals in a separate thread until the context ends."""
+        is_finished = Event()
 
-        def go_on() -> None:
-            while not is_over.wait(REFRESH_SECONDS):
+        def show_repeatedly() -> None:
+            while not is_finished.wait(REFRESH_SECONDS):
                 show(self.status(clock.now()))
 
         with ThreadPoolExecutor(1, thread_name_prefix="watch") as thread:
-            going = thread.submit(go_on)
+            future = thread.submit(show_repeatedly)
             try:
                 yield
             finally:
-                is_over.set()
-            going.result()
+                is_finished.set()
+            future.result()
 
     def _take(self, visit: Visit, change: Change | None) -> None:
-        """Score a visit on the truth, and note what it found."""
+        """Score a visit on the ground truth, and record its finding."""
         self._outcomes[visit.outcome] += 1
         if visit.page not in self.demo_collection.web_indices or visit.time > self.span[1]:
             return
-        answer = self.log.response_to(
+        response = self.log.response_to(
             self.demo_collection.web_indices[visit.page], to_epoch(visit.time)
         )
-        taken = answer.time if answer and visit.outcome is Outcome.OK else None
-        is_news = self.scoreboard.record_visit(visit.page, taken)
+        fetch_time = response.time if response and visit.outcome is Outcome.OK else None
+        is_news = self.scoreboard.record_visit(visit.page, fetch_time)
         if change is not None and change.changed:
             self._last_change[visit.page] = visit.time
-        what = _told(visit, change, is_news=is_news)
-        if what:
+        text = _told(visit, change, is_news=is_news)
+        if text:
             self._finds.append(
-                VisitFinding(visit.time, self.demo_collection.name(visit.page), what, is_news)
+                VisitFinding(visit.time, self.demo_collection.name(visit.page), text, is_news)
             )
 
     def _pages(self, now: datetime) -> Iterator[LivePageStatus]:
-        """Yield the foremost pages as they stand, measured by the page worth most just now."""
+        """Yield the status of the pages to show.
+
+        The policy first selects one page, so that it values all pages at this moment.
+        """
         if not self.page_count:
             return
         self.policy.release(self.policy.choose(now, 1, HostCaps()).pages)
@@ -172,24 +175,28 @@ class CrawlMonitor:
             yield self._page(page, now)
 
     def _page(self, page: int, now: datetime) -> LivePageStatus:
-        known = self.policy.explain(page, now)
-        next_check = known.due if known.due is None else max(known.due, known.not_before)
+        explanation = self.policy.explain(page, now)
+        next_check = (
+            explanation.due
+            if explanation.due is None
+            else max(explanation.due, explanation.not_before)
+        )
         return LivePageStatus(
             name=self.demo_collection.name(page),
             kind=self.demo_collection.kind(page),
-            looks=known.looks,
-            changes=known.changes,
+            looks=explanation.looks,
+            changes=explanation.changes,
             last_change=self._last_change.get(page),
             next_check=_moment(next_check),
-            chance=known.chance,
-            rate=known.rate,
-            rate_low=known.rate_low,
-            rate_high=known.rate_high,
+            chance=explanation.chance,
+            rate=explanation.rate,
+            rate_low=explanation.rate_low,
+            rate_high=explanation.rate_high,
         )
 
 
 def _told(visit: Visit, change: Change | None, *, is_news: bool) -> str:
-    """Say what a visit brought to light; nothing where it is not worth a word."""
+    """Describe the finding of a visit; empty if there is nothing to report."""
     if visit.outcome is Outcome.GONE:
         return "gone: what was seen last is kept"
     if not visit.outcome.is_look:
@@ -207,7 +214,7 @@ def _moment(seconds: float | None) -> datetime | None:
 
 
 def _drained(queue: SimpleQueue[T]) -> Iterator[T]:
-    """Yield what a queue holds now."""
+    """Yield the items that a queue holds now."""
     while True:
         try:
             yield queue.get_nowait()

@@ -1,4 +1,4 @@
-"""How well a crawl of the living web told noise from change, held against the truth."""
+"""Measure how well a crawl of the simulated web recognised noise, against the ground truth."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ LEARNING_LOOKS = 10
 
 @dataclass(frozen=True, slots=True)
 class NoiseRecognition:
-    """How many versions differed by noise alone and were taken so, and what real changes were.
+    """Numbers of noise-only versions, those recognised, real changes, and those hidden.
 
-    The first ten looks at a page do not count: masks are learnt from them.
+    The first ten looks at a page do not count, because masks are learned from them.
     """
 
     noise_only: int
@@ -39,31 +39,31 @@ class NoiseRecognition:
 def measure_noise_recognition(
     stage: DemoCollection, log: RequestLog, histories: Mapping[int, Sequence[HistoryRow]]
 ) -> NoiseRecognition:  # fmt: skip
-    """Count what was made of versions whose text differed, on every page."""
-    told = [
-        judged
-        for page, place in stage.web_indices.items()
-        for judged in _judged(stage, log, place, histories[page])
+    """Count the results for versions with different text, on every page."""
+    results = [
+        result
+        for page, web_index in stage.web_indices.items()
+        for result in _judged(stage, log, web_index, histories[page])
     ]
-    noise = [changed for really, changed in told if not really]
-    real = [changed for really, changed in told if really]
+    noise = [changed for really_changed, changed in results if not really_changed]
+    real = [changed for really_changed, changed in results if really_changed]
     return NoiseRecognition(len(noise), noise.count(False), len(real), real.count(False))
 
 
 def _judged(
-    stage: DemoCollection, log: RequestLog, place: int, rows: Sequence[HistoryRow]
+    stage: DemoCollection, log: RequestLog, web_index: int, rows: Sequence[HistoryRow]
 ) -> Iterator[tuple[bool, bool]]:
-    """Yield for each look with other text whether the page really changed, and what was said."""
+    """Yield whether the page really changed and the recorded result, for looks with new text."""
     looks = [row for row in rows if row.visit.outcome is Outcome.OK]
-    for before, look in pairwise(looks[LEARNING_LOOKS - 1 :]):
-        times = [_answered(log, place, row) for row in (before, look)]
+    for previous, look in pairwise(looks[LEARNING_LOOKS - 1 :]):
+        times = [_answered(log, web_index, row) for row in (previous, look)]
         if look.change is not None and look.change.text:
-            old, new = (stage.web.text(place, time) for time in times)
+            old, new = (stage.web.text(web_index, time) for time in times)
             yield old != new, look.change.changed
 
 
-def _answered(log: RequestLog, place: int, row: HistoryRow) -> float:
-    """Return when a look was answered, which is what it shows."""
-    began = to_epoch(row.visit.time)
-    answer = log.response_to(place, began)
-    return began if answer is None else answer.time
+def _answered(log: RequestLog, web_index: int, row: HistoryRow) -> float:
+    """Return when a look was answered; it shows the page at that moment."""
+    sent_time = to_epoch(row.visit.time)
+    response = log.response_to(web_index, sent_time)
+    return sent_time if response is None else response.time

@@ -1,4 +1,4 @@
-"""The demonstration: a living web is served on loopback, crawled, and the crawl is scored."""
+"""The demonstration: a simulated web is served on loopback and crawled, and the crawl is scored."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,17 +27,18 @@ DEFAULT_SEED = 1
 DEFAULT_DAYS = 21.0
 DEFAULT_SPEED = 20_000.0
 DEFAULT_BUDGET = "100/day"
-# Seconds of the web's time by which a visit may begin late.
+# A visit is late if it begins more than this many simulated seconds after its time.
 LATE_SECONDS = 3_600.0
-# Real seconds that the first request may take from the start of a crawl.
+# Real seconds from the start of a crawl to its first request.
 START_ALLOWANCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """What can be chosen about a demonstration.
+    """Options of a demonstration.
 
-    ``start`` is when the web's time begins, ``speed`` how many of its seconds pass in a real one.
+    ``start`` is the beginning of the simulated time; ``speed`` is the number of simulated seconds
+    in a real second.
     """
 
     start: datetime
@@ -49,22 +50,22 @@ class DemoOptions:
 
     @property
     def end(self) -> datetime:
-        """When the web's time ends."""
+        """The end of the simulated time."""
         return self.start + timedelta(days=self.days)
 
     @property
     def span(self) -> tuple[datetime, datetime]:
-        """When the web's time begins and ends."""
+        """The beginning and the end of the simulated time."""
         return self.start, self.end
 
     def requests_per_day(self, pages: int) -> int:
-        """Return what the budget comes to for so many pages."""
+        """Return the budget in requests a day for so many pages."""
         return Budget.parse(self.budget).requests_per_day(pages)
 
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """A demonstration that has ended; ``is_complete`` unless it was stopped before its time."""
+    """Result of a demonstration; ``is_complete`` unless it was stopped early."""
 
     options: DemoOptions
     demo_collection: DemoCollection
@@ -78,7 +79,7 @@ PreparedListener = Callable[[DemoCollection], None]
 
 
 def monday_before(now: datetime, days: float) -> datetime:
-    """Return the latest Monday, midnight UTC, since which so many days have passed.
+    """Return the latest Monday, midnight UTC, that is at least so many days ago.
 
     >>> monday_before(datetime(2026, 11, 15, 12), 7).isoformat()
     '2026-11-02T00:00:00'
@@ -95,14 +96,14 @@ def run_demo(
     show: StatusListener,
     page_count: int,
 ) -> DemoResult:
-    """Crawl a living web until its time is over, or until asked to stop.
+    """Crawl a simulated web until its time is over, or until stopped.
 
-    ``on_prepared`` is told what is about to be crawled; ``show`` gets a picture every moment, in
-    another thread, with so many pages ``page_count`` in it.
+    ``on_prepared`` is called before the crawl starts. ``show`` is called in another thread with the
+    current status, which contains ``page_count`` pages.
     """
     web = SimulatedWeb(options.seed, options.start, options.days)
     sockets = open_sockets(len(web.hosts), options.port)
-    origins = [origin_of(each) for each in sockets]
+    origins = [origin_of(listening) for listening in sockets]
     stage = build_collection(folder / COLLECTION_FOLDER, web, origins, options.budget)
     on_prepared(stage)
     warm_up(folder / WARM_UP_FOLDER, web)
@@ -113,13 +114,13 @@ def run_demo(
         late_seconds=LATE_SECONDS / options.speed,
     )  # fmt: skip
     limits = CrawlLimits(seconds=clock.seconds_until(options.end) + START_ALLOWANCE_SECONDS)
-    began = monotonic_seconds()
+    start_seconds = monotonic_seconds()
     with LoopbackServer(sockets, _cueing(clock, hosts)), watch.showing_status(clock, show):
         run_crawl(stage.path, clock=clock, limits=limits, listeners=[watch.on_event])
     now = clock.now()
     sight = watch.status(min(now, options.end))
     return DemoResult(
-        options, stage, hosts.log, sight, monotonic_seconds() - began, now >= options.end
+        options, stage, hosts.log, sight, monotonic_seconds() - start_seconds, now >= options.end
     )
 
 
@@ -128,13 +129,13 @@ def _race(stage: DemoCollection, options: DemoOptions) -> DemoScoreboard:
 
 
 def _policy(stage: DemoCollection) -> Policy:
-    """Return a policy that knows the stage's pages as the crawl's own does."""
+    """Return a policy that knows the collection's pages as the crawl's own policy does."""
     with CollectionStore.open(stage.path) as collection:
         return build_live_policy(collection.catalog, collection.settings)
 
 
 def _cueing(clock: DeferredClock, hosts: SimulatedHosts) -> RequestHandler:
-    """Return what answers requests; the first of them starts the clock."""
+    """Return a request handler; the first request starts the clock."""
 
     def answer(host: int, method: str, path: str, headers: Mapping[str, str]) -> HostResponse:
         clock.begin()

@@ -1,4 +1,4 @@
-"""Freshet's crawl against simulated rivals, all scored on the truth about the same pages."""
+"""Scores of Freshet's crawl and of simulated baselines on the ground truth of the same pages."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ SCORING_DELAY = timedelta(days=1)
 
 
 class DemoScoreboard:
-    """How Freshet and its rivals stand; freshness counts from when all have met the pages."""
+    """Scores of Freshet and the baselines; freshness counts from the end of the first day."""
 
     def __init__(
         self, stage: DemoCollection, start: datetime, end: datetime, budget_per_day: int
@@ -34,40 +34,40 @@ class DemoScoreboard:
         self._line = start
         self._before: tuple[CrawlerScore, ...] = ()
 
-    def record_visit(self, page: int, taken: float | None) -> bool:
-        """Count a visit of Freshet's; say whether the copy that it took, if any, was news."""
+    def record_visit(self, page: int, fetch_time: float | None) -> bool:
+        """Count a visit of Freshet; return whether its copy, if any, had really changed."""
         self._visits += 1
-        if taken is None or taken > to_epoch(self._end):
+        if fetch_time is None or fetch_time > to_epoch(self._end):
             return False
-        place = np.array([self._stage.web_indices[page]])
-        is_news = bool(self._copies.refresh(place, taken)[0])
+        web_index = np.array([self._stage.web_indices[page]])
+        is_news = bool(self._copies.refresh(web_index, fetch_time)[0])
         self._found += is_news
         return is_news
 
     def scores(self, now: datetime) -> tuple[CrawlerScore, ...]:
-        """Return how all stand at a moment, Freshet first; the race ends with the web's time."""
+        """Return all scores at a moment, Freshet's first; scoring ends with the web's time."""
         now = min(now, self._end)
-        found = (self._freshet(now), *(rival.advance(now) for rival in self._rivals))
+        scores = (self._freshet(now), *(baseline.advance(now) for baseline in self._rivals))
         if not self._before and now >= self._start + SCORING_DELAY:
-            self._line, self._before = now, found
+            self._line, self._before = now, scores
         if not self._before or now == self._line:
-            return found
-        pairs = zip(found, self._before, strict=True)
-        return tuple(self._since_line(each, before, now) for each, before in pairs)
+            return scores
+        pairs = zip(scores, self._before, strict=True)
+        return tuple(self._since_line(score, before, now) for score, before in pairs)
 
     def _freshet(self, now: datetime) -> CrawlerScore:
         seconds = to_epoch(now)
-        passed = (now - self._start).total_seconds()
+        elapsed = (now - self._start).total_seconds()
         return CrawlerScore(
             policy=FRESHET,
             visits=self._visits,
             changes_found=self._found,
-            freshness=self._copies.fresh_seconds(seconds) / passed if passed > 0 else 0.0,
+            freshness=self._copies.fresh_seconds(seconds) / elapsed if elapsed > 0 else 0.0,
             fresh_now=self._copies.fresh_share(seconds),
         )
 
-    def _since_line(self, each: CrawlerScore, before: CrawlerScore, now: datetime) -> CrawlerScore:
-        """Return a standing whose freshness is the mean since the line."""
-        head, whole = self._line - self._start, now - self._start
-        fresh = each.freshness * whole - before.freshness * head
-        return replace(each, freshness=fresh / (whole - head))
+    def _since_line(self, score: CrawlerScore, before: CrawlerScore, now: datetime) -> CrawlerScore:
+        """Return a score whose freshness is the mean since scoring began."""
+        skipped, elapsed = self._line - self._start, now - self._start
+        fresh_time = score.freshness * elapsed - before.freshness * skipped
+        return replace(score, freshness=fresh_time / (elapsed - skipped))

@@ -1,4 +1,4 @@
-"""The living web over HTTP on loopback: one port per host, in a thread of its own."""
+"""Serve the simulated web over HTTP on loopback: one port per host, in a thread of its own."""
 
 import asyncio
 import socket
@@ -20,36 +20,36 @@ RequestHandler = Callable[[int, str, str, Mapping[str, str]], HostResponse]
 
 
 def open_sockets(count: int, first_port: int = 0) -> list[socket.socket]:
-    """Return sockets that listen on loopback: at a port and those after it, or at any free ones."""
-    found: list[socket.socket] = []
+    """Return sockets that listen on loopback, at consecutive ports or at any free ones."""
+    sockets: list[socket.socket] = []
     try:
         for number in range(count):
             port = first_port + number if first_port else 0
-            found.append(socket.create_server((ADDRESS, port)))
+            sockets.append(socket.create_server((ADDRESS, port)))
     except (OSError, OverflowError) as error:
-        for each in found:
-            each.close()
+        for listening in sockets:
+            listening.close()
         raise UsageError(
             f"ports {first_port} to {first_port + count - 1} are not free: {error}; "
             "choose others, or leave --port out"
         ) from error
-    return found
+    return sockets
 
 
 def port_of(listening: socket.socket) -> int:
-    """Return the port that a socket listens at."""
+    """Return the port of a listening socket."""
     return int(listening.getsockname()[1])
 
 
 def origin_of(listening: socket.socket) -> str:
-    """Return the origin of what is served at a socket."""
+    """Return the origin of the host at a socket."""
     return f"http://{ADDRESS}:{port_of(listening)}"
 
 
 class LoopbackServer:
-    """Serves hosts at listening sockets, which it closes in the end.
+    """Serves hosts at listening sockets, and closes them at the end.
 
-    ``answer`` takes the host's number, the method, the path and the headers in lower case.
+    ``answer`` gets the host's number, the method, the path and the headers in lower case.
     """
 
     def __init__(self, sockets: Sequence[socket.socket], answer: RequestHandler) -> None:
@@ -88,7 +88,7 @@ class LoopbackServer:
     async def _converse(
         self, host: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Answer the requests of one connection until it or the server ends."""
+        """Respond to the requests of one connection until it or the server ends."""
         with suppress(
             ConnectionError,
             asyncio.IncompleteReadError,
@@ -102,25 +102,25 @@ class LoopbackServer:
         writer.close()
 
 
-def handle_request(answer: RequestHandler, host: int, head: bytes) -> bytes:
-    """Return the answer to the head of a request, as bytes."""
-    first, *rest = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-    words = first.split(" ")
+def handle_request(respond: RequestHandler, host: int, head: bytes) -> bytes:
+    """Return the response to the head of a request, as bytes."""
+    request_line, *header_lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    words = request_line.split(" ")
     if len(words) != REQUEST_LINE_WORDS:
         return encode_response(HostResponse(HTTPStatus.BAD_REQUEST))
-    pairs = (line.partition(":") for line in rest)
+    pairs = (line.partition(":") for line in header_lines)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
-    return encode_response(answer(host, words[0], words[1], headers))
+    return encode_response(respond(host, words[0], words[1], headers))
 
 
-def encode_response(answer: HostResponse) -> bytes:
-    """Write an answer as HTTP/1.1 has it.
+def encode_response(response: HostResponse) -> bytes:
+    """Encode a response as HTTP/1.1.
 
     >>> encode_response(HostResponse(200, (("ETag", '"1"'),), b"hello"))
     b'HTTP/1.1 200 OK\\r\\nETag: "1"\\r\\nContent-Length: 5\\r\\n\\r\\nhello'
     """
-    lines = [f"HTTP/1.1 {int(answer.status)} {HTTPStatus(answer.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in answer.headers]
-    if answer.status != HTTPStatus.NOT_MODIFIED:
-        lines.append(f"Content-Length: {len(answer.body)}")
-    return "\r\n".join([*lines, "", ""]).encode("latin-1") + answer.body
+    lines = [f"HTTP/1.1 {int(response.status)} {HTTPStatus(response.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in response.headers]
+    if response.status != HTTPStatus.NOT_MODIFIED:
+        lines.append(f"Content-Length: {len(response.body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + response.body

@@ -1,4 +1,4 @@
-"""Doing everything once before it counts, so that nothing is compiled while the fast clock runs."""
+"""Run every compiled function once before the clock starts; none is compiled during the crawl."""
 
 import shutil
 from datetime import timedelta
@@ -19,21 +19,21 @@ VISITS = 8
 
 
 def warm_up(folder: Path, web: SimulatedWeb) -> None:
-    """Record, measure, learn and plan visits to one page, in a folder that is then removed."""
+    """Record, measure, learn and plan visits to one page, in a folder that is removed afterwards."""
     with Collection.create(folder, contact="demo@example.org") as collection:
         collection.add(WARM_UP_URL)
         with collection.recording() as recorder:
-            taken = recorder.record([_arrival(web, day) for day in range(VISITS)])
-        NoiseLearner(collection).learn_from(taken.recorded_visits)
+            recorded = recorder.record([_arrival(web, day) for day in range(VISITS)])
+        NoiseLearner(collection).learn_from(recorded.recorded_visits)
         policy = build_live_policy(collection.catalog, collection.settings)
         now = from_epoch(web.span.start) + timedelta(days=VISITS)
-        chosen = policy.choose(now, 1, HostCaps())
-        policy.explain(int(chosen.pages[0]), now)
+        choices = policy.choose(now, 1, HostCaps())
+        policy.explain(int(choices.pages[0]), now)
     shutil.rmtree(folder)
 
 
 def _arrival(web: SimulatedWeb, day: int) -> Observation:
     time = from_epoch(web.span.start) + timedelta(days=day)
-    made = web.render(0, to_epoch(time), day)
-    snapshot = Snapshot(WARM_UP_URL, made.body, made.status, made.headers)
-    return Observation(WARM_UP_URL, "", time, uuid4().bytes, snapshot, status=made.status)
+    response = web.render(0, to_epoch(time), day)
+    snapshot = Snapshot(WARM_UP_URL, response.body, response.status, response.headers)
+    return Observation(WARM_UP_URL, "", time, uuid4().bytes, snapshot, status=response.status)

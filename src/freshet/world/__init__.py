@@ -1,1 +1,1 @@
-"""A generated web whose truth is known: pages to be served, and populations to be counted."""
+"""A generated web whose true changes are known: pages to serve, and populations for statistics."""

@@ -1,4 +1,4 @@
-"""When changes come: by the hour and the weekday, in bursts, or on a fixed day."""
+"""Processes that draw change times: by hour and weekday, in bursts, or on fixed days."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ ChangeProcess = Callable[[Rng, "TimeSpan"], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A stretch of time, in epoch seconds."""
+    """A period of time, in epoch seconds."""
 
     start: float
     end: float
 
     def times_within(self, times: FloatArray) -> FloatArray:
-        """Return the times that lie within, in order and each once."""
+        """Return the distinct times inside the period, in order."""
         return np.unique(times[(times >= self.start) & (times < self.end)])
 
 
 def week_profile(night: float, weekend: float) -> FloatArray:
-    """Return the weight of each hour of a week, from Monday, with mean 1: nights and weekends.
+    """Return the weight of each hour of a week, from Monday, with mean 1.
 
     >>> profile = week_profile(night=0.1, weekend=0.5)
     >>> len(profile), round(float(profile.mean()), 6), bool(profile[12] > profile[3])
@@ -43,41 +43,41 @@ def week_profile(night: float, weekend: float) -> FloatArray:
 
 
 def hour_of_week(epoch: FloatArray) -> NDArray[np.int64]:
-    """Return the hour since the last Monday, midnight UTC, of each time."""
+    """Return the hours since the last Monday, midnight UTC, of each time."""
     return ((epoch // HOUR).astype(np.int64) + 24 * EPOCH_WEEKDAY) % WEEK_HOURS
 
 
 def no_changes(_rng: Rng, _span: TimeSpan) -> FloatArray:
-    """Return no time at all."""
+    """Return no times."""
     return np.empty(0)
 
 
 def rhythmic_changes(per_day: float, *, night: float = 1.0, weekend: float = 1.0) -> ChangeProcess:
-    """Make changes at random, ``per_day`` in the mean, fewer at night and on weekends."""
+    """Return a process with ``per_day`` random changes a day, fewer at night and on weekends."""
     profile = week_profile(night, weekend) * per_day / 24
 
     def times(rng: Rng, span: TimeSpan) -> FloatArray:
         grid = np.arange(span.start, span.end + HOUR, HOUR)
         mass = np.concatenate([[0.0], np.cumsum(profile[hour_of_week(grid[:-1])])])
-        spots = rng.uniform(0.0, mass[-1], rng.poisson(mass[-1]))
-        return span.times_within(np.interp(spots, mass, grid))
+        positions = rng.uniform(0.0, mass[-1], rng.poisson(mass[-1]))
+        return span.times_within(np.interp(positions, mass, grid))
 
     return times
 
 
 def bursty_changes(per_day: float, *, branching: float, delay_hours: float) -> ChangeProcess:
-    """Make changes that bring on others: each ``branching`` more, within hours (Hawkes, 1971)."""
+    """Return a process in which each change triggers others within hours (Hawkes, 1971)."""
     first = rhythmic_changes(per_day * (1 - branching), night=0.2)
 
     def times(rng: Rng, span: TimeSpan) -> FloatArray:
         generation = first(rng, span)
-        every = [generation]
+        generations = [generation]
         while len(generation):
             parents = np.repeat(generation, rng.poisson(branching, len(generation)))
             generation = parents + rng.exponential(delay_hours * HOUR, len(parents))
             generation = generation[generation < span.end]
-            every.append(generation)
-        return span.times_within(np.concatenate(every))
+            generations.append(generation)
+        return span.times_within(np.concatenate(generations))
 
     return times
 
@@ -85,13 +85,13 @@ def bursty_changes(per_day: float, *, branching: float, delay_hours: float) -> C
 def regular_changes(
     every_days: float, *, hour: float, jitter_hours: float, missed: float = 0.0
 ) -> ChangeProcess:
-    """Make changes every so many days at about one hour of the day, some of them left out."""
+    """Return a process with changes every few days at about the same hour; some are left out."""
 
     def times(rng: Rng, span: TimeSpan) -> FloatArray:
         phase = rng.integers(0, max(1, round(every_days)))
         first = (span.start // DAY - phase) * DAY + hour * HOUR
         due = np.arange(first, span.end, every_days * DAY)
-        kept = due[rng.random(len(due)) >= missed]
-        return span.times_within(kept + rng.normal(0.0, jitter_hours * HOUR, len(kept)))
+        made = due[rng.random(len(due)) >= missed]
+        return span.times_within(made + rng.normal(0.0, jitter_hours * HOUR, len(made)))
 
     return times

@@ -1,4 +1,4 @@
-"""What is served that is no ordinary page: feeds, sitemaps, robots, shells and refusals."""
+"""Other documents of the simulated web: feeds, sitemaps, robots.txt, script pages and errors."""
 
 from collections.abc import Iterable, Sequence
 from email.utils import formatdate
@@ -14,7 +14,7 @@ _BARE = """<!doctype html>
 
 
 def render_rss(frame: PageFrame, blocks: Sequence[PageBlock], origin: str, changed: float) -> str:
-    """Write the linked blocks of a page as an RSS feed."""
+    """Render the linked blocks of a page as an RSS feed."""
     items = "".join(
         f"<item><title>{block.text}</title><link>{origin}{block.href}</link>"
         f'<guid isPermaLink="true">{origin}{block.href}</guid></item>\n'
@@ -31,7 +31,7 @@ def render_rss(frame: PageFrame, blocks: Sequence[PageBlock], origin: str, chang
 
 
 def render_sitemap(pages: Iterable[tuple[str, float]]) -> str:
-    """Write addresses and when each last changed as a sitemap."""
+    """Render addresses with the time of their last change as a sitemap."""
     rows = "".join(
         f"<url><loc>{url}</loc><lastmod>{from_epoch(int(changed)).isoformat()}</lastmod></url>\n"
         for url, changed in pages
@@ -43,29 +43,29 @@ def render_sitemap(pages: Iterable[tuple[str, float]]) -> str:
 
 
 def render_robots(crawl_delay: float, sitemap_url: str) -> str:
-    """Write the rules for crawlers; a delay of 0 and an empty address are left out."""
+    """Render robots.txt; a delay of 0 and an empty sitemap address are left out."""
     delay = f"Crawl-delay: {crawl_delay:g}\n" if crawl_delay else ""
-    place = f"\nSitemap: {sitemap_url}\n" if sitemap_url else ""
-    return f"User-agent: *\nDisallow: /out\nDisallow: /suggested/\n{delay}{place}"
+    sitemap_line = f"\nSitemap: {sitemap_url}\n" if sitemap_url else ""
+    return f"User-agent: *\nDisallow: /out\nDisallow: /suggested/\n{delay}{sitemap_line}"
 
 
 def render_script_page(frame: PageFrame, build: str) -> str:
-    """Write a page that is empty until its scripts have run."""
+    """Render a page that is empty until its scripts have run."""
     script = f'<div id="app"></div><script src="/assets/app.{build}.js" defer></script>'
     return _BARE.format(title=frame.title, body=script)
 
 
 def render_captcha(token: str) -> str:
-    """Write a page that asks for proof of a human."""
+    """Render a captcha page."""
     body = f'<p>Please verify you are human.</p><div class="h-captcha" data-k="{token}"></div>'
     return _BARE.format(title="Just a moment...", body=body)
 
 
 def render_not_found() -> str:
-    """Write the page that stands where there is none."""
+    """Render the page for 404 responses."""
     return _BARE.format(title="Page not found", body="<h1>Page not found</h1><p>Sorry.</p>")
 
 
 def render_unavailable() -> str:
-    """Write what a host says while it is down."""
+    """Render the page for 503 responses."""
     return _BARE.format(title="Service unavailable", body="<h1>Service unavailable</h1>")

@@ -1,4 +1,4 @@
-"""What differs at every visit and is no change: times, counters, advertisements, tokens."""
+"""Noise that differs at every visit: times, counters, advertisements, tokens."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SUGGESTED = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class NoiseSource:
-    """Blocks that one visit brings, put at the start, in the middle or at the end of a page."""
+    """Blocks that a visit adds, at the start, in the middle or at the end of a page."""
 
     position: float
     blocks: Callable[[Random, PageVersion, float], list[PageBlock]]
@@ -23,17 +23,17 @@ class NoiseSource:
 def insert_noise(
     names: tuple[str, ...], content: list[PageBlock], scene: PageVersion, epoch: float, rng: Random
 ) -> list[PageBlock]:
-    """Return the blocks of a page with those that a visit brings."""
+    """Return the blocks of a page with the noise of a visit."""
     blocks = list(content)
     for name in names:
         noise = NOISE_SOURCES[name]
-        at = round(noise.position * len(blocks))
-        blocks[at:at] = noise.blocks(rng, scene, epoch)
+        index = round(noise.position * len(blocks))
+        blocks[index:index] = noise.blocks(rng, scene, epoch)
     return blocks
 
 
 def random_token(rng: Random) -> str:
-    """Return what a form or script carries against forgery: in the markup, never in the text."""
+    """Return a random token for a form or script; it appears in the markup, never in the text."""
     return f"{rng.getrandbits(96):024x}"
 
 

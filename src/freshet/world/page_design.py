@@ -1,4 +1,4 @@
-"""Blocks become HTML; the words are the same in every design, the markup around them is not."""
+"""Render blocks as HTML; the words are the same in every design, the markup differs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ td{border-bottom:1px solid var(--line);padding:.3rem .6rem}.post{margin:1rem 0}
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """What stands around a page's blocks."""
+    """The parts of a page around its blocks."""
 
     site: str
     title: str
@@ -31,7 +31,7 @@ class PageFrame:
 
 @dataclass(frozen=True, slots=True)
 class PageDesign:
-    """The tags around each block of a role, around runs of them, and around the page."""
+    """The tags around each block of a role, around runs of blocks, and around the page."""
 
     blocks: Mapping[str, Tags]
     runs: Mapping[str, Tags]
@@ -93,7 +93,7 @@ DESIGNS = (_PLAIN, _BOXED)
 def render_html(
     design: PageDesign, frame: PageFrame, blocks: Sequence[PageBlock], origins: Sequence[str]
 ) -> str:
-    """Write a page in a design; links to other hosts begin with their origins."""
+    """Render a page in a design; links to other hosts start with their origins."""
     main = "".join(
         _run(design, role, list(run), origins)
         for role, run in groupby(blocks, key=lambda block: block.role)
@@ -107,11 +107,11 @@ def render_html(
 
 def _run(design: PageDesign, role: str, run: list[PageBlock], origins: Sequence[str]) -> str:
     before, after = design.blocks[role]
-    written = "".join(f"{before}{_linked(block, origins)}{after}" for block in run)
+    text = "".join(f"{before}{_linked(block, origins)}{after}" for block in run)
     if role == "row":
-        written = written.replace("\t", design.cell)
-    opened, closed = design.runs.get(role, ("", ""))
-    return f"{opened}{written}{closed}"
+        text = text.replace("\t", design.cell)
+    start_tag, end_tag = design.runs.get(role, ("", ""))
+    return f"{start_tag}{text}{end_tag}"
 
 
 def _linked(block: PageBlock, origins: Sequence[str]) -> str:

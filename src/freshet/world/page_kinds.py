@@ -1,6 +1,6 @@
-"""The kinds of pages: when each changes, what it shows, what about it is noise, what befalls it.
+"""Kinds of pages: change process, content, noise and troubles.
 
-A new kind is one entry here.
+Add an entry to PAGE_KINDS for a new kind.
 """
 
 from collections.abc import Mapping
@@ -39,11 +39,11 @@ class TroubleSpell:
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
-    """What pages of a kind have in common.
+    """Properties of all pages of a kind.
 
-    ``turnover`` is after how many changes nothing that can change is left of what a page showed:
-    its size, unless given. Events that its directory shares (``directory_changes``) change a page with
-    probability ``join_probability`` each. A feed changes with the page that it follows, and tells its links.
+    ``turnover`` is the number of changes after which all replaceable content is new; by default the
+    size. Each event of the directory's process (``directory_changes``) changes a page with
+    ``join_probability``. A feed changes with the page that it follows and lists its links.
     """
 
     own_changes: ChangeProcess

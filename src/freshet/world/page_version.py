@@ -1,4 +1,4 @@
-"""What a page of the living web is at a moment: whose words it uses, its version, its blocks."""
+"""One version of a page of the simulated web: its topic, version number and blocks."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,10 +13,10 @@ OWN_HOST = -1
 
 @dataclass(frozen=True, slots=True)
 class PageBlock:
-    """A piece of a page as its visitors read it: a heading, paragraph, item, post or row.
+    """A visible piece of a page: a heading, paragraph, item, post or row.
 
-    ``href`` is where the text links to: a path on ``host``, the page's own where that is
-    ``OWN_HOST``. ``text_after`` follows the link. A tab in the text of a row stands between its cells.
+    ``href`` is the link target: a path on ``host``, or on the page's own host for ``OWN_HOST``.
+    ``text_after`` follows the link. Tabs separate the cells of a row.
     """
 
     role: str
@@ -28,7 +28,7 @@ class PageBlock:
 
 @dataclass(frozen=True, slots=True)
 class PageVersion:
-    """A page at a version; everything that it shows is drawn from its subject, a 64-bit key."""
+    """A page at a version; its content is drawn from ``page_key``, a 64-bit number."""
 
     page_key: int
     topic: TopicWords
@@ -40,15 +40,15 @@ class PageVersion:
     host_count: int = 1
 
     def rng(self, part: int, of: int = 0) -> Random:
-        """Return the chance by which one part of the page was made."""
+        """Return the random generator of one part of the page."""
         return Random(self.page_key | (part & 0xFFFFFFFF) << 64 | of << 96)
 
     def change_time(self, change: int) -> datetime:
-        """Return when a change came; those before the world's start are a day apart."""
+        """Return the time of a change; changes before the start are a day apart."""
         if change > 0:
             return from_epoch(float(self.change_times[change - 1]))
         return from_epoch(self.start) - timedelta(days=1 - change)
 
     def change_date(self, change: int) -> str:
-        """Return when a change came, as a page would say it."""
+        """Return the time of a change as the page prints it."""
         return f"{self.change_time(change):%d %B %Y, %H:%M}"

@@ -1,13 +1,13 @@
-"""What a population is drawn from: paces, groups, kinship, bursts and rhythms."""
+"""Parameters of a population: paces, groups, correlations, bursts and rhythms."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ChangePace:
-    """A share of the pages, their changes a day (lognormal about a median) and mean Dice.
+    """A share of the pages, their changes a day (lognormal around a median) and mean Dice.
 
-    Pages whose median is 0 never change.
+    Pages with a median of 0 never change.
     """
 
     share: float
@@ -18,7 +18,7 @@ class ChangePace:
 
 @dataclass(frozen=True, slots=True)
 class PopulationGroup:
-    """A share of the pages, and how much livelier and more alike they are than others."""
+    """A share of the pages, and its shifts of rank and Dice against other pages."""
 
     name: str
     share: float
@@ -28,7 +28,7 @@ class PopulationGroup:
 
 @dataclass(frozen=True, slots=True)
 class PageGrouping:
-    """Mean sizes of what pages belong to, and how much of their standing each of it decides."""
+    """Mean sizes of directories, hosts and sites, and the share of the rank variance of each."""
 
     pages_per_directory: float = 8.0
     directories_per_host: float = 4.0
@@ -40,7 +40,7 @@ class PageGrouping:
 
 @dataclass(frozen=True, slots=True)
 class ActivityBursts:
-    """Lively times: a share of the changes comes in a share of the time, for days on end."""
+    """Active periods: a share of the changes falls into a share of the time, for days on end."""
 
     changes: float
     time: float
@@ -49,7 +49,7 @@ class ActivityBursts:
 
 @dataclass(frozen=True, slots=True)
 class RestRhythm:
-    """The share of hosts that rest, and what is left of their changes at night and on weekends."""
+    """The share of hosts that rest, and the share of changes left at night and on weekends."""
 
     hosts: float = 0.0
     night: float = 0.1
@@ -58,10 +58,11 @@ class RestRhythm:
 
 @dataclass(frozen=True, slots=True)
 class LinkYield:
-    """How many new links changes bring.
+    """New links of changes.
 
-    ``chance`` is the mean chance that a change brings any; pages differ in it, the more the lower
-    the ``evenness``. How many is lognormal about ``median``, spread over pages and over changes.
+    ``chance`` is the mean probability that a change brings any; pages differ more in it the lower
+    the ``evenness``. The number of links is lognormal around ``median``, with spreads by page and
+    by change.
     """
 
     chance: float
@@ -73,9 +74,10 @@ class LinkYield:
 
 @dataclass(frozen=True, slots=True)
 class PopulationParameters:
-    """How a population changes; shares of one kind are taken in proportion.
+    """Parameters of a population; shares of one kind are normalised.
 
-    ``shared_chance`` is the chance that in a cycle a page's luck is that of its directory.
+    ``shared_chance`` is the probability that in a cycle a page changes by its directory's random
+    draw.
     """
 
     paces: tuple[ChangePace, ...]

@@ -1,8 +1,8 @@
-"""Many pages at once: which of them change in which cycle, with rates, rhythms and kin.
+"""Draw many pages at once: which of them change in which cycle, with rates, rhythms and groups.
 
-Every page has a rate from a mixture of paces. Which page has which rate is decided by a standing
-that pages of one site, host and directory partly share and that their domain and depth shift; so
-the mixture stays as it is given, whoever is related to whom.
+Every page has a rate from a mixture of paces. A rank decides which page gets which rate. Pages of
+one site, host and directory partly share their rank, and domain and depth shift it. The mixture of
+rates therefore does not depend on the grouping.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,9 @@ DICE_BOUNDS = 0.02, 0.98
 class PagePopulation:
     """Pages as columns; ``changed`` has a row per page and a column per cycle.
 
-    ``rates`` are changes a day in the mean, ``dice_shift`` is how alike a page's versions are before and
-    after a change. Directories, hosts and sites are numbered; paces, domains and depths are
-    indices into what the parameters name.
+    ``rates`` are mean changes a day. ``dice`` is the similarity of a page's versions before and
+    after a change. Directories, hosts and sites are numbered; paces, domains and depths are indices
+    into the parameters.
     """
 
     changed: BoolArray
@@ -58,7 +58,7 @@ class PagePopulation:
 
 @dataclass(frozen=True, slots=True)
 class _PageGroups:
-    """For each page the numbers of its directory, host and site."""
+    """The numbers of each page's directory, host and site."""
 
     directories: Members
     hosts: Members
@@ -72,140 +72,152 @@ def draw_population(
     if pages < 1 or cycles < 1:
         raise ValueError(f"{pages} pages and {cycles} cycles: a population has at least one each")
     rng = np.random.default_rng(seed)
-    kin = _related(rng, pages, parameters.grouping)
-    domains = _drawn(rng, parameters.domains, _count(kin.sites))[kin.sites]
+    groups = _related(rng, pages, parameters.grouping)
+    domains = _drawn(rng, parameters.domains, _count(groups.sites))[groups.sites]
     depths = _drawn(rng, parameters.depths, pages)
-    standing = _standing(rng, kin, parameters.grouping)
-    standing += np.array([group.rank_shift for group in parameters.domains])[domains]
-    standing += np.array([group.rank_shift for group in parameters.depths])[depths]
-    paces, rates = _paced(rng, parameters.paces, standing)
-    alike = np.array([pace.dice for pace in parameters.paces])[paces]
-    alike += np.array([group.dice_shift for group in parameters.domains])[domains]
-    alike += np.array([group.dice_shift for group in parameters.depths])[depths]
+    ranks = _standing(rng, groups, parameters.grouping)
+    ranks += np.array([group.rank_shift for group in parameters.domains])[domains]
+    ranks += np.array([group.rank_shift for group in parameters.depths])[depths]
+    pace_indices, rates = _paced(rng, parameters.paces, ranks)
+    mean_dice = np.array([pace.dice for pace in parameters.paces])[pace_indices]
+    mean_dice += np.array([group.dice_shift for group in parameters.domains])[domains]
+    mean_dice += np.array([group.dice_shift for group in parameters.depths])[depths]
     return PagePopulation(
-        changed=_changes(rng, rates, kin, cycles, parameters),
+        changed=_changes(rng, rates, groups, cycles, parameters),
         rates=rates,
-        dice=_around(rng, np.clip(alike, *DICE_BOUNDS), DICE_EVENNESS),
-        paces=paces,
+        dice=_around(rng, np.clip(mean_dice, *DICE_BOUNDS), DICE_EVENNESS),
+        paces=pace_indices,
         domains=domains,
         depths=depths,
-        directories=kin.directories.astype(np.uint64),
-        hosts=kin.hosts.astype(np.uint64),
-        sites=kin.sites.astype(np.uint64),
+        directories=groups.directories.astype(np.uint64),
+        hosts=groups.hosts.astype(np.uint64),
+        sites=groups.sites.astype(np.uint64),
     )
 
 
-def draw_new_links(people: PagePopulation, links: LinkYield, seed: int) -> Counts:
-    """Draw how many new links each page has in each cycle."""
+def draw_new_links(population: PagePopulation, links: LinkYield, seed: int) -> Counts:
+    """Draw the number of new links of each page in each cycle."""
     rng = np.random.default_rng(seed)
-    pages = len(people)
+    pages = len(population)
     chances = _around(rng, np.full(pages, links.chance), links.evenness)
     medians = links.median * np.exp(links.by_page * rng.standard_normal(pages))
-    rows, columns = np.nonzero(people.changed)
-    bringing = rng.random(len(rows)) < chances[rows]
-    rows, columns = rows[bringing], columns[bringing]
-    counts = np.zeros(people.changed.shape, np.int32)
+    rows, columns = np.nonzero(population.changed)
+    has_links = rng.random(len(rows)) < chances[rows]
+    rows, columns = rows[has_links], columns[has_links]
+    counts = np.zeros(population.changed.shape, np.int32)
     drawn = medians[rows] * np.exp(links.by_change * rng.standard_normal(len(rows)))
     counts[rows, columns] = np.ceil(drawn)
     return counts
 
 
-def _related(rng: Rng, pages: int, kinship: PageGrouping) -> _PageGroups:
-    """Cut pages into directories, directories into hosts and hosts into sites."""
-    directories = _cut(rng, pages, kinship.pages_per_directory)
-    hosts = _cut(rng, _count(directories), kinship.directories_per_host)
-    sites = _cut(rng, _count(hosts), kinship.hosts_per_site)
+def _related(rng: Rng, pages: int, grouping: PageGrouping) -> _PageGroups:
+    """Split pages into directories, directories into hosts and hosts into sites."""
+    directories = _cut(rng, pages, grouping.pages_per_directory)
+    hosts = _cut(rng, _count(directories), grouping.directories_per_host)
+    sites = _cut(rng, _count(hosts), grouping.hosts_per_site)
     return _PageGroups(directories, hosts[directories], sites[hosts][directories])
 
 
 def _cut(rng: Rng, count: int, mean_size: float) -> Members:
-    """Number the members of consecutive groups whose sizes are geometric."""
-    begins = rng.random(count) < 1 / mean_size
-    begins[0] = False
-    return np.cumsum(begins)
+    """Number the members of consecutive groups with geometric sizes."""
+    starts_group = rng.random(count) < 1 / mean_size
+    starts_group[0] = False
+    return np.cumsum(starts_group)
 
 
 def _count(members: Members) -> int:
     return int(members[-1]) + 1
 
 
-def _drawn(rng: Rng, of: Sequence[PopulationGroup] | Sequence[ChangePace], count: int) -> Groups:
-    """Draw which of some things each page is, as near to their shares as the count allows."""
-    bounds = np.cumsum([one.share for one in of])
-    spots = (np.arange(count) + rng.random()) / count * bounds[-1]
-    return rng.permutation(np.searchsorted(bounds[:-1], spots, side="right")).astype(np.int8)
+def _drawn(
+    rng: Rng, groups: Sequence[PopulationGroup] | Sequence[ChangePace], count: int
+) -> Groups:
+    """Draw a group for each page, as close to the groups' shares as the count allows."""
+    bounds = np.cumsum([group.share for group in groups])
+    positions = (np.arange(count) + rng.random()) / count * bounds[-1]
+    return rng.permutation(np.searchsorted(bounds[:-1], positions, side="right")).astype(np.int8)
 
 
-def _standing(rng: Rng, kin: _PageGroups, kinship: PageGrouping) -> FloatArray:
-    """Draw where pages stand among each other, with variance 1."""
-    own = 1 - kinship.by_site - kinship.by_host - kinship.by_directory
-    standing: FloatArray = np.sqrt(own) * rng.standard_normal(len(kin.directories))
+def _standing(rng: Rng, groups: _PageGroups, grouping: PageGrouping) -> FloatArray:
+    """Draw the ranks of pages, with variance 1."""
+    own_variance = 1 - grouping.by_site - grouping.by_host - grouping.by_directory
+    ranks: FloatArray = np.sqrt(own_variance) * rng.standard_normal(len(groups.directories))
     levels = (
-        (kin.sites, kinship.by_site),
-        (kin.hosts, kinship.by_host),
-        (kin.directories, kinship.by_directory),
+        (groups.sites, grouping.by_site),
+        (groups.hosts, grouping.by_host),
+        (groups.directories, grouping.by_directory),
     )
     for members, variance in levels:
-        standing += np.sqrt(variance) * rng.standard_normal(_count(members))[members]
-    return standing
+        ranks += np.sqrt(variance) * rng.standard_normal(_count(members))[members]
+    return ranks
 
 
-def _paced(
-    rng: Rng, paces: Sequence[ChangePace], standing: FloatArray
-) -> tuple[Groups, FloatArray]:
-    """Give every page a pace and a rate of it, the higher the higher the page stands."""
-    pages = len(standing)
-    drawn = _drawn(rng, paces, pages)
-    medians = np.array([pace.median for pace in paces])[drawn]
-    spreads = np.array([pace.spread for pace in paces])[drawn]
+def _paced(rng: Rng, paces: Sequence[ChangePace], ranks: FloatArray) -> tuple[Groups, FloatArray]:
+    """Assign a pace and a rate to every page; a higher rank gets a higher rate."""
+    pages = len(ranks)
+    pace_indices = _drawn(rng, paces, pages)
+    medians = np.array([pace.median for pace in paces])[pace_indices]
+    spreads = np.array([pace.spread for pace in paces])[pace_indices]
     rates = medians * np.exp(spreads * rng.standard_normal(pages))
     from_slowest = np.argsort(rates, kind="stable")
-    ranks = np.empty(pages, np.int64)
-    ranks[np.argsort(standing)] = np.arange(pages)
-    return drawn[from_slowest][ranks], rates[from_slowest][ranks]
+    positions = np.empty(pages, np.int64)
+    positions[np.argsort(ranks)] = np.arange(pages)
+    return pace_indices[from_slowest][positions], rates[from_slowest][positions]
 
 
 def _around(rng: Rng, means: FloatArray, evenness: float) -> FloatArray:
-    """Draw shares around their means, the nearer the higher the evenness."""
+    """Draw shares around their means; a higher evenness draws them closer."""
     return rng.beta(means * evenness, (1 - means) * evenness)
 
 
 def _changes(
-    rng: Rng, rates: FloatArray, kin: _PageGroups, cycles: int, parameters: PopulationParameters
+    rng: Rng, rates: FloatArray, groups: _PageGroups, cycles: int, parameters: PopulationParameters
 ) -> BoolArray:
-    """Draw cycle by cycle which pages change, some of them by the luck of their directory."""
+    """Draw cycle by cycle which pages change, some of them by a draw of their directory."""
     changed = np.zeros((cycles, len(rates)), np.bool_)
-    live = np.flatnonzero(rates)
-    directories, expected = kin.directories[live], rates[live] * parameters.cycle_days
-    resting = (rng.random(_count(kin.hosts)) < parameters.rhythm.hosts)[kin.hosts[live]]
+    changing_pages = np.flatnonzero(rates)
+    directories, expected = (
+        groups.directories[changing_pages],
+        rates[changing_pages] * parameters.cycle_days,
+    )
+    is_resting = (rng.random(_count(groups.hosts)) < parameters.rhythm.hosts)[
+        groups.hosts[changing_pages]
+    ]
     weights = _cycle_weights(parameters.rhythm, cycles, parameters.cycle_days)
-    lively = _liveliness(rng, parameters.bursts, len(live), parameters.cycle_days)
-    for row, weight, factor in zip(changed, weights, lively, strict=False):
-        pace = expected * factor * np.where(resting, weight, 1.0)
-        common = rng.random(_count(kin.directories))[directories]
-        together = rng.random(len(live)) < parameters.shared_chance
-        row[live] = np.where(together, common, rng.random(len(live))) < -np.expm1(-pace)
+    activity = _liveliness(rng, parameters.bursts, len(changing_pages), parameters.cycle_days)
+    for row, weight, factor in zip(changed, weights, activity, strict=False):
+        expected_changes = expected * factor * np.where(is_resting, weight, 1.0)
+        shared_draw = rng.random(_count(groups.directories))[directories]
+        uses_shared_draw = rng.random(len(changing_pages)) < parameters.shared_chance
+        row[changing_pages] = np.where(
+            uses_shared_draw, shared_draw, rng.random(len(changing_pages))
+        ) < -np.expm1(-expected_changes)
     return changed.T
 
 
 def _liveliness(
     rng: Rng, bursts: ActivityBursts | None, pages: int, cycle_days: float
 ) -> Iterator[FloatArray | float]:
-    """Yield for cycle after cycle how much livelier than in the mean each page is."""
+    """Yield the relative activity of each page for cycle after cycle."""
     if bursts is None:
         yield from repeat(1.0)
         return
-    leaving = min(1.0, cycle_days / bursts.days)
-    entering = leaving * bursts.time / (1 - bursts.time)
-    within, without = bursts.changes / bursts.time, (1 - bursts.changes) / (1 - bursts.time)
-    lively = rng.random(pages) < bursts.time
+    leave_probability = min(1.0, cycle_days / bursts.days)
+    enter_probability = leave_probability * bursts.time / (1 - bursts.time)
+    burst_activity, quiet_activity = (
+        bursts.changes / bursts.time,
+        (1 - bursts.changes) / (1 - bursts.time),
+    )
+    is_active = rng.random(pages) < bursts.time
     while True:
-        yield np.where(lively, within, without)
-        lively = rng.random(pages) < np.where(lively, 1 - leaving, entering)
+        yield np.where(is_active, burst_activity, quiet_activity)
+        is_active = rng.random(pages) < np.where(
+            is_active, 1 - leave_probability, enter_probability
+        )
 
 
 def _cycle_weights(rhythm: RestRhythm, cycles: int, cycle_days: float) -> FloatArray:
-    """Return how lively hosts that rest are in each cycle, 1 in the mean of a week."""
+    """Return the activity of resting hosts in each cycle, with mean 1 over a week."""
     week = week_profile(rhythm.night, rhythm.weekend)
     weeks = int(np.ceil(cycles * cycle_days / 7))
     mass = np.concatenate([[0.0], np.cumsum(np.tile(week, weeks))])

@@ -1,14 +1,14 @@
-"""Populations whose measured figures are the published ones.
+"""Populations calibrated to published figures.
 
-Tests measure them; where a paper gives no share (of domains, of depths), it was chosen so that its
-figures for the groups and for the whole agree.
+Tests measure them. Where a paper gives no shares of domains or depths, they were chosen so that the
+figures of the groups and of the whole agree.
 """
 
 from collections.abc import Mapping
 
 from freshet.world.parameters import ChangePace, LinkYield, PopulationGroup, PopulationParameters
 
-# Santos et al. 2015 (GP4C), Table 2: what seven rules find in BRDC'12 at a budget of 5 % a day,
+# Santos et al. 2015 (GP4C), Table 2: seven rules on BRDC'12 at a budget of 5 % a day,
 # with weights by cycle as in their program.
 BRDC = PopulationParameters(
     paces=(

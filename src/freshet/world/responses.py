@@ -1,4 +1,4 @@
-"""What a visit is answered with: the page and its validators, or a refusal while trouble lasts."""
+"""Responses of the simulated web: a page with its validators, or an error while trouble lasts."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class PageResponse:
-    """What one visit is answered with; an error shows nothing of the version beneath it."""
+    """Response to one visit; an error response does not show the version."""
 
     status: int
     headers: Headers
@@ -34,26 +34,26 @@ class PageResponse:
 
 
 def error_response(troubles: Set[PageTrouble], version: int, rng: Random) -> PageResponse | None:
-    """Return what is said instead of the page while one of these troubles lasts."""
-    kind = ("Content-Type", MEDIA_TYPES["html"])
+    """Return the error response for one of these troubles, None if there is none."""
+    content_type = ("Content-Type", MEDIA_TYPES["html"])
     if "down" in troubles:
-        headers = (kind, ("Retry-After", str(RETRY_AFTER)))
+        headers = (content_type, ("Retry-After", str(RETRY_AFTER)))
         body = documents.render_unavailable()
         return PageResponse(503, headers, body.encode(), version, is_error=True)
     if "gone" in troubles:
         return PageResponse(
-            404, (kind,), documents.render_not_found().encode(), version, is_error=True
+            404, (content_type,), documents.render_not_found().encode(), version, is_error=True
         )
     if "captcha" in troubles:
         body = documents.render_captcha(random_token(rng))
-        return PageResponse(200, (kind,), body.encode(), version, is_error=True)
+        return PageResponse(200, (content_type,), body.encode(), version, is_error=True)
     return None
 
 
 def page_response(
     body: str, medium: str, version: int, *, etag: str | None, last_modified: float | None
 ) -> PageResponse:
-    """Return a page with what its host says of its age."""
+    """Return a page with the validators that its host sends."""
     headers = [("Content-Type", MEDIA_TYPES[medium])]
     if etag is not None:
         headers.append(("ETag", etag))
@@ -63,6 +63,6 @@ def page_response(
 
 
 def claimed_last_modified(host: HostSpec, changed: float, epoch: float) -> float | None:
-    """Return when a host says that a page changed, in whole seconds."""
+    """Return the Last-Modified time that a host claims, in whole seconds."""
     claims = {"none": None, "honest": float(int(changed)), "lying": float(int(epoch))}
     return claims[host.last_modified]

@@ -1,6 +1,6 @@
-"""The living web: every page at every moment as a visitor gets it.
+"""The simulated web: every page at every moment, as a visitor receives it.
 
-Versions are not kept but made anew from the page's key, the version and the visit's number.
+Versions are not stored. They are generated from the page's key, the version and the visit's number.
 """
 
 from collections.abc import Sequence
@@ -25,39 +25,43 @@ MENU_SIZE = 8
 
 
 class SimulatedWeb(WebTimeline):
-    """A web of ``copies`` casts of eight hosts, alive from ``start`` for so many days."""
+    """A web of ``copies`` sets of eight hosts, from ``start`` for so many days."""
 
     def __init__(self, seed: int, start: datetime, days: float, copies: int = 1) -> None:
-        begins = to_epoch(start)
-        super().__init__(seed, TimeSpan(begins, begins + days * DAY), *make_site_specs(copies))
+        start_seconds = to_epoch(start)
+        super().__init__(
+            seed, TimeSpan(start_seconds, start_seconds + days * DAY), *make_site_specs(copies)
+        )
         self.origins = tuple(f"http://{host.name}" for host in self.hosts)
         self._vocabulary = make_vocabulary(seed)
         self._menus = [
-            [_menu_item(self.pages[page]) for page in of_host[:MENU_SIZE]]
-            for of_host in self._of_host
+            [_menu_item(self.pages[page]) for page in host_pages[:MENU_SIZE]]
+            for host_pages in self._of_host
         ]
         self._topics: dict[int, TopicWords] = {}
         self._shown: dict[int, tuple[int, list[PageBlock]]] = {}
 
     def text(self, page: int, epoch: float) -> str:
-        """Return the words of a page without any noise, as its visitors should read them."""
-        scene = self._scene(page, epoch)
-        lines = [f"{block.text} {block.text_after}".rstrip() for block in self._blocks(page, scene)]
-        return "\n".join([scene.title, *lines])
+        """Return the words of a page without noise."""
+        version = self._scene(page, epoch)
+        lines = [
+            f"{block.text} {block.text_after}".rstrip() for block in self._blocks(page, version)
+        ]
+        return "\n".join([version.title, *lines])
 
     def render(
         self, page: int, epoch: float, visit: int, origins: Sequence[str] = ()
     ) -> PageResponse:
-        """Answer one visit; the noise is that of the visit's number.
+        """Return the response to one visit; the visit's number seeds the noise.
 
-        Links to other hosts begin with ``origins``, which are their own names unless given.
+        Links to other hosts start with ``origins``, by default their own names.
         """
         troubles = self.troubles_at(page, epoch)
         version = self.version_at(page, epoch)
         rng = Random(self._keys[page] | visit << 64)
-        refused = responses.error_response(troubles, version, rng)
-        if refused is not None:
-            return refused
+        error = responses.error_response(troubles, version, rng)
+        if error is not None:
+            return error
         redesigned = "redesigned" in troubles
         host = self.hosts[self.pages[page].host]
         return responses.page_response(
@@ -72,13 +76,13 @@ class SimulatedWeb(WebTimeline):
 
     def robots(self, host: int, origins: Sequence[str] = ()) -> str:
         """Return a host's robots.txt."""
-        asked = self.hosts[host]
+        host_spec = self.hosts[host]
         origin = (origins or self.origins)[host]
-        place = "" if asked.sitemap == "none" else f"{origin}/sitemap.xml"
-        return documents.render_robots(asked.crawl_delay, place)
+        sitemap_url = "" if host_spec.sitemap == "none" else f"{origin}/sitemap.xml"
+        return documents.render_robots(host_spec.crawl_delay, sitemap_url)
 
     def sitemap(self, host: int, epoch: float, origins: Sequence[str] = ()) -> str | None:
-        """Return a host's sitemap at a moment; None where it has none."""
+        """Return a host's sitemap at a moment; None if it has none."""
         claim = self.hosts[host].sitemap
         if claim == "none":
             return None
@@ -94,49 +98,49 @@ class SimulatedWeb(WebTimeline):
     def _body(
         self, page: int, epoch: float, rng: Random, origins: Sequence[str], *, redesigned: bool
     ) -> str:
-        asked, kind, scene = self.pages[page], self._kind(page), self._scene(page, epoch)
-        host = self.hosts[asked.host]
-        secret = random_token(rng) if kind.has_token else ""
-        frame = PageFrame(host.title, scene.title, self._menus[asked.host], secret)
+        spec, kind, version = self.pages[page], self._kind(page), self._scene(page, epoch)
+        host = self.hosts[spec.host]
+        token_text = random_token(rng) if kind.has_token else ""
+        frame = PageFrame(host.title, version.title, self._menus[spec.host], token_text)
         if kind.medium == "script":
-            return documents.render_script_page(frame, f"{scene.page_key:016x}")
-        blocks = self._blocks(page, scene)
+            return documents.render_script_page(frame, f"{version.page_key:016x}")
+        blocks = self._blocks(page, version)
         if kind.medium == "feed":
             return documents.render_rss(
-                frame, blocks, origins[asked.host], self.last_change_time(page, epoch)
+                frame, blocks, origins[spec.host], self.last_change_time(page, epoch)
             )
-        blocks = insert_noise(asked.noise, blocks, scene, epoch, rng)
+        blocks = insert_noise(spec.noise, blocks, version, epoch, rng)
         return render_html(
             DESIGNS[(host.design + redesigned) % len(DESIGNS)], frame, blocks, origins
         )
 
     def _etag(self, page: int, epoch: float, *, redesigned: bool) -> str | None:
-        """Return an entity tag, weak where the bytes differ at every visit."""
-        asked = self.pages[page]
-        claim = self.hosts[asked.host].etags
+        """Return an entity tag, weak if the bytes differ at every visit."""
+        spec = self.pages[page]
+        claim = self.hosts[spec.host].etags
         if claim == "none":
             return None
         moment = epoch // ETAG_LAG * ETAG_LAG if claim == "lying" else epoch
-        strength = "W/" if asked.noise or self._kind(page).has_token else ""
+        strength = "W/" if spec.noise or self._kind(page).has_token else ""
         tag = f"{self._keys[page] % 2**32:08x}-{self.version_at(page, moment)}-{int(redesigned)}"
         return f'{strength}"{tag}"'
 
-    def _blocks(self, page: int, scene: PageVersion) -> list[PageBlock]:
-        """Return the blocks of a version; the last one asked for of each page is kept."""
+    def _blocks(self, page: int, version: PageVersion) -> list[PageBlock]:
+        """Return the blocks of a version; the last version of each page is cached."""
         source = self._source(page)
-        kept = self._shown.get(source)
-        if kept is None or kept[0] != scene.version:
+        cached = self._shown.get(source)
+        if cached is None or cached[0] != version.version:
             kind = self._kind(source)
-            kept = self._shown[source] = scene.version, kind.write_content(scene, kind.size)
-        return kept[1]
+            cached = self._shown[source] = version.version, kind.write_content(version, kind.size)
+        return cached[1]
 
     def _scene(self, page: int, epoch: float) -> PageVersion:
         source = self._source(page)
-        shown, key, words = self.pages[source], self._keys[source], self._topic(source)
+        spec, key, words = self.pages[source], self._keys[source], self._topic(source)
         return PageVersion(
             page_key=key,
             topic=words,
-            path=shown.path,
+            path=spec.path,
             title=make_phrase(Random(key), words, 3),
             version=self.version_at(source, epoch),
             change_times=self.change_times(source),
@@ -146,8 +150,8 @@ class SimulatedWeb(WebTimeline):
 
     def _topic(self, page: int) -> TopicWords:
         """Return the words of a page's directory."""
-        asked = self.pages[page]
-        key = self._place_key(asked.host, f"{asked.directory}/*")
+        spec = self.pages[page]
+        key = self._place_key(spec.host, f"{spec.directory}/*")
         if key not in self._topics:
             self._topics[key] = make_topic(self._vocabulary, key)
         return self._topics[key]

@@ -1,4 +1,4 @@
-"""Who is on the living web: eight hosts with their ways, and the pages on them."""
+"""Specification of the simulated web: eight hosts with their behaviour, and their pages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ ValidatorClaim = Literal["none", "honest", "lying"]
 
 @dataclass(frozen=True, slots=True)
 class HostThrottle:
-    """A host's patience: more than ``requests`` within ``seconds`` are answered with 429."""
+    """Rate limit of a host: more than ``requests`` within ``seconds`` are answered with 429."""
 
     requests: int
     seconds: float
@@ -20,10 +20,10 @@ class HostThrottle:
 
 @dataclass(frozen=True, slots=True)
 class HostSpec:
-    """A host and its ways.
+    """Specification of a host.
 
-    Lying entity tags lag days behind the page, a lying Last-Modified says "now", a lying sitemap
-    says that everything changed today. ``crawl_delay`` is in seconds, 0 where none is asked for.
+    Lying entity tags lag days behind the page. A lying Last-Modified is always the current time. A
+    lying sitemap claims that every page changed today. ``crawl_delay`` is in seconds, 0 for none.
     """
 
     name: str
@@ -39,9 +39,9 @@ class HostSpec:
 
 @dataclass(frozen=True, slots=True)
 class PageSpec:
-    """A page: its host's index, and the names of what makes noise on it (``noise.NOISES``).
+    """Specification of a page: its host's index, and its noise sources (``NOISE_SOURCES``).
 
-    ``follows`` is the path of the page whose news a feed tells.
+    ``follows`` is the path of the page whose news a feed lists.
     """
 
     host: int
@@ -63,13 +63,13 @@ class PageSpec:
 
 
 def make_site_specs(copies: int) -> tuple[tuple[HostSpec, ...], tuple[PageSpec, ...]]:
-    """Return hosts and pages; each copy of the cast has hosts of its own names."""
+    """Return hosts and pages; each copy of the specification has its own host names."""
     hosts: list[HostSpec] = []
     pages: list[PageSpec] = []
     for copy in range(copies):
-        for host, of_host in _HOSTS:
+        for host, host_pages in _HOSTS:
             name = f"{host.name}{copy + 1 if copy else ''}.example"
-            pages += [replace(page, host=len(hosts)) for page in of_host]
+            pages += [replace(page, host=len(hosts)) for page in host_pages]
             hosts.append(replace(host, name=name))
     return tuple(hosts), tuple(pages)
 

@@ -1,7 +1,7 @@
-"""What really happens on the living web: when pages change, and what befalls them and their hosts.
+"""Timeline of the simulated web: when pages change, and the troubles of pages and hosts.
 
-Nothing is drawn before it is asked for, and a page's times are drawn from its own key, so that
-they do not depend on which other pages there are.
+Times are drawn when they are first needed. A page's times depend only on its own key, not on the
+other pages.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_INITIAL_AGE = 30 * DAY
 
 @dataclass(frozen=True, slots=True)
 class TroubleEpisode:
-    """A trouble and when it lasts, in epoch seconds."""
+    """A trouble and its duration, in epoch seconds."""
 
     trouble: PageTrouble
     start: float
@@ -27,7 +27,7 @@ class TroubleEpisode:
 
 
 class WebTimeline:
-    """When each page changes, for pages that are known by their index."""
+    """The change times of each page; pages are given by their index."""
 
     def __init__(
         self, seed: int, span: TimeSpan, hosts: tuple[HostSpec, ...], pages: tuple[PageSpec, ...]
@@ -44,29 +44,29 @@ class WebTimeline:
         self._times: dict[int, FloatArray] = {}
 
     def find_page(self, host: int, path: str) -> int | None:
-        """Return the index of the page at a path, None where there is none."""
+        """Return the index of the page at a path, None if there is none."""
         return self._indices.get((host, path))
 
     def change_times(self, page: int) -> FloatArray:
-        """Return when the words of a page changed, noise apart, in epoch seconds."""
+        """Return the epoch seconds at which the words of a page changed, without noise."""
         source = self._source(page)
         if source not in self._times:
             self._times[source] = self._drawn(source)
         return self._times[source]
 
     def version_at(self, page: int, epoch: float) -> int:
-        """Return how often a page had changed by a moment."""
+        """Return how many times a page had changed by a moment."""
         return int(np.searchsorted(self.change_times(page), epoch, side="right"))
 
     def last_change_time(self, page: int, epoch: float) -> float:
-        """Return when a page had last changed by a moment, be it before the world's start."""
+        """Return the last change of a page by a moment, possibly before the start of the timeline."""
         version = self.version_at(page, epoch)
         if version:
             return float(self.change_times(page)[version - 1])
         return self.span.start - self._keys[page] % MAX_INITIAL_AGE
 
     def knot_after(self, page: int, epoch: float) -> float | None:
-        """Return when the last of what a page showed and could change is gone; None if never."""
+        """Return when all replaceable content of a page at a moment is gone; None if never."""
         kind, times = self._kind(self._source(page)), self.change_times(page)
         last = self.version_at(page, epoch) + (kind.turnover or kind.size) - 1
         return float(times[last]) if last < len(times) else None
@@ -77,26 +77,28 @@ class WebTimeline:
         return tuple(self._episode(spell) for spell in spells)
 
     def troubles_at(self, page: int, epoch: float) -> frozenset[PageTrouble]:
-        """Return what ails a page at a moment."""
+        """Return the troubles of a page at a moment."""
         return frozenset(e.trouble for e in self.episodes(page) if e.start <= epoch < e.end)
 
     def _drawn(self, page: int) -> FloatArray:
         """Draw a page's own changes and those that it shares with its directory."""
-        asked, kind = self.pages[page], self._kind(page)
+        spec, kind = self.pages[page], self._kind(page)
         rng = np.random.default_rng(self._keys[page])
-        folder = np.random.default_rng(self._place_key(asked.host, f"{asked.directory}/*"))
-        shared = kind.directory_changes(folder, self.span)
-        joined = shared[rng.random(len(shared)) < kind.join_probability]
-        times = self.span.times_within(np.concatenate([kind.own_changes(rng, self.span), joined]))
+        directory_rng = np.random.default_rng(self._place_key(spec.host, f"{spec.directory}/*"))
+        directory_times = kind.directory_changes(directory_rng, self.span)
+        joined_times = directory_times[rng.random(len(directory_times)) < kind.join_probability]
+        times = self.span.times_within(
+            np.concatenate([kind.own_changes(rng, self.span), joined_times])
+        )
         for episode in self.episodes(page):
             if episode.trouble == "gone":
                 times = self._once_back(times, episode)
         return times
 
     def _once_back(self, times: FloatArray, gone: TroubleEpisode) -> FloatArray:
-        """Put all changes of a page that is away into the moment of its return."""
-        away = (times >= gone.start) & (times < gone.end)
-        return self.span.times_within(np.append(times[~away], gone.end))
+        """Move all changes of a page during its absence to the moment of its return."""
+        is_away = (times >= gone.start) & (times < gone.end)
+        return self.span.times_within(np.append(times[~is_away], gone.end))
 
     def _episode(self, spell: TroubleSpell) -> TroubleEpisode:
         length = self.span.end - self.span.start
@@ -104,9 +106,9 @@ class WebTimeline:
         return TroubleEpisode(spell.trouble, start, end)
 
     def _source(self, page: int) -> int:
-        """Return the page whose changes a feed tells, else the page itself."""
-        asked = self.pages[page]
-        return self._indices[asked.host, asked.follows] if asked.follows else page
+        """Return the page whose changes a feed lists, or the page itself."""
+        spec = self.pages[page]
+        return self._indices[spec.host, spec.follows] if spec.follows else page
 
     def _kind(self, page: int) -> PageKind:
         return PAGE_KINDS[self.pages[page].kind]

@@ -1,4 +1,4 @@
-"""Words that look real: a seeded vocabulary, and topics drawn from it."""
+"""Realistic words: a seeded vocabulary, and topics drawn from it."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -61,7 +61,7 @@ _SENTENCES = (12, 8, 15, 10, 17)
 
 @dataclass(frozen=True, slots=True)
 class WebVocabulary:
-    """Plain words, and made-up ones that could be names."""
+    """Plain words, and made-up words that look like names."""
 
     plain: Words
     names: Words
@@ -69,7 +69,7 @@ class WebVocabulary:
 
 @dataclass(frozen=True, slots=True)
 class TopicWords:
-    """Words to draw from, each as many times as it is likely; prose has the common ones too."""
+    """Words to draw from, repeated by their frequency; ``prose`` adds the common words."""
 
     terms: Words
     prose: Words
@@ -83,26 +83,26 @@ def make_vocabulary(seed: int) -> WebVocabulary:
 
 
 def make_topic(vocabulary: WebVocabulary, key: int) -> TopicWords:
-    """Return the words of a topic: some plain ones that come often, and many rare names."""
+    """Return the words of a topic: some frequent plain words, and many rare names."""
     rng = Random(key)
-    own = rng.sample(vocabulary.plain, TOPIC_WORDS) * (2 * TOPIC_NAMES // TOPIC_WORDS)
-    terms = tuple(own + rng.sample(vocabulary.names, TOPIC_NAMES))
+    frequent = rng.sample(vocabulary.plain, TOPIC_WORDS) * (2 * TOPIC_NAMES // TOPIC_WORDS)
+    terms = tuple(frequent + rng.sample(vocabulary.names, TOPIC_NAMES))
     common = tuple(_COMMON.split()) * (TOPIC_NAMES // 20)
     return TopicWords(terms, common + terms)
 
 
 def make_phrase(rng: Random, topic: TopicWords, count: int) -> str:
-    """Return a few words with a capital, as in a headline."""
+    """Return a few capitalised words, as in a headline."""
     return " ".join(rng.choices(topic.terms, k=count)).capitalize()
 
 
 def make_paragraph(rng: Random, topic: TopicWords, count: int) -> str:
     """Return ``count`` words in sentences."""
-    drawn, first = rng.choices(topic.prose, k=count), int(rng.random() * len(_SENTENCES))
+    words, first = rng.choices(topic.prose, k=count), int(rng.random() * len(_SENTENCES))
     sentences: list[str] = []
-    begun = 0
-    while begun < count:
-        end = begun + _SENTENCES[(first + len(sentences)) % len(_SENTENCES)]
-        sentences.append(" ".join(drawn[begun:end]).capitalize())
-        begun = end
+    position = 0
+    while position < count:
+        end = position + _SENTENCES[(first + len(sentences)) % len(_SENTENCES)]
+        sentences.append(" ".join(words[position:end]).capitalize())
+        position = end
     return ". ".join(sentences) + "."

@@ -107,7 +107,7 @@ def test_bad_rows_are_told_and_do_not_hinder_the_rest(tmp_path: Path) -> None:
     trace = open_trace(file, listener=ReadListener(note=notes.append))
     assert lines_of(trace) == ["x.x.", ".x.x"]
     assert len(notes) == 1
-    assert "1 could not be read, the first being a.csv, line 10" in notes[0]
+    assert "1 unreadable; the first is a.csv, line 10" in notes[0]
 
 
 def test_bing_histories_are_a_trace_with_importance(tmp_path: Path) -> None:

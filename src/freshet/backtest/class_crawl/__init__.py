@@ -1,9 +1,9 @@
-"""The simulated crawl of a formula, in which pages with the same past are one class.
+"""Simulated crawl of a formula in which pages with the same visit history form one class.
 
-What a formula knows of a page follows from its past looks alone, so pages with the same past have
-the same score: it is computed once for each of some thousand classes and not for each of hundreds
-of thousands of pages. Choices are those that a policy makes with the same seed: whole classes by
-their score, and within the last score that finds room the pages that draw the lowest lots.
+The terminals of a formula depend only on a page's past looks, so pages with the same history have
+the same score. The score is computed once for each of some thousand classes instead of hundreds of
+thousands of pages. The selections equal those of a policy with the same seed: whole classes by
+score, and within the last score the pages with the lowest tie break values.
 """
 
 import numpy as np
@@ -24,9 +24,9 @@ from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClo
 
 
 class HistoryClassCrawl:
-    """A crawl of a trace with k visits a cycle; ``keys`` are what each cycle's lots are drawn with.
+    """Crawl of a trace with k visits a cycle; ``keys`` are the tie break keys of the cycles.
 
-    A crawl keeps no state between runs, so that several threads may run it at once.
+    A crawl keeps no state between runs, so several threads may share it.
     """
 
     def __init__(
@@ -42,21 +42,21 @@ class HistoryClassCrawl:
     def run(
         self, formula: Formula, *, floor: float = NO_FLOOR, measure: FitnessMeasure = "ndcg"
     ) -> FormulaResult:
-        """Crawl by the scores of a formula; give up when the floor is out of reach."""
-        counted = self._gains if measure == "ndcg" else self._gains[:0]
-        aim = FitnessTarget(counted, stop_cycle(len(self._web.changed), floor), floor)
-        crawled, tally = crawl_by_classes(self._web, self._code(formula), aim)
-        return summarise_crawl(tally, crawled, self._gains, measure)
+        """Crawl by the scores of a formula; stop when the floor is out of reach."""
+        ranked_gains = self._gains if measure == "ndcg" else self._gains[:0]
+        target = FitnessTarget(ranked_gains, stop_cycle(len(self._web.changed), floor), floor)
+        cycles, counts = crawl_by_classes(self._web, self._code(formula), target)
+        return summarise_crawl(counts, cycles, self._gains, measure)
 
     def _code(self, formula: Formula) -> CompiledFormula:
-        ran, known = compile_formula(formula), variable_set(formula.variables, self._clock)
+        compiled, terminals = compile_formula(formula), variable_set(formula.variables, self._clock)
         return CompiledFormula(
-            steps=ran.steps,
-            numbers=ran.numbers,
+            steps=compiled.steps,
+            numbers=compiled.numbers,
             name_indices=np.array(
-                [PAPER_VARIABLES.index(name) for name in ran.variables], np.int64
+                [PAPER_VARIABLES.index(name) for name in compiled.variables], np.int64
             ),
-            needed_sums=known.needed_sums,
-            by_cycle=known.by_cycle,
-            depends_on_age=known.changes_with_age,
+            needed_sums=terminals.needed_sums,
+            by_cycle=terminals.by_cycle,
+            depends_on_age=terminals.changes_with_age,
         )

@@ -1,4 +1,4 @@
-"""What the compiled crawl hands from step to step; tuples, since these can be compiled."""
+"""Tables of the compiled crawl; NamedTuples, because numba can compile them."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ CLASS_COUNT, SCORED_COUNT, MEMBER_COUNT = range(3)
 
 
 class CompiledTrace(NamedTuple):
-    """What is crawled: the bits of a trace, its pages, visits a cycle, and keys of the lots."""
+    """The crawled trace: its bits, number of pages, visits a cycle, and tie break keys."""
 
     changed: FlagArray
     pages: int
@@ -24,7 +24,7 @@ class CompiledTrace(NamedTuple):
 
 
 class CompiledFormula(NamedTuple):
-    """What ranks: a program, the numbers of its names, the sums that it needs, and their clock.
+    """The formula: a program, the indices of its terminals, the sums it needs, and their clock.
 
     ``depends_on_age`` says whether scores change from cycle to cycle without a look.
     """
@@ -38,9 +38,9 @@ class CompiledFormula(NamedTuple):
 
 
 class FitnessTarget(NamedTuple):
-    """What counts: the gains of the first places, or with none of them the finds alone.
+    """The fitness target: cumulative gains by rank, or none to count the changes alone.
 
-    After the cycle ``stop_cycle`` a crawl is given up whose mean cannot reach the floor any more.
+    After the cycle ``stop_cycle`` a crawl is stopped if its mean cannot reach the floor any more.
     """
 
     gains: FloatArray
@@ -49,10 +49,9 @@ class FitnessTarget(NamedTuple):
 
 
 class HistoryClasses(NamedTuple):
-    """Classes as columns: their members from ``starts`` to ``ends``, last ``last_visits``, and sums.
+    """Classes as columns: members from ``starts`` to ``ends``, cycle of the last visit, and sums.
 
-    ``counts`` holds how many classes there are, how many of them have scores, and how far members
-    are filled.
+    ``counts`` holds the numbers of classes, of classes with scores, and of members stored.
     """
 
     starts: Ints
@@ -65,7 +64,7 @@ class HistoryClasses(NamedTuple):
 
 
 class ClassVisits(NamedTuple):
-    """Classes of which members are visited, how many, and how many of these were stale."""
+    """Classes with visits, the number of visited members, and how many of these were stale."""
 
     class_indices: Ints
     visit_counts: Ints

@@ -1,7 +1,8 @@
-"""A race in continuous time: policies visit the same changing pages on the same budget.
+"""Continuous backtest: crawlers visit the same changing pages with the same budget.
 
-Each racer keeps copies of its own and is scored on the truth, which no policy sees. A trace becomes
-such a truth by a moment for each of its changes: a cycle tells only the day.
+Each crawler keeps its own copies and is scored on the ground truth, which no policy sees. The
+ground truth of a trace is made by drawing a moment for each change, because a cycle gives only the
+day.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,9 +27,10 @@ BATCHES_PER_DAY = 24
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """When each page truly changes (epoch seconds, ascending), and which seem to at every look.
+    """The times at which each page really changes (epoch seconds, ascending).
 
-    ``times[starts[i]:starts[i + 1]]`` are those of the i-th page of ``pages``.
+    ``times[starts[i]:starts[i + 1]]`` belong to the i-th page of ``pages``. Pages marked in
+    ``is_noisy`` seem to change at every look.
     """
 
     pages: PageTable
@@ -39,17 +41,19 @@ class GroundTruth:
     def next_changes(
         self, page_indices: PageIndices, moment: float
     ) -> tuple[PageIndices, FloatArray]:
-        """Return the times of pages' first changes after a moment, and where those stand."""
-        at, when = kernels.find_next_changes(self.times, self.starts, page_indices, moment)
-        return at, when
+        """Return the indices and times of pages' first changes after a moment."""
+        time_indices, change_times = kernels.find_next_changes(
+            self.times, self.starts, page_indices, moment
+        )
+        return time_indices, change_times
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDetections:
-    """Changes that looks found, one by one: how many, and how many seconds they waited in sum.
+    """Number of changes found by looks, and the sum of the seconds they waited.
 
-    ``missed`` are those since a page's last look that no look has found so far, with the time that
-    they have waited.
+    ``missed`` counts the changes since a page's last look that no look has found, with the seconds
+    they have waited so far.
     """
 
     changes: int = 0
@@ -64,7 +68,7 @@ class ChangeDetections:
 
     @property
     def time_waited(self) -> float:
-        """Return the mean days over all changes, those not found with what they waited so far."""
+        """Return the mean days over all changes; those not found count with their wait so far."""
         waited = self.waited_seconds + self.missed_waited_seconds
         return _ratio(waited / DAY_SECONDS, self.changes + self.missed)
 
@@ -76,9 +80,9 @@ class ChangeDetections:
 
 @dataclass(frozen=True, slots=True)
 class CrawlerScore:
-    """How a racer stands: ``freshness`` is the mean since the start, ``fresh_now`` at this moment.
+    """Score of a crawler: mean freshness since the start, and freshness now.
 
-    Both are shares of the pages by importance; a page without a copy is not fresh.
+    Both are shares of the pages weighted by importance; a page without a copy is not fresh.
     """
 
     policy: str
@@ -91,7 +95,7 @@ class CrawlerScore:
 def ground_truth(
     pages: PageTable, change_times: Sequence[FloatArray], *, is_noisy: BoolArray | None = None
 ) -> GroundTruth:
-    """Return the truth about pages from each one's change times."""
+    """Return the ground truth of pages from each page's change times."""
     counts = [len(times) for times in change_times]
     return GroundTruth(
         pages=pages,
@@ -102,14 +106,16 @@ def ground_truth(
 
 
 def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
-    """Return a trace's changes in continuous time: each at a moment of its cycle, drawn evenly."""
+    """Return the ground truth of a trace: each change at a uniformly drawn moment of its cycle."""
     rng = np.random.default_rng(seed)
-    changed = [np.flatnonzero(trace.changed(cycle)) for cycle in range(trace.cycles)]
-    places = np.concatenate(changed)
-    cycles = np.repeat(np.arange(trace.cycles), [len(each) for each in changed])
+    changed_by_cycle = [np.flatnonzero(trace.changed(cycle)) for cycle in range(trace.cycles)]
+    page_indices = np.concatenate(changed_by_cycle)
+    cycles = np.repeat(
+        np.arange(trace.cycles), [len(changed_pages) for changed_pages in changed_by_cycle]
+    )
     times = (cycles + rng.random(len(cycles))) * CYCLE_SECONDS
-    order = np.lexsort((times, places))
-    counts = np.bincount(places, minlength=len(trace.pages))
+    order = np.lexsort((times, page_indices))
+    counts = np.bincount(page_indices, minlength=len(trace.pages))
     return GroundTruth(
         pages=without_history(trace.pages),
         starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
@@ -124,7 +130,7 @@ def without_history(pages: PageTable) -> PageTable:
 
 
 def index_lookup(ids: PageIdArray) -> Callable[[PageIdArray], PageIndices]:
-    """Return what finds the places of pages among ids.
+    """Return a function that maps page ids to their indices.
 
     >>> index_lookup(np.array([30, 10, 20]))(np.array([10, 30])).tolist()
     [1, 0]
@@ -135,9 +141,9 @@ def index_lookup(ids: PageIdArray) -> Callable[[PageIdArray], PageIndices]:
 
 
 class TimedCopies:
-    """The copies of a truth's pages that a crawl keeps, and for how long they were fresh.
+    """A crawler's copies of pages, and how long they were fresh.
 
-    Shares are by importance; a page without a copy is not fresh.
+    Shares are weighted by importance; a page without a copy is not fresh.
     """
 
     def __init__(self, truth: GroundTruth) -> None:
@@ -152,51 +158,51 @@ class TimedCopies:
         self._fresh_seconds = self._even_seconds = self._waited = 0.0
         self._changes = 0
 
-    def exists(self, places: PageIndices) -> BoolArray:
-        """Return which pages, by their places in the truth, have a copy."""
-        kept: BoolArray = self._taken[places] < NEVER
-        return kept
+    def exists(self, page_indices: PageIndices) -> BoolArray:
+        """Return which pages have a copy."""
+        has_copy: BoolArray = self._taken[page_indices] < NEVER
+        return has_copy
 
     def stale(self, now: float) -> BoolArray:
         """Return which copies differ from their pages now."""
-        differing: BoolArray = self._stale_at <= now
-        return differing
+        is_stale: BoolArray = self._stale_at <= now
+        return is_stale
 
     def ages(self, now: float) -> FloatArray:
-        """Return for how many seconds each copy has been kept."""
+        """Return the age of each copy in seconds."""
         ages: FloatArray = now - self._taken
         return ages
 
-    def refresh(self, places: PageIndices, moment: float) -> BoolArray:
-        """Replace pages' copies by what the pages are at a moment; say which were stale."""
-        stale: BoolArray = self._stale_at[places] <= moment
-        lived = self._lived(places, moment)
-        self._fresh_seconds += float(self._weights[places] @ lived)
-        self._even_seconds += float(lived.sum()) / len(self._taken)
-        at, when = self._truth.next_changes(places, moment)
-        changes, waited = self._waiting(places[stale], at[stale], moment)
+    def refresh(self, page_indices: PageIndices, moment: float) -> BoolArray:
+        """Replace pages' copies at a moment; return which were stale."""
+        stale: BoolArray = self._stale_at[page_indices] <= moment
+        fresh_seconds = self._lived(page_indices, moment)
+        self._fresh_seconds += float(self._weights[page_indices] @ fresh_seconds)
+        self._even_seconds += float(fresh_seconds.sum()) / len(self._taken)
+        time_indices, change_times = self._truth.next_changes(page_indices, moment)
+        changes, waited = self._waiting(page_indices[stale], time_indices[stale], moment)
         self._changes += changes
         self._waited += waited
-        self._taken[places] = moment
-        self._stale_at[places] = when
-        self._next[places] = at
+        self._taken[page_indices] = moment
+        self._stale_at[page_indices] = change_times
+        self._next[page_indices] = time_indices
         return stale
 
     def reset_totals(self, now: float) -> None:
-        """Count freshness and changes found from now on."""
+        """Count freshness and changes from now on."""
         self._fresh_seconds -= self.fresh_seconds(now)
         self._even_seconds -= self.unweighted_fresh_seconds(now)
         self._waited, self._changes = 0.0, 0
 
     def fresh_seconds(self, now: float) -> float:
-        """Return for how long, in the mean, the copies were fresh by now."""
-        everywhere = self._lived(np.arange(len(self._taken)), now)
-        return self._fresh_seconds + float(self._weights @ everywhere)
+        """Return the mean time for which the copies were fresh by now, weighted by importance."""
+        fresh_seconds = self._lived(np.arange(len(self._taken)), now)
+        return self._fresh_seconds + float(self._weights @ fresh_seconds)
 
     def unweighted_fresh_seconds(self, now: float) -> float:
-        """Return for how long the copies were fresh by now, in the mean with all pages alike."""
-        everywhere = self._lived(np.arange(len(self._taken)), now)
-        return self._even_seconds + float(everywhere.mean())
+        """Return the mean time for which the copies were fresh by now, with equal weights."""
+        fresh_seconds = self._lived(np.arange(len(self._taken)), now)
+        return self._even_seconds + float(fresh_seconds.mean())
 
     def fresh_share(self, now: float) -> float:
         """Return the share of the pages whose copies are fresh now."""
@@ -204,26 +210,33 @@ class TimedCopies:
 
     def detections(self, now: float) -> ChangeDetections:
         """Return the changes that were found, and those that stale copies miss now."""
-        places = np.flatnonzero(self.stale(now))
-        at, _ = self._truth.next_changes(places, now)
-        return ChangeDetections(self._changes, self._waited, *self._waiting(places, at, now))
+        page_indices = np.flatnonzero(self.stale(now))
+        time_indices, _ = self._truth.next_changes(page_indices, now)
+        return ChangeDetections(
+            self._changes, self._waited, *self._waiting(page_indices, time_indices, now)
+        )
 
-    def _lived(self, places: PageIndices, now: float) -> FloatArray:
-        """Return for how long copies were fresh between being taken and now."""
-        ends = np.minimum(self._stale_at[places], now)
-        lived: FloatArray = np.maximum(0.0, ends - self._taken[places])
-        return lived
+    def _lived(self, page_indices: PageIndices, now: float) -> FloatArray:
+        """Return how long copies were fresh between their fetch and now."""
+        ends = np.minimum(self._stale_at[page_indices], now)
+        fresh_seconds: FloatArray = np.maximum(0.0, ends - self._taken[page_indices])
+        return fresh_seconds
 
-    def _waiting(self, places: PageIndices, ends: PageIndices, now: float) -> tuple[int, float]:
-        """Return how many changes stale copies miss up to some ends, and for how long in sum."""
-        firsts = self._next[places]
+    def _waiting(
+        self, page_indices: PageIndices, ends: PageIndices, now: float
+    ) -> tuple[int, float]:
+        """Return the number of changes that stale copies miss, and the sum of their waiting times.
+
+        ``ends`` are the indices of the first changes that are not counted.
+        """
+        firsts = self._next[page_indices]
         changes = int((ends - firsts).sum())
-        moments = float((self._sums[ends] - self._sums[firsts]).sum())
-        return changes, changes * (now - self._origin) - moments
+        change_time_sum = float((self._sums[ends] - self._sums[firsts]).sum())
+        return changes, changes * (now - self._origin) - change_time_sum
 
 
 class SimulatedCrawler:
-    """A policy that visits pages at an even pace, ``batch_size`` of them each time."""
+    """A policy that visits pages at an even pace, ``batch_size`` pages at a time."""
 
     def __init__(
         self,
@@ -248,60 +261,60 @@ class SimulatedCrawler:
     def warm_up(
         self, order: PageIdArray, days: int, *, batches_per_day: int = BATCHES_PER_DAY
     ) -> None:
-        """Look at every page once a day before the start, in some order; none of it counts."""
+        """Look at every page once a day before the start; these looks do not count."""
         batches_per_day = min(batches_per_day, len(order))
         batches = np.array_split(order, batches_per_day)
         for turn in range(days * batches_per_day):
-            before = days * DAY_SECONDS - turn * DAY_SECONDS / batches_per_day
-            self._look(batches[turn % batches_per_day], self._start - before)
+            seconds_before = days * DAY_SECONDS - turn * DAY_SECONDS / batches_per_day
+            self._look(batches[turn % batches_per_day], self._start - seconds_before)
         self._copies.reset_totals(self._start)
         self.visits = self.changes_found = 0
 
     def advance(self, until: datetime) -> CrawlerScore:
-        """Make every visit that falls due up to a moment, and say how the race stands then."""
+        """Make every visit due up to a moment, and return the score then."""
         end = to_epoch(until)
-        while (turn := self._start + self._turns * self._pause) <= end:
+        while (visit_time := self._start + self._turns * self._pause) <= end:
             self._turns += 1
-            self.visit(turn)
+            self.visit(visit_time)
         self._now = max(self._now, end)
         return self.score()
 
     def score(self) -> CrawlerScore:
-        """Say how the race stands at the moment it was advanced to."""
-        passed, now = self._now - self._start, self._copies.fresh_share(self._now)
+        """Return the score at the moment up to which the crawler has advanced."""
+        elapsed, fresh_now = self._now - self._start, self._copies.fresh_share(self._now)
         return CrawlerScore(
             policy=self._policy.name,
             visits=self.visits,
             changes_found=self.changes_found,
-            freshness=self._copies.fresh_seconds(self._now) / passed if passed > 0 else now,
-            fresh_now=now,
+            freshness=self._copies.fresh_seconds(self._now) / elapsed if elapsed > 0 else fresh_now,
+            fresh_now=fresh_now,
         )
 
     def detections(self) -> ChangeDetections:
-        """Return the changes that were found by the moment the race was advanced to."""
+        """Return the changes found by that moment."""
         return self._copies.detections(self._now)
 
     def unweighted_fresh_seconds(self) -> float:
-        """Return for how long the copies were fresh by then, with all pages alike."""
+        """Return the fresh time by that moment, with equal weights."""
         return self._copies.unweighted_fresh_seconds(self._now)
 
     def fresh_seconds(self) -> float:
-        """Return for how long the copies were fresh by then, by importance."""
+        """Return the fresh time by that moment, weighted by importance."""
         return self._copies.fresh_seconds(self._now)
 
     def visit(self, now: float) -> None:
-        """Let the policy choose, look at those pages, and let it learn what they showed."""
+        """Let the policy select pages, look at them, and let it learn the results."""
         self._look(self._policy.choose(from_epoch(now), self._at_once, HostCaps()).pages, now)
 
     def _look(self, pages: PageIdArray, now: float) -> None:
-        places = self._places(pages)
-        seen_before = self._copies.exists(places)
-        changed = self._copies.refresh(places, now)
-        self.visits += len(places)
-        self.changes_found += int(np.count_nonzero(changed))
-        found = seen_before & (changed | self._truth.is_noisy[places])
-        self._policy.learn(look_table(pages, now, found, measured=seen_before))
+        page_indices = self._places(pages)
+        has_copy = self._copies.exists(page_indices)
+        was_stale = self._copies.refresh(page_indices, now)
+        self.visits += len(page_indices)
+        self.changes_found += int(np.count_nonzero(was_stale))
+        seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])
+        self._policy.learn(look_table(pages, now, seems_changed, measured=has_copy))
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else float("nan")

@@ -1,4 +1,4 @@
-"""Back-test policies in continuous time: the live form of each, at an even pace of its budget."""
+"""Compare policies in continuous time: the live form of each visits pages at an even pace."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,33 +22,35 @@ def run_policies_continuously(
     progress: ProgressCallback = ignore_progress,
     truth: GroundTruth | None = None,
 ) -> Iterator[PolicyResult]:
-    """Yield how every policy did with every budget, day by day.
+    """Yield the result of every policy with every budget, day by day.
 
-    Without a truth, each seed has its own moments of change within the cycles of the trace, the
-    same for all policies.
+    Without a ground truth, each seed draws its own moments of change within the cycles of the
+    trace; they are the same for all policies.
     """
     check_request(names, budgets, seeds)
-    measured = trace.cycles - WARM_UP_CYCLES
-    total = len(budgets) * len(names) * seeds * measured
+    measured_days = trace.cycles - WARM_UP_CYCLES
+    total = len(budgets) * len(names) * seeds * measured_days
     truths = [truth or ground_truth_of_trace(trace, seed=seed) for seed in range(1, seeds + 1)]
     for number, (budget, name) in enumerate((each, name) for each in budgets for name in names):
         visits = visits_per_cycle(budget, len(trace.pages))
         runs = []
-        for seed, moments in enumerate(truths, 1):
-            told = partial(_tell, progress, (number * seeds + seed - 1) * measured, total)
-            racer = make_live_selector(name, moments, seed)
+        for seed, seed_truth in enumerate(truths, 1):
+            on_day = partial(_tell, progress, (number * seeds + seed - 1) * measured_days, total)
+            selector = make_live_selector(name, seed_truth, seed)
             runs.append(
-                daily.crawl_by_day(racer, moments, visits, trace.cycles, seed=seed, on_day=told)
+                daily.crawl_by_day(
+                    selector, seed_truth, visits, trace.cycles, seed=seed, on_day=on_day
+                )
             )
         yield PolicyResult(name, budget, tuple(runs))
 
 
 def make_live_selector(name: str, truth: GroundTruth, seed: int) -> Selector:
-    """Return the live form of the policy of that name, or the one that looks at the truth."""
+    """Return the live form of the policy of that name, or an oracle of the ground truth."""
     if name in CONTINUOUS_ORACLES:
         return CONTINUOUS_ORACLES[name](truth, seed=seed)
     return policies.make_policy(resolve_policy(name), seed=seed, live=True)
 
 
-def _tell(progress: ProgressCallback, begun: int, total: int, day: int) -> None:
-    progress(begun + day - WARM_UP_CYCLES + 1, total)
+def _tell(progress: ProgressCallback, done: int, total: int, day: int) -> None:
+    progress(done + day - WARM_UP_CYCLES + 1, total)

@@ -1,4 +1,4 @@
-"""A race measured day by day, so that it can be compared like a crawl in cycles."""
+"""Continuous backtest measured day by day, so that it compares with a crawl in cycles."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, Selector
 from freshet.backtest.metrics import UNDEFINED, CycleMetrics, MetricCurves
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 
-# A visit that falls due as the last day ends is one of the next day.
+# A visit due at the end of a day belongs to the next day.
 LAST_MOMENT = 1e-3
 
 
@@ -28,29 +28,31 @@ def crawl_by_day(
     seed: int = 0,
     on_day: Callable[[int], None] = lambda day: None,
 ) -> MetricCurves:
-    """Let a policy visit pages at an even pace, some an hour, and measure every day.
+    """Let a policy visit pages at an even pace, in up to 24 batches a day, and measure every day.
 
     In the first days every page is looked at once a day, as in a crawl in cycles, and nothing
-    counts. ``on_day`` is shown the number of each later day.
+    counts. ``on_day`` is called with the number of each later day.
     """
     start = WARM_UP_CYCLES * CYCLE_SECONDS
-    at_once = max(1, visits_per_day // BATCHES_PER_DAY)
-    racer = SimulatedCrawler(policy, truth, visits_per_day, from_epoch(start), batch_size=at_once)
-    racer.warm_up(np.random.default_rng(seed).permutation(truth.pages.ids), WARM_UP_CYCLES)
-    before = _sums(racer)
-    measured = []
+    batch_size = max(1, visits_per_day // BATCHES_PER_DAY)
+    crawler = SimulatedCrawler(
+        policy, truth, visits_per_day, from_epoch(start), batch_size=batch_size
+    )
+    crawler.warm_up(np.random.default_rng(seed).permutation(truth.pages.ids), WARM_UP_CYCLES)
+    totals_before = _sums(crawler)
+    days_measured = []
     for day in range(WARM_UP_CYCLES, days):
-        racer.advance(from_epoch((day + 1) * CYCLE_SECONDS - LAST_MOMENT))
-        now = _sums(racer)
-        measured.append(_measures(day, before, now))
-        before = now
+        crawler.advance(from_epoch((day + 1) * CYCLE_SECONDS - LAST_MOMENT))
+        totals = _sums(crawler)
+        days_measured.append(_measures(day, totals_before, totals))
+        totals_before = totals
         on_day(day)
-    return MetricCurves(tuple(measured))
+    return MetricCurves(tuple(days_measured))
 
 
 @dataclass(frozen=True, slots=True)
 class _RunningTotals:
-    """Where a race stands: sums since its start."""
+    """Totals of a crawler since its start."""
 
     visits: int
     changes_found: int
@@ -59,19 +61,19 @@ class _RunningTotals:
     detections: ChangeDetections
 
 
-def _sums(racer: SimulatedCrawler) -> _RunningTotals:
+def _sums(crawler: SimulatedCrawler) -> _RunningTotals:
     return _RunningTotals(
-        racer.visits,
-        racer.changes_found,
-        racer.unweighted_fresh_seconds(),
-        racer.fresh_seconds(),
-        racer.detections(),
+        crawler.visits,
+        crawler.changes_found,
+        crawler.unweighted_fresh_seconds(),
+        crawler.fresh_seconds(),
+        crawler.detections(),
     )
 
 
 def _measures(day: int, before: _RunningTotals, now: _RunningTotals) -> CycleMetrics:
-    """Return the measures of a day from how the race stood before and after it."""
-    visits, found = now.visits - before.visits, now.changes_found - before.changes_found
+    """Return the metrics of a day from the totals before and after it."""
+    visits, stale_visits = now.visits - before.visits, now.changes_found - before.changes_found
     today = ChangeDetections(
         now.detections.changes - before.detections.changes,
         now.detections.waited_seconds - before.detections.waited_seconds,
@@ -80,7 +82,7 @@ def _measures(day: int, before: _RunningTotals, now: _RunningTotals) -> CycleMet
         cycle=day,
         visits=visits,
         changes_found=today.changes,
-        changerate=found / visits if visits else 0.0,
+        changerate=stale_visits / visits if visits else 0.0,
         ndcg=UNDEFINED,
         freshness=(now.even_seconds - before.even_seconds) / CYCLE_SECONDS,
         weighted_freshness=(now.fresh_seconds - before.fresh_seconds) / CYCLE_SECONDS,

@@ -1,7 +1,7 @@
-"""A generated web whose changes have their true moments, for races in continuous time.
+"""A simulated web with the true times of its changes, for continuous backtests.
 
-Its pages change from once in minutes to never, with rhythms of day and week, together or alone; the
-trace of the same pages tells on which days they did.
+Its pages change from every few minutes to never, with daily and weekly rhythms, together or alone.
+The trace of the same pages has the days of these changes.
 """
 
 from math import ceil
@@ -20,18 +20,18 @@ GENERATED_WEB = "living"
 
 
 def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, GroundTruth]:
-    """Return the trace and the truth of so many pages of a living web, noise left out."""
+    """Return the trace and the ground truth of so many pages of a simulated web, without noise."""
     copies = ceil(pages / len(make_site_specs(1)[1]))
     web = SimulatedWeb(seed, from_epoch(0.0), days, copies)
     times = [web.change_times(page) for page in range(pages)]
-    shown = web.pages[:pages]
-    hosts = [web.hosts[page.host].name for page in shown]
+    page_specs = web.pages[:pages]
+    hosts = [web.hosts[page.host].name for page in page_specs]
     keys = PageGroupKeys(
         hosts=hash_names(hosts),
         sites=hash_names(hosts),
-        directories=hash_names([web.hosts[page.host].name + page.directory for page in shown]),
+        directories=hash_names([web.hosts[page.host].name + page.directory for page in page_specs]),
     )
-    importance = np.array([page.importance for page in shown], np.float64)
+    importance = np.array([page.importance for page in page_specs], np.float64)
     changed = np.zeros((pages, days), np.bool_)
     for row, moments in zip(changed, times, strict=True):
         row[_cycles(moments, days)] = True
@@ -40,5 +40,5 @@ def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, 
 
 
 def _cycles(moments: FloatArray, days: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Return the cycles in which moments lie."""
+    """Return the cycles that contain the given times."""
     return np.minimum(moments // CYCLE_SECONDS, days - 1).astype(np.int64)

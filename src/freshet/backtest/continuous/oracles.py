@@ -1,6 +1,6 @@
-"""Choosers that know the truth in continuous time: the ceilings of a race.
+"""Oracles of the continuous backtest: they know the ground truth and are upper bounds for policies.
 
-They are those of the simulated crawl in cycles, and like them know no host caps.
+They correspond to the oracles in cycles and, like them, ignore host caps.
 """
 
 from abc import ABC, abstractmethod
@@ -18,9 +18,9 @@ from freshet.core.types import FloatArray
 
 
 class ContinuousOracle(ABC):
-    """Chooses by what a visit is truly worth; equal pages stand in a seeded order.
+    """Selects pages by the true value of a visit; ties are broken by a seeded order.
 
-    A page without a copy comes first.
+    Pages without a copy come first.
     """
 
     name = "ceiling"
@@ -33,33 +33,33 @@ class ContinuousOracle(ABC):
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
-        """Know the pages already: they are those of the truth."""
+        """Do nothing: the pages are those of the ground truth."""
         return
 
     def learn(self, visits: VisitTable) -> None:
-        """Take note of which copies are new."""
+        """Refresh the copies of the visited pages."""
         for time in np.unique(visits.times).tolist():
             self._copies.refresh(self._places(visits.pages[visits.times == time]), time)
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return the k pages of the highest worth."""
+        """Return the k pages of the highest value."""
         seconds = to_epoch(now)
-        known = self._copies.exists(self._everywhere)
-        age_days = np.where(known, self._copies.ages(seconds), 0.0) / DAY_SECONDS
-        worth = np.where(known, self._worth(seconds, age_days), NEVER)
-        order = self._rng.permutation(len(worth))
-        best = order[np.argsort(-worth[order], kind="stable")[:k]]
-        chances = self._copies.stale(seconds)[best].astype(np.float64)
-        ages = np.where(known, age_days, NEVER)[best]
-        return ChoiceTable(self._truth.pages.ids[best], worth[best], chances, ages)
+        has_copy = self._copies.exists(self._everywhere)
+        age_days = np.where(has_copy, self._copies.ages(seconds), 0.0) / DAY_SECONDS
+        values = np.where(has_copy, self._worth(seconds, age_days), NEVER)
+        order = self._rng.permutation(len(values))
+        selected = order[np.argsort(-values[order], kind="stable")[:k]]
+        probabilities = self._copies.stale(seconds)[selected].astype(np.float64)
+        ages = np.where(has_copy, age_days, NEVER)[selected]
+        return ChoiceTable(self._truth.pages.ids[selected], values[selected], probabilities, ages)
 
     @abstractmethod
     def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
-        """Return what a visit to each page is truly worth now."""
+        """Return the true value of a visit to each page now."""
 
 
 class ContinuousChangeOracle(ContinuousOracle):
-    """Visits pages whose copy is stale, whichever: the most changes found."""
+    """Visits any stale page: the most changes found."""
 
     name = "oracle-change"
 
@@ -68,33 +68,33 @@ class ContinuousChangeOracle(ContinuousOracle):
 
 
 class ContinuousLifetimeOracle(ContinuousOracle):
-    """Visits the stale pages first that then stay as they are for longest."""
+    """Visits the stale pages that will stay unchanged for longest."""
 
     name = "oracle-life"
 
     def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
-        _, following = self._truth.next_changes(self._everywhere, now)
-        longest = 2.0 * max(now, float(self._truth.times.max(initial=now)))
-        ahead = np.minimum(following, longest) - now
-        return np.where(self._copies.stale(now), ahead, 0.0)
+        _, next_changes = self._truth.next_changes(self._everywhere, now)
+        horizon = 2.0 * max(now, float(self._truth.times.max(initial=now)))
+        seconds_ahead = np.minimum(next_changes, horizon) - now
+        return np.where(self._copies.stale(now), seconds_ahead, 0.0)
 
 
 class ContinuousRateOracle(ContinuousOracle):
-    """Knows each page's rate over the whole time, and no more."""
+    """Knows each page's rate over the whole time and nothing else."""
 
     name = "known-rate"
 
     def __init__(self, truth: GroundTruth, *, seed: int = 0) -> None:
         super().__init__(truth, seed=seed)
-        spent = float(np.ptp(truth.times)) / DAY_SECONDS if len(truth.times) else 0.0
-        self._rates: FloatArray = np.diff(truth.starts) / max(1.0, np.ceil(spent))
+        days = float(np.ptp(truth.times)) / DAY_SECONDS if len(truth.times) else 0.0
+        self._rates: FloatArray = np.diff(truth.starts) / max(1.0, np.ceil(days))
 
     def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
         return fresh_time_gained(self._rates, age_days)
 
 
 class ContinuousRateChangesOracle(ContinuousRateOracle):
-    """Knows each page's rate and seeks changes instead of freshness."""
+    """Knows each page's rate, and maximises changes instead of freshness."""
 
     name = "known-rate-changes"
 

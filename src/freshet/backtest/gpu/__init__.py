@@ -1,8 +1,9 @@
-"""The simulated crawl of many formulas side by side, as array code: on the processor or a GPU.
+"""Simulated crawl of many formulas side by side as array code, on a GPU or the processor.
 
-It chooses as ``simulate.classes`` does, one formula after the other, and as a policy with the same
-formula and seed does. Pages of which a formula knows the same are one past: a past is scored, and
-its pages are found by a table with the past of every page, a row per formula.
+This package is optional: nothing else in ``backtest`` imports it. It makes the same selections as
+``backtest.class_crawl`` and as a policy with the same formula and seed. Pages with the same history
+for a formula share one row of a history table; only these rows are scored. A second table holds the
+history row of every page, with a row per formula.
 """
 
 from collections.abc import Sequence
@@ -32,9 +33,9 @@ Ints = NDArray[np.int64]
 
 
 class FormulaBatchCrawl:
-    """Crawls of a trace with k visits a cycle; ``keys`` are what each cycle's lots are drawn with.
+    """Crawls of a trace with k visits a cycle; ``keys`` are the tie break keys of the cycles.
 
-    What all formulas share is kept on the device from one run to the next.
+    The data that all formulas share stays on the device between runs.
     """
 
     def __init__(
@@ -58,31 +59,33 @@ class FormulaBatchCrawl:
         floor: float = NO_FLOOR,
         measure: FitnessMeasure = "ndcg",
     ) -> list[FormulaResult]:
-        """Crawl by the scores of each formula; give up where the floor is out of reach."""
+        """Crawl by the scores of each formula; stop those that cannot reach the floor."""
         _require_known(formulas)
         size = max(1, self._device.max_cells // self._web.pages)
         parts = (formulas[start : start + size] for start in range(0, len(formulas), size))
-        return [result for part in parts for result in self._results(part, floor, measure)]
+        return [result for batch in parts for result in self._results(batch, floor, measure)]
 
     def _results(
         self, formulas: Sequence[Formula], floor: float, measure: FitnessMeasure
     ) -> list[FormulaResult]:
         cycles = self._web.cycles
         batch = FormulaBatch(self._device, self._web, formulas, self._clock)
-        counted = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
-        notes, stop = _CycleLog(len(formulas), cycles), stop_cycle(cycles, floor)
+        device_gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
+        log, stop = _CycleLog(len(formulas), cycles), stop_cycle(cycles, floor)
         for number in range(WARM_UP_CYCLES, cycles):
-            notes.write(number, batch.step(number, counted))
+            log.write(number, batch.step(number, device_gains))
             if number == stop:
-                reachable = [each.fitness for each in notes.results(self._gains, measure)]
-                batch.keep(notes.keep(np.array(reachable) >= floor))
-                if notes.is_over:
+                bounds = [result.fitness for result in log.results(self._gains, measure)]
+                batch.keep(log.keep(np.array(bounds) >= floor))
+                if log.is_over:
                     break
-        return notes.results(self._gains, measure)
+        return log.results(self._gains, measure)
 
 
 def _require_known(formulas: Sequence[Formula]) -> None:
-    unknown = sorted({name for each in formulas for name in each.variables} - set(PAPER_VARIABLES))
+    unknown = sorted(
+        {name for formula in formulas for name in formula.variables} - set(PAPER_VARIABLES)
+    )
     if unknown:
         raise UsageError(
             f"formulas that are crawled side by side know no {', '.join(unknown)};"
@@ -91,7 +94,7 @@ def _require_known(formulas: Sequence[Formula]) -> None:
 
 
 class _CycleLog:
-    """What every cycle found, a row per formula; those that are given up have no further cycles."""
+    """Log of every cycle's results, a row per formula; stopped formulas get no further cycles."""
 
     def __init__(self, formulas: int, cycles: int) -> None:
         self._running = np.arange(formulas)
@@ -101,25 +104,25 @@ class _CycleLog:
         self._before = np.zeros((formulas, cycles), np.int64)
 
     def write(self, number: int, step: BatchStep) -> None:
-        """Note what a cycle found, of the formulas that are still running."""
+        """Log a cycle of the running formulas."""
         self._cycles[self._running] = number + 1
         self._found[self._running, number] = step.changes_found
         self._gain[self._running, number] = step.gain
         self._before[self._running, number] = step.stale_before
 
-    def keep(self, hopeful: NDArray[np.bool_]) -> Ints:
-        """Go on with some of the formulas; return their places among those that were running."""
-        places = np.flatnonzero(hopeful[self._running])
-        self._running = self._running[places]
-        return places
+    def keep(self, is_continued: NDArray[np.bool_]) -> Ints:
+        """Continue with some of the formulas; return their indices among those that were running."""
+        indices = np.flatnonzero(is_continued[self._running])
+        self._running = self._running[indices]
+        return indices
 
     @property
     def is_over(self) -> bool:
-        """Whether every formula is given up."""
+        """Whether every formula is stopped."""
         return not len(self._running)
 
     def results(self, gains: FloatArray, measure: FitnessMeasure) -> list[FormulaResult]:
-        """Return how each formula did so far."""
+        """Return the result of each formula so far."""
         after = self._before - self._found
         rows = zip(self._found, self._gain, self._before, after, strict=True)
         return [

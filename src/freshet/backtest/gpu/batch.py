@@ -1,4 +1,4 @@
-"""A batch of formulas that crawl side by side, where they stand after each cycle."""
+"""A batch of formulas that crawl side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,12 +24,12 @@ from freshet.formula.expression import Formula
 from freshet.formula.variables import SUM_COUNT, WeightClock, variable_set
 
 GAIN_RESOLUTION = 2.0**36
-"""Gains are rounded to parts of this size: their sum is exact, in whatever order it is made."""
+"""Gains are rounded to multiples of 1/GAIN_RESOLUTION, so that their sum is exact in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceTrace:
-    """What is crawled: who changed, a row per cycle, and the pages in the order of their lots."""
+    """The trace on the device: changes by cycle, and the pages in tie break order by cycle."""
 
     pages: int
     cycles: int
@@ -40,7 +40,7 @@ class DeviceTrace:
 
 @dataclass(frozen=True, slots=True)
 class BatchStep:
-    """What a cycle found, an entry per formula: changes, their gain, and the stale before."""
+    """Results of a cycle by formula: changes found, their gain, and stale copies before it."""
 
     changes_found: NDArray[np.int64]
     gain: FloatArray
@@ -49,7 +49,7 @@ class BatchStep:
 
 @dataclass(frozen=True, slots=True)
 class _SelectionCut:
-    """Pasts by formula and then by score, their marks, and how many pages are missing at level."""
+    """Histories ordered by formula and score, their marks, and the pages to take at the cut score."""
 
     order: Array
     marks: Array
@@ -58,14 +58,14 @@ class _SelectionCut:
 
 @dataclass(frozen=True, slots=True)
 class _HistoryVisits:
-    """How many pages of each past were visited, and how many of these had changed."""
+    """Number of visited pages of each history, and how many of them had changed."""
 
     visited: Array
     changed: Array
 
 
 def load_trace(trace: Trace, k: int, keys: NDArray[np.uint64], device: ArrayDevice) -> DeviceTrace:
-    """Return what is crawled, on a device."""
+    """Load a trace onto a device."""
     xp, pages = device.xp, len(trace.pages)
     ids = xp.arange(pages, dtype=np.uint64)
     changed = xp.zeros((trace.cycles, pages), np.bool_)
@@ -77,7 +77,7 @@ def load_trace(trace: Trace, k: int, keys: NDArray[np.uint64], device: ArrayDevi
 
 
 class FormulaBatch:
-    """Formulas, what they know of pages, and which of their copies are stale."""
+    """The state of formulas that crawl side by side: page histories and stale copies."""
 
     def __init__(
         self, device: ArrayDevice, web: DeviceTrace, formulas: Sequence[Formula], clock: WeightClock
@@ -96,123 +96,142 @@ class FormulaBatch:
         self._needs = self._device.xp.asarray(np.array(needs, np.float64).reshape(-1, SUM_COUNT))
 
     def _warm_up(self) -> None:
-        """Visit every page in the first cycles, which is the same for all formulas."""
+        """Visit every page in the first cycles; the result is the same for all formulas."""
         xp, count = self._device.xp, len(self._formulas)
-        pasts = HistoryTable(
+        histories = HistoryTable(
             xp.arange(count, dtype=np.int32),
             xp.full(count, -1, np.int32),
             xp.zeros((count, SUM_COUNT)),
             xp.full(count, self._web.pages, np.int64),
         )
-        history, sizes = xp.zeros(self._web.pages, np.int32), xp.zeros(1, np.int64)
+        branch_of_page, sizes = xp.zeros(self._web.pages, np.int32), xp.zeros(1, np.int64)
         for number in range(min(WARM_UP_CYCLES, self._web.cycles)):
-            history = 2 * history + self._web.changed[number]
-            sizes = xp.bincount(history, minlength=2 ** (number + 1))
-            parents = xp.repeat(xp.arange(len(pasts)), 2)
-            changed = xp.arange(2 * len(pasts)) % 2 == 1
-            pasts = self._looked_at(pasts.select(parents), changed, number)
-        branches = len(pasts) // max(1, count)
-        numbers, firsts = self._device.number_equal_rows(pasts.owners, pasts.sums)
-        first = branches * xp.arange(count, dtype=np.int32)
-        self._places = numbers.astype(np.int32)[first[:, None] + history[None, :]]
-        added = sum_by_group(xp, numbers, xp.tile(sizes, count), len(firsts))
-        self._pasts = replace(pasts.select(firsts), sizes=added.astype(np.int64))
+            branch_of_page = 2 * branch_of_page + self._web.changed[number]
+            sizes = xp.bincount(branch_of_page, minlength=2 ** (number + 1))
+            parents = xp.repeat(xp.arange(len(histories)), 2)
+            changed = xp.arange(2 * len(histories)) % 2 == 1
+            histories = self._looked_at(histories.select(parents), changed, number)
+        branches = len(histories) // max(1, count)
+        numbers, firsts = self._device.number_equal_rows(histories.owners, histories.sums)
+        first_branches = branches * xp.arange(count, dtype=np.int32)
+        self._places = numbers.astype(np.int32)[first_branches[:, None] + branch_of_page[None, :]]
+        page_counts = sum_by_group(xp, numbers, xp.tile(sizes, count), len(firsts))
+        self._pasts = replace(histories.select(firsts), sizes=page_counts.astype(np.int64))
 
-    def _looked_at(self, pasts: HistoryTable, changed: Array, number: int) -> HistoryTable:
-        """Return pasts after one more look; what the formula does not need stays 0."""
+    def _looked_at(self, histories: HistoryTable, changed: Array, number: int) -> HistoryTable:
+        """Return histories after one more look; sums that the formula does not need stay 0."""
         xp, by_cycle = self._device.xp, self._clock == "cycle"
-        gaps = (number - pasts.last_visits).astype(np.float64)
-        sums = update_sums(xp, pasts.sums, gaps, changed, by_cycle=by_cycle)
-        seen = xp.full_like(pasts.last_visits, number)
-        return replace(pasts, last_visits=seen, sums=sums * self._needs[pasts.owners])
+        gaps = (number - histories.last_visits).astype(np.float64)
+        sums = update_sums(xp, histories.sums, gaps, changed, by_cycle=by_cycle)
+        last_visits = xp.full_like(histories.last_visits, number)
+        return replace(
+            histories, last_visits=last_visits, sums=sums * self._needs[histories.owners]
+        )
 
     def step(self, number: int, gains: Array | None) -> BatchStep:
-        """Visit the best k pages of each formula; gains are those of the first places."""
+        """Visit the best k pages of each formula; ``gains`` are the cumulative gains by rank."""
         device, web = self._device, self._web
         self._stale |= web.changed[number]
-        before = device.xp.count_nonzero(self._stale, axis=1)
+        stale_before = device.xp.count_nonzero(self._stale, axis=1)
         self._drop_empty()
-        pasts = self._pasts
-        scores = self._ranking.values(pasts, number)
+        histories = self._pasts
+        scores = self._ranking.values(histories, number)
         cut = self._cut(scores)
         pages = device.choose(
             cut.marks, self._places, web.tie_break_orders[number], cut.missing, web.k
         )
-        seen = self._visit(pages, number)
-        found = self._per_formula(pasts.owners, seen.changed)
-        gain = found * 0.0 if gains is None else self._gain(pasts, scores, cut.order, seen, gains)
+        visits = self._visit(pages, number)
+        changes_found = self._per_formula(histories.owners, visits.changed)
+        gain = (
+            changes_found * 0.0
+            if gains is None
+            else self._gain(histories, scores, cut.order, visits, gains)
+        )
         return BatchStep(
-            device.to_numpy(found).astype(np.int64), device.to_numpy(gain), device.to_numpy(before)
+            device.to_numpy(changes_found).astype(np.int64),
+            device.to_numpy(gain),
+            device.to_numpy(stale_before),
         )
 
     def _per_formula(self, owners: Array, values: Array) -> Array:
         return sum_by_group(self._device.xp, owners, values, len(self._formulas))
 
-    def keep(self, places: NDArray[np.int64]) -> None:
-        """Go on with some of the formulas."""
+    def keep(self, indices: NDArray[np.int64]) -> None:
+        """Continue with some of the formulas."""
         xp = self._device.xp
-        numbers = np.full(len(self._formulas), -1, np.int32)
-        numbers[places] = np.arange(len(places))
-        numbers = xp.asarray(numbers)
-        self._take([self._formulas[place] for place in places])
-        self._stale, self._places = self._stale[places], self._places[places]
-        self._only(numbers[self._pasts.owners] >= 0)
-        self._pasts = replace(self._pasts, owners=numbers[self._pasts.owners])
+        new_numbers = np.full(len(self._formulas), -1, np.int32)
+        new_numbers[indices] = np.arange(len(indices))
+        new_numbers = xp.asarray(new_numbers)
+        self._take([self._formulas[index] for index in indices])
+        self._stale, self._places = self._stale[indices], self._places[indices]
+        self._only(new_numbers[self._pasts.owners] >= 0)
+        self._pasts = replace(self._pasts, owners=new_numbers[self._pasts.owners])
 
     def _drop_empty(self) -> None:
-        """Leave out pasts without pages, once they are the more part."""
-        some = self._pasts.sizes > 0
-        if 2 * int(some.sum()) < len(some):
-            self._only(some)
+        """Drop histories without pages once they are the majority."""
+        is_used = self._pasts.sizes > 0
+        if 2 * int(is_used.sum()) < len(is_used):
+            self._only(is_used)
 
-    def _only(self, kept: Array) -> None:
-        numbers = self._device.xp.cumsum(kept, dtype=np.int32) - 1
-        self._places = numbers[self._places]
-        self._pasts = self._pasts.select(kept)
+    def _only(self, is_kept: Array) -> None:
+        new_numbers = self._device.xp.cumsum(is_kept, dtype=np.int32) - 1
+        self._places = new_numbers[self._places]
+        self._pasts = self._pasts.select(is_kept)
 
     def _cut(self, scores: Array) -> _SelectionCut:
         """Find the score at which k pages are reached."""
-        xp, pasts, k = self._device.xp, self._pasts, self._web.k
+        xp, histories, k = self._device.xp, self._pasts, self._web.k
         order = xp.argsort(-scores, kind="stable")
-        order = order[xp.argsort(pasts.owners[order], kind="stable")]
-        sizes = pasts.sizes[order]
-        reached = xp.cumsum(sizes) - self._web.pages * pasts.owners[order].astype(np.int64)
-        last = xp.flatnonzero((reached >= k) & (reached - sizes < k))
-        lowest = scores[order[last]][pasts.owners]
-        above, level = scores > lowest, scores == lowest
-        sure = self._per_formula(pasts.owners, above * pasts.sizes)
-        marks = above * np.uint8(ABOVE) + level * np.uint8(LEVEL)
-        return _SelectionCut(order, marks.astype(np.uint8), (k - sure).astype(np.int32))
+        order = order[xp.argsort(histories.owners[order], kind="stable")]
+        sizes = histories.sizes[order]
+        reached = xp.cumsum(sizes) - self._web.pages * histories.owners[order].astype(np.int64)
+        cut_positions = xp.flatnonzero((reached >= k) & (reached - sizes < k))
+        cut_scores = scores[order[cut_positions]][histories.owners]
+        above, at_cut = scores > cut_scores, scores == cut_scores
+        pages_above = self._per_formula(histories.owners, above * histories.sizes)
+        marks = above * np.uint8(ABOVE) + at_cut * np.uint8(LEVEL)
+        return _SelectionCut(order, marks.astype(np.uint8), (k - pages_above).astype(np.int32))
 
     def _visit(self, pages: Array, number: int) -> _HistoryVisits:
-        """Visit pages; return how many of each past were visited, and how many had changed."""
-        xp, device, pasts = self._device.xp, self._device, self._pasts
-        numbers, counts = device.refresh_copies(self._places, self._stale, pages, len(pasts))
-        some = xp.flatnonzero(counts)
-        children = self._looked_at(pasts.select(some // 2), some % 2 == 1, number)
-        kinds, firsts = device.number_equal_rows(children.owners, children.sums)
-        sizes = sum_by_group(xp, kinds, counts[some], len(firsts)).astype(np.int64)
-        into = xp.zeros(len(counts), np.int32)
-        into[some] = len(pasts) + kinds
-        device.reassign_pages(self._places, pages, numbers, into)
-        seen = _HistoryVisits(counts[0::2] + counts[1::2], counts[1::2])
-        left = replace(pasts, sizes=pasts.sizes - seen.visited)
-        self._pasts = concatenate_histories(xp, left, replace(children.select(firsts), sizes=sizes))
-        return seen
+        """Visit pages; return the numbers of visited and of changed pages by history."""
+        xp, device, histories = self._device.xp, self._device, self._pasts
+        numbers, counts = device.refresh_copies(self._places, self._stale, pages, len(histories))
+        visited_numbers = xp.flatnonzero(counts)
+        children = self._looked_at(
+            histories.select(visited_numbers // 2), visited_numbers % 2 == 1, number
+        )
+        child_numbers, firsts = device.number_equal_rows(children.owners, children.sums)
+        sizes = sum_by_group(xp, child_numbers, counts[visited_numbers], len(firsts)).astype(
+            np.int64
+        )
+        target_rows = xp.zeros(len(counts), np.int32)
+        target_rows[visited_numbers] = len(histories) + child_numbers
+        device.reassign_pages(self._places, pages, numbers, target_rows)
+        visits = _HistoryVisits(counts[0::2] + counts[1::2], counts[1::2])
+        remaining = replace(histories, sizes=histories.sizes - visits.visited)
+        self._pasts = concatenate_histories(
+            xp, remaining, replace(children.select(firsts), sizes=sizes)
+        )
+        return visits
 
     def _gain(
-        self, pasts: HistoryTable, scores: Array, order: Array, seen: _HistoryVisits, gains: Array
+        self,
+        histories: HistoryTable,
+        scores: Array,
+        order: Array,
+        visits: _HistoryVisits,
+        gains: Array,
     ) -> Array:
-        """Return the discounted gain of the finds, in the mean over the order of equal scores."""
+        """Return the discounted gain, averaged over the order of equal scores."""
         xp = self._device.xp
-        order = order[seen.visited[order] > 0]
-        owners, values = pasts.owners[order], scores[order]
-        first = xp.ones(len(order), np.bool_)
-        first[1:] = (values[1:] != values[:-1]) | (owners[1:] != owners[:-1])
-        groups = xp.cumsum(first) - 1
-        sizes = sum_by_group(xp, groups, seen.visited[order], len(order)).astype(np.int64)
-        hits = sum_by_group(xp, groups, seen.changed[order], len(order))
+        order = order[visits.visited[order] > 0]
+        owners, values = histories.owners[order], scores[order]
+        is_group_start = xp.ones(len(order), np.bool_)
+        is_group_start[1:] = (values[1:] != values[:-1]) | (owners[1:] != owners[:-1])
+        groups = xp.cumsum(is_group_start) - 1
+        sizes = sum_by_group(xp, groups, visits.visited[order], len(order)).astype(np.int64)
+        change_counts = sum_by_group(xp, groups, visits.changed[order], len(order))
         ends = xp.cumsum(sizes)[groups] - self._web.k * owners.astype(np.int64)
-        sizes, hits = sizes[groups], hits[groups] * first
-        worth = hits * (gains[ends] - gains[ends - sizes]) / sizes
-        return self._per_formula(owners, xp.rint(worth * GAIN_RESOLUTION)) / GAIN_RESOLUTION
+        sizes, change_counts = sizes[groups], change_counts[groups] * is_group_start
+        gain_values = change_counts * (gains[ends] - gains[ends - sizes]) / sizes
+        return self._per_formula(owners, xp.rint(gain_values * GAIN_RESOLUTION)) / GAIN_RESOLUTION

@@ -1,7 +1,7 @@
-"""The crawl's arrays on a GPU, by cupy, with the steps that are kernels of their own there.
+"""GPU device by cupy, with custom kernels for the steps that array code does slowly.
 
-Sums and lots are those of the processor. Logarithms, powers and exponentials may differ from the
-processor's in the last bit, so that pages whose scores differ by no more may change places.
+Sums and tie breaks equal those of the processor. Logarithms, powers and exponentials may differ in
+the last bit, so pages whose scores differ by no more may change places.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _FEWEST_STEPS = 16
 
 
 class CudaDevice:
-    """Arrays of cupy, which is an argument, on the first GPU; programs are interpreted there."""
+    """Arrays of cupy, which is passed in, on the first GPU; formulas are interpreted there."""
 
     def __init__(self, cupy: Any) -> None:
         self.xp = cupy
@@ -42,33 +42,33 @@ class CudaDevice:
         self._alike = self._kernel("alike", ALIKE)
 
     def _kernel(self, name: str, source: str, **names: int) -> Any:
-        # A product and a sum are rounded one after the other, as on the processor.
+        # Without fused multiply-add, products and sums are rounded as on the processor.
         return self.xp.RawKernel(define_constants(source, names), name, options=("--fmad=false",))
 
     def to_numpy(self, array: Array) -> NDArray[Any]:
-        """Return an array as one of numpy."""
+        """Return an array as a numpy array."""
         return np.asarray(self.xp.asnumpy(array))
 
     def ranking(self, formulas: Sequence[Formula], clock: WeightClock) -> "_InterpretedRanking":
-        """Make formulas ready to be computed."""
+        """Prepare formulas for scoring."""
         programs = [compile_formula(formula) for formula in formulas]
-        longest = max((len(each.steps) for each in programs), default=1)
+        longest = max((len(compiled.steps) for compiled in programs), default=1)
         room = max(_FEWEST_STEPS, 1 << (longest - 1).bit_length())
         kernel = self._kernel("values", VALUES, ROOM=room, BY_CYCLE=int(clock == "cycle"))
         return _InterpretedRanking(self.xp, kernel, programs)
 
     def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
-        """Return k pages for each formula, a row each, in the order of their lots."""
+        """Return k pages for each formula, a row each, in tie break order."""
         formulas, pages = places.shape
         chosen = self.xp.empty((formulas, k), np.int32)
-        given = (marks, places, order, missing, np.int32(pages), np.int32(k), chosen)
-        self._choose((formulas,), (_MOST_THREADS,), given)
+        arguments = (marks, places, order, missing, np.int32(pages), np.int32(k), chosen)
+        self._choose((formulas,), (_MOST_THREADS,), arguments)
         return chosen
 
     def refresh_copies(
         self, places: Array, stale: Array, pages: Array, count: int
     ) -> tuple[Array, Array]:
-        """Make chosen copies fresh; return a number for each, and how often each number came."""
+        """Refresh selected copies; return a number for each, and the count of each number."""
         numbers = self.xp.empty(pages.shape, np.int32)
         counts = self.xp.zeros(2 * count, np.int32)
         grid, sizes = _grid(pages.size), _sizes(places, pages)
@@ -76,51 +76,57 @@ class CudaDevice:
         return numbers, counts
 
     def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
-        """Put chosen pages into the pasts that their numbers lead to."""
+        """Assign selected pages to the histories of their numbers."""
         grid, sizes = _grid(pages.size), _sizes(places, pages)
         self._move(grid, (_THREADS,), (*sizes, places, pages, numbers, into))
 
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
-        """Number equal pasts of a formula alike; return the numbers, and the first of each."""
+        """Number equal histories of a formula alike; return the numbers and the first row of each."""
         count = len(owners)
         slots = 1 << (2 * count).bit_length()
-        table, same = self.xp.full(slots, -1, np.int32), self.xp.empty(count, np.int32)
-        given = (np.int32(count), owners, sums, np.int32(slots - 1), table, same)
-        self._alike(_grid(count), (_THREADS,), given)
-        is_first = same == self.xp.arange(count, dtype=np.int32)
+        table, first_rows = self.xp.full(slots, -1, np.int32), self.xp.empty(count, np.int32)
+        arguments = (np.int32(count), owners, sums, np.int32(slots - 1), table, first_rows)
+        self._alike(_grid(count), (_THREADS,), arguments)
+        is_first = first_rows == self.xp.arange(count, dtype=np.int32)
         numbers = self.xp.cumsum(is_first, dtype=np.int32) - 1
-        return numbers[same], self.xp.flatnonzero(is_first)
+        return numbers[first_rows], self.xp.flatnonzero(is_first)
 
 
 class _InterpretedRanking:
-    """Programs one after the other in the device's memory; a thread computes one past."""
+    """Programs one after another in device memory; a thread computes one history."""
 
     def __init__(self, xp: Any, kernel: Any, programs: Sequence[FormulaProgram]) -> None:
         self._xp = xp
         self._kernel = kernel
-        firsts = [0, *accumulate(len(each.steps) for each in programs)]
+        firsts = [0, *accumulate(len(compiled.steps) for compiled in programs)]
         steps = np.zeros((firsts[-1], 4), np.int32)
-        for first, each in zip(firsts, programs, strict=False):
-            steps[first : first + len(each.steps)] = _numbered(each)
-        numbers = np.concatenate([np.zeros(0), *(each.numbers for each in programs)])
+        for first, compiled in zip(firsts, programs, strict=False):
+            steps[first : first + len(compiled.steps)] = _numbered(compiled)
+        numbers = np.concatenate([np.zeros(0), *(compiled.numbers for compiled in programs)])
         self._programs = tuple(map(xp.asarray, (np.array(firsts, np.int32), steps, numbers)))
 
-    def values(self, pasts: HistoryTable, number: int) -> Array:
-        """Return the score of every past in a cycle, by the formula that it belongs to."""
-        count = len(pasts)
+    def values(self, histories: HistoryTable, number: int) -> Array:
+        """Return the score of every history in a cycle by its own formula."""
+        count = len(histories)
         values = self._xp.empty(count)
-        known = (np.int32(count), np.int32(number), pasts.owners, pasts.last_visits, pasts.sums)
-        self._kernel(_grid(count), (_THREADS,), (*known, *self._programs, values))
+        arguments = (
+            np.int32(count),
+            np.int32(number),
+            histories.owners,
+            histories.last_visits,
+            histories.sums,
+        )
+        self._kernel(_grid(count), (_THREADS,), (*arguments, *self._programs, values))
         return values
 
 
-def _numbered(each: FormulaProgram) -> NDArray[np.int32]:
-    """Return steps in rows of four whose names have the numbers that all programs share."""
-    steps = np.zeros((len(each.steps), 4), np.int32)
-    steps[:, :3] = each.steps
-    numbers = np.array([*(PAPER_VARIABLES.index(name) for name in each.variables), 0], np.int32)
-    named = steps[:, 0] == NAME
-    steps[named, 1] = numbers[steps[named, 1]]
+def _numbered(compiled: FormulaProgram) -> NDArray[np.int32]:
+    """Return a program's steps in rows of four, with name indices shared by all programs."""
+    steps = np.zeros((len(compiled.steps), 4), np.int32)
+    steps[:, :3] = compiled.steps
+    numbers = np.array([*(PAPER_VARIABLES.index(name) for name in compiled.variables), 0], np.int32)
+    is_name = steps[:, 0] == NAME
+    steps[is_name, 1] = numbers[steps[is_name, 1]]
     return steps
 
 
@@ -129,5 +135,5 @@ def _grid(threads: int) -> tuple[int]:
 
 
 def _sizes(places: Array, pages: Array) -> tuple[np.int64, np.int32, np.int32]:
-    """Return how many pages are chosen in all, how many by each formula, and out of how many."""
+    """Return the number of selected pages, the number per formula, and the number of pages."""
     return np.int64(pages.size), np.int32(pages.shape[1]), np.int32(places.shape[1])

@@ -1,4 +1,4 @@
-"""The kernels of a GPU as text: what they compute is what ``core.ranking`` and ``processor`` do."""
+"""CUDA kernels as text; they compute the same as ``formula.ranking`` and the processor device."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,11 @@ _BOUNDS = ("LARGEST_VALUE", "SMALLEST_DIVISOR")
 
 
 def define_constants(source: str, names: Mapping[str, int]) -> str:
-    """Put what names stand for before a kernel."""
+    """Put definitions of the constants before a kernel."""
     shared = {name: getattr(kernels, name) for name in (*_CODES, *_NAMES, *_SUMS, *_BOUNDS)}
     marks = {name: getattr(histories, name) for name in ("LEVEL", "ABOVE")}
-    given = (shared | marks | dict(names)).items()
-    return "".join(f"#define {name} {value!r}\n" for name, value in given) + source
+    definitions = (shared | marks | dict(names)).items()
+    return "".join(f"#define {name} {value!r}\n" for name, value in definitions) + source
 
 
 VALUES = r"""

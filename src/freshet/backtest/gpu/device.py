@@ -1,7 +1,7 @@
-"""Where arrays live: the module that makes them, and the steps that have a form of their own there.
+"""Device interface: the array module, and the steps with an implementation per device.
 
-Most of the crawl is array code that any module with numpy's functions runs. Behind this seam is
-what would be a call for each part of a formula, or several passes where one is enough.
+Most of the crawl is array code that runs with numpy or cupy. The device implements the steps that
+would need one call per formula node or several passes over the arrays.
 """
 
 from collections.abc import Sequence
@@ -24,53 +24,54 @@ class BatchRanking(Protocol):
     """Computes the formulas of a batch."""
 
     def values(self, pasts: HistoryTable, number: int) -> Array:
-        """Return the score of every past in a cycle, by the formula that it belongs to."""
+        """Return the score of every history in a cycle by its own formula."""
         ...
 
 
 class ArrayDevice(Protocol):
-    """Makes arrays, and does what needs more than array code to be quick."""
+    """Makes arrays, and implements the steps that array code does slowly."""
 
     xp: Any
     max_cells: int
-    """How many formulas times pages are crawled at a time."""
+    """Maximum number of formulas times pages crawled at a time."""
 
     def to_numpy(self, array: Array) -> NDArray[Any]:
-        """Return an array as one of numpy."""
+        """Return an array as a numpy array."""
         ...
 
     def ranking(self, formulas: Sequence[Formula], clock: WeightClock) -> BatchRanking:
-        """Make formulas ready to be computed."""
+        """Prepare formulas for scoring."""
         ...
 
     def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
-        """Return k pages for each formula, a row each, in the order of their lots.
+        """Return k pages for each formula, a row each, in tie break order.
 
-        ``marks`` says of each past whether its pages are all chosen, or some, or none; ``places``
-        has the past of every page, a row per formula, and ``missing`` how many of some to take.
+        ``marks`` says whether all pages of a history are selected, some, or none. ``places`` has
+        the history of every page, a row per formula. ``missing`` is the number of pages to take at
+        the cut.
         """
         ...
 
     def refresh_copies(
         self, places: Array, stale: Array, pages: Array, count: int
     ) -> tuple[Array, Array]:
-        """Make chosen copies fresh; return a number for each, and how often each number came.
+        """Refresh selected copies; return a number for each, and the count of each number.
 
-        The number is twice that of the page's past, and one more where the copy was stale.
+        The number is twice that of the page's history, plus one if the copy was stale.
         """
         ...
 
     def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
-        """Put chosen pages into the pasts that their numbers lead to."""
+        """Assign selected pages to the histories of their numbers."""
         ...
 
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
-        """Number equal pasts of a formula alike; return the numbers, and the first of each."""
+        """Number equal histories of a formula alike; return the numbers and the first row of each."""
         ...
 
 
 def open_device(name: str) -> ArrayDevice:
-    """Return a device by its name; that of a GPU needs a package that is not always there."""
+    """Return a device by name; a GPU needs the optional package cupy."""
     if name == "cpu":
         return CpuDevice()
     if name != "cuda":

@@ -1,4 +1,4 @@
-"""Pasts as columns: pages of which one formula knows the same are one row."""
+"""Page histories as columns: pages with the same history for a formula share one row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,14 +8,14 @@ import numpy as np
 from freshet.formula.kernels import CLOCK, DOUBLING, LOOKS, RISING, SEEN
 
 Array = Any
-"""An array of whichever module; types and shapes are those of numpy."""
+"""An array of the device's module; types and shapes are numpy's."""
 
 BELOW, LEVEL, ABOVE = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryTable:
-    """Whose formula it is, the cycle of the last look, the sums that are kept, and the pages."""
+    """The formula of each row, the cycle of the last visit, the sums, and the number of pages."""
 
     owners: Array
     last_visits: Array
@@ -25,27 +25,27 @@ class HistoryTable:
     def __len__(self) -> int:
         return len(self.owners)
 
-    def select(self, kept: Array) -> "HistoryTable":
-        """Return some of the pasts."""
+    def select(self, rows: Array) -> "HistoryTable":
+        """Return some of the rows."""
         return HistoryTable(
-            self.owners[kept], self.last_visits[kept], self.sums[kept], self.sizes[kept]
+            self.owners[rows], self.last_visits[rows], self.sums[rows], self.sizes[rows]
         )
 
 
-def concatenate_histories(xp: Any, one: HistoryTable, other: HistoryTable) -> HistoryTable:
-    """Return the pasts of both."""
+def concatenate_histories(xp: Any, first: HistoryTable, second: HistoryTable) -> HistoryTable:
+    """Concatenate two tables."""
     return HistoryTable(
-        xp.concatenate([one.owners, other.owners]),
-        xp.concatenate([one.last_visits, other.last_visits]),
-        xp.concatenate([one.sums, other.sums]),
-        xp.concatenate([one.sizes, other.sizes]),
+        xp.concatenate([first.owners, second.owners]),
+        xp.concatenate([first.last_visits, second.last_visits]),
+        xp.concatenate([first.sums, second.sums]),
+        xp.concatenate([first.sizes, second.sizes]),
     )
 
 
 def update_sums(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: bool) -> Array:
-    """Return sums after one more look each, as ``core.ranking`` keeps them.
+    """Return sums after one more look each, as ``formula.ranking`` updates them.
 
-    Halving is exact: only the exponent moves.
+    Halving is exact: only the exponent changes.
     """
     elapsed = gaps if by_cycle else xp.ones_like(gaps)
     clock = sums[:, CLOCK] + elapsed
@@ -62,7 +62,7 @@ def update_sums(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: 
 
 
 def sum_by_group(xp: Any, groups: Array, values: Array, count: int) -> Array:
-    """Return the sum of the values of every group, exact as long as they are whole numbers.
+    """Return the sum of the values of every group, exact for whole numbers.
 
     >>> sum_by_group(np, np.array([1, 0, 1]), np.array([5, 2, 3]), 3).tolist()
     [2.0, 8.0, 0.0]

@@ -1,4 +1,4 @@
-"""The compiled loops of simulated crawls, in cycles and in continuous time."""
+"""Compiled loops over the copies of a simulated crawl, in cycles and in continuous time."""
 
 from typing import Any
 
@@ -16,35 +16,35 @@ HIGHEST_BIT = 128
 def apply_changes(
     bits: FlagArray, number: int, stale: BoolArray, missed: tuple[NDArray[Any], ...]
 ) -> tuple[int, int]:
-    """Let pages change whose bit is set; return how many did and how many copies that made stale.
+    """Apply the changes of a cycle; return the number of changes and of copies that became stale.
 
-    ``missed`` are, page by page, the cycle of the first change that its copy misses, how many
-    changes it misses, and the sum of their cycles.
+    ``missed`` holds three arrays with an entry per page: the cycle of the first change that the
+    copy misses, the number of changes it misses, and the sum of their cycles.
     """
     since, counts, sums = missed
-    changes = more = 0
-    for place in range(len(bits)):
-        byte = bits[place]
+    changes = new_stale = 0
+    for byte_index in range(len(bits)):
+        byte = bits[byte_index]
         if not byte:
             continue
-        for page in range(8 * place, min(8 * place + 8, len(stale))):
+        for page in range(8 * byte_index, min(8 * byte_index + 8, len(stale))):
             if not byte & (HIGHEST_BIT >> (page & 7)):
                 continue
             if not stale[page]:
                 stale[page] = True
                 since[page] = number
-                more += 1
+                new_stale += 1
             changes += 1
             counts[page] += 1
             sums[page] += number
-    return changes, more
+    return changes, new_stale
 
 
 @njit(cache=True, nogil=True)
 def sum_stale_copies(
     stale: BoolArray, since: NDArray[Any], weights: FloatArray
 ) -> tuple[int, int, float]:
-    """Return over the stale copies: how many, the sum of their cycles and that of weights."""
+    """Return the number of stale copies and the sums of their ``stale_since`` and weights."""
     count, cycles, weight = 0, 0, 0.0
     for page in range(len(stale)):
         if stale[page]:
@@ -58,10 +58,10 @@ def sum_stale_copies(
 def find_next_changes(
     times: FloatArray, starts: NDArray[Any], places: NDArray[Any], moment: float
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return each page's first time after a moment: where it stands, and infinity for none."""
-    found, when = np.empty(len(places), np.int64), np.full(len(places), np.inf)
-    for number in range(len(places)):
-        low, end = starts[places[number]], starts[places[number] + 1]
+    """Return the index and time of each page's first change after a moment; infinity for no change."""
+    time_indices, change_times = np.empty(len(places), np.int64), np.full(len(places), np.inf)
+    for row in range(len(places)):
+        low, end = starts[places[row]], starts[places[row] + 1]
         high = end
         while low < high:
             middle = (low + high) // 2
@@ -69,7 +69,7 @@ def find_next_changes(
                 high = middle
             else:
                 low = middle + 1
-        found[number] = low
+        time_indices[row] = low
         if low < end:
-            when[number] = times[low]
-    return found, when
+            change_times[row] = times[low]
+    return time_indices, change_times

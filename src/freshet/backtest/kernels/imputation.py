@@ -1,4 +1,4 @@
-"""The compiled loop that guesses unknown cells, a page at a time."""
+"""Compiled loop that imputes unknown cells page by page."""
 
 import numpy as np
 from numba import njit
@@ -9,31 +9,31 @@ from freshet.core.types import IndexArray
 
 @njit(cache=True, nogil=True)
 def impute_cells(changed: BoolArray, unknown: BoolArray) -> None:
-    """Set the unknown cells of pages, a row each, to what their earlier runs make likely."""
-    often = np.zeros(changed.shape[1] + 1, np.int32)
+    """Set the unknown cells of pages, a row each, from the lengths of their earlier runs."""
+    run_counts = np.zeros(changed.shape[1] + 1, np.int32)
     for page in range(len(changed)):
-        often[:] = 0
-        _fill_page(changed[page], unknown[page], often)
+        run_counts[:] = 0
+        _fill_page(changed[page], unknown[page], run_counts)
 
 
 @njit(cache=True, nogil=True)
-def _fill_page(changed: BoolArray, unknown: BoolArray, often: IndexArray) -> None:
-    """Set the unknown cells of one page; ``often`` counts the runs of each length."""
-    run, usual, begun = 0, -1, False
+def _fill_page(changed: BoolArray, unknown: BoolArray, run_counts: IndexArray) -> None:
+    """Set the unknown cells of one page; ``run_counts`` counts the runs of each length."""
+    run, usual_run, has_changed = 0, -1, False
     for cycle in range(len(changed)):
         if unknown[cycle]:
-            changed[cycle] = usual >= 0 and run >= usual
+            changed[cycle] = usual_run >= 0 and run >= usual_run
         if not changed[cycle]:
             run += 1
             continue
-        if begun:
-            often[run] += 1
-            if usual < 0 or _more_usual(run, usual, often):
-                usual = run
-        run, begun = 0, True
+        if has_changed:
+            run_counts[run] += 1
+            if usual_run < 0 or _more_usual(run, usual_run, run_counts):
+                usual_run = run
+        run, has_changed = 0, True
 
 
 @njit(cache=True, nogil=True)
-def _more_usual(run: int, usual: int, often: IndexArray) -> bool:
-    ahead = often[run] - often[usual]
-    return bool(ahead > 0 or (ahead == 0 and run < usual))
+def _more_usual(run: int, usual_run: int, run_counts: IndexArray) -> bool:
+    count_difference = run_counts[run] - run_counts[usual_run]
+    return bool(count_difference > 0 or (count_difference == 0 and run < usual_run))

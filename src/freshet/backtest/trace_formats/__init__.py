@@ -1,4 +1,4 @@
-"""Open a trace: recorded pages in any form that can be read, or generated ones."""
+"""Open a trace: recorded pages in any supported format, or generated ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ FORMATS = ("parquet", *DAY_READERS, "trace")
 FORMATS_WITH_PARTS = ("parquet", "catalog")
 IMPUTED_FORMATS = ("bing", "csv")
 DEFAULT_PAGES, DEFAULT_CYCLES, DEFAULT_SEED = 20_000, 57, 1
-# One row with a wrong year would lay out millions of days.
+# One row with a wrong year would create millions of days.
 MAX_DAY_SPAN = 36_525
 
 FormatTests = Mapping[str, Callable[[Path], bool]]
@@ -62,9 +62,9 @@ FILE_FORMATS: FormatTests = {
 
 
 class TraceExtent(TypedDict, total=False):
-    """How many pages and cycles are generated, by which seed; and how well days must be known.
+    """Size and seed of a generated trace, and the minimum share of known days.
 
-    What is None or left out is as usual.
+    None and missing values mean the default.
     """
 
     pages: int | None
@@ -82,11 +82,11 @@ def open_trace(
     listener: ReadListener = SILENT_LISTENER,
     **extent: Unpack[TraceExtent],
 ) -> Trace:
-    """Return the trace of recorded pages, or a generated one where none are given.
+    """Return the trace of recorded pages, or a generated one if no path is given.
 
-    ``form`` is one of FORMS, else it is guessed; ``name`` chooses among the pages that are there.
-    ``impute`` guesses unknown cells, as it is usual for some forms. ``listener`` is who hears how far
-    the reading is, and what could not be read.
+    ``form`` is one of FORMATS, guessed by default; ``name`` selects among the pages. ``impute``
+    fills unknown cells, by default only for some formats. ``listener`` receives progress and notes
+    about unreadable input.
     """
     if where is None:
         _refuse(extent.get("least_known") is not None, "--known", "generated pages are all known")
@@ -105,7 +105,7 @@ def open_trace(
 
 
 def generate_trace(name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SEED) -> Trace:
-    """Make a trace of a generated population whose statistics are published ones."""
+    """Generate a trace whose statistics match published ones."""
     _require_one_of(PRESETS, name, "without a folder")
     drawn = draw_population(PRESETS[name], pages, cycles, seed)
     trace = build_trace(
@@ -116,39 +116,41 @@ def generate_trace(name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SE
 
 
 def guess_format(where: Path) -> str:
-    """Return the form that a file or folder looks like."""
+    """Return the format that a file or folder looks like."""
     if not where.exists():
         raise BadInputError(f"{where} is not there; give a file or folder with recorded pages")
-    signs = FOLDER_FORMATS if where.is_dir() else FILE_FORMATS
-    found = next((form for form, has in signs.items() if has(where)), None)
-    if found is None:
-        what = "holds no observations.parquet" if where.is_dir() else "is no .parquet or .csv file"
-        raise BadInputError(
-            f"{where}: {what}, nor is it one of {', '.join(FORMATS)}; say which it is"
+    tests = FOLDER_FORMATS if where.is_dir() else FILE_FORMATS
+    detected = next((form for form, matches in tests.items() if matches(where)), None)
+    if detected is None:
+        problem = (
+            "holds no observations.parquet" if where.is_dir() else "is no .parquet or .csv file"
         )
-    return found
+        raise BadInputError(
+            f"{where}: {problem}, nor is it one of {', '.join(FORMATS)}; say which it is"
+        )
+    return detected
 
 
 def require_usable_trace(trace: Trace, where: str) -> None:
-    """Refuse a trace on which all policies are equal."""
-    what = f"{where}the trace {trace.name!r}"
+    """Reject a trace on which all policies are equal."""
+    label = f"{where}the trace {trace.name!r}"
     if not len(trace.pages):
         raise BadInputError(
-            f"{what} has no page whose days are known well enough; look for more days"
+            f"{label} has no page whose days are known well enough; look for more days"
         )
     if trace.cycles <= WARM_UP_CYCLES:
         raise BadInputError(
-            f"{what} has {trace.cycles} cycles, and the first {WARM_UP_CYCLES} only warm up"
+            f"{label} has {trace.cycles} cycles, and the first {WARM_UP_CYCLES} only warm up"
         )
     if len(trace.pages) == 1:
-        raise BadInputError(f"{what} has one page: there is nothing to choose; bring more pages")
+        raise BadInputError(f"{label} has one page: there is nothing to choose; bring more pages")
     if trace.known_share == 0.0:
         raise BadInputError(
-            f"{what} has only unknown cells: there is nothing to find; bring more days"
+            f"{label} has only unknown cells: there is nothing to find; bring more days"
         )
     if not np.any(trace.changed_bits[WARM_UP_CYCLES:]):
         raise BadInputError(
-            f"{what} has no change after the first {WARM_UP_CYCLES} cycles: there is nothing to find;"
+            f"{label} has no change after the first {WARM_UP_CYCLES} cycles: there is nothing to find;"
             " bring more days"
         )
 
@@ -161,13 +163,13 @@ def _generated(form: str, name: str, extent: TraceExtent) -> Trace:
     return generate_trace(name, pages, cycles, seed=DEFAULT_SEED if seed is None else seed)
 
 
-def _refuse(given: bool, option: str, why: str) -> None:
-    if given:
+def _refuse(is_given: bool, option: str, why: str) -> None:
+    if is_given:
         raise UsageError(f"{option} has no effect here: {why}; leave it out")
 
 
 def _recorded(form: str, recording: HistorySource, least_known: float | None) -> Trace:
-    """Return the trace of a history in a known form."""
+    """Return the trace of a history in a known format."""
     is_known = least_known is not None and form not in DAY_READERS
     _refuse(is_known, "--known", f"a {'saved' if form == 'trace' else form} trace has its pages")
     if recording.part and form not in FORMATS_WITH_PARTS:
@@ -182,27 +184,27 @@ def _recorded(form: str, recording: HistorySource, least_known: float | None) ->
 
 
 def _regular(where: Path, name: str) -> Trace:
-    """Return a named trace of daily observations: what a site is to a live page, is its source."""
+    """Return a named trace of daily observations; a page's site is its source."""
     _require_one_of(NAMED_TRACES, name, f"of {where}")
     table = read_day_table(where)
-    found = cells_of_named_trace(table, name)
-    sites = [source_of(table.parts[page]) for page in found.pages]
-    return _packed(name, table, found, sites)
+    trace_cells = cells_of_named_trace(table, name)
+    sites = [source_of(table.parts[page]) for page in trace_cells.pages]
+    return _packed(name, table, trace_cells, sites)
 
 
 def _on_one_grid(form: str, recording: HistorySource, least_known: float) -> Trace:
-    """Return the trace of all days of a history, of pages that are known well enough."""
+    """Return the trace of all days of a history, of the pages with enough known days."""
     table = DAY_READERS[form](recording)
     _require_days(table, recording.path)
-    found = cells_of_all_days(table, min_known_share=least_known)
-    if not len(found.pages):
-        best = count_known_days(table).max() / day_span(table)
+    trace_cells = cells_of_all_days(table, min_known_share=least_known)
+    if not len(trace_cells.pages):
+        best_share = count_known_days(table).max() / day_span(table)
         raise BadInputError(
             f"{recording.path}: no page is known on {least_known:.0%} of the {day_span(table)} days"
             f" from {_day(table.days.min())} to {_day(table.days.max())}, the best one on"
-            f" {best:.1%}; look more often, ask for a lower share (--known), or mend wrong times"
+            f" {best_share:.1%}; look more often, ask for a lower share (--known), or mend wrong times"
         )
-    return _packed(recording.part or _name(recording.path.resolve()), table, found, None)
+    return _packed(recording.part or _name(recording.path.resolve()), table, trace_cells, None)
 
 
 def _day(number: int) -> str:
@@ -215,29 +217,30 @@ def _day(number: int) -> str:
 
 
 def _name(where: Path) -> str:
-    """Return a folder's name, or a file's without its suffixes."""
+    """Return a folder's name, or a file's name without its suffixes."""
     return where.name if where.is_dir() else input_name(where)
 
 
 def _packed(
-    name: str, table: PageDayTable, found: TraceCells, sites: Sequence[str] | None
+    name: str, table: PageDayTable, trace_cells: TraceCells, sites: Sequence[str] | None
 ) -> Trace:
-    """Return the trace of some cells, with where their pages lie and what they are worth."""
-    places = [
-        page_address(canonical_url(table.urls[page]) or table.urls[page]) for page in found.pages
+    """Return the trace of some cells, with the group keys and importance of their pages."""
+    locations = [
+        page_address(canonical_url(table.urls[page]) or table.urls[page])
+        for page in trace_cells.pages
     ]
     keys = PageGroupKeys(
-        hosts=hash_names([each.host for each in places]),
-        sites=hash_names(sites or [each.site for each in places]),
-        directories=hash_names([each.directory for each in places]),
+        hosts=hash_names([location.host for location in locations]),
+        sites=hash_names(sites or [location.site for location in locations]),
+        directories=hash_names([location.directory for location in locations]),
     )
     return build_trace(
         name,
         keys,
-        found.changed,
-        unknown=found.unknown,
-        importance=None if table.importance is None else table.importance[found.pages],
-        new_links=found.new_links,
+        trace_cells.changed,
+        unknown=trace_cells.unknown,
+        importance=None if table.importance is None else table.importance[trace_cells.pages],
+        new_links=trace_cells.new_links,
     )
 
 

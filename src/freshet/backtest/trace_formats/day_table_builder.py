@@ -1,4 +1,4 @@
-"""A book of looks at pages, put down by day."""
+"""Build a table of looks at pages by day."""
 
 from array import array
 from datetime import date, datetime
@@ -23,7 +23,7 @@ def day_of(time: datetime) -> int:
 
 
 class DayTableBuilder:
-    """Looks as they come, each with its page, its day and what it found."""
+    """Collects looks, each with its page, its day and its result."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, str], int] = {}
@@ -34,36 +34,36 @@ class DayTableBuilder:
         self._changed, self._links = array("b"), array("i")
 
     def page_index(self, part: str, url: str, importance: float | None = None) -> int:
-        """Return the place of a page, a new one where it was not met before."""
-        place = self._places.get((part, url))
-        if place is None:
-            place = self._places[part, url] = self._place_of(part, canonical_url(url) or url)
+        """Return the index of a page; a new page gets a new index."""
+        index = self._places.get((part, url))
+        if index is None:
+            index = self._places[part, url] = self._place_of(part, canonical_url(url) or url)
         if importance is not None:
-            self._importance[place] = importance
-        return place
+            self._importance[index] = importance
+        return index
 
     def add_look(self, page: int, day: int, changed: bool, links: int | None) -> None:
-        """Put down what a look found; links are None where their number is not known."""
+        """Add the result of a look; ``links`` is None if the number of new links is not known."""
         self._pages.append(page)
         self._days.append(day)
         self._changed.append(changed)
         self._links.append(UNKNOWN if links is None else links)
 
     def add_unchanged_looks(self, pages: IndexArray, days: IndexArray) -> None:
-        """Put down many looks that found nothing new."""
+        """Add many looks that found no change."""
         self._pages.frombytes(pages.astype(np.int32).tobytes())
         self._days.frombytes(days.astype(np.int32).tobytes())
         self._changed.frombytes(bytes(len(pages)))
         self._links.frombytes(bytes(len(pages) * self._links.itemsize))
 
     def build(self) -> PageDayTable:
-        """Return what was put down; pages stand in order of part and URL."""
-        known = list(zip(self._parts, self._urls, strict=True))
-        order = sorted(range(len(known)), key=known.__getitem__)
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order))
+        """Return the table; pages are ordered by part and URL."""
+        keys = list(zip(self._parts, self._urls, strict=True))
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        new_index = np.empty(len(order), np.int32)
+        new_index[order] = np.arange(len(order))
         return PageDayTable(
-            pages=place[np.array(self._pages, np.int32)],
+            pages=new_index[np.array(self._pages, np.int32)],
             days=np.array(self._days, np.int32),
             changed=np.array(self._changed, np.bool_),
             urls=tuple(self._urls[page] for page in order),
@@ -73,9 +73,9 @@ class DayTableBuilder:
         )
 
     def _place_of(self, part: str, url: str) -> int:
-        place = self._places.setdefault((part, url), len(self._urls))
-        if place == len(self._urls):
+        index = self._places.setdefault((part, url), len(self._urls))
+        if index == len(self._urls):
             self._urls.append(url)
             self._parts.append(part)
             self._importance.append(1.0)
-        return place
+        return index

@@ -1,8 +1,8 @@
-"""The days of a scraping repository, which keeps a version only where something changed.
+"""Days of a scraping repository, which stores a version only if a page changed.
 
-A day with a commit is a day on which the scraper ran; a page that was there and was not written
-looked as before. A page counts as changed where its visible text differs from that of its version
-before, or where it comes back after it was gone.
+The scraper ran on each day with a commit; a page that existed and was not written is unchanged. A
+page counts as changed if its visible text differs from its previous version, or if it returns after
+it was deleted.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ FOREVER = int(np.iinfo(np.int32).max)
 
 @dataclass(frozen=True, slots=True)
 class PageVersionState:
-    """What a page showed last, and on which day; ``is_present`` until a commit took it away."""
+    """The last version of a page and its day; ``is_present`` until a commit removes the page."""
 
     text_hash: int
     links: frozenset[str]
@@ -31,7 +31,7 @@ class PageVersionState:
 
 
 class GitVersions:
-    """The versions of a repository's pages, taken in one commit after the other."""
+    """Collects the versions of a repository's pages, commit by commit."""
 
     def __init__(self) -> None:
         self._book = DayTableBuilder()
@@ -41,43 +41,43 @@ class GitVersions:
         self._limits = LimitSettings()
 
     def add(self, arrival: Observation) -> None:
-        """Take in what a commit wrote of a page, or that it deleted it."""
+        """Add a version that a commit wrote, or a deletion."""
         page, day = self._book.page_index(arrival.source, arrival.url), day_of(arrival.time)
         self._runs.add(day)
         view = self._view(arrival.snapshot)
-        before = self._seen.get(page)
-        if before is not None:
-            self._end_stay(page, before, day)
+        previous = self._seen.get(page)
+        if previous is not None:
+            self._end_stay(page, previous, day)
         if view is not None:
-            self._seen[page] = self._look(page, day, view, before)
-        elif before is not None:
+            self._seen[page] = self._look(page, day, view, previous)
+        elif previous is not None:
             deleted = arrival.outcome is Outcome.GONE
-            self._seen[page] = replace(before, is_present=False, is_deleted=deleted)
+            self._seen[page] = replace(previous, is_present=False, is_deleted=deleted)
 
     def build(self) -> PageDayTable:
-        """Return a row for every version, and for every run that left a page as it was."""
-        for page, seen in self._seen.items():
-            self._end_stay(page, seen, FOREVER)
+        """Return a row for every version, and for every run that left a page unchanged."""
+        for page, version in self._seen.items():
+            self._end_stay(page, version, FOREVER)
         stays = np.array(self._stays, np.int32).reshape(-1, 3)
         self._book.add_unchanged_looks(*_unwritten(stays, np.array(sorted(self._runs), np.int32)))
         return self._book.build()
 
     def _look(
-        self, page: int, day: int, view: View, before: PageVersionState | None
+        self, page: int, day: int, view: View, previous: PageVersionState | None
     ) -> PageVersionState:
-        """Put down how a version differs from the one before, if there was one."""
+        """Add the difference of a version from the previous one, if there is one."""
         links = frozenset(view.links.urls)
-        if before is not None:
-            changed = before.is_deleted or view.text_hash != before.text_hash
-            self._book.add_look(page, day, changed, len(links - before.links))
+        if previous is not None:
+            changed = previous.is_deleted or view.text_hash != previous.text_hash
+            self._book.add_look(page, day, changed, len(links - previous.links))
         return PageVersionState(view.text_hash, links, day)
 
-    def _end_stay(self, page: int, seen: PageVersionState, day: int) -> None:
-        if seen.is_present:
-            self._stays.append((page, seen.day, day))
+    def _end_stay(self, page: int, version: PageVersionState, day: int) -> None:
+        if version.is_present:
+            self._stays.append((page, version.day, day))
 
     def _view(self, snapshot: Snapshot | None) -> View | None:
-        """Return what a version shows; nothing where it is no look."""
+        """Return the view of a version; None if the version is not a look."""
         if snapshot is None:
             return None
         sight = parse_visit(snapshot, self._limits)
@@ -85,14 +85,14 @@ class GitVersions:
 
 
 def _unwritten(stays: IndexArray, runs: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return page and day of every run within a stay (page, first day, last day), ends left out.
+    """Return page and day of every run inside a stay (page, first day, last day), ends excluded.
 
     >>> stays, runs = np.array([[7, 1, 4], [8, 3, 9]]), np.array([1, 2, 3, 5])
     >>> [column.tolist() for column in _unwritten(stays, runs)]
     [[7, 7, 8], [2, 3, 5]]
     """
-    start = np.searchsorted(runs, stays[:, 1], side="right")
-    count = np.maximum(np.searchsorted(runs, stays[:, 2], side="left") - start, 0)
-    skipped = np.repeat(np.cumsum(count) - count - start, count)
-    at = np.arange(count.sum()) - skipped
-    return np.repeat(stays[:, 0], count).astype(np.int32), runs[at].astype(np.int32)
+    first_runs = np.searchsorted(runs, stays[:, 1], side="right")
+    run_counts = np.maximum(np.searchsorted(runs, stays[:, 2], side="left") - first_runs, 0)
+    offsets = np.repeat(np.cumsum(run_counts) - run_counts - first_runs, run_counts)
+    run_indices = np.arange(run_counts.sum()) - offsets
+    return np.repeat(stays[:, 0], run_counts).astype(np.int32), runs[run_indices].astype(np.int32)

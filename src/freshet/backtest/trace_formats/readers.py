@@ -1,7 +1,7 @@
-"""Histories as observed days, a row per page and look: what a trace is laid out from.
+"""Read histories as observed days, a row per page and look, from which a trace is laid out.
 
-A look that was compared with the one before tells whether the page changed on its day. A page's
-first look is only its reference, so of that day nothing is known.
+A look that was compared with the previous one says whether the page changed on its day. A page's
+first look is only the reference, so that day is unknown.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,12 +25,12 @@ PAGE_BATCH = 500
 
 
 def ignore_note(text: str) -> None:
-    """Say nothing."""
+    """Ignore a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadListener:
-    """Who is told how far the reading is, and what could not be read."""
+    """Receives the progress of reading and notes about unreadable input."""
 
     progress: ProgressCallback = ignore_progress
     note: Callable[[str], None] = ignore_note
@@ -41,46 +41,44 @@ SILENT_LISTENER = ReadListener()
 
 @dataclass(frozen=True, slots=True)
 class HistorySource:
-    """A history to be read, all of it or one part, and who is told."""
+    """A history to read, all of it or one part, and its listener."""
 
     path: Path
     part: str = ""
     listener: ReadListener = SILENT_LISTENER
 
 
-def read_csv_days(recording: HistorySource) -> PageDayTable:
-    """Return the days of a CSV file of observations."""
-    return _reported(csv.read(recording.path), recording)
+def read_csv_days(source: HistorySource) -> PageDayTable:
+    """Read the days of a CSV file of observations."""
+    return _reported(csv.read(source.path), source)
 
 
-def read_bing_days(recording: HistorySource) -> PageDayTable:
-    """Return the days of the public Bing crawl histories."""
-    return _reported(bing.read(recording.path), recording)
+def read_bing_days(source: HistorySource) -> PageDayTable:
+    """Read the days of the public Bing crawl histories."""
+    return _reported(bing.read(source.path), source)
 
 
-def read_git_days(recording: HistorySource) -> PageDayTable:
-    """Return the days of a scraping repository: each file a page, its runs told by its commits."""
+def read_git_days(source: HistorySource) -> PageDayTable:
+    """Read the days of a scraping repository: each file is a page, each day with a commit a run."""
     versions = GitVersions()
-    for arrival in _arrivals(git.read(recording.path), recording):
+    for arrival in _arrivals(git.read(source.path), source):
         versions.add(arrival)
     return versions.build()
 
 
-def read_collection_days(recording: HistorySource) -> PageDayTable:
-    """Return the days of a collection's pages, all of them or those of one source."""
-    book = DayTableBuilder()
-    with CollectionStore.open(recording.path) as collection:
+def read_collection_days(source: HistorySource) -> PageDayTable:
+    """Read the days of a collection's pages, all of them or those of one source."""
+    builder = DayTableBuilder()
+    with CollectionStore.open(source.path) as collection:
         total = collection.catalog.counts().pages
-        pages = collection.catalog.pages(source=recording.part or None)
+        pages = collection.catalog.pages(source=source.part or None)
         for number, batch in enumerate(_batches(pages)):
-            recording.listener.progress(number * PAGE_BATCH, total)
-            _note_pages(book, collection, batch)
-    found = book.build()
-    if recording.part and not found.urls:
-        raise NotFoundError(
-            f"no page has source {recording.part!r}; 'freshet list' shows the sources"
-        )
-    return found
+            source.listener.progress(number * PAGE_BATCH, total)
+            _note_pages(builder, collection, batch)
+    table = builder.build()
+    if source.part and not table.urls:
+        raise NotFoundError(f"no page has source {source.part!r}; 'freshet list' shows the sources")
+    return table
 
 
 DAY_READERS: Mapping[str, Callable[[HistorySource], PageDayTable]] = {
@@ -91,32 +89,32 @@ DAY_READERS: Mapping[str, Callable[[HistorySource], PageDayTable]] = {
 }
 
 
-def _reported(reader: HistoryReader, recording: HistorySource) -> PageDayTable:
-    """Return the days of a history that tells of changes itself."""
-    book = DayTableBuilder()
-    for arrival in _arrivals(reader, recording):
-        page = book.page_index(arrival.source, arrival.url, arrival.importance)
+def _reported(reader: HistoryReader, source: HistorySource) -> PageDayTable:
+    """Return the days of a history that states changes itself."""
+    builder = DayTableBuilder()
+    for arrival in _arrivals(reader, source):
+        page = builder.page_index(arrival.source, arrival.url, arrival.importance)
         if arrival.change is not None:
             change = arrival.change
-            book.add_look(page, day_of(arrival.time), change.changed, change.new_link_count)
-    return book.build()
+            builder.add_look(page, day_of(arrival.time), change.changed, change.new_link_count)
+    return builder.build()
 
 
-def _arrivals(reader: HistoryReader, recording: HistorySource) -> Iterator[Observation]:
-    """Yield what can be read, and say at the end how much could not."""
-    bad, first = 0, ""
+def _arrivals(reader: HistoryReader, source: HistorySource) -> Iterator[Observation]:
+    """Yield the readable observations; at the end report how many items could not be read."""
+    unreadable, first_problem = 0, ""
     for number, item in enumerate(reader):
         if number % PROGRESS_EVERY == 0:
-            recording.listener.progress(reader.done, reader.total)
+            source.listener.progress(reader.done, reader.total)
         if isinstance(item, Observation):
             yield item
         else:
-            bad, first = bad + 1, first or f"{item.place}: {item.why}"
+            unreadable, first_problem = unreadable + 1, first_problem or f"{item.place}: {item.why}"
     for text in reader.notes:
-        recording.listener.note(text)
-    if bad:
-        recording.listener.note(
-            f"{recording.path}: {bad} could not be read, the first being {first}"
+        source.listener.note(text)
+    if unreadable:
+        source.listener.note(
+            f"{source.path}: {unreadable} unreadable; the first is {first_problem}"
         )
 
 
@@ -125,13 +123,13 @@ def _batches(pages: Iterator[Page]) -> Iterator[list[Page]]:
         yield batch
 
 
-def _note_pages(book: DayTableBuilder, collection: CollectionStore, pages: list[Page]) -> None:
-    """Put down every compared look at some pages."""
+def _note_pages(builder: DayTableBuilder, collection: CollectionStore, pages: list[Page]) -> None:
+    """Add every compared look at some pages."""
     overrides = collection.catalog.setting_overrides([page.id for page in pages])
     for page in pages:
         settings = collection.settings.for_page(*overrides.get(page.id, ()))
-        place = book.page_index(page.source, page.url, settings.importance)
+        page_index = builder.page_index(page.source, page.url, settings.importance)
         for row in collection.catalog.history(page.id):
             if row.visit.outcome.is_look and row.change is not None:
                 links = row.change.new_link_count
-                book.add_look(place, day_of(row.visit.time), row.change.changed, links)
+                builder.add_look(page_index, day_of(row.visit.time), row.change.changed, links)

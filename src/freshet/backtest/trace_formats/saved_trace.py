@@ -1,8 +1,7 @@
-"""A trace kept as a folder: written whole or not at all, and opened without being unpacked.
+"""A trace saved as a folder: written completely or not at all, and opened by memory mapping.
 
-``trace.json`` names the trace and says how large it is; beside it lies a file for each column. The
-columns are mapped into memory: opening looks at their bytes once, to tell whether they are those
-that were saved, and a crawl takes from them one cycle after the other.
+``trace.json`` names the trace and states its size; each column is a file beside it. Opening reads
+the columns once to verify their digest. A crawl then reads one cycle at a time.
 """
 
 import json
@@ -32,7 +31,7 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class TraceManifest:
-    """What ``trace.json`` says of the columns beside it."""
+    """Contents of ``trace.json``."""
 
     name: str
     pages: int
@@ -44,53 +43,53 @@ class TraceManifest:
 
 
 def require_new_folder(folder: Path) -> None:
-    """Refuse a folder that is there already."""
+    """Reject a folder that exists already."""
     if folder.exists():
         raise UsageError(f"{folder} is there already; give a folder that is not there yet")
 
 
 def save_trace(trace: Trace, folder: Path) -> None:
-    """Write a trace into a new folder, which appears when it is whole."""
-    label = TraceManifest(
+    """Write a trace into a new folder, which appears when it is complete."""
+    manifest = TraceManifest(
         trace.name, len(trace.pages), trace.cycles, trace.new_links is not None, trace.digest
     )
-    with _appearing(folder) as part:
+    with _appearing(folder) as temporary_folder:
         for name, column in _columns(trace).items():
-            _write(part / f"{name}.npy", column)
-        with (part / MANIFEST_FILE).open("w", encoding="utf-8") as file:
-            json.dump(asdict(label), file, indent=1)
+            _write(temporary_folder / f"{name}.npy", column)
+        with (temporary_folder / MANIFEST_FILE).open("w", encoding="utf-8") as file:
+            json.dump(asdict(manifest), file, indent=1)
             file.flush()
             os.fsync(file.fileno())
 
 
 def open_saved_trace(folder: Path) -> Trace:
     """Return the trace of a folder, its columns mapped into memory."""
-    label = _label(folder)
-    wide, high = label.pages, label.cycles
-    if not (isinstance(wide, int) and isinstance(high, int)):
-        raise _damaged(folder, f"{MANIFEST_FILE} says {wide} pages and {high} cycles")
-    if not (isinstance(label.name, str) and label.name.isprintable()):
-        raise _damaged(folder, f"{MANIFEST_FILE} says the name {label.name!r}")
-    packed = high, -(-wide // 8)
-    keys = PageGroupKeys(*(_mapped(folder, name, np.uint64, (wide,)) for name in KEYS))
-    importance = _mapped(folder, "importance", np.float64, (wide,))
+    manifest = _label(folder)
+    pages, cycles = manifest.pages, manifest.cycles
+    if not (isinstance(pages, int) and isinstance(cycles, int)):
+        raise _damaged(folder, f"{MANIFEST_FILE} says {pages} pages and {cycles} cycles")
+    if not (isinstance(manifest.name, str) and manifest.name.isprintable()):
+        raise _damaged(folder, f"{MANIFEST_FILE} says the name {manifest.name!r}")
+    bits_shape = cycles, -(-pages // 8)
+    keys = PageGroupKeys(*(_mapped(folder, name, np.uint64, (pages,)) for name in KEYS))
+    importance = _mapped(folder, "importance", np.float64, (pages,))
     if not np.all(np.isfinite(importance) & (importance >= 0)):
         raise _damaged(folder, "an importance is below 0 or no number")
     trace = Trace(
-        label.name,
+        manifest.name,
         trace_page_table(keys, importance),
-        high,
-        _mapped(folder, "changed", np.uint8, packed),
-        _mapped(folder, "unknown", np.uint8, packed),
-        _mapped(folder, "new_links", np.uint16, (high, wide)) if label.new_links else None,
+        cycles,
+        _mapped(folder, "changed", np.uint8, bits_shape),
+        _mapped(folder, "unknown", np.uint8, bits_shape),
+        _mapped(folder, "new_links", np.uint16, (cycles, pages)) if manifest.new_links else None,
     )
-    if trace.digest != label.digest:
+    if trace.digest != manifest.digest:
         raise _damaged(folder, "its columns are not those that were saved")
     return trace
 
 
 def _columns(trace: Trace) -> dict[str, Column]:
-    """Return what is saved of a trace, by the name of its file."""
+    """Return the saved columns of a trace by file name."""
     table = trace.pages
     columns: dict[str, Column] = {name: getattr(table, name) for name in (*KEYS, "importance")}
     columns |= {"changed": trace.changed_bits, "unknown": trace.unknown_bits}
@@ -98,25 +97,25 @@ def _columns(trace: Trace) -> dict[str, Column]:
 
 
 def _label(folder: Path) -> TraceManifest:
-    """Read what a folder says of its trace."""
+    """Read and check the manifest of a folder."""
     file = folder / MANIFEST_FILE
     if not file.is_file():
         raise BadInputError(
             f"{folder}: holds no {MANIFEST_FILE}, so it is no saved trace; save one first"
         )
     try:
-        found = json.loads(file.read_text("utf-8"))
+        content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder, f"{MANIFEST_FILE} cannot be read ({error})") from error
-    if not isinstance(found, dict) or found.get("kind") != KIND:
+    if not isinstance(content, dict) or content.get("kind") != KIND:
         raise BadInputError(f"{file}: does not tell of a {KIND}; give another folder")
-    if found.get("version") is True or found.get("version") != VERSION:
+    if content.get("version") is True or content.get("version") != VERSION:
         raise BadInputError(
-            f"{file}: is of version {found.get('version')}, and this Freshet reads {VERSION};"
+            f"{file}: is of version {content.get('version')}, and this Freshet reads {VERSION};"
             " save the trace with this one"
         )
     try:
-        return TraceManifest(**found)
+        return TraceManifest(**content)
     except TypeError as error:
         raise _damaged(folder, f"{MANIFEST_FILE} lacks or has too much ({error})") from error
 
@@ -139,22 +138,22 @@ def _damaged(folder: Path, why: str) -> BadInputError:
 
 @contextmanager
 def _appearing(folder: Path) -> Iterator[Path]:
-    """Give a folder to write that takes its name once all went well, and only then."""
+    """Yield a temporary folder that gets its final name if no error occurs."""
     require_new_folder(folder)
     remove_abandoned_partials(folder)
-    part = partial_path(folder)
+    temporary_folder = partial_path(folder)
     try:
-        part.mkdir()
-        with lock_partial(part):
-            yield part
-        part.rename(folder)
+        temporary_folder.mkdir()
+        with lock_partial(temporary_folder):
+            yield temporary_folder
+        temporary_folder.rename(folder)
     except OSError as error:
         reason = error.strerror or str(error)
         raise NoSpaceError(
             f"{folder}: cannot be written ({reason}); free space or choose another place"
         ) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(temporary_folder, ignore_errors=True)
 
 
 def _write(path: Path, column: Column) -> None:

@@ -1,4 +1,4 @@
-"""The compiled crawl by classes: one call crawls a whole trace with one program."""
+"""Compiled crawl by classes: one call crawls a whole trace with one formula."""
 
 import numpy as np
 from numba import njit
@@ -25,48 +25,48 @@ _ONES = np.array([byte.bit_count() for byte in range(256)], np.int64)
 
 @njit(cache=True, nogil=True)
 def crawl_by_classes(
-    web: CompiledTrace, code: CompiledFormula, aim: FitnessTarget
+    trace: CompiledTrace, formula: CompiledFormula, target: FitnessTarget
 ) -> tuple[int, CycleCounts]:
-    """Visit every page in the first cycles, then k a cycle by the scores of their classes.
+    """Visit every page in the first cycles, then k pages a cycle by the scores of their classes.
 
-    Return how many cycles were crawled, and what they found.
+    Return the number of cycles crawled, and their counts.
     """
-    cycles, classes, tally = len(web.changed), _opened(web), _blank(len(web.changed))
-    told = np.empty((len(code.name_indices), len(classes.starts)))
-    stale = np.zeros(web.changed.shape[1], np.uint8)
+    cycles, classes, counts = len(trace.changed), _opened(trace), _blank(len(trace.changed))
+    terminals = np.empty((len(formula.name_indices), len(classes.starts)))
+    stale = np.zeros(trace.changed.shape[1], np.uint8)
     for number in range(cycles):
-        tally.stale_before[number] = _grow_stale(stale, web.changed[number])
+        counts.stale_before[number] = _grow_stale(stale, trace.changed[number])
         if number < WARM_UP_CYCLES:
-            visited = select_all(classes)
+            visits = select_all(classes)
         else:
-            _score(classes, code, told, number)
-            visited = select_best(classes, web.k, web.tie_break_keys[number])
-        refresh_copies(classes, visited, stale)
-        _note(tally, classes, visited, aim, number)
-        regroup_visited(classes, visited, code, number)
-        if number == aim.stop_cycle and _is_lost(tally, aim, web.k):
-            return number + 1, tally
-    return cycles, tally
+            _score(classes, formula, terminals, number)
+            visits = select_best(classes, trace.k, trace.tie_break_keys[number])
+        refresh_copies(classes, visits, stale)
+        _note(counts, classes, visits, target, number)
+        regroup_visited(classes, visits, formula, number)
+        if number == target.stop_cycle and _is_lost(counts, target, trace.k):
+            return number + 1, counts
+    return cycles, counts
 
 
 @njit(cache=True, nogil=True)
-def _opened(web: CompiledTrace) -> HistoryClasses:
-    """Return one class of all pages, and room for every other there can be."""
-    later = max(0, len(web.changed) - WARM_UP_CYCLES)
-    room = web.pages + web.k
+def _opened(trace: CompiledTrace) -> HistoryClasses:
+    """Return one class of all pages, with room for every class that can arise."""
+    later_cycles = max(0, len(trace.changed) - WARM_UP_CYCLES)
+    room = trace.pages + trace.k
     classes = HistoryClasses(
         starts=np.zeros(room, np.int64),
         ends=np.empty(room, np.int64),
         last_visits=np.empty(room, np.int64),
         sums=np.empty((room, ranking.SUM_COUNT)),
         scores=np.empty(room),
-        members=np.empty((1 + WARM_UP_CYCLES) * web.pages + later * web.k, np.int32),
+        members=np.empty((1 + WARM_UP_CYCLES) * trace.pages + later_cycles * trace.k, np.int32),
         counts=np.zeros(3, np.int64),
     )
-    classes.ends[0], classes.last_visits[0] = web.pages, -1
+    classes.ends[0], classes.last_visits[0] = trace.pages, -1
     classes.sums[0, :] = 0.0
-    classes.members[: web.pages] = np.arange(web.pages)
-    classes.counts[CLASS_COUNT], classes.counts[MEMBER_COUNT] = 1, web.pages
+    classes.members[: trace.pages] = np.arange(trace.pages)
+    classes.counts[CLASS_COUNT], classes.counts[MEMBER_COUNT] = 1, trace.pages
     return classes
 
 
@@ -82,53 +82,59 @@ def _blank(cycles: int) -> CycleCounts:
 
 @njit(cache=True, nogil=True)
 def _grow_stale(stale: FlagArray, changed: FlagArray) -> int:
-    """Let copies become stale whose page changed; return how many are stale."""
+    """Mark the copies of changed pages as stale; return the number of stale copies."""
     count = 0
-    for place in range(len(stale)):
-        stale[place] |= changed[place]
-        count += _ONES[stale[place]]
+    for byte_index in range(len(stale)):
+        stale[byte_index] |= changed[byte_index]
+        count += _ONES[stale[byte_index]]
     return count
 
 
 @njit(cache=True, nogil=True)
-def _score(classes: HistoryClasses, code: CompiledFormula, told: FloatArray, number: int) -> None:
-    """Compute the scores of all classes, or of the new ones where the others stay as they are."""
+def _score(
+    classes: HistoryClasses, formula: CompiledFormula, terminals: FloatArray, number: int
+) -> None:
+    """Compute the scores of all classes, or only of the new ones if scores do not depend on age."""
     count, first = (
         classes.counts[CLASS_COUNT],
-        0 if code.depends_on_age else classes.counts[SCORED_COUNT],
+        0 if formula.depends_on_age else classes.counts[SCORED_COUNT],
     )
     ages = np.empty(count)
-    for place in range(first, count):
-        ages[place] = number - classes.last_visits[place]
-    ranking.write_variables(code.name_indices, (classes.sums, ages), code.by_cycle, first, told)
-    ranking.evaluate_program(code.steps, code.numbers, told, first, classes.scores[:count])
+    for class_index in range(first, count):
+        ages[class_index] = number - classes.last_visits[class_index]
+    ranking.write_variables(
+        formula.name_indices, (classes.sums, ages), formula.by_cycle, first, terminals
+    )
+    ranking.evaluate_program(
+        formula.steps, formula.numbers, terminals, first, classes.scores[:count]
+    )
 
 
 @njit(cache=True, nogil=True)
 def _note(
-    tally: CycleCounts,
+    counts: CycleCounts,
     classes: HistoryClasses,
-    visited: ClassVisits,
-    aim: FitnessTarget,
+    visits: ClassVisits,
+    target: FitnessTarget,
     number: int,
 ) -> None:
-    """Write down what a cycle found."""
-    tally.changes_found[number] = visited.change_counts.sum()
-    tally.stale_after[number] = tally.stale_before[number] - tally.changes_found[number]
-    if number >= WARM_UP_CYCLES and len(aim.gains):
-        tally.gain[number] = discounted_gain(classes.scores, visited, aim.gains)
+    """Record the counts of a cycle."""
+    counts.changes_found[number] = visits.change_counts.sum()
+    counts.stale_after[number] = counts.stale_before[number] - counts.changes_found[number]
+    if number >= WARM_UP_CYCLES and len(target.gains):
+        counts.gain[number] = discounted_gain(classes.scores, visits, target.gains)
 
 
 @njit(cache=True, nogil=True)
-def _is_lost(tally: CycleCounts, aim: FitnessTarget, k: int) -> bool:
-    """Whether the mean stays below the floor even if all the cycles to come are perfect."""
-    reached, counted = 0.0, 0
-    for number in range(WARM_UP_CYCLES, aim.stop_cycle + 1):
-        if not len(aim.gains):
-            reached += tally.changes_found[number] / k
-            counted += 1
-        elif tally.stale_before[number]:
-            reached += tally.gain[number] / aim.gains[min(k, tally.stale_before[number])]
-            counted += 1
-    left = len(tally.changes_found) - 1 - aim.stop_cycle
-    return (reached + left) / (counted + left) < aim.floor
+def _is_lost(counts: CycleCounts, target: FitnessTarget, k: int) -> bool:
+    """Return whether the mean stays below the floor even if all remaining cycles are perfect."""
+    total, cycle_count = 0.0, 0
+    for number in range(WARM_UP_CYCLES, target.stop_cycle + 1):
+        if not len(target.gains):
+            total += counts.changes_found[number] / k
+            cycle_count += 1
+        elif counts.stale_before[number]:
+            total += counts.gain[number] / target.gains[min(k, counts.stale_before[number])]
+            cycle_count += 1
+    cycles_left = len(counts.changes_found) - 1 - target.stop_cycle
+    return (total + cycles_left) / (cycle_count + cycles_left) < target.floor

@@ -1,4 +1,4 @@
-"""The compiled choice by classes: the best, and of the last score those with the lowest lots."""
+"""Compiled selection by classes: the best, and at the last score the lowest tie break values."""
 
 import numpy as np
 from numba import njit
@@ -14,7 +14,7 @@ _HIGHEST_LOT, _MARGIN = 2**64 - 1, 5.0
 
 @njit(cache=True, nogil=True)
 def select_all(classes: HistoryClasses) -> ClassVisits:
-    """Choose all members of all classes."""
+    """Select all members of all classes."""
     count = classes.counts[CLASS_COUNT]
     sizes = classes.ends[:count] - classes.starts[:count]
     return ClassVisits(np.arange(count), sizes, np.zeros(count, np.int64))
@@ -22,39 +22,46 @@ def select_all(classes: HistoryClasses) -> ClassVisits:
 
 @njit(cache=True, nogil=True)
 def select_best(classes: HistoryClasses, k: int, key: np.uint64) -> ClassVisits:
-    """Choose the k members of the highest scores, and put those of a class in front."""
+    """Select the k members of the highest scores, and move them to the front of their classes."""
     count = classes.counts[CLASS_COUNT]
     scores, sizes = classes.scores[:count], classes.ends[:count] - classes.starts[:count]
-    cut, missing = _cut_at(scores.copy(), sizes.copy(), k)
-    which, taken, chosen, level = np.empty(count, np.int64), np.empty(count, np.int64), 0, 0
-    for place in range(count):
-        if scores[place] >= cut:
-            which[chosen], taken[chosen] = place, sizes[place]
-            level += sizes[place] if scores[place] == cut else 0
-            chosen += 1
-    if missing < level:
-        places = _drawn(classes, which[:chosen], cut, missing, key)
-        _take_in_front(classes, which[:chosen], taken, cut, places)
-        chosen = _without_idle(which, taken, chosen)
-    return ClassVisits(which[:chosen], taken[:chosen], np.zeros(chosen, np.int64))
+    cut_score, missing = _cut_at(scores.copy(), sizes.copy(), k)
+    class_indices, visit_counts, selected, members_at_cut = (
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        0,
+        0,
+    )
+    for class_index in range(count):
+        if scores[class_index] >= cut_score:
+            class_indices[selected], visit_counts[selected] = class_index, sizes[class_index]
+            members_at_cut += sizes[class_index] if scores[class_index] == cut_score else 0
+            selected += 1
+    if missing < members_at_cut:
+        member_indices = _drawn(classes, class_indices[:selected], cut_score, missing, key)
+        _take_in_front(classes, class_indices[:selected], visit_counts, cut_score, member_indices)
+        selected = _without_idle(class_indices, visit_counts, selected)
+    return ClassVisits(
+        class_indices[:selected], visit_counts[:selected], np.zeros(selected, np.int64)
+    )
 
 
 @njit(cache=True, nogil=True)
 def _cut_at(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
     """Return the score at which k members are reached, and how many of that score are needed.
 
-    Both arrays are put into another order: the part that holds the cut grows smaller and smaller.
+    Quickselect: both arrays are reordered while the range that contains the cut shrinks.
     """
-    low, high, missing = 0, len(scores), k
+    low, high, needed = 0, len(scores), k
     while True:
         pivot = _middle(scores[low], scores[(low + high) // 2], scores[high - 1])
         above, below, higher, equal = _parted(scores, sizes, low, high, pivot)
-        if missing <= higher:
+        if needed <= higher:
             high = above
-        elif missing <= higher + equal:
-            return pivot, missing - higher
+        elif needed <= higher + equal:
+            return pivot, needed - higher
         else:
-            missing -= higher + equal
+            needed -= higher + equal
             low = below
 
 
@@ -62,102 +69,111 @@ def _cut_at(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
 def _parted(
     scores: FloatArray, sizes: Ints, low: int, high: int, pivot: float
 ) -> tuple[int, int, int, int]:
-    """Put scores above the pivot first and those below it last.
+    """Partition scores into those above, equal to and below the pivot.
 
-    Return where the first end and the last begin, and how many members lie above and on the pivot.
+    Return the end of the first part, the start of the last, and the members above and on the pivot.
     """
-    above, place, below, higher, equal = low, low, high, 0, 0
-    while place < below:
-        score, size = scores[place], sizes[place]
+    above, index, below, higher, equal = low, low, high, 0, 0
+    while index < below:
+        score, size = scores[index], sizes[index]
         if score > pivot:
-            scores[place], sizes[place] = scores[above], sizes[above]
+            scores[index], sizes[index] = scores[above], sizes[above]
             scores[above], sizes[above] = score, size
             higher += size
             above += 1
-            place += 1
+            index += 1
         elif score < pivot:
             below -= 1
-            scores[place], sizes[place] = scores[below], sizes[below]
+            scores[index], sizes[index] = scores[below], sizes[below]
             scores[below], sizes[below] = score, size
         else:
             equal += size
-            place += 1
+            index += 1
     return above, below, higher, equal
 
 
 @njit(cache=True, nogil=True)
-def _middle(one: float, two: float, three: float) -> float:
-    return max(min(one, two), min(max(one, two), three))
+def _middle(first: float, second: float, third: float) -> float:
+    return max(min(first, second), min(max(first, second), third))
 
 
 @njit(cache=True, nogil=True)
-def _drawn(classes: HistoryClasses, which: Ints, cut: float, k: int, key: np.uint64) -> Ints:
-    """Return the places, in order, of the k members at the cut that draw the lowest lots.
+def _drawn(
+    classes: HistoryClasses, class_indices: Ints, cut: float, k: int, key: np.uint64
+) -> Ints:
+    """Return the indices, in order, of the k members at the cut with the lowest tie break values.
 
-    Lots are spread evenly, so that nearly always little more than k of them are looked at twice.
+    The values are uniform, so a bound nearly always leaves little more than k of them to sort.
     """
-    level = which[classes.scores[which] == cut]
-    size = (classes.ends[level] - classes.starts[level]).sum()
-    lots, places = np.empty(size, np.uint64), np.empty(size, np.int64)
-    share, found = (k + _MARGIN * np.sqrt(k) + _MARGIN) / size, 0
-    while found < k:
-        bound, found = _U(_HIGHEST_LOT) if share >= 1.0 else _U(share * TIE_BREAK_RANGE), 0
-        for place in level:
-            for member in range(classes.starts[place], classes.ends[place]):
-                lot = splitmix64(_U(classes.members[member]) + key)
-                lots[found], places[found] = lot, member
-                found += 1 if lot <= bound else 0
-        share *= 2.0
-    highest = np.partition(lots[:found], k - 1)[k - 1]
-    drawn: Ints = places[:found][lots[:found] <= highest]
-    return drawn
+    classes_at_cut = class_indices[classes.scores[class_indices] == cut]
+    size = (classes.ends[classes_at_cut] - classes.starts[classes_at_cut]).sum()
+    tie_breaks, member_indices = np.empty(size, np.uint64), np.empty(size, np.int64)
+    bound_share, count = (k + _MARGIN * np.sqrt(k) + _MARGIN) / size, 0
+    while count < k:
+        bound, count = (
+            _U(_HIGHEST_LOT) if bound_share >= 1.0 else _U(bound_share * TIE_BREAK_RANGE),
+            0,
+        )
+        for class_index in classes_at_cut:
+            for member in range(classes.starts[class_index], classes.ends[class_index]):
+                tie_break = splitmix64(_U(classes.members[member]) + key)
+                tie_breaks[count], member_indices[count] = tie_break, member
+                count += 1 if tie_break <= bound else 0
+        bound_share *= 2.0
+    highest = np.partition(tie_breaks[:count], k - 1)[k - 1]
+    selected: Ints = member_indices[:count][tie_breaks[:count] <= highest]
+    return selected
 
 
 @njit(cache=True, nogil=True)
 def _take_in_front(
-    classes: HistoryClasses, which: Ints, taken: Ints, cut: float, places: Ints
+    classes: HistoryClasses,
+    class_indices: Ints,
+    visit_counts: Ints,
+    cut_score: float,
+    member_indices: Ints,
 ) -> None:
-    """Put the members at these places, which are in order, in front of their classes."""
-    members, at = classes.members, 0
-    for place in range(len(which)):
-        if classes.scores[which[place]] != cut:
+    """Move the members at these ascending indices to the front of their classes."""
+    members, position = classes.members, 0
+    for row in range(len(class_indices)):
+        if classes.scores[class_indices[row]] != cut_score:
             continue
-        first, end = classes.starts[which[place]], classes.ends[which[place]]
-        taken[place] = 0
-        while at < len(places) and first <= places[at] < end:
-            member = places[at]
+        first, end = classes.starts[class_indices[row]], classes.ends[class_indices[row]]
+        visit_counts[row] = 0
+        while position < len(member_indices) and first <= member_indices[position] < end:
+            member = member_indices[position]
             members[first], members[member] = members[member], members[first]
             first += 1
-            taken[place] += 1
-            at += 1
+            visit_counts[row] += 1
+            position += 1
 
 
 @njit(cache=True, nogil=True)
-def _without_idle(which: Ints, taken: Ints, count: int) -> int:
-    """Leave out classes of which nobody is visited; return how many stay."""
-    kept = 0
-    for place in range(count):
-        which[kept], taken[kept] = which[place], taken[place]
-        kept += 1 if taken[place] else 0
-    return kept
+def _without_idle(class_indices: Ints, visit_counts: Ints, count: int) -> int:
+    """Drop classes without a visit; return how many stay."""
+    count_kept = 0
+    for row in range(count):
+        class_indices[count_kept], visit_counts[count_kept] = class_indices[row], visit_counts[row]
+        count_kept += 1 if visit_counts[row] else 0
+    return count_kept
 
 
 @njit(cache=True, nogil=True)
 def discounted_gain(scores: FloatArray, visited: ClassVisits, gains: FloatArray) -> float:
-    """Return the discounted gain of the finds, in the mean over the order of equal scores."""
+    """Return the discounted gain, averaged over the order of equal scores."""
     order = np.argsort(-scores[visited.class_indices])
-    which, taken, found = (
+    class_indices, visit_counts, change_counts = (
         visited.class_indices[order],
         visited.visit_counts[order],
         visited.change_counts[order],
     )
-    total, reached, place = 0.0, 0, 0
-    while place < len(which):
-        score, size, hits = scores[which[place]], 0, 0
-        while place < len(which) and scores[which[place]] == score:
-            size += taken[place]
-            hits += found[place]
-            place += 1
-        total += hits * (gains[reached + size] - gains[reached]) / size
-        reached += size
+    total, rank, row = 0.0, 0, 0
+    while row < len(class_indices):
+        score, size, group_changes = scores[class_indices[row]], 0, 0
+        while row < len(class_indices) and scores[class_indices[row]] == score:
+            size += visit_counts[row]
+            group_changes += change_counts[row]
+            row += 1
+        total += group_changes * (gains[rank + size] - gains[rank]) / size
+        rank += size
     return total

@@ -1,4 +1,4 @@
-"""The compiled visit by classes: its members become fresh, and those of one past one class."""
+"""Compiled visits by classes: copies are refreshed, and members are regrouped by history."""
 
 import numpy as np
 from numba import njit
@@ -21,13 +21,13 @@ _U = np.uint64
 
 
 @njit(cache=True, nogil=True)
-def refresh_copies(classes: HistoryClasses, visited: ClassVisits, stale: FlagArray) -> None:
-    """Put the stale ones of the visited members in front, count them, and make them fresh."""
+def refresh_copies(classes: HistoryClasses, visits: ClassVisits, stale: FlagArray) -> None:
+    """Move the stale visited members to the front of their class, count and refresh them."""
     members = classes.members
-    for place in range(len(visited.class_indices)):
-        start = classes.starts[visited.class_indices[place]]
+    for row in range(len(visits.class_indices)):
+        start = classes.starts[visits.class_indices[row]]
         first = start
-        for member in range(start, start + visited.visit_counts[place]):
+        for member in range(start, start + visits.visit_counts[row]):
             page = members[member]
             bit = HIGHEST_BIT >> (page & 7)
             if stale[page >> 3] & bit:
@@ -35,110 +35,115 @@ def refresh_copies(classes: HistoryClasses, visited: ClassVisits, stale: FlagArr
                 members[member] = members[first]
                 members[first] = page
                 first += 1
-        visited.change_counts[place] = first - start
+        visits.change_counts[row] = first - start
 
 
 @njit(cache=True, nogil=True)
 def regroup_visited(
-    classes: HistoryClasses, visited: ClassVisits, code: CompiledFormula, number: int
+    classes: HistoryClasses, visits: ClassVisits, formula: CompiledFormula, number: int
 ) -> None:
-    """Take visited members out of their classes, and put those of one past into a new one."""
-    starts, ends, rows = _children(classes, visited, code, number)
+    """Take visited members out of their classes and group those with equal histories into new ones."""
+    starts, ends, rows = _children(classes, visits, formula, number)
     numbers, firsts = _alike(rows)
-    classes.starts[visited.class_indices] += visited.visit_counts
-    kept = _without_empty(classes)
+    classes.starts[visits.class_indices] += visits.visit_counts
+    class_count = _without_empty(classes)
     bounds = _joined(classes, starts, ends, numbers, len(firsts))
     for child in range(len(firsts)):
-        into = kept + child
-        classes.starts[into], classes.ends[into] = bounds[child], bounds[child + 1]
-        classes.last_visits[into] = number
-        classes.sums[into] = rows[firsts[child]]
-    classes.counts[CLASS_COUNT], classes.counts[SCORED_COUNT] = kept + len(firsts), kept
+        class_index = class_count + child
+        classes.starts[class_index], classes.ends[class_index] = bounds[child], bounds[child + 1]
+        classes.last_visits[class_index] = number
+        classes.sums[class_index] = rows[firsts[child]]
+    classes.counts[CLASS_COUNT], classes.counts[SCORED_COUNT] = (
+        class_count + len(firsts),
+        class_count,
+    )
     classes.counts[MEMBER_COUNT] = bounds[-1]
 
 
 @njit(cache=True, nogil=True)
 def _children(
-    classes: HistoryClasses, visited: ClassVisits, code: CompiledFormula, number: int
+    classes: HistoryClasses, visits: ClassVisits, formula: CompiledFormula, number: int
 ) -> tuple[Ints, Ints, FloatArray]:
-    """Return where the visited members lie that changed and that did not, and their sums."""
-    most, count = 2 * len(visited.class_indices), 0
-    starts, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-    rows = np.empty((most, ranking.SUM_COUNT))
-    for place in range(len(visited.class_indices)):
-        parent, found = visited.class_indices[place], visited.change_counts[place]
-        start, gap = classes.starts[parent], float(number - classes.last_visits[parent])
+    """Return where the changed and unchanged visited members lie, and their updated sums."""
+    max_children, count = 2 * len(visits.class_indices), 0
+    starts, ends = np.empty(max_children, np.int64), np.empty(max_children, np.int64)
+    rows = np.empty((max_children, ranking.SUM_COUNT))
+    for row in range(len(visits.class_indices)):
+        class_index, changed_count = visits.class_indices[row], visits.change_counts[row]
+        start, gap = classes.starts[class_index], float(number - classes.last_visits[class_index])
         for changed in (True, False):
-            starts[count] = start if changed else start + found
-            ends[count] = start + found if changed else start + visited.visit_counts[place]
+            starts[count] = start if changed else start + changed_count
+            ends[count] = start + changed_count if changed else start + visits.visit_counts[row]
             if ends[count] > starts[count]:
-                rows[count] = classes.sums[parent]
-                ranking.add_look(rows[count], gap, changed, code.needed_sums, code.by_cycle)
+                rows[count] = classes.sums[class_index]
+                ranking.add_look(rows[count], gap, changed, formula.needed_sums, formula.by_cycle)
                 count += 1
     return starts[:count], ends[:count], rows[:count]
 
 
 @njit(cache=True, nogil=True)
 def _alike(rows: FloatArray) -> tuple[Ints, Ints]:
-    """Number equal rows alike; return each row's number, and the first row of each number."""
-    words, table = rows.view(np.uint64), 16
-    while table < 2 * len(rows):
-        table *= 2
-    held = np.full(table, -1, np.int64)
+    """Give equal rows the same number; return each row's number and the first row of each number."""
+    words, slot_count = rows.view(np.uint64), 16
+    while slot_count < 2 * len(rows):
+        slot_count *= 2
+    number_of_slot = np.full(slot_count, -1, np.int64)
     numbers, firsts, count = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), 0
     for row in range(len(rows)):
         hashed = _U(0)
         for word in words[row]:
             hashed = ranking.splitmix64(hashed ^ word)
-        slot = np.int64(hashed & _U(table - 1))
-        while held[slot] >= 0 and not _equal(words[firsts[held[slot]]], words[row]):
-            slot = (slot + 1) & (table - 1)
-        if held[slot] < 0:
-            held[slot] = count
+        slot = np.int64(hashed & _U(slot_count - 1))
+        while number_of_slot[slot] >= 0 and not _equal(
+            words[firsts[number_of_slot[slot]]], words[row]
+        ):
+            slot = (slot + 1) & (slot_count - 1)
+        if number_of_slot[slot] < 0:
+            number_of_slot[slot] = count
             firsts[count] = row
             count += 1
-        numbers[row] = held[slot]
+        numbers[row] = number_of_slot[slot]
     return numbers, firsts[:count]
 
 
 @njit(cache=True, nogil=True)
-def _equal(one: TieBreakKeys, other: TieBreakKeys) -> bool:
+def _equal(left: TieBreakKeys, right: TieBreakKeys) -> bool:
     different = 0
-    for place in range(len(one)):
-        different += one[place] != other[place]
+    for index in range(len(left)):
+        different += left[index] != right[index]
     return different == 0
 
 
 @njit(cache=True, nogil=True)
 def _without_empty(classes: HistoryClasses) -> int:
-    """Close the gaps of classes that lost all members; return how many classes stay."""
-    kept = 0
-    for place in range(classes.counts[CLASS_COUNT]):
-        if classes.starts[place] >= classes.ends[place]:
+    """Remove classes without members; return how many stay."""
+    kept_count = 0
+    for class_index in range(classes.counts[CLASS_COUNT]):
+        if classes.starts[class_index] >= classes.ends[class_index]:
             continue
-        if kept < place:
-            classes.starts[kept] = classes.starts[place]
-            classes.ends[kept] = classes.ends[place]
-            classes.last_visits[kept] = classes.last_visits[place]
-            classes.sums[kept] = classes.sums[place]
-            classes.scores[kept] = classes.scores[place]
-        kept += 1
-    return kept
+        if kept_count < class_index:
+            classes.starts[kept_count] = classes.starts[class_index]
+            classes.ends[kept_count] = classes.ends[class_index]
+            classes.last_visits[kept_count] = classes.last_visits[class_index]
+            classes.sums[kept_count] = classes.sums[class_index]
+            classes.scores[kept_count] = classes.scores[class_index]
+        kept_count += 1
+    return kept_count
 
 
 @njit(cache=True, nogil=True)
 def _joined(classes: HistoryClasses, starts: Ints, ends: Ints, numbers: Ints, count: int) -> Ints:
-    """Copy slices of members behind all others, those of one number together; return the bounds."""
+    """Copy slices of members to the end, grouped by number; return the bounds of the groups."""
     members, bounds = classes.members, np.zeros(count + 1, np.int64)
-    for place in range(len(starts)):
-        bounds[numbers[place] + 1] += ends[place] - starts[place]
+    for row in range(len(starts)):
+        bounds[numbers[row] + 1] += ends[row] - starts[row]
     bounds[0] = classes.counts[MEMBER_COUNT]
     for number in range(count):
         bounds[number + 1] += bounds[number]
     free = bounds[:-1].copy()
-    for place in range(len(starts)):
-        into, size = free[numbers[place]], ends[place] - starts[place]
+    for row in range(len(starts)):
+        target, size = free[numbers[row]], ends[row] - starts[row]
         for step in range(size):
-            members[into + step] = members[starts[place] + step]
-        free[numbers[place]] += size
+            members[target + step] = members[starts[row] + step]
+        free[numbers[row]] += size
     return bounds
