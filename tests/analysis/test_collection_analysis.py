@@ -17,7 +17,7 @@ from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
 from freshet.measure.statistics.page_summary import PageChangeSummary
 from tests.crawl import test_bursts as crawled
-from tests.record.record_samples import URL, arrive, html, make, record
+from tests.record.record_samples import URL, html, make_collection, observe, record
 
 HERE = LocalEngine(1)
 PDF = b"%PDF-1.7 \x00\xff binary"
@@ -25,7 +25,7 @@ PDF = b"%PDF-1.7 \x00\xff binary"
 
 def measured(folder: Path, *arrivals: Observation) -> PageMeasurement:
     """Return what an analysis says of a page with these arrivals."""
-    with make(folder) as collection:
+    with make_collection(folder) as collection:
         record(collection, arrivals)
         return next(iter(analyse_collection(collection, engine=HERE).page_measurements()))
 
@@ -38,7 +38,7 @@ def site(name: str, days: int, *, every: int) -> list[Observation]:
     """Return daily looks at a page that changes every few looks; never if that is 0."""
     url = f"https://{name}"
     return [
-        arrive(day, html(f"news {day // every if every else 0}", name), url=url)
+        observe(day, html(f"news {day // every if every else 0}", name), url=url)
         for day in range(days)
     ]
 
@@ -53,7 +53,7 @@ def fill(collection: Collection) -> None:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("analyse") / "c"
-    with make(folder) as collection:
+    with make_collection(folder) as collection:
         fill(collection)
     return folder
 
@@ -96,7 +96,7 @@ def test_pages_can_be_grouped_in_many_ways(filled: Path, by: str, groups: dict[s
 
 
 def test_a_page_with_two_tags_counts_in_both(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
         first, second = collection.pages()
         collection.tag("news", [first, second])
@@ -107,7 +107,7 @@ def test_a_page_with_two_tags_counts_in_both(tmp_path: Path) -> None:
 
 
 def test_only_pages_of_a_tag_or_a_source_are_taken(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         imported = [replace(each, source="old") for each in site("a.org/", 3, every=1)]
         record(collection, imported, site("b.org/", 3, every=1))
         collection.tag("news", list(collection.pages(source="")))
@@ -121,9 +121,9 @@ def test_only_pages_of_a_tag_or_a_source_are_taken(tmp_path: Path) -> None:
 def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times_on(
     tmp_path: Path,
 ) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         hourly = [
-            arrive(hour / 24, b"<p>one<p>two" if hour < 3 else b"<p>one") for hour in range(40)
+            observe(hour / 24, b"<p>one<p>two" if hour < 3 else b"<p>one") for hour in range(40)
         ]
         record(collection, hourly, site("daily.example.org/", 40, every=1))
         survival = analyse_collection(collection, engine=HERE).total.survival
@@ -135,7 +135,7 @@ def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times
 
 
 def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         fill(collection)
         among = {
             page.page_id: page.summary
@@ -176,7 +176,7 @@ def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
 
 
 def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         found = analyse_collection(collection, engine=HERE)
     assert (found.pages, found.groups, found.total.never_changed) == (0, (), None)
     assert [test.why for test in found.tests] == [
@@ -201,7 +201,7 @@ def test_an_analysis_goes_on_where_it_was_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysing, "PAGES_PER_BATCH", 2)
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(8)))
 
         def stop(done: int, total: int) -> None:
@@ -215,7 +215,7 @@ def test_an_analysis_goes_on_where_it_was_stopped(
         asked = _Asked()
         whole = analyse_collection(collection, engine=asked)
         assert asked.pages == [5, 6, 7, 8]
-        record(collection, [arrive(9, html("late"), url="https://3.example.org/")])
+        record(collection, [observe(9, html("late"), url="https://3.example.org/")])
         again = _Asked()
         newer = analyse_collection(collection, engine=again)
         assert again.pages == [3, 4]
@@ -237,7 +237,7 @@ def test_a_page_that_grows_does_not_have_other_batches_measured_again(
 ) -> None:
     monkeypatch.setattr(analysing, "PAGES_PER_BATCH", 4)
     monkeypatch.setattr(analysing, "MIN_VISITS_FOR_OWN_BATCH", 10)
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(16)))
         analyse_collection(collection, engine=HERE)
         grown = "https://5.example.org/"
@@ -246,7 +246,7 @@ def test_a_page_that_grows_does_not_have_other_batches_measured_again(
             (range(6, 12), [5, 6, 7, 8]),
             (range(12, 13), [6]),
         ):
-            record(collection, [arrive(day, html(f"late {day}"), url=grown) for day in days])
+            record(collection, [observe(day, html(f"late {day}"), url=grown) for day in days])
             asked = _Asked()
             whole = analyse_collection(collection, engine=asked)
             assert asked.pages == measured
@@ -270,7 +270,7 @@ class _Asked(LocalEngine):
 
 
 def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
         collection.tag("news", [next(iter(collection.pages()))])
         whole = analyse_collection(collection, engine=HERE)
@@ -279,7 +279,7 @@ def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
 
 
 def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1))
         found = analyse_collection(collection, engine=HERE)
         found.result_files[0].unlink()
@@ -288,7 +288,7 @@ def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
-    found = summary(tmp_path / "c", arrive(0, html("only")))
+    found = summary(tmp_path / "c", observe(0, html("only")))
     assert (found.looks, found.changes, found.interval_hours, found.dice_mean) == (1, 0, None, None)
     why = dict(found.why)
     assert why["interval_hours"] == "no two looks were compared"
@@ -299,13 +299,13 @@ def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
 
 
 def test_of_a_page_that_changed_at_every_look_no_rate_is_told(tmp_path: Path) -> None:
-    found = summary(tmp_path / "c", *(arrive(day, html(f"day {day}")) for day in range(5)))
+    found = summary(tmp_path / "c", *(observe(day, html(f"day {day}")) for day in range(5)))
     assert (found.interval_hours, found.expected_hours) == (24.0, None)
     assert dict(found.why)["expected_hours"] == "changed at every look"
 
 
 def test_versions_out_of_order_give_what_versions_in_order_give(tmp_path: Path) -> None:
-    arrivals = [arrive(day, html(f"day {day}")) for day in range(12)]
+    arrivals = [observe(day, html(f"day {day}")) for day in range(12)]
     shuffled = [arrivals[n] for n in (5, 0, 11, 3, 8, 1, 10, 2, 7, 4, 9, 6)]
     first = measured(tmp_path / "a", *arrivals)
     second = measured(tmp_path / "b", *shuffled)
@@ -314,7 +314,7 @@ def test_versions_out_of_order_give_what_versions_in_order_give(tmp_path: Path) 
 
 
 def test_identical_times_are_looks_of_one_moment(tmp_path: Path) -> None:
-    arrivals = [arrive(0, html(text), uid=f"{n:016}".encode()) for n, text in enumerate("abc")]
+    arrivals = [observe(0, html(text), uid=f"{n:016}".encode()) for n, text in enumerate("abc")]
     found = summary(tmp_path / "c", *arrivals)
     assert (found.looks, found.interval_hours) == (3, None)
     assert found.first == found.last
@@ -322,14 +322,14 @@ def test_identical_times_are_looks_of_one_moment(tmp_path: Path) -> None:
 
 
 def test_empty_pages_are_no_looks(tmp_path: Path) -> None:
-    arrivals = [arrive(0, html("a")), arrive(1, b""), arrive(2, b"<html></html>"),
-                arrive(3, html("a"))]  # fmt: skip
+    arrivals = [observe(0, html("a")), observe(1, b""), observe(2, b"<html></html>"),
+                observe(3, html("a"))]  # fmt: skip
     found = summary(tmp_path / "c", *arrivals)
     assert (found.looks, found.changes) == (2, 0)
 
 
 def test_a_page_that_turns_into_a_pdf_is_changed_and_stays_measurable(tmp_path: Path) -> None:
-    arrivals = [arrive(day, html("a") if day < 5 else PDF) for day in range(12)]
+    arrivals = [observe(day, html("a") if day < 5 else PDF) for day in range(12)]
     found = measured(tmp_path / "c", *arrivals)
     assert (found.kind, found.summary.changes, found.summary.dice_mean) == ("binary", 1, 0.0)
     assert found.summary.traits.survival[2] is None
@@ -338,7 +338,7 @@ def test_a_page_that_turns_into_a_pdf_is_changed_and_stays_measurable(tmp_path: 
 
 def test_a_gap_of_a_year_is_not_filled(tmp_path: Path) -> None:
     days = [*range(10), *range(375, 385)]
-    found = summary(tmp_path / "c", *(arrive(day, html(f"day {day // 2}")) for day in days))
+    found = summary(tmp_path / "c", *(observe(day, html(f"day {day // 2}")) for day in days))
     assert found.looks == 20
     assert found.last is not None
     assert found.first is not None
@@ -350,7 +350,7 @@ def test_a_gap_of_a_year_is_not_filled(tmp_path: Path) -> None:
 
 def test_observations_without_bytes_count_for_intervals(tmp_path: Path) -> None:
     arrivals = [
-        arrive(day, None, outcome=Outcome.REPORTED, change=Change(day % 3 == 0))
+        observe(day, None, outcome=Outcome.REPORTED, change=Change(day % 3 == 0))
         for day in range(13)
     ]
     found = measured(tmp_path / "c", *arrivals)
@@ -363,9 +363,9 @@ def test_observations_without_bytes_count_for_intervals(tmp_path: Path) -> None:
 
 
 def test_the_library_measures_a_page_by_its_own(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        other = [arrive(0, html("quite another page"), url="https://example.org/other")]
-        record(collection, [arrive(day, html(f"day {day}")) for day in range(12)], other)
+    with make_collection(tmp_path / "c") as collection:
+        other = [observe(0, html("quite another page"), url="https://example.org/other")]
+        record(collection, [observe(day, html(f"day {day}")) for day in range(12)], other)
         page = collection.page(URL)
         assert len(page.series()) == 12
         assert page.curve().why == ""
@@ -380,14 +380,14 @@ def test_the_library_measures_a_page_by_its_own(tmp_path: Path) -> None:
 
 
 def test_a_page_without_versions_has_no_blocks_and_no_curve(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         page = collection.add("https://example.org/never")
         assert (len(page.series()), page.blocks(), len(page.terms())) == (0, (), 0)
         assert page.curve().why == "the page was never seen"
 
 
 def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
-    arrivals = [arrive(n / 24, f"<p>{n} of many".encode()) for n in range(10_000)]
+    arrivals = [observe(n / 24, f"<p>{n} of many".encode()) for n in range(10_000)]
     found = measured(tmp_path / "c", *arrivals)
     assert found.summary.looks == 10_000
     assert found.summary.changes == 9_999

@@ -9,7 +9,7 @@ from freshet.analysis.page_study import PageStudy, lifespan_heatmap, study_page
 from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
-from tests.record.record_samples import CLOCK, URL, WORDS, arrive, html, make, record
+from tests.record.record_samples import CLOCK, URL, WORDS, html, make_collection, observe, record
 
 PDF = b"%PDF-1.7 \x00\xff binary"
 OTHER = "https://example.org/other"
@@ -18,8 +18,8 @@ ALL = ("changes", "curve", "words", "staying-power", "blocks", "survival", "cale
 
 def studied(folder: Path, *arrivals: Observation) -> PageStudy:
     """Return the study of a page with these arrivals, beside one that never changes."""
-    with make(folder) as collection:
-        record(collection, [arrive(0, html("other"), url=OTHER)], arrivals)
+    with make_collection(folder) as collection:
+        record(collection, [observe(0, html("other"), url=OTHER)], arrivals)
         return study_page(collection, collection.page(URL))
 
 
@@ -28,7 +28,7 @@ def drawn(found: PageStudy, folder: Path) -> ChartFiles:
 
 
 def daily(days: int) -> list[Observation]:
-    return [arrive(day, html(f"monday{day} tuesday{day}")) for day in range(days)]
+    return [observe(day, html(f"monday{day} tuesday{day}")) for day in range(days)]
 
 
 def test_words_are_spelt_and_parted(tmp_path: Path) -> None:
@@ -42,8 +42,10 @@ def test_words_are_spelt_and_parted(tmp_path: Path) -> None:
 
 
 def test_words_are_spelt_where_a_look_brought_no_bytes(tmp_path: Path) -> None:
-    unchanged = [arrive(day, outcome=Outcome.NOT_MODIFIED) for day in (1.5, 2.0, 3.0)]
-    found = studied(tmp_path / "c", arrive(0, html("old")), arrive(1.2, html("fresh")), *unchanged)
+    unchanged = [observe(day, outcome=Outcome.NOT_MODIFIED) for day in (1.5, 2.0, 3.0)]
+    found = studied(
+        tmp_path / "c", observe(0, html("old")), observe(1.2, html("fresh")), *unchanged
+    )
     assert {"old", "fresh"} <= set(found.spell_words(found.terms.spans.rows))
 
 
@@ -56,14 +58,14 @@ def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
 
 def test_blocks_that_change_at_the_same_times_are_told(tmp_path: Path) -> None:
     bodies = [f"<h1>herald</h1><p>{day // 3}</p><h2>{day // 3} more</h2>" for day in range(12)]
-    found = studied(tmp_path / "c", *(arrive(n, body.encode()) for n, body in enumerate(bodies)))
+    found = studied(tmp_path / "c", *(observe(n, body.encode()) for n, body in enumerate(bodies)))
     [bound] = found.co_changing
     assert [found.blocks[place].path[-5:] for place in bound.blocks] == ["/p[0]", "h2[0]"]
     assert len(bound.times) == 3
 
 
 def test_a_version_whose_record_is_damaged_is_none(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, daily(2))
         page = collection.page(URL)
         row = page.history()[0]
@@ -94,12 +96,12 @@ def test_the_order_of_storage_does_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrivals", "stems"),
     [
-        ([arrive(0, html("one"))], {"words", "blocks", "calendar"}),
-        ([arrive(0, html("one")), arrive(0, html("two"))], {"blocks", "calendar"}),
-        ([arrive(0, html("one")), arrive(1, PDF)], {"words", "staying-power", "calendar"}),
-        ([arrive(0, html("one")), arrive(400, html("two"))], {"words", "calendar", "blocks"}),
-        ([arrive(0, html(""))], {"calendar"}),
-        ([arrive(0, status=404)], set()),
+        ([observe(0, html("one"))], {"words", "blocks", "calendar"}),
+        ([observe(0, html("one")), observe(0, html("two"))], {"blocks", "calendar"}),
+        ([observe(0, html("one")), observe(1, PDF)], {"words", "staying-power", "calendar"}),
+        ([observe(0, html("one")), observe(400, html("two"))], {"words", "calendar", "blocks"}),
+        ([observe(0, html(""))], {"calendar"}),
+        ([observe(0, status=404)], set()),
     ],
     ids=["one version", "the same moment", "turned into a PDF", "a year apart", "empty", "gone"],
 )
@@ -117,7 +119,7 @@ def test_odd_histories_have_a_defined_answer(
 
 
 def test_a_page_alone_in_its_collection_has_nothing_to_be_held_against(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, daily(5))
         found = study_page(collection, collection.page(URL))
     assert found.has_no_neighbours
@@ -126,7 +128,7 @@ def test_a_page_alone_in_its_collection_has_nothing_to_be_held_against(tmp_path:
 
 
 def test_a_stored_page_is_tinted(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, daily(5))
         page = collection.page(URL)
         drawn_page = lifespan_heatmap(page, study_page(collection, page))
@@ -135,7 +137,7 @@ def test_a_stored_page_is_tinted(tmp_path: Path) -> None:
 
 
 def test_what_is_no_web_page_says_so_when_tinted(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, html("one")), arrive(1, PDF)])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, html("one")), observe(1, PDF)])
         page = collection.page(URL)
         assert "not a web page" in lifespan_heatmap(page, study_page(collection, page))

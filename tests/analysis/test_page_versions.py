@@ -14,7 +14,7 @@ from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, RecordLocation, Snapshot, Visit
 from freshet.view.words import count_words
-from tests.record.record_samples import START, URL, arrive, html, make, record
+from tests.record.record_samples import START, URL, html, make_collection, observe, record
 
 PDF = b"%PDF-1.7 \x00\xff binary"
 
@@ -28,7 +28,7 @@ def seen(collection: Collection, *, dom: bool = True) -> PageVersions:
 
 
 def taken(folder: Path, *arrivals: Observation) -> PageVersions:
-    with make(folder) as collection:
+    with make_collection(folder) as collection:
         record(collection, arrivals)
         return seen(collection)
 
@@ -39,15 +39,15 @@ def days(found: PageVersions) -> list[float]:
 
 
 def reported(day: float, changed: bool) -> Observation:
-    return arrive(day, None, outcome=Outcome.REPORTED, change=Change(changed))
+    return observe(day, None, outcome=Outcome.REPORTED, change=Change(changed))
 
 
 def unchanged(day: float) -> Observation:
-    return arrive(day, None, outcome=Outcome.NOT_MODIFIED)
+    return observe(day, None, outcome=Outcome.NOT_MODIFIED)
 
 
 def test_looks_at_the_same_bytes_share_a_version(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", *(arrive(day, html("ab"[day % 2])) for day in range(4)))
+    found = taken(tmp_path / "c", *(observe(day, html("ab"[day % 2])) for day in range(4)))
     assert found.series.version_indices.tolist() == [0, 1, 0, 1]
     assert len(found.series.terms) == 2
     assert found.dom_series.version_indices.tolist() == [0, 1, 0, 1]
@@ -55,7 +55,7 @@ def test_looks_at_the_same_bytes_share_a_version(tmp_path: Path) -> None:
 
 
 def test_looks_come_in_time_order_whatever_order_they_were_stored_in(tmp_path: Path) -> None:
-    arrivals = [arrive(day, html(f"day {day}")) for day in (3, 0, 2, 1)]
+    arrivals = [observe(day, html(f"day {day}")) for day in (3, 0, 2, 1)]
     found = taken(tmp_path / "c", *arrivals)
     assert days(found) == [0, 1, 2, 3]
     texts = [found.series.terms[version].hashes for version in found.series.version_indices]
@@ -63,36 +63,36 @@ def test_looks_come_in_time_order_whatever_order_they_were_stored_in(tmp_path: P
 
 
 def test_a_look_without_bytes_shows_what_the_one_before_showed(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", arrive(0, html("a")), unchanged(1), reported(2, False),
-                  arrive(3, html("b")), unchanged(4))  # fmt: skip
+    found = taken(tmp_path / "c", observe(0, html("a")), unchanged(1), reported(2, False),
+                  observe(3, html("b")), unchanged(4))  # fmt: skip
     assert found.series.version_indices.tolist() == [0, 0, 0, 1, 1]
     assert found.unseen == 0
 
 
 def test_after_a_reported_change_nothing_is_known_until_the_next_bytes(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", arrive(0, html("a")), reported(1, True), reported(2, False),
-                  arrive(3, html("c")))  # fmt: skip
+    found = taken(tmp_path / "c", observe(0, html("a")), reported(1, True), reported(2, False),
+                  observe(3, html("c")))  # fmt: skip
     assert days(found) == [0, 3]
     assert (found.looks, found.unseen) == (4, 2)
     assert found.missing_note == "bytes never kept: 2 looks"
 
 
 def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", arrive(0, html("a")),
-                  arrive(1, None, outcome=Outcome.TIMEOUT), arrive(2, html("a")))  # fmt: skip
+    found = taken(tmp_path / "c", observe(0, html("a")),
+                  observe(1, None, outcome=Outcome.TIMEOUT), observe(2, html("a")))  # fmt: skip
     assert (days(found), found.looks) == ([0, 2], 2)
 
 
 def test_a_page_that_turns_into_a_pdf_has_no_elements_then(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", arrive(0, html("a")), arrive(1, PDF), arrive(2, html("b")))
+    found = taken(tmp_path / "c", observe(0, html("a")), observe(1, PDF), observe(2, html("b")))
     assert [len(terms) > 0 for terms in found.series.terms] == [True, False, True]
     doms = [found.dom_series.doms[version] for version in found.dom_series.version_indices]
     assert [dom is not None for dom in doms] == [True, False, True]
 
 
 def test_bytes_that_are_no_longer_kept_are_left_out_and_counted(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(day, html(f"day {day}")) for day in range(3)])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(day, html(f"day {day}")) for day in range(3)])
         visits = [row.visit.id for row in collection.page(URL).history()]
         collection.catalog.set_locations({visits[1]: None})
         found = seen(collection)
@@ -101,8 +101,8 @@ def test_bytes_that_are_no_longer_kept_are_left_out_and_counted(tmp_path: Path) 
 
 
 def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(day, html(f"day {day}")) for day in range(2)])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(day, html(f"day {day}")) for day in range(2)])
         for file in collection.archive_folder.glob("*.warc.gz"):
             file.write_bytes(b"\x00" * file.stat().st_size)
         found = seen(collection)
@@ -168,7 +168,7 @@ def test_survival_is_told_only_of_times_that_the_held_versions_tell_apart(
     monkeypatch.setattr(page_versions, "MAX_DOMS", most)
     rows = [f"<p>{number}</p>" + "<p>x</p>" * (number < 2) for number in range(10 * 24)]
     pages = [f"<html><body>{row}</body></html>".encode() for row in rows]
-    found = taken(tmp_path / "c", *(arrive(hour / 24, page) for hour, page in enumerate(pages)))
+    found = taken(tmp_path / "c", *(observe(hour / 24, page) for hour, page in enumerate(pages)))
     told = [share is not None for share in page_traits(found, URL).survival]
     assert (found.dom_stride == 1) == is_whole
     assert told[:2] == [is_whole, is_whole]

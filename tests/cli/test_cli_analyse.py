@@ -10,7 +10,7 @@ import pytest
 import freshet
 from freshet.measure.statistics.burst_table import BurstInterval
 from tests.cli.cli_runs import NEWS, CommandResult, Run
-from tests.record.record_samples import arrive, record
+from tests.record.record_samples import observe, record
 
 CLUB = "https://club.example/rules"
 CLOCK = "https://status.example/"
@@ -150,7 +150,7 @@ def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
 def test_of_blocks_seen_once_nothing_is_said(run: Run, empty: Path) -> None:
     run("add", NEWS)
     with freshet.open(Path.cwd()) as opened:
-        record(opened, [arrive(0, b"<p>one<p>two", url=NEWS)])
+        record(opened, [observe(0, b"<p>one<p>two", url=NEWS)])
     assert "2 blocks, seen once: too little to say how they live." in run("analyse", NEWS).out
     blocks = run("analyse", NEWS, "--json").json["blocks"]
     assert [block["habit"] for block in blocks] == ["seen once", "seen once"]

@@ -10,7 +10,7 @@ import pytest
 from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
 from tests.cli.cli_runs import Run
-from tests.record.record_samples import arrive, make, record
+from tests.record.record_samples import make_collection, observe, record
 
 API = "https://example.org/api/items"
 TYPE = (("content-type", "application/json"),)
@@ -23,13 +23,13 @@ def items(*names: str, beta: bool = True, owner: str | None = None) -> dict[str,
 
 def look_at(collection: Collection, bodies: Sequence[bytes], *, first_day: int = 0) -> None:
     for day, body in enumerate(bodies, first_day):
-        arrival = replace(arrive(day, body, url=API), snapshot=Snapshot(API, body, 200, TYPE))
+        arrival = replace(observe(day, body, url=API), snapshot=Snapshot(API, body, 200, TYPE))
         record(collection, [arrival])
 
 
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Collection:
-    with make(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as made:
         monkeypatch.chdir(tmp_path / "c")
         yield made
 

@@ -7,7 +7,7 @@ import pytest
 
 from freshet.core.types import Snapshot
 from tests.cli.cli_runs import NEWS, Run
-from tests.record.record_samples import URL, arrive, html, make, record
+from tests.record.record_samples import URL, html, make_collection, observe, record
 
 
 def test_a_page_without_a_mask_says_so(run: Run, collection: Path) -> None:
@@ -65,8 +65,8 @@ def test_what_cannot_be_a_rule_is_refused(
 def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with make(tmp_path / "c") as made:
-        record(made, [arrive(0, html("one") + b" " * 2_000_000)])
+    with make_collection(tmp_path / "c") as made:
+        record(made, [observe(0, html("one") + b" " * 2_000_000)])
     monkeypatch.chdir(tmp_path / "c")
     assert "not learnt, as it has 2,000," in run("mask", URL).out
     assert "bytes, more than 2,000,000" in run("mask", URL, "--json").json["not_learnt"]
@@ -76,10 +76,10 @@ def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
 def test_a_page_of_too_many_lines_to_learn_from_is_said_to_be(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    with make(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as made:
         text = "\n".join(f"line {number}" for number in range(5_001))
         page = Snapshot(URL, text.encode(), headers=(("Content-Type", "text/plain"),))
-        record(made, [replace(arrive(0), snapshot=page)])
+        record(made, [replace(observe(0), snapshot=page)])
     monkeypatch.chdir(tmp_path / "c")
     said = "5,001 lines, more than 4,000"
     assert f"not learnt, as it has {said}." in run("mask", URL, *words).out

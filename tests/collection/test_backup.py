@@ -11,15 +11,23 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.collection.backup import MANIFEST_FILE, back_up, restore
 from freshet.collection.collection import Collection
 from freshet.core.errors import BadInputError, DamagedError, LockedError, NotFoundError, UsageError
-from tests.record.record_samples import CLOCK, URL, arrive, html, make, record, told
+from tests.record.record_samples import (
+    CLOCK,
+    URL,
+    html,
+    make_collection,
+    observe,
+    page_facts,
+    record,
+)
 
 OTHER = "https://example.org/other"
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    collection = make(tmp_path / "c")
-    record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
+    collection = make_collection(tmp_path / "c")
+    record(collection, [observe(1, html("one")), observe(2, html("two"))])
     return collection
 
 
@@ -33,7 +41,7 @@ def test_what_is_restored_is_what_was_backed_up(collection: Collection, tmp_path
     summary = back_up(collection, tmp_path / "b")
     assert summary.files == summary.copied_files == 4
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
         assert again.check().is_sound
         assert (again.path / "models" / "mine.json").read_text() == "{}"
 
@@ -42,13 +50,13 @@ def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
     collection: Collection, tmp_path: Path
 ) -> None:
     with collection.recording() as recorder:
-        recorder.record([arrive(3, html("three"))])
+        recorder.record([observe(3, html("three"))])
         (open_file,) = collection.archive_folder.glob("*.open")
         with open_file.open("ab") as file:
             file.write(b"\x1f\x8b half a record")
         back_up(collection, tmp_path / "b")
         with restored(tmp_path) as again:
-            assert len(told(again)) == 3
+            assert len(page_facts(again)) == 3
             assert again.check().is_sound
         os.truncate(open_file, open_file.stat().st_size - len(b"\x1f\x8b half a record"))
 
@@ -56,29 +64,29 @@ def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
 def test_records_newer_than_the_copied_catalog_are_adopted(
     collection: Collection, tmp_path: Path
 ) -> None:
-    added = iter([arrive(3, html("three"))])
+    added = iter([observe(3, html("three"))])
     with collection.recording() as recorder:
-        recorder.record([arrive(2.5, html("between"))])
+        recorder.record([observe(2.5, html("between"))])
 
         def record_one_more(done: int, total: int) -> None:
             recorder.record(list(added))
 
         back_up(collection, tmp_path / "b", progress=record_one_more)
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
 
 
 def test_a_later_backup_copies_only_what_is_new(collection: Collection, tmp_path: Path) -> None:
     back_up(collection, tmp_path / "b")
-    record(collection, [arrive(3, html("three"))])
+    record(collection, [observe(3, html("three"))])
     summary = back_up(collection, tmp_path / "b")
     assert (summary.files, summary.copied_files) == (4, 3)
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
 
 
 def test_what_is_purged_leaves_the_next_backup_too(collection: Collection, tmp_path: Path) -> None:
-    record(collection, [arrive(3, html("secret"), url=OTHER)])
+    record(collection, [observe(3, html("secret"), url=OTHER)])
     (tmp_path / "b").mkdir()
     back_up(collection, tmp_path / "b")
     (tmp_path / "b" / "mine.txt").write_text("a note beside it")
@@ -95,7 +103,7 @@ def test_what_is_purged_leaves_the_next_backup_too(collection: Collection, tmp_p
 def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
     collection: Collection, tmp_path: Path
 ) -> None:
-    record(collection, [arrive(3, html("secret"), url=OTHER)])
+    record(collection, [observe(3, html("secret"), url=OTHER)])
     pages = [collection.page(OTHER)]
 
     def purge_once(done: int, total: int) -> None:
@@ -104,7 +112,7 @@ def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
 
     back_up(collection, tmp_path / "b", progress=purge_once)
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
         assert again.check().is_sound
 
 
@@ -112,8 +120,8 @@ def test_an_interrupted_backup_leaves_the_one_before_it(
     collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
-    before = told(collection)
-    record(collection, [arrive(3, html("three"))])
+    before = page_facts(collection)
+    record(collection, [observe(3, html("three"))])
 
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -121,7 +129,7 @@ def test_an_interrupted_backup_leaves_the_one_before_it(
     with pytest.raises(KeyboardInterrupt):
         back_up(collection, tmp_path / "b", progress=interrupt)
     with restored(tmp_path) as again:
-        assert told(again) == before
+        assert page_facts(again) == before
     back_up(collection, tmp_path / "b")
     assert sum(path.is_dir() for path in (tmp_path / "b").iterdir()) == 2
 
@@ -138,7 +146,7 @@ def test_a_first_backup_that_was_interrupted_is_not_restored_but_can_be_finished
         restore(tmp_path / "b", tmp_path / "r")
     back_up(collection, tmp_path / "b")
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
 
 
 def test_a_damaged_backup_is_refused_and_leaves_no_collection(
@@ -166,7 +174,7 @@ def test_folders_of_something_else_are_refused(collection: Collection, tmp_path:
     with pytest.raises(UsageError, match="itself"):
         back_up(collection, collection.path / "backup")
     back_up(collection, tmp_path / "b")
-    with make(tmp_path / "c2") as second, pytest.raises(UsageError, match="backup of"):
+    with make_collection(tmp_path / "c2") as second, pytest.raises(UsageError, match="backup of"):
         back_up(second, tmp_path / "b")
     with pytest.raises(UsageError, match="not empty"):
         restore(tmp_path / "b", tmp_path / "other")
@@ -217,7 +225,7 @@ def test_a_stored_file_that_was_cut_is_copied_again(collection: Collection, tmp_
     os.truncate(archive, 100)
     back_up(collection, tmp_path / "b")
     with restored(tmp_path) as again:
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
 
 
 def test_what_an_interrupted_backup_stored_goes_with_the_next_one(

@@ -4,17 +4,32 @@ from pathlib import Path
 from freshet.archive.warc.build import build_response
 from freshet.archive.warc.record import WarcRecord, encode_record
 from freshet.collection.collection import Collection
-from tests.record.record_samples import START, URL, arrive, html, make, record, told
+from tests.record.record_samples import (
+    START,
+    URL,
+    html,
+    make_collection,
+    observe,
+    page_facts,
+    record,
+)
 
-ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(3)]
+ARRIVALS = [observe(day, html(f"day {day}")) for day in range(3)]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
 def bare(body: bytes, record_id: str = "") -> WarcRecord:
     """Return a response as some writers leave it: without any digest."""
-    made = build_response(URL, START, HEAD + body)
-    kept = tuple(pair for pair in made.headers if not pair[0].endswith("-Digest"))
-    return WarcRecord(made.type, record_id or made.id, made.date, made.target_uri, kept, made.block)
+    collection = build_response(URL, START, HEAD + body)
+    kept = tuple(pair for pair in collection.headers if not pair[0].endswith("-Digest"))
+    return WarcRecord(
+        collection.type,
+        record_id or collection.id,
+        collection.date,
+        collection.target_uri,
+        kept,
+        collection.block,
+    )
 
 
 def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
@@ -26,7 +41,7 @@ def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> N
     others = (encode_record(bare(html(f"hello {number}"), old.id)) for number in range(101, 1000))
     altered = next(member for member in others if len(member) == len(encode_record(old)))
     (tmp_path / "a.warc.gz").write_bytes(encode_record(old))
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         collection.import_history("warc", tmp_path / "a.warc.gz")
         assert collection.check().is_sound
         [path] = collection.archive_folder.glob("*.warc.gz")
@@ -36,7 +51,7 @@ def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> N
 
 
 def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         path.rename(path.with_name(path.name + ".open"))
@@ -46,7 +61,7 @@ def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: P
         assert report.is_sound
         assert "left by a crash" in report.notes[0]
         record(collection)
-        assert len(told(collection)) == 4
+        assert len(page_facts(collection)) == 4
         assert collection.check().is_sound
 
 
@@ -55,18 +70,18 @@ def test_another_record_under_the_same_identity_is_listed(tmp_path: Path) -> Non
     two = build_response(URL + "2", START, HEAD + html("two"))
     twin = WarcRecord(two.type, one.id, two.date, two.target_uri, two.headers, two.block)
     (tmp_path / "a.warc.gz").write_bytes(encode_record(one) + encode_record(twin))
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         found = collection.import_history("warc", tmp_path / "a.warc.gz")
         assert (found.visits, found.already_there, found.bad) == (1, 0, 1)
         assert "same identity" in found.bad_rows[0].why
 
 
 def test_a_missing_catalog_is_made_anew_from_the_archive(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        before = told(collection)
+        before = page_facts(collection)
     for path in (tmp_path / "c").glob("catalog.db*"):
         path.unlink()
     with Collection.open(tmp_path / "c", create_catalog=True) as collection:
         assert collection.repair().is_sound
-        assert told(collection) == before
+        assert page_facts(collection) == before

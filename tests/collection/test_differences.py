@@ -4,7 +4,7 @@ from pathlib import Path
 
 from freshet.collection.collection import Collection
 from freshet.core.types import Snapshot
-from tests.record.record_samples import NOW, URL, arrive, make, record
+from tests.record.record_samples import NOW, URL, make_collection, observe, record
 
 OPENING = "The river office tells here what is new along the water and in the towns beside it."
 
@@ -15,8 +15,8 @@ def page(*lines: str, banner: str = "none") -> bytes:
 
 
 def looked_at(folder: Path, bodies: Sequence[bytes]) -> Collection:
-    collection = make(folder)
-    record(collection, [arrive(day, body) for day, body in enumerate(bodies)])
+    collection = make_collection(folder)
+    record(collection, [observe(day, body) for day, body in enumerate(bodies)])
     return collection
 
 
@@ -28,8 +28,8 @@ def mask(collection: Collection, what: str) -> None:
 def test_news_are_what_came_since(tmp_path: Path) -> None:
     bodies = [page(), page("Ferry runs again."), page("Ferry runs again.", "Lock closed.")]
     with looked_at(tmp_path / "c", bodies) as collection:
-        told = collection.page(URL).news(1)
-        assert told.text == "Ferry runs again. … Lock closed."
+        news = collection.page(URL).news(1)
+        assert news.text == "Ferry runs again. … Lock closed."
         assert collection.page(URL).news(2).text == "Lock closed."
         assert collection.page(URL).news(3).text == ""
         assert len(collection.page(URL).news(1, limit=10).text) <= 10
@@ -47,24 +47,28 @@ def test_news_leave_out_elements_that_a_mask_names(tmp_path: Path) -> None:
     with looked_at(tmp_path / "c", bodies) as collection:
         assert collection.page(URL).news(2).text == "Try oars"
         mask(collection, "/html/body/aside")
-        told = collection.page(URL).news(2)
-        assert (told.text, told.change.changed, told.change.text) == ("", False, True)
+        news = collection.page(URL).news(2)
+        assert (news.text, news.change.changed, news.change.text) == ("", False, True)
 
 
 def test_a_difference_is_judged_under_the_mask_and_shown_whole(tmp_path: Path) -> None:
     with looked_at(tmp_path / "c", [page("Seen 1 times"), page("Seen 2 times")]) as collection:
         mask(collection, "Seen # times")
-        found = collection.page(URL).difference(1, 2)
-        assert (found.change.changed, found.change.mask, found.counts_as) == (False, 1, "text")
-        assert [piece.text for piece in found.words if piece.kind != "same"] == ["1", "2"]
+        difference = collection.page(URL).difference(1, 2)
+        assert (difference.change.changed, difference.change.mask, difference.counts_as) == (
+            False,
+            1,
+            "text",
+        )
+        assert [piece.text for piece in difference.words if piece.kind != "same"] == ["1", "2"]
 
 
 def test_a_page_that_turned_into_a_file_has_no_news_to_read(tmp_path: Path) -> None:
     with looked_at(tmp_path / "c", [page("Ferry runs again.")]) as collection:
         kind = (("content-type", "application/pdf"),)
         body = b"%PDF-1.7\n\x00\x01\x02"
-        turned = replace(arrive(1, body), snapshot=Snapshot(URL, body, 200, kind))
+        turned = replace(observe(1, body), snapshot=Snapshot(URL, body, 200, kind))
         record(collection, [turned])
-        told = collection.page(URL).news(1)
-        assert told.text == ""
-        assert told.change.changed
+        news = collection.page(URL).news(1)
+        assert news.text == ""
+        assert news.change.changed

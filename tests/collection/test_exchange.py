@@ -13,7 +13,7 @@ from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection
 from freshet.record.recovery import FileReplacement, finish_replacement, note_replacement
 from freshet.record.rewrite import rewrite_file
-from tests.record.record_samples import NOW, URL, arrive, bodies, html, make, record
+from tests.record.record_samples import NOW, URL, bodies, html, make_collection, observe, record
 
 ANSWER = build_response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n")
 NOTES = b"".join(encode_record(build_metadata({"via": name}, about=ANSWER)) for name in ("a", "b"))
@@ -26,9 +26,9 @@ class Killed(Exception):
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Iterator[Collection]:
-    with make(tmp_path / "c") as made:
-        record(made, [arrive(day, body) for day, body in enumerate(VERSIONS)])
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        record(opened, [observe(day, body) for day, body in enumerate(VERSIONS)])
+        yield opened
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def first_then_killed(path: Path) -> Iterator[LocatedRecord]:
 
 
 def everything(path: Path) -> Iterator[LocatedRecord]:
-    return (found for found in read_records(path) if isinstance(found, LocatedRecord))
+    return (items for items in read_records(path) if isinstance(items, LocatedRecord))
 
 
 def test_a_file_stays_when_its_successor_was_begun_and_no_row_points_to_either(

@@ -7,10 +7,10 @@ from freshet.core.errors import SettingsError
 from freshet.measure.noise.mask import Mask, MaskRule
 from freshet.record.change_criteria import encode_mask, parse_mask
 from freshet.record.remeasure_pages import remeasure_pages
-from tests.record.record_samples import CLOCK, NOW, URL, arrive, html, make, record
+from tests.record.record_samples import CLOCK, NOW, URL, html, make_collection, observe, record
 
-TICKING = [arrive(day, html(f"seen {day} times")) for day in range(3)]
-NEWS = arrive(3, html("seen 3 times, and the bridge is open again"))
+TICKING = [observe(day, html(f"seen {day} times")) for day in range(3)]
+NEWS = observe(3, html("seen 3 times, and the bridge is open again"))
 
 
 def facts(collection: object) -> list[tuple[bool, bool | None, int]]:
@@ -19,7 +19,7 @@ def facts(collection: object) -> list[tuple[bool, bool | None, int]]:
 
 
 def test_what_a_mask_hides_is_no_change_and_lasting_text_still_is(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
         assert (
@@ -30,7 +30,7 @@ def test_what_a_mask_hides_is_no_change_and_lasting_text_still_is(tmp_path: Path
 
 
 def test_old_rows_come_under_a_mask_only_when_measured_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, TICKING)
         assert facts(collection) == [(True, True, 0), (True, True, 0)]
         page = collection.catalog.pages_with_url(URL)[0]
@@ -42,7 +42,7 @@ def test_old_rows_come_under_a_mask_only_when_measured_again(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("counts_as", ["words:2", "significant"])
 def test_a_mask_holds_for_words_that_are_counted(tmp_path: Path, counts_as: str) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.add_mask_version(page.id, {"patterns": ["seen # times"]}, NOW)
@@ -52,7 +52,7 @@ def test_a_mask_holds_for_words_that_are_counted(tmp_path: Path, counts_as: str)
 
 
 def test_every_version_of_a_mask_is_kept_and_the_latest_counts(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, TICKING[:1])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.add_mask_version(page.id, {"patterns": ["a"]}, NOW)
@@ -68,33 +68,33 @@ def advertising(day: int, news: str = "") -> bytes:
 
 
 def test_a_mask_of_paths_holds_in_a_crawl_and_when_measured_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(day, advertising(day)) for day in range(2)])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(day, advertising(day)) for day in range(2)])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.add_mask_version(page.id, ASIDE, NOW)
-        later = [arrive(day, advertising(day)) for day in (2, 3)]
-        record(collection, later, [arrive(4, advertising(4, "the bridge is open"))])
+        later = [observe(day, advertising(day)) for day in (2, 3)]
+        record(collection, later, [observe(4, advertising(4, "the bridge is open"))])
         assert [changed for changed, _, _ in facts(collection)] == [True, False, False, True]
         remeasure_pages(collection, [page])
         assert [changed for changed, _, _ in facts(collection)] == [False, False, False, True]
 
 
 def test_a_mask_of_paths_holds_for_visits_that_come_late(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, advertising(0))])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, advertising(0))])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.add_mask_version(page.id, ASIDE, NOW)
-        record(collection, [arrive(9, advertising(9))], [arrive(5, advertising(5))])
+        record(collection, [observe(9, advertising(9))], [observe(5, advertising(5))])
         assert [changed for changed, _, _ in facts(collection)] == [False, False]
 
 
 def test_a_mask_of_paths_holds_after_the_collection_was_closed(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, advertising(0))])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, advertising(0))])
         page = collection.catalog.pages_with_url(URL)[0]
         collection.catalog.add_mask_version(page.id, ASIDE, NOW)
     with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
-        record(collection, [arrive(1, advertising(1))])
+        record(collection, [observe(1, advertising(1))])
         assert [changed for changed, _, _ in facts(collection)] == [False]
 
 

@@ -11,7 +11,7 @@ from freshet.collection.collection import Collection
 from freshet.collection.doctor import run_doctor
 from freshet.core.files import OTHERS_MODE
 from freshet.engine.local import LocalEngine
-from tests.record.record_samples import URL, arrive, html, record
+from tests.record.record_samples import URL, html, observe, record
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def generous() -> Iterator[None]:
 def test_files_and_folders_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     with Collection.create(folder, contact="you@example.org") as collection:
-        record(collection, [arrive(day, html(f"news {day}")) for day in range(4)])
+        record(collection, [observe(day, html(f"news {day}")) for day in range(4)])
         analyse_collection(collection, engine=LocalEngine(1))
         names = {path.name for path in folder.rglob("*")}
         assert {"catalog.db-wal", "catalog.db-shm", "freshet.toml"} <= names

@@ -8,7 +8,7 @@ import pytest
 from freshet.collection.collection import Collection
 from freshet.collection.exports import EXPORT_WRITERS
 from freshet.core.errors import BadInputError, FreshetError, UsageError
-from tests.record.record_samples import arrive, html, make, record
+from tests.record.record_samples import html, make_collection, observe, record
 
 every_exporter = pytest.mark.parametrize("kind", sorted(EXPORT_WRITERS))
 
@@ -24,10 +24,10 @@ class Broken(Collection):
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
-    with make(tmp_path_factory.mktemp("export") / "c") as made:
+    with make_collection(tmp_path_factory.mktemp("export") / "c") as made:
         for source in ("", "shop"):
             texts = ("one", "one", "two", "three")
-            visits = [arrive(day, html(text), source=source) for day, text in enumerate(texts)]
+            visits = [observe(day, html(text), source=source) for day, text in enumerate(texts)]
             record(made, visits)
         yield made
 
@@ -50,7 +50,7 @@ def test_the_same_collection_gives_the_same_file(
 
 @every_exporter
 def test_an_empty_collection_gives_a_file_without_rows(kind: str, tmp_path: Path) -> None:
-    with make(tmp_path / "c") as empty:
+    with make_collection(tmp_path / "c") as empty:
         assert empty.export(kind, tmp_path / "file") == 0
     assert (tmp_path / "file").is_file()
 

@@ -16,7 +16,7 @@ from freshet.crawl.budget_status import (
     save_crawl_start,
     save_running_budget,
 )
-from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
+from tests.record.record_samples import NOW, START, URL, html, make_collection, observe, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
 TODAY = "2026-11-15"
@@ -24,7 +24,7 @@ TODAY = "2026-11-15"
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as made:
         yield made
 
 
@@ -90,8 +90,8 @@ def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Collec
 
 
 def test_failing_pages_are_counted_and_bear_little(collection: Collection) -> None:
-    record(collection, [arrive(DAYS_AGO - 1, outcome=Outcome.TIMEOUT)])
-    record(collection, [arrive(DAYS_AGO - 1, html("x"), url=f"{URL}/b")])
+    record(collection, [observe(DAYS_AGO - 1, outcome=Outcome.TIMEOUT)])
+    record(collection, [observe(DAYS_AGO - 1, html("x"), url=f"{URL}/b")])
     found = today(collection, "100000")
     assert "failing pages, which are backed off: 1" in found.reasons
     assert collection.status().failing == {"timeout": 1}

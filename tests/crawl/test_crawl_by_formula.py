@@ -18,7 +18,7 @@ from freshet.crawl.live_policy import page_table, visit_table, warm_up_policy
 from freshet.crawl.session import CrawlSession
 from freshet.schedule.policies import make_policy as make_policy
 from tests.crawl.test_session import NOON, SOON, brought, url
-from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
+from tests.record.record_samples import NOW, START, URL, html, make_collection, observe, record
 from tests.schedule.test_model_file import MODEL
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -29,7 +29,7 @@ EVENING = NOON.replace(hour=23, minute=59)
 
 def opened_with(folder: Path, policy: str) -> Collection:
     """Make a collection and open it with that policy set."""
-    make(folder).close()
+    make_collection(folder).close()
     set_policy(folder, policy)
     return Collection.open(folder, clock=FixedClock(NOW))
 
@@ -45,7 +45,7 @@ def looks(collection: Collection, *texts: str, address: str = URL) -> None:
     days = range(-len(texts), 0)
     record(
         collection,
-        [arrive(DAYS_AGO + d, html(t), url=address) for d, t in zip(days, texts, strict=True)],
+        [observe(DAYS_AGO + d, html(t), url=address) for d, t in zip(days, texts, strict=True)],
     )
 
 
@@ -90,7 +90,7 @@ def test_a_collection_by_formula_still_has_forecasts(tmp_path: Path) -> None:
 def test_a_model_is_found_from_the_collection_wherever_the_command_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         MODEL.save(collection.path / "models" / "news.json")
     set_policy(tmp_path / "c", "models/news.json")
     monkeypatch.chdir(tmp_path)

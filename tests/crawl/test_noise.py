@@ -22,7 +22,7 @@ from freshet.measure.noise import learning_limits
 from freshet.measure.noise.mask_learning import learn_mask
 from freshet.record.change_criteria import page_mask, save_mask
 from freshet.record.remeasure_pages import remeasure_pages
-from tests.record.record_samples import URL, arrive, make, record
+from tests.record.record_samples import URL, make_collection, observe, record
 
 TREES = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "nut"]
 STANDING = "".join(f"<p>Paragraph {n} of a page that stands as it is.</p>" for n in "abcdef")
@@ -42,7 +42,7 @@ def watch(collection: Collection, numbers: range) -> list[int]:
     watching, learnt = NoiseLearner(collection), []
     with collection.recording() as recorder:
         for number in numbers:
-            taken = recorder.record([arrive(number / 5, counted(number))])
+            taken = recorder.record([observe(number / 5, counted(number))])
             if watching.learn_from(taken.recorded_visits):
                 recorder.clear_cache()
                 learnt.append(number)
@@ -54,26 +54,26 @@ def changes(collection: Collection) -> list[bool]:
 
 
 def test_a_counter_is_learnt_within_ten_visits_and_hides_nothing_else(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         assert len(watch(collection, range(10))) == 1
         page = collection.page(URL)
         (rule,) = page_mask(collection, page).rules
         assert (rule.what, rule.by) == ("You are visitor number # of this harbour", "learnt")
         assert not any(changes(collection))
-        record(collection, [arrive(11, counted(11, "<p>The ferry runs again on Sundays.</p>"))])
+        record(collection, [observe(11, counted(11, "<p>The ferry runs again on Sundays.</p>"))])
         assert changes(collection)[-1]
 
 
 def test_visits_so_far_are_measured_again_when_a_mask_is_learnt(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watch(collection, range(10))
         masks = {row.change.mask for row in collection.page(URL).history() if row.change}
         assert masks == {1}
 
 
 def test_what_was_seen_before_a_restart_counts(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, *([arrive(number / 5, counted(number))] for number in range(7)))
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, *([observe(number / 5, counted(number))] for number in range(7)))
         assert watch(collection, range(7, 10)) != []
 
 
@@ -110,7 +110,7 @@ def test_a_mask_is_checked_every_few_looks_and_when_the_page_comes_to_rest() -> 
 
 
 def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watch(collection, range(10))
         page = collection.page(URL)
         mask = remove_mask_rules(collection, page, ["1"])
@@ -122,8 +122,8 @@ def test_what_a_person_takes_out_is_never_learnt_again(tmp_path: Path) -> None:
 
 
 def test_rules_tell_what_they_hide_now(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, counted(0))])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, counted(0))])
         page = collection.page(URL)
         mask = add_mask_rules(
             collection, page, ["visitor number #", "/html/body/footer", "no such text"]
@@ -136,8 +136,8 @@ def test_rules_tell_what_they_hide_now(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_is_not_there_cannot_be_taken_out(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, counted(0))])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, counted(0))])
         page = collection.page(URL)
         with pytest.raises(NotFoundError, match="has no rule '3'"):
             remove_mask_rules(collection, page, ["3"])
@@ -147,7 +147,7 @@ def test_a_rule_that_is_not_there_cannot_be_taken_out(tmp_path: Path) -> None:
 
 
 def test_a_mask_of_a_page_without_versions_hides_nothing_yet(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         page = collection.add(URL)
         mask = add_mask_rules(collection, page, ["seen # times"])
         assert [row.hits for row in mask_rule_effects(page, mask)] == [0]
@@ -173,13 +173,13 @@ def watch_slots(collection: Collection, numbers: range, counted_until: int) -> N
     with collection.recording() as recorder:
         for number in numbers:
             counter = 4000 + 31 * min(number, counted_until)
-            taken = recorder.record([arrive(number / 5, slots(number, counter))])
+            taken = recorder.record([observe(number / 5, slots(number, counter))])
             recorder.discard_states(watching.learn_from(taken.recorded_visits))
 
 
 @pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
 def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, counts_on: bool) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watch_slots(collection, range(60), counted_until=60 if counts_on else 30)
         found = changes(collection)
         assert not any(found[12:29])
@@ -190,11 +190,11 @@ def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, count
 
 
 def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watching = NoiseLearner(collection)
         with collection.recording() as recorder:
             for number in range(10):
-                taken = recorder.record([arrive(number / 5, counted(number))])
+                taken = recorder.record([observe(number / 5, counted(number))])
                 collection.remove([collection.page(URL, removed=True)])
                 recorder.discard_states(watching.learn_from(taken.recorded_visits))
         page = collection.page(URL, removed=True)
@@ -202,16 +202,16 @@ def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path)
 
 
 def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, counted(0)), arrive(1, outcome=Outcome.NOT_MODIFIED)])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, counted(0)), observe(1, outcome=Outcome.NOT_MODIFIED)])
         page = collection.page(URL)
         first, second = _looks(page, _rows(collection, page, 0), {})
         assert (first.view.text, second.time - first.time) == (second.view.text, 86_400)
 
 
 def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, *([observe(number / 5, counted(number))] for number in range(10)))
         page = collection.page(URL)
         learnt = learned_mask(collection, page, learn_mask)
         assert learnt is not None
@@ -225,18 +225,18 @@ def test_what_a_person_hides_while_a_crawl_learns_is_not_lost(tmp_path: Path) ->
 
 
 def test_looks_answered_with_not_modified_carry_the_version_of_the_mask(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, [arrive(0, counted(0))])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [observe(0, counted(0))])
         add_mask_rules(collection, collection.page(URL), ["visitor number #"])
-        record(collection, [arrive(1, outcome=Outcome.NOT_MODIFIED)])
+        record(collection, [observe(1, outcome=Outcome.NOT_MODIFIED)])
         last = collection.page(URL).history()[-1].change
         assert last is not None
         assert (last.changed, last.mask) == (False, 1)
 
 
 def test_what_a_mask_leaves_out_is_no_word_of_the_pages_history(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, *([arrive(number / 5, counted(number))] for number in range(10)))
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, *([observe(number / 5, counted(number))] for number in range(10)))
         page = collection.page(URL)
         assert len({terms.hashes.tobytes() for terms in page.series().terms}) == 10
         add_mask_rules(collection, page, ["visitor number #"])
@@ -246,8 +246,8 @@ def test_what_a_mask_leaves_out_is_no_word_of_the_pages_history(tmp_path: Path) 
 
 
 def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, *([arrive(number / 5, counted(number))] for number in range(4)))
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, *([observe(number / 5, counted(number))] for number in range(4)))
         place = collection.page(URL).versions[1].row.visit.location
         assert place is not None
         file = collection.archive_folder / place.file
@@ -259,7 +259,7 @@ def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
 
 
 def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watch_slots(collection, range(32), counted_until=30)
         watch_slots(collection, range(32, 44), counted_until=30)
         assert sum(changes(collection)[29:]) == 1
@@ -276,11 +276,11 @@ def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path
 def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, padding: str, why: str
 ) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         watching = NoiseLearner(collection)
         with collection.recording() as recorder, caplog.at_level("INFO"):
             for number in range(5):
-                taken = recorder.record([arrive(number / 5, counted(number, padding))])
+                taken = recorder.record([observe(number / 5, counted(number, padding))])
                 assert not watching.learn_from(taken.recorded_visits)
         page = collection.page(URL)
         assert page_mask(collection, page).rules == ()
@@ -290,8 +290,8 @@ def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
 
 
 def test_only_the_latest_visits_of_a_large_history_are_measured_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
-        record(collection, *([arrive(day, counted(day))] for day in range(10)))
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, *([observe(day, counted(day))] for day in range(10)))
         page = collection.page(URL)
         add_mask_rules(collection, page, ["visitor number #"])
         size = len(counted(9))

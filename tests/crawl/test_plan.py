@@ -10,14 +10,14 @@ from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.errors import SettingsError
 from freshet.crawl.budget_status import save_running_budget
-from tests.record.record_samples import NOW, START, arrive, html, make, record
+from tests.record.record_samples import NOW, START, html, make_collection, observe, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as made:
         yield made
 
 
@@ -25,7 +25,7 @@ def seen(collection: Collection, *paths: str, host: str = "example.org") -> list
     """Add pages with two looks each, the last one a day ago; every second one changed."""
     urls = [f"https://{host}/{path}" for path in paths]
     looks = [
-        arrive(day, html(f"{url} {day * (place % 2)}"), url=url)
+        observe(day, html(f"{url} {day * (place % 2)}"), url=url)
         for place, url in enumerate(urls)
         for day in (DAYS_AGO - 9, DAYS_AGO - 1)
     ]
@@ -54,7 +54,7 @@ def test_every_page_comes_once_within_the_budget(collection: Collection) -> None
 def test_a_page_that_has_only_failed_is_planned_with_what_its_last_visit_met(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(DAYS_AGO - 1, b"", url="https://example.org/down", status=500)])
+    record(collection, [observe(DAYS_AGO - 1, b"", url="https://example.org/down", status=500)])
     [choice] = collection.plan().choices
     assert choice.reason == "failed: server-error (status 500); tried again after its back-off"
 
@@ -76,7 +76,7 @@ def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection
     [old] = seen(collection, "old")
     new, wanted = "https://example.org/new", "https://other.example/wanted"
     collection.add(new)
-    record(collection, [arrive(DAYS_AGO - 0.1, html("x"), url=wanted)])
+    record(collection, [observe(DAYS_AGO - 0.1, html("x"), url=wanted)])
     collection.check_now([collection.page(wanted)])
     plan = collection.plan()
     assert sorted(choice.page.url for choice in plan.choices[:2]) == [new, wanted]
@@ -135,7 +135,7 @@ def test_a_plan_goes_by_the_running_crawls_budget(
 
 def test_a_page_just_visited_is_left_alone_for_its_interval(collection: Collection) -> None:
     url = "https://example.org/a"
-    record(collection, [arrive(DAYS_AGO, html("x"), url=url)])
+    record(collection, [observe(DAYS_AGO, html("x"), url=url)])
     [choice] = collection.plan(budget=1_000_000).choices
     assert choice.expected >= NOW + timedelta(seconds=60)
 

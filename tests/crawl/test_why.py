@@ -11,21 +11,21 @@ from freshet.collection.collection import Collection
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome
 from freshet.crawl.why import ScheduleExplanation
-from tests.record.record_samples import NOW, START, URL, arrive, html, make, record
+from tests.record.record_samples import NOW, START, URL, html, make_collection, observe, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as made:
         yield made
 
 
 def looks(collection: Collection, *texts: str) -> None:
     """Record a look a day, the last one a day ago."""
     days = range(-len(texts), 0)
-    record(collection, [arrive(DAYS_AGO + d, html(t)) for d, t in zip(days, texts, strict=True)])
+    record(collection, [observe(DAYS_AGO + d, html(t)) for d, t in zip(days, texts, strict=True)])
 
 
 def why(collection: Collection) -> ScheduleExplanation:
@@ -88,7 +88,7 @@ def test_a_removed_page_says_so_first(collection: Collection) -> None:
 
 
 def test_an_imported_history_is_not_visited(collection: Collection) -> None:
-    record(collection, [arrive(1, html("a"), source="old")])
+    record(collection, [observe(1, html("a"), source="old")])
     page = collection.page(URL, source="old")
     assert "imported from old" in collection.why(page).obstacles[0]
     with pytest.raises(UsageError, match="only live pages have forecasts"):
@@ -109,12 +109,12 @@ def test_an_imported_history_is_not_visited(collection: Collection) -> None:
 def test_what_the_last_visit_met_is_said_first(
     collection: Collection, outcome: Outcome, reason: str, said: str
 ) -> None:
-    record(collection, [arrive(DAYS_AGO - 2, outcome=outcome, why=reason)])
+    record(collection, [observe(DAYS_AGO - 2, outcome=outcome, why=reason)])
     assert said in why(collection).obstacles[0]
 
 
 def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> None:
-    record(collection, [arrive(DAYS_AGO, outcome=Outcome.TIMEOUT)])
+    record(collection, [observe(DAYS_AGO, outcome=Outcome.TIMEOUT)])
     assert any("left alone until" in text for text in why(collection).obstacles)
 
 
@@ -187,7 +187,7 @@ def test_a_page_that_changes_often_is_expected_to_change_sooner(
 ) -> None:
     still = "https://other.example/still"
     looks(collection, *"abcdefgh")
-    record(collection, [arrive(DAYS_AGO + day, html("x"), url=still) for day in range(-8, 0)])
+    record(collection, [observe(DAYS_AGO + day, html("x"), url=still) for day in range(-8, 0)])
     busy, calm = collection.page(URL).forecast(), collection.page(still).forecast()
     assert busy.rate > calm.rate
     assert all(a.changed > b.changed for a, b in zip(busy.horizons, calm.horizons, strict=True))

@@ -12,7 +12,7 @@ from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import run_tool
-from tests.record.record_samples import arrive, hop, html, make, record
+from tests.record.record_samples import hop, html, make_collection, observe, record
 
 HTTP = HttpExchange(
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n", b"GET / x\r\n\r\n"
@@ -65,16 +65,16 @@ def odd_records() -> list[bytes]:
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits: records of every kind."""
     folder = tmp_path_factory.mktemp("cdxj")
-    with make(folder / "c") as made:
-        unchanged = arrive(3, url=LIVE, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
+    with make_collection(folder / "c") as made:
+        unchanged = observe(3, url=LIVE, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
         record(made, [
-            arrive(1, html("one"), url=LIVE, exchange=HTTP),
-            arrive(2, html("one"), url=LIVE, exchange=HTTP),
+            observe(1, html("one"), url=LIVE, exchange=HTTP),
+            observe(2, html("one"), url=LIVE, exchange=HTTP),
             replace(unchanged, status=304),
-            arrive(4, html("two"), url=LIVE, exchange=HTTP, hops=(hop(LIVE, FINAL),), final_url=FINAL),
-            arrive(5, html("gone"), url=LIVE, status=404),
-            arrive(6, outcome=Outcome.REDIRECT, url=LIVE, hops=(hop(LIVE, LIVE),)),
-            arrive(7, html("text"), url="https://example.org/resource"),
+            observe(4, html("two"), url=LIVE, exchange=HTTP, hops=(hop(LIVE, FINAL),), final_url=FINAL),
+            observe(5, html("gone"), url=LIVE, status=404),
+            observe(6, outcome=Outcome.REDIRECT, url=LIVE, hops=(hop(LIVE, LIVE),)),
+            observe(7, html("text"), url="https://example.org/resource"),
         ])  # fmt: skip
         foreign.write(folder / "odd.warc.gz", odd_records())
         assert made.import_history("warc", folder / "odd.warc.gz").bad == 0
@@ -103,8 +103,8 @@ def test_keys_are_those_of_the_surt_package(tmp_path: Path) -> None:
 
 
 def test_a_removed_page_is_not_in_the_index(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as made:
-        record(made, [arrive(1, html("one"), url=LIVE), arrive(1, html("one"), url=FINAL)])
+    with make_collection(tmp_path / "c") as made:
+        record(made, [observe(1, html("one"), url=LIVE), observe(1, html("one"), url=FINAL)])
         made.remove([made.page(LIVE)])
         made.export("cdxj", tmp_path / "index.cdxj")
     (line,) = (tmp_path / "index.cdxj").read_text().splitlines()

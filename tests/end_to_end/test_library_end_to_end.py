@@ -9,7 +9,7 @@ import freshet
 from freshet.collection.collection import Collection
 from freshet.core.errors import NotFoundError
 from freshet.core.types import Change
-from tests.record.record_samples import URL, arrive, html, record
+from tests.record.record_samples import URL, html, observe, record
 
 OTHER = "https://example.org/other"
 
@@ -25,7 +25,7 @@ def test_pages_found_one_by_one_and_together_are_the_same(collection: Collection
     added = collection.add(URL, tags=("front",))
     assert [added] == list(collection.pages()) == [collection.page(URL)]
     assert (added.url, added.source, added.tags) == (URL, "", ("front",))
-    record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
+    record(collection, [observe(1, html("one")), observe(2, html("two"))])
     for page in collection.pages():
         assert len(page.history()) == len(page.versions) == 2
         assert page.view().links is not None
@@ -33,7 +33,7 @@ def test_pages_found_one_by_one_and_together_are_the_same(collection: Collection
 
 
 def test_every_verb_takes_the_pages_that_were_found(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
+    record(collection, [observe(1, html("one")), observe(2, html("two"))])
     pages = list(collection.pages())
     collection.pause(pages)
     collection.tag("front", pages)
@@ -57,7 +57,7 @@ def test_what_is_set_for_a_page_is_told_with_its_origin(collection: Collection) 
 
 
 def test_a_page_is_shown_with_the_parts_that_are_asked_for(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one", "a")), arrive(2, html("two", "b"))])
+    record(collection, [observe(1, html("one", "a")), observe(2, html("two", "b"))])
     page = collection.page(URL)
     assert collection.show(page).text is None
     found = collection.show(page, 1, parts=("links",))
@@ -81,7 +81,7 @@ def test_totals_are_counted_only_for_as_many_pages_as_wanted(
 
 def test_changed_pages_are_listed_by_their_last_change(collection: Collection) -> None:
     for url, days in ((URL, (1, 2)), (OTHER, (1, 3)), ("https://example.org/same", (1,))):
-        record(collection, [arrive(day, html(str(day)), url=url) for day in days])
+        record(collection, [observe(day, html(str(day)), url=url) for day in days])
     found = collection.summaries(changed=True)
     assert [row.page.url for row in found] == [OTHER, URL]
     assert collection.summaries(changed=True, limit=1) == found[:1]
@@ -103,7 +103,7 @@ def test_an_import_is_recorded_with_its_number_source_and_bad_rows(
 def test_links_that_came_and_went_are_named_wherever_changes_are_read(
     collection: Collection, tmp_path: Path
 ) -> None:
-    record(collection, [arrive(1, html("one", "a", "b")), arrive(2, html("two", "b", "c"))])
+    record(collection, [observe(1, html("one", "a", "b")), observe(2, html("two", "b", "c"))])
     change = collection.page(URL).history()[-1].change
     assert change is not None
     assert change.new_links == ("https://example.org/c",)

@@ -13,7 +13,16 @@ from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
 from tests.end_to_end import foreign_warc as foreign
 from tests.end_to_end.replay_tools import pywb, run_tool
-from tests.record.record_samples import URL, arrive, bodies, hop, html, make, record, told
+from tests.record.record_samples import (
+    URL,
+    bodies,
+    hop,
+    html,
+    make_collection,
+    observe,
+    page_facts,
+    record,
+)
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: example.org\r\nCookie: id=secret\r\n\r\n"
 HTTP = HttpExchange(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", REQUEST)
@@ -26,13 +35,13 @@ FINAL = "https://elsewhere.example/final"
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """A collection with live and imported visits."""
     folder = tmp_path_factory.mktemp("wacz")
-    with make(folder / "c") as made:
-        unchanged = arrive(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
+    with make_collection(folder / "c") as made:
+        unchanged = observe(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED)
         record(made, [
-            arrive(1, html("one"), exchange=HTTP),
-            arrive(2, html("one"), exchange=HTTP),
+            observe(1, html("one"), exchange=HTTP),
+            observe(2, html("one"), exchange=HTTP),
             replace(unchanged, status=304),
-            arrive(4, html("two"), exchange=HTTP, hops=(hop(URL, FINAL),), final_url=FINAL),
+            observe(4, html("two"), exchange=HTTP, hops=(hop(URL, FINAL),), final_url=FINAL),
         ])  # fmt: skip
         foreign.write(
             folder / "a.warc.gz", [foreign.response(1, url=OLD), foreign.request(11, of=1, url=OLD)]
@@ -107,10 +116,10 @@ def test_no_secret_of_a_request_leaves_with_it(exported: Path, tmp_path: Path) -
 
 
 def test_it_comes_back_as_it_was(collection: Collection, exported: Path, tmp_path: Path) -> None:
-    with make(tmp_path / "c") as again:
+    with make_collection(tmp_path / "c") as again:
         done = again.import_history("wacz", exported, source="")
         assert (done.visits, done.bad) == (5, 0)
-        assert told(again) == told(collection)
+        assert page_facts(again) == page_facts(collection)
         assert bodies(again) == bodies(collection)
         assert again.import_history("wacz", exported, source="").already_there == 5
         assert again.check().is_sound

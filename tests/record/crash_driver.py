@@ -46,12 +46,12 @@ def counted(name: str) -> None:
     setattr(os, name, call)
 
 
-def write_half(file: int, content: bytes | memoryview, place: int, plain: Any = os.pwrite) -> int:
+def write_half(file: int, content: bytes | memoryview, offset: int, plain: Any = os.pwrite) -> int:
     """Write; where this is the last write, only half of it."""
     if COUNTDOWN.left == 1:
-        plain(file, bytes(content)[: len(content) // 2], place)
+        plain(file, bytes(content)[: len(content) // 2], offset)
     COUNTDOWN.tick()
-    return int(plain(file, content, place))
+    return int(plain(file, content, offset))
 
 
 # The writer takes these when it is loaded, so they are changed before anything is.
@@ -67,12 +67,12 @@ from freshet.record.store import SETTINGS_FILE  # noqa: E402
 from tests.record.record_samples import (  # noqa: E402
     CLOCK,
     URL,
-    arrive,
     hop,
     html,
-    make,
+    make_collection,
+    observe,
+    page_facts,
     record,
-    told,
 )
 
 event.listen(Engine, "commit", COUNTDOWN.tick)
@@ -80,18 +80,18 @@ event.listen(Engine, "commit", COUNTDOWN.tick)
 OTHER = "https://example.org/other"
 THERE = "https://example.org/there"
 ARRIVALS = [
-    arrive(1, html("one", "a")),
-    arrive(1, html("one", "a"), url=OTHER),
-    arrive(4, html("four", "b")),
-    arrive(5, html("one", "a")),
-    arrive(6, b"<h1>Not found</h1>", status=404),
-    arrive(2, html("two", "a", "c")),
-    arrive(7, outcome=Outcome.TIMEOUT),
-    arrive(8, html("four", "b")),
-    arrive(9, html("nine"), url=OTHER),
-    arrive(10, html("ten"), hops=(hop(URL, THERE), hop(THERE, OTHER)), final_url=OTHER),
-    arrive(11, outcome=Outcome.REFUSED, why="private address", hops=(hop(URL, THERE),)),
-    arrive(12, html("ten"), hops=(hop(URL, THERE),), final_url=THERE),
+    observe(1, html("one", "a")),
+    observe(1, html("one", "a"), url=OTHER),
+    observe(4, html("four", "b")),
+    observe(5, html("one", "a")),
+    observe(6, b"<h1>Not found</h1>", status=404),
+    observe(2, html("two", "a", "c")),
+    observe(7, outcome=Outcome.TIMEOUT),
+    observe(8, html("four", "b")),
+    observe(9, html("nine"), url=OTHER),
+    observe(10, html("ten"), hops=(hop(URL, THERE), hop(THERE, OTHER)), final_url=OTHER),
+    observe(11, outcome=Outcome.REFUSED, why="private address", hops=(hop(URL, THERE),)),
+    observe(12, html("ten"), hops=(hop(URL, THERE),), final_url=THERE),
 ]
 
 
@@ -118,11 +118,11 @@ def mend(collection: Collection) -> None:
 
 def damage(collection: Collection) -> None:
     """Spoil a byte of the second record."""
-    place = collection.page(URL).history()[1].visit.location
-    path = collection.archive_folder / place.file
+    offset = collection.page(URL).history()[1].visit.location
+    path = collection.archive_folder / offset.file
     if path.exists():
         content = bytearray(path.read_bytes())
-        content[place.offset + 40] ^= 0xFF
+        content[offset.offset + 40] ^= 0xFF
         path.write_bytes(content)
 
 
@@ -152,7 +152,7 @@ VERBS = {
 def state(collection: Collection) -> list[Any]:
     """Return all that a collection says, its bytes included."""
     return [
-        (page.url, told(collection, page.url), readable(collection, page.url))
+        (page.url, page_facts(collection, page.url), readable(collection, page.url))
         for page in collection.pages()
     ]
 
@@ -160,8 +160,8 @@ def state(collection: Collection) -> list[Any]:
 def readable(collection: Collection, url: str) -> list[bytes | None]:
     """Return the bytes of every version, None where they are not kept."""
     page = collection.page(url)
-    found = [collection.snapshots.read(version.row.visit, url) for version in page.versions]
-    return [snapshot and snapshot.body for snapshot in found]
+    item = [collection.snapshots.read(version.row.visit, url) for version in page.versions]
+    return [snapshot and snapshot.body for snapshot in item]
 
 
 def visits(collection: Collection) -> set[bytes]:
@@ -200,13 +200,13 @@ def go_on(folder: Path, verb: Verb, expected: list[Any]) -> str:
         if state(collection) != expected:
             return "it differs from what was never killed"
         report = collection.check()
-        left = list(collection.archive_folder.glob("*.open"))
-        return "; ".join([*(f"{p.place}: {p.what}" for p in report.problems), *map(str, left)])
+        remaining = list(collection.archive_folder.glob("*.open"))
+        return "; ".join([*(f"{p.place}: {p.what}" for p in report.problems), *map(str, remaining)])
 
 
 def sweep(folder: Path, verb: Verb, step: int) -> list[str]:
     """Kill a verb at every ``step``-th point; return a line per failure, and how many points."""
-    with make(folder / "start") as collection:
+    with make_collection(folder / "start") as collection:
         for prepare in verb.prepare:
             prepare(collection)
     shutil.copytree(folder / "start", folder / "plain")

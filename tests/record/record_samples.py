@@ -29,7 +29,7 @@ def _empty() -> TemporaryDirectory[str]:
     return folder
 
 
-def make(folder: Path) -> Collection:
+def make_collection(folder: Path) -> Collection:
     """Make an empty collection: a copy of one, because making one anew takes longer."""
     shutil.copytree(Path(_empty().name) / "c", folder)
     return Collection.open(folder, clock=CLOCK)
@@ -41,7 +41,7 @@ def html(text: str, *links: str) -> bytes:
     return f"<html><title>t</title><body><p>{WORDS} {text}</p>{anchors}</body></html>".encode()
 
 
-def arrive(
+def observe(
     day: float, body: bytes | None = None, *, url: str = URL, status: int = 200, **facts: Any
 ) -> Observation:
     """Return an arrival some days after the start; its uid tells page, day and content apart."""
@@ -73,7 +73,7 @@ def hash_of(name: str) -> int:
     return total
 
 
-def told(collection: Collection, url: str = URL, *, source: str = "") -> list[Any]:
+def page_facts(collection: Collection, url: str = URL, *, source: str = "") -> list[Any]:
     """Return all that a collection says of a page, free of numbers that depend on storage."""
     page = collection.page(url, source=source)
     rows = page.history()
@@ -111,7 +111,7 @@ def record(collection: Collection, *batches: Sequence[Observation]) -> None:
             recorder.record(batch)
 
 
-def forget(collection: Collection, visit_ids: Sequence[int]) -> None:
+def delete_visit_rows(collection: Collection, visit_ids: Sequence[int]) -> None:
     """Delete the rows of visits, as if a crash had come before they were written."""
     with collection.catalog._read_engine.begin() as connection:
         for visit_id in visit_ids:

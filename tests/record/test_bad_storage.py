@@ -25,19 +25,19 @@ from freshet.record import record_store
 from tests.record.record_samples import (
     CLOCK,
     URL,
-    arrive,
     bodies,
     hop,
     html,
-    make,
+    make_collection,
     marks,
+    observe,
+    page_facts,
     record,
-    told,
 )
 
 OTHER = "https://example.org/other"
 THERE = "https://example.org/there"
-ARRIVALS = [arrive(day, html(f"day {day}", f"l{day}")) for day in range(4)]
+ARRIVALS = [observe(day, html(f"day {day}", f"l{day}")) for day in range(4)]
 
 
 class Disk:
@@ -67,14 +67,17 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
 ) -> None:
     disk = Disk(room)
     on(disk.write, monkeypatch)
-    with make(tmp_path / "plain") as plain, make(tmp_path / "c") as collection:
+    with (
+        make_collection(tmp_path / "plain") as plain,
+        make_collection(tmp_path / "c") as collection,
+    ):
         with collection.recording() as recorder:
             with pytest.raises(NoSpaceError, match="free disk space"):
                 recorder.record(ARRIVALS)
             disk.room = 1 << 30
             recorder.record(ARRIVALS)
         record(plain, ARRIVALS)
-        assert told(collection) == told(plain)
+        assert page_facts(collection) == page_facts(plain)
         assert collection.check().is_sound
 
 
@@ -95,8 +98,8 @@ class Failing:
 
 BATCHES = [
     [
-        arrive(day, html(f"day {day}", f"l{day}"), hops=(hop(URL, THERE),), final_url=THERE),
-        arrive(day, html("the same"), url=OTHER),
+        observe(day, html(f"day {day}", f"l{day}"), hops=(hop(URL, THERE),), final_url=THERE),
+        observe(day, html("the same"), url=OTHER),
     ]
     for day in range(3)
 ]
@@ -118,11 +121,11 @@ def taken_at_last(collection: Collection) -> None:
 
 def goes_on_as_if_nothing_had_been(folder: Path) -> None:
     """Record what fails at some point, and compare it with what is recorded now, undisturbed."""
-    with make(folder / "c") as collection, make(folder / "plain") as plain:
+    with make_collection(folder / "c") as collection, make_collection(folder / "plain") as plain:
         taken_at_last(collection)
         record(plain, *BATCHES)
         for url in (URL, OTHER):
-            assert told(collection, url) == told(plain, url)
+            assert page_facts(collection, url) == page_facts(plain, url)
             assert bodies(collection, url) == bodies(plain, url)
         report = collection.check()
         assert (report.is_sound, report.records) == (True, report.rows)
@@ -147,7 +150,7 @@ def test_taking_again_makes_good_a_sync_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, file_bytes: int
 ) -> None:
     monkeypatch.setenv("FRESHET_ARCHIVE__FILE_BYTES", str(file_bytes))
-    make(tmp_path / "warm").close()
+    make_collection(tmp_path / "warm").close()
     failing = Failing(os.fsync, at)
     monkeypatch.setattr(os, "fsync", failing)
     goes_on_as_if_nothing_had_been(tmp_path)
@@ -167,9 +170,9 @@ def test_taking_again_makes_good_a_catalog_that_failed(
 def test_what_a_failed_sync_cut_off_is_no_one_s_original(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (arrive(day, html("the same")) for day in (1, 2))
-    with make(tmp_path / "c") as collection, collection.recording() as recorder:
-        recorder.record([arrive(0, html("before"))])
+    first, second = (observe(day, html("the same")) for day in (1, 2))
+    with make_collection(tmp_path / "c") as collection, collection.recording() as recorder:
+        recorder.record([observe(0, html("before"))])
         with monkeypatch.context() as patched:
             patched.setattr(os, "fsync", Failing(os.fsync, 1))
             with pytest.raises(StorageError):
@@ -184,7 +187,7 @@ def test_after_a_full_disk_the_next_start_goes_on(
 ) -> None:
     disk = Disk(1200)
     on(disk.write, monkeypatch)
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         with pytest.raises(NoSpaceError):
             record(collection, ARRIVALS)
         disk.room = 1 << 30
@@ -194,8 +197,8 @@ def test_after_a_full_disk_the_next_start_goes_on(
 
 
 def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
-    many = [arrive(day, html(f"day {day}", f"l{day}")) for day in range(150)]
-    with make(tmp_path / "c") as collection:
+    many = [observe(day, html(f"day {day}", f"l{day}")) for day in range(150)]
+    with make_collection(tmp_path / "c") as collection:
         with collection.catalog._read_engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 2}")
@@ -204,7 +207,7 @@ def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
         assert collection.catalog.counts().visits == 0
     with Collection.open(tmp_path / "c", clock=CLOCK) as collection:
         record(collection, [])
-        assert sum(mended.adopted for mended in collection.repairs) == 150
+        assert sum(repairs.adopted for repairs in collection.repairs) == 150
         record(collection, many)
         assert len(marks(collection)) == 150
         assert collection.check().is_sound
@@ -220,7 +223,7 @@ def test_a_folder_that_cannot_be_written_is_said_so(
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         return plain(path, flags, *rest, **options)
 
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         monkeypatch.setattr(os, "open", refuse)
         with pytest.raises(NoSpaceError, match="cannot be written: Read-only file system"):
             record(collection, ARRIVALS)
@@ -269,7 +272,7 @@ def with_bad_settings(folder: Path) -> None:
 def test_a_collection_that_cannot_be_opened_says_why_in_one_line(
     tmp_path: Path, spoil: Callable[[Path], None], kind: type[Exception], says: str
 ) -> None:
-    make(tmp_path / "c").close()
+    make_collection(tmp_path / "c").close()
     for suffix in ("-wal", "-shm"):
         (tmp_path / "c" / f"catalog.db{suffix}").unlink(missing_ok=True)
     spoil(tmp_path / "c")
@@ -279,7 +282,7 @@ def test_a_collection_that_cannot_be_opened_says_why_in_one_line(
 
 
 def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         path.unlink()
@@ -288,7 +291,7 @@ def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> N
 
 
 def test_a_record_that_is_damaged_is_one_clear_error(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         place = collection.page(URL).history()[0].visit.location
         path = collection.archive_folder / place.file

@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 
 import freshet
 from freshet.collection.collection import Collection
-from tests.record.record_samples import URL, arrive, bodies, forget, html, make, marks, record, told
+from tests.record.record_samples import (
+    URL,
+    bodies,
+    delete_visit_rows,
+    html,
+    make_collection,
+    marks,
+    observe,
+    page_facts,
+    record,
+)
 
 HERE = Path(__file__).parent
 SOURCES = os.pathsep.join([str(Path(freshet.__file__).parents[1]), str(HERE.parents[1])])
-ARRIVALS = [arrive(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
+ARRIVALS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
 
 
 @pytest.mark.parametrize(
@@ -49,64 +59,64 @@ def leave_open(collection: Collection, tail: bytes, cut: int) -> int:
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(rows=st.integers(0, 4), cut=st.integers(0, 300), tail=st.binary(max_size=40))
 def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, tail) -> None:
-    with TemporaryDirectory() as folder, make(Path(folder) / "c") as collection:
+    with TemporaryDirectory() as folder, make_collection(Path(folder) / "c") as collection:
         record(collection, ARRIVALS)
-        before = told(collection)
+        before = page_facts(collection)
         history = collection.page(URL).history()
         place = history[rows - 1].visit.location
-        forget(collection, [row.visit.id for row in history[rows:]])
+        delete_visit_rows(collection, [row.visit.id for row in history[rows:]])
         [path] = collection.archive_folder.glob("*.warc.gz")
         end = place.offset + place.length if rows else 0
         leave_open(collection, tail, min(cut, path.stat().st_size - end))
         record(collection, [])
-        assert told(collection)[:rows] == before[:rows]
+        assert page_facts(collection)[:rows] == before[:rows]
         assert not list(collection.archive_folder.glob("*.open"))
         assert collection.check().is_sound
         record(collection, ARRIVALS)
-        assert told(collection) == before
+        assert page_facts(collection) == before
         assert len(bodies(collection)) == 4
         assert collection.check().is_sound
 
 
 def test_what_is_cut_from_a_torn_file_is_kept_beside_it(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         leave_open(collection, b"\x1f\x8b\x08 half a record", 0)
         record(collection, [])
-        [mended] = collection.repairs
-        assert (mended.cut_bytes, mended.adopted) == (17, 0)
-        kept = (collection.archive_folder / mended.cut_file).read_bytes()
+        [repairs] = collection.repairs
+        assert (repairs.cut_bytes, repairs.adopted) == (17, 0)
+        kept = (collection.archive_folder / repairs.cut_file).read_bytes()
         assert kept == b"\x1f\x8b\x08 half a record"
 
 
 def test_records_of_a_closed_file_that_have_no_rows_are_adopted(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        before = told(collection)
+        before = page_facts(collection)
         last = collection.page(URL).history()[-2:]
-        forget(collection, [row.visit.id for row in last])
+        delete_visit_rows(collection, [row.visit.id for row in last])
         record(collection, [])
-        assert told(collection) == before
-        assert [mended.adopted for mended in collection.repairs] == [2]
+        assert page_facts(collection) == before
+        assert [repairs.adopted for repairs in collection.repairs] == [2]
 
 
 def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
     tmp_path: Path,
 ) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         last = collection.page(URL).history()[-2:]
-        forget(collection, [row.visit.id for row in last])
+        delete_visit_rows(collection, [row.visit.id for row in last])
         report = collection.check()
         assert report.is_sound
-        [said] = report.notes
-        assert "the next command that writes to the archive takes it in" in said
+        [note] = report.notes
+        assert "the next command that writes to the archive adopts them" in note
         record(collection, [])
         assert not collection.check().notes
 
 
 def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         content = path.read_bytes()
@@ -121,7 +131,7 @@ def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Pat
 
 
 def test_leases_of_a_killed_crawl_outlast_other_writers(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         page = collection.add(URL)
         long_ago = ARRIVALS[0].time
         collection.catalog.lease_pages("dead", [page.id], long_ago, long_ago)

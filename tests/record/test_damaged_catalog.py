@@ -8,16 +8,25 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.errors import NotFoundError, StorageError
-from tests.record.record_samples import CLOCK, arrive, bodies, html, make, marks, record, told
+from tests.record.record_samples import (
+    CLOCK,
+    bodies,
+    html,
+    make_collection,
+    marks,
+    observe,
+    page_facts,
+    record,
+)
 
 OTHER = "https://example.org/other"
-ARRIVALS = [arrive(day, html(f"day {day // 2}", f"l{day}")) for day in range(40)]
+ARRIVALS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(40)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with make(tmp_path / "c") as collection:
-        record(collection, [*ARRIVALS, arrive(1, html("one"), url=OTHER, source="snap")])
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, [*ARRIVALS, observe(1, html("one"), url=OTHER, source="snap")])
     return tmp_path / "c"
 
 
@@ -68,11 +77,11 @@ def test_a_row_that_names_no_row_is_found(folder: Path) -> None:
 def test_a_new_catalog_is_made_from_the_archive_as_the_advice_says(
     folder: Path, tmp_path: Path
 ) -> None:
-    with make(tmp_path / "new") as collection:
+    with make_collection(tmp_path / "new") as collection:
         shutil.copytree(folder / "archive", collection.archive_folder, dirs_exist_ok=True)
         assert collection.repair().is_sound
         with Collection.open(folder, clock=CLOCK) as old:
-            assert told(collection) == told(old)
+            assert page_facts(collection) == page_facts(old)
             assert bodies(collection) == bodies(old)
         assert len(marks(collection, OTHER)) == 1
         assert collection.page(OTHER).source == "snap"

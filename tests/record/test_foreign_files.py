@@ -8,18 +8,27 @@ from freshet.archive.warc.build import build_metadata, build_response
 from freshet.archive.warc.record import encode_record
 from freshet.collection.collection import Collection
 from freshet.record import recovery
-from tests.record.record_samples import NOW, URL, arrive, bodies, html, make, marks, record
+from tests.record.record_samples import (
+    NOW,
+    URL,
+    bodies,
+    html,
+    make_collection,
+    marks,
+    observe,
+    record,
+)
 
-ARRIVALS = [arrive(day, html(f"day {day}")) for day in range(4)]
+ARRIVALS = [observe(day, html(f"day {day}")) for day in range(4)]
 ANSWER = build_response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n" + html("foreign"))
 ONLY_METADATA = encode_record(build_metadata({"via": "elsewhere"}, about=ANSWER))
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
-        record(made, ARRIVALS)
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        record(opened, ARRIVALS)
+        yield opened
 
 
 def put(collection: Collection, name: str, content: bytes) -> Path:

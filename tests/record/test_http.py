@@ -18,14 +18,14 @@ from freshet.core.types import Outcome
 from tests.record.record_samples import (
     START,
     URL,
-    arrive,
     bodies,
-    forget,
+    delete_visit_rows,
     html,
-    make,
+    make_collection,
     marks,
+    observe,
+    page_facts,
     record,
-    told,
 )
 
 with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
@@ -40,27 +40,27 @@ UNCHANGED = HttpExchange(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', REQU
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        yield opened
 
 
 def not_modified(day: float, http: HttpExchange | None = UNCHANGED) -> Observation:
-    return replace(arrive(day, outcome=Outcome.NOT_MODIFIED, exchange=http), status=304)
+    return replace(observe(day, outcome=Outcome.NOT_MODIFIED, exchange=http), status=304)
 
 
 def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as warcio reads them."""
-    found = []
+    record = []
     for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for entry in ArchiveIterator(file, check_digests="raise"):
                 content = entry.content_stream().read()
-                found.append((entry.rec_type, dict(entry.rec_headers.headers), content))
-    return [item for item in found if item[0] != "warcinfo"]
+                record.append((entry.rec_type, dict(entry.rec_headers.headers), content))
+    return [item for item in record if item[0] != "warcinfo"]
 
 
 def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED)])
     answer, asked, facts = archived(collection)
     assert [item[0] for item in (answer, asked, facts)] == ["response", "request", "metadata"]
     assert answer[2] == html("one")
@@ -74,13 +74,13 @@ def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection
 def test_the_head_is_kept_as_received_but_for_the_transfer_coding(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED)])
     headers = collection.page(URL).snapshot(1).headers
     assert headers == (("Content-Type", "text/html"), ("X", "y"))
 
 
 def test_what_came_without_http_is_a_resource(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"))])
+    record(collection, [observe(1, html("one"))])
     [(kind, headers, body)] = archived(collection)
     assert (kind, headers["Content-Type"], body) == ("resource", "text/html", html("one"))
 
@@ -88,7 +88,7 @@ def test_what_came_without_http_is_a_resource(collection: Collection) -> None:
 def test_the_same_bytes_fetched_again_keep_their_head_and_request(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(day, html("one"), exchange=FETCHED) for day in (1, 2)])
+    record(collection, [observe(day, html("one"), exchange=FETCHED) for day in (1, 2)])
     kinds = [kind for kind, _, _ in archived(collection)]
     assert kinds == ["response", "request", "metadata", "revisit", "request", "metadata"]
     assert bodies(collection) == [html("one")] * 2
@@ -98,13 +98,13 @@ def test_the_same_bytes_fetched_again_keep_their_head_and_request(
 def test_a_304_is_a_revisit_that_refers_to_the_last_look(
     collection: Collection, apart: bool
 ) -> None:
-    looks = [arrive(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 2)]
+    looks = [observe(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 2)]
     record(collection, *([looks, [not_modified(3)]] if apart else [[*looks, not_modified(3)]]))
-    last, again = archived(collection)[3], archived(collection)[6]
-    assert again[0] == "revisit"
-    assert again[1]["WARC-Profile"].endswith("/server-not-modified")
-    assert again[1]["WARC-Refers-To"] == last[1]["WARC-Record-ID"]
-    assert again[1]["WARC-Refers-To-Date"] == last[1]["WARC-Date"]
+    last, revisit = archived(collection)[3], archived(collection)[6]
+    assert revisit[0] == "revisit"
+    assert revisit[1]["WARC-Profile"].endswith("/server-not-modified")
+    assert revisit[1]["WARC-Refers-To"] == last[1]["WARC-Record-ID"]
+    assert revisit[1]["WARC-Refers-To-Date"] == last[1]["WARC-Date"]
     visit = collection.page(URL).history()[-1].visit
     assert (visit.outcome, visit.status) == (Outcome.NOT_MODIFIED, 304)
     assert (visit.digest, visit.size) == (None, None)
@@ -114,10 +114,10 @@ def test_a_304_is_a_revisit_that_refers_to_the_last_look(
 
 
 def test_a_late_304_refers_to_the_look_before_it(collection: Collection) -> None:
-    record(collection, [arrive(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 4)])
+    record(collection, [observe(day, html(f"day {day}"), exchange=FETCHED) for day in (1, 4)])
     record(collection, [not_modified(2)])
-    again = next(headers for kind, headers, _ in archived(collection) if kind == "revisit")
-    assert again["WARC-Refers-To-Date"].startswith(f"{START:%Y-%m}-02")
+    revisit = next(headers for kind, headers, _ in archived(collection) if kind == "revisit")
+    assert revisit["WARC-Refers-To-Date"].startswith(f"{START:%Y-%m}-02")
 
 
 def test_a_304_without_a_look_before_is_kept_as_it_came(collection: Collection) -> None:
@@ -131,14 +131,14 @@ def test_a_304_whose_row_a_crash_took_is_adopted_without_a_payload(
     collection: Collection,
 ) -> None:
     record(collection, [not_modified(1)])
-    before = told(collection)
-    forget(collection, [row.visit.id for row in collection.page(URL).history()])
+    before = page_facts(collection)
+    delete_visit_rows(collection, [row.visit.id for row in collection.page(URL).history()])
     record(collection, [])
-    assert told(collection) == before
+    assert page_facts(collection) == before
 
 
 def test_a_304_without_http_leaves_no_record(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one")), not_modified(2, None)])
+    record(collection, [observe(1, html("one")), not_modified(2, None)])
     assert [kind for kind, _, _ in archived(collection)] == ["resource"]
 
 
@@ -149,15 +149,15 @@ def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
     record(
         collection,
         [
-            arrive(1, html("one"), exchange=FETCHED),
+            observe(1, html("one"), exchange=FETCHED),
             not_modified(2),
-            arrive(3, b"<h1>Not found</h1>", status=404, exchange=gone),
+            observe(3, b"<h1>Not found</h1>", status=404, exchange=gone),
         ],
     )
-    before = told(collection)
-    forget(collection, [row.visit.id for row in collection.page(URL).history()])
+    before = page_facts(collection)
+    delete_visit_rows(collection, [row.visit.id for row in collection.page(URL).history()])
     record(collection, [])
-    assert told(collection) == before
+    assert page_facts(collection) == before
 
 
 def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
@@ -172,13 +172,13 @@ def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
 def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2)])
-    original, again = (dict(fields_of(collection, kind)[0]) for kind in ("response", "revisit"))
-    assert again["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
-    assert again["WARC-Refers-To"] == original["WARC-Record-ID"]
-    assert again["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
-    assert again["WARC-Refers-To-Date"] == original["WARC-Date"]
-    assert again["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
+    record(collection, [observe(1, html("one"), exchange=FETCHED)], [not_modified(2)])
+    original, revisit = (dict(fields_of(collection, kind)[0]) for kind in ("response", "revisit"))
+    assert revisit["WARC-Profile"] == "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+    assert revisit["WARC-Refers-To"] == original["WARC-Record-ID"]
+    assert revisit["WARC-Refers-To-Target-URI"] == original["WARC-Target-URI"]
+    assert revisit["WARC-Refers-To-Date"] == original["WARC-Date"]
+    assert revisit["WARC-Payload-Digest"] == original["WARC-Payload-Digest"]
     names = [name for name, _ in fields_of(collection, "revisit")[0]]
     assert len(set(names)) == len(names)
 
@@ -186,7 +186,7 @@ def test_a_304_has_all_that_replay_programs_need_to_show_the_original(
 def test_a_304_has_the_http_header_of_the_original_and_its_own_in_a_field(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED)], [not_modified(2)])
     whole = b"".join(
         path.read_bytes() for path in sorted(collection.archive_folder.glob("*.warc.gz"))
     )
@@ -206,7 +206,7 @@ def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
     huge = HttpExchange(
         b"HTTP/1.1 304 Not Modified\r\nX: " + b"\xff" * 2_000_000 + b"\r\n\r\n", REQUEST
     )
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)], [not_modified(2, huge)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED)], [not_modified(2, huge)])
     assert len(fields_of(collection, "revisit")) == 1
     assert collection.check().is_sound
 
@@ -214,7 +214,7 @@ def test_a_304_with_an_endless_header_is_a_record_that_all_can_read(
 def test_same_bytes_and_304s_in_a_row_all_refer_to_the_record_that_has_the_bytes(
     collection: Collection,
 ) -> None:
-    looks = [arrive(day, html("one"), exchange=FETCHED) for day in (1, 2)]
+    looks = [observe(day, html("one"), exchange=FETCHED) for day in (1, 2)]
     record(collection, looks, [not_modified(3)], [not_modified(4)])
     [original] = fields_of(collection, "response")
     refers = {dict(fields)["WARC-Refers-To"] for fields in fields_of(collection, "revisit")}
@@ -248,11 +248,11 @@ def test_bytes_whose_first_record_was_damaged_meanwhile_are_kept_again(
     collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
-        recorder.record([arrive(1, html("one"), exchange=FETCHED)])
+        recorder.record([observe(1, html("one"), exchange=FETCHED)])
         [path] = collection.archive_folder.glob("*.warc.gz.open")
         location = collection.page(URL).history()[0].visit.location
         with path.open("r+b") as file:
             file.seek(location.offset + location.length // 2)
             file.write(bytes(8))
-        recorder.record([arrive(2, html("one"), exchange=FETCHED)])
+        recorder.record([observe(2, html("one"), exchange=FETCHED)])
     assert collection.page(URL).snapshot(2).body == html("one")

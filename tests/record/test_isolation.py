@@ -64,9 +64,9 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
     fail_to_look(monkeypatch)
     with Collection.open(folder) as collection:
         with collection.recording() as recorder:
-            taken = recorder.record(BATCH)
+            batch = recorder.record(BATCH)
             assert recorder.record(BATCH).known_count == COUNT
-        assert (taken.visit_count, len(taken.recorded_visits), taken.unusable) == (COUNT, COUNT, ())
+        assert (batch.visit_count, len(batch.recorded_visits), batch.unusable) == (COUNT, COUNT, ())
         assert outcomes(collection) == WITHOUT_BAD
         [visit] = [row.visit for row in collection.page(BAD).history()]
         assert visit.why == "a fault of Freshet while it was read: IndexError: no such row"
@@ -87,8 +87,8 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
             recorder.record(BATCH)
         monkeypatch.undo()
         fail_to_look(monkeypatch)
-        taken = recorder.record(BATCH)
-        assert {visit.uid for visit, _ in taken.recorded_visits} == {item.uid for item in BATCH}
+        batch = recorder.record(BATCH)
+        assert {visit.uid for visit, _ in batch.recorded_visits} == {item.uid for item in BATCH}
     with Collection.open(folder) as collection:
         assert outcomes(collection) == WITHOUT_BAD
         assert collection.check().is_sound

@@ -11,7 +11,7 @@ import pytest
 import freshet
 from freshet.collection.collection import Collection
 from freshet.core.errors import LockedError
-from tests.record.record_samples import CLOCK, URL, arrive, html, make, marks, record
+from tests.record.record_samples import CLOCK, URL, html, make_collection, marks, observe, record
 
 HOLD = """
 import sys
@@ -24,19 +24,25 @@ with Collection.open(Path(sys.argv[1])).recording():
 
 
 def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+    with (
+        make_collection(tmp_path / "c") as one,
+        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+    ):
         with one.recording(), pytest.raises(LockedError, match=rf"process {os.getpid()}"):
-            record(two, [arrive(1, html("one"))])
-        record(two, [arrive(1, html("one"))])
+            record(two, [observe(1, html("one"))])
+        record(two, [observe(1, html("one"))])
         assert len(marks(two)) == 1
 
 
 @pytest.mark.parametrize("verb", ["import", "prune", "purge", "repair"])
 def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path, verb: str) -> None:
     (tmp_path / "seen.csv").write_text("page,time,changed\nhttps://a.org/,1,0\n")
-    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+    with (
+        make_collection(tmp_path / "c") as one,
+        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+    ):
         page = one.add(URL)
-        age = CLOCK.now() - arrive(0).time
+        age = CLOCK.now() - observe(0).time
         verbs = {
             "import": lambda: two.import_history("csv", tmp_path / "seen.csv"),
             "prune": lambda: two.prune(age, apply=True),
@@ -49,21 +55,24 @@ def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path,
 
 
 def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as one, Collection.open(tmp_path / "c", clock=CLOCK) as two:
+    with (
+        make_collection(tmp_path / "c") as one,
+        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+    ):
         with one.recording() as recorder:
             page = two.add(URL, tags=("news",))
             two.catalog.pause_pages([page.id])
             two.change_settings(page, [("counts_as", "links")])
-            recorder.record([arrive(1, html("one", "a")), arrive(2, html("two", "a"))])
+            recorder.record([observe(1, html("one", "a")), observe(2, html("two", "a"))])
             two.remove([two.add("https://example.org/x")])
-            recorder.record([arrive(3, html("two", "b"))])
+            recorder.record([observe(3, html("two", "b"))])
         page = one.page(URL)
         assert (page.paused, page.tags) == (True, ("news",))
         assert [changed for _, changed in marks(one)] == [None, False, True]
 
 
 def test_the_lock_of_a_killed_holder_is_taken(tmp_path: Path) -> None:
-    with make(tmp_path / "c") as collection:
+    with make_collection(tmp_path / "c") as collection:
         holder = subprocess.Popen(
             [sys.executable, "-c", HOLD, tmp_path / "c"],
             env={**os.environ, "PYTHONPATH": str(Path(freshet.__file__).parents[1])},
@@ -76,5 +85,5 @@ def test_the_lock_of_a_killed_holder_is_taken(tmp_path: Path) -> None:
                 record(collection, [])
             holder.send_signal(signal.SIGKILL)
             holder.wait()
-        record(collection, [arrive(1, html("one"))])
+        record(collection, [observe(1, html("one"))])
         assert len(marks(collection)) == 1

@@ -13,11 +13,11 @@ from freshet.core.types import Change, Outcome, Snapshot
 from tests.record.record_samples import (
     START,
     URL,
-    arrive,
     bodies,
     html,
-    make,
+    make_collection,
     marks,
+    observe,
     record,
     uid_of,
 )
@@ -25,21 +25,23 @@ from tests.record.record_samples import (
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        yield opened
 
 
 def record_types(collection: Collection) -> list[str]:
-    places = [row.visit.location for row in collection.page(URL).history()]
+    locations = [row.visit.location for row in collection.page(URL).history()]
     return [
-        read_record(collection.archive_folder / place.file, place.offset, place.length).type
-        for place in places
-        if place
+        read_record(
+            collection.archive_folder / location.file, location.offset, location.length
+        ).type
+        for location in locations
+        if location
     ]
 
 
 def test_a_first_look_is_the_reference(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one", "a"))])
+    record(collection, [observe(1, html("one", "a"))])
     [row] = collection.page(URL).history()
     assert row.change is None
     assert row.view.title == "t"
@@ -47,7 +49,7 @@ def test_a_first_look_is_the_reference(collection: Collection) -> None:
 
 
 def test_a_second_text_is_a_change_with_its_links(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one", "a", "b")), arrive(2, html("two", "b", "c"))])
+    record(collection, [observe(1, html("one", "a", "b")), observe(2, html("two", "b", "c"))])
     first, second = collection.page(URL).history()
     change = second.change
     assert (change.changed, change.bytes, change.text, change.links) == (True, True, True, True)
@@ -57,36 +59,38 @@ def test_a_second_text_is_a_change_with_its_links(collection: Collection) -> Non
 
 def test_a_link_that_comes_back_was_seen_before(collection: Collection) -> None:
     texts = [html("one", "a"), html("two"), html("three", "a", "b")]
-    record(collection, [arrive(day, body) for day, body in enumerate(texts)])
+    record(collection, [observe(day, body) for day, body in enumerate(texts)])
     last = collection.page(URL).history()[-1].change
     assert (last.new_internal, last.never_seen) == (2, 1)
 
 
 def test_the_same_bytes_become_a_revisit_that_reads_back(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, html("one"))], [arrive(3, html("one"))])
+    record(
+        collection, [observe(1, html("one")), observe(2, html("one"))], [observe(3, html("one"))]
+    )
     assert record_types(collection) == ["resource", "revisit", "revisit"]
     assert bodies(collection) == [html("one")] * 3
     assert marks(collection) == [(Outcome.OK, None), (Outcome.OK, False), (Outcome.OK, False)]
 
 
 def test_the_same_bytes_of_two_pages_are_kept_for_each(collection: Collection) -> None:
-    other = "https://example.org/other"
-    record(collection, [arrive(1, html("one")), arrive(2, html("one"), url=other)])
-    assert bodies(collection) == bodies(collection, other) == [html("one")]
+    other_url = "https://example.org/other"
+    record(collection, [observe(1, html("one")), observe(2, html("one"), url=other_url)])
+    assert bodies(collection) == bodies(collection, other_url) == [html("one")]
     assert record_types(collection) == ["resource"]
 
 
 def test_a_page_that_is_gone_and_comes_back_has_changed(collection: Collection) -> None:
-    missing = arrive(2, b"<h1>Not found</h1>", status=404)
-    record(collection, [arrive(1, html("one")), missing, arrive(3, html("one"))])
+    missing = observe(2, b"<h1>Not found</h1>", status=404)
+    record(collection, [observe(1, html("one")), missing, observe(3, html("one"))])
     assert marks(collection) == [(Outcome.OK, None), (Outcome.GONE, None), (Outcome.OK, True)]
 
 
 @pytest.mark.parametrize("reopen", [False, True])
 def test_a_failure_does_not_hide_that_a_page_was_gone(collection: Collection, reopen: bool) -> None:
-    before = [arrive(1, html("one")), arrive(2, outcome=Outcome.GONE, status=410)]
-    before += [arrive(3, outcome=Outcome.TIMEOUT)]
-    after = [arrive(4, html("one"))]
+    before = [observe(1, html("one")), observe(2, outcome=Outcome.GONE, status=410)]
+    before += [observe(3, outcome=Outcome.TIMEOUT)]
+    after = [observe(4, html("one"))]
     if reopen:
         record(collection, before)
         record(collection, after)
@@ -106,14 +110,14 @@ def test_a_failure_does_not_hide_that_a_page_was_gone(collection: Collection, re
 def test_what_shows_no_content_is_an_outcome_and_not_a_look(
     collection: Collection, body: bytes, outcome: Outcome
 ) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, body), arrive(3, html("one"))])
+    record(collection, [observe(1, html("one")), observe(2, body), observe(3, html("one"))])
     assert marks(collection) == [(Outcome.OK, None), (outcome, None), (Outcome.OK, False)]
     assert len(collection.page(URL).versions) == 2
 
 
 def test_not_modified_is_a_look_that_found_nothing(collection: Collection) -> None:
-    still = arrive(2, outcome=Outcome.NOT_MODIFIED, status=304)
-    record(collection, [arrive(1, html("one")), still, arrive(3, html("two"))])
+    still = observe(2, outcome=Outcome.NOT_MODIFIED, status=304)
+    record(collection, [observe(1, html("one")), still, observe(3, html("two"))])
     rows = collection.page(URL).history()
     assert [changed for _, changed in marks(collection)] == [None, False, True]
     assert rows[1].since == rows[2].since == rows[0].visit.id
@@ -121,26 +125,29 @@ def test_not_modified_is_a_look_that_found_nothing(collection: Collection) -> No
 
 
 def test_not_modified_without_a_look_before_compares_nothing(collection: Collection) -> None:
-    record(collection, [arrive(1, outcome=Outcome.NOT_MODIFIED)])
+    record(collection, [observe(1, outcome=Outcome.NOT_MODIFIED)])
     assert marks(collection) == [(Outcome.NOT_MODIFIED, None)]
 
 
 def test_a_reported_observation_keeps_what_it_tells(collection: Collection) -> None:
-    told = Change(True, new_external=3)
+    reported_change = Change(True, new_external=3)
     record(
         collection,
-        [arrive(1, outcome=Outcome.REPORTED), arrive(2, outcome=Outcome.REPORTED, change=told)],
+        [
+            observe(1, outcome=Outcome.REPORTED),
+            observe(2, outcome=Outcome.REPORTED, change=reported_change),
+        ],
     )
     rows = collection.page(URL).history()
-    assert [row.change for row in rows] == [None, told]
+    assert [row.change for row in rows] == [None, reported_change]
     assert [row.visit.location for row in rows] == [None, None]
 
 
 def test_reported_observations_leave_the_comparison_of_looks_alone(
     collection: Collection,
 ) -> None:
-    told = arrive(2, outcome=Outcome.REPORTED, change=Change(True))
-    record(collection, [arrive(1, html("one")), told], [arrive(3, html("one"))])
+    report = observe(2, outcome=Outcome.REPORTED, change=Change(True))
+    record(collection, [observe(1, html("one")), report], [observe(3, html("one"))])
     assert [changed for _, changed in marks(collection)] == [None, True, False]
 
 
@@ -149,7 +156,7 @@ def test_a_final_url_is_the_base_of_links_and_a_move_is_a_fact(
 ) -> None:
     relative = b"<p>some words to read here</p><a href='x'>x</a>"
     moved = "https://example.org/deep/news"
-    record(collection, [arrive(1, relative), arrive(2, relative, final_url=moved)])
+    record(collection, [observe(1, relative), observe(2, relative, final_url=moved)])
     first, second = collection.page(URL).history()
     assert second.visit.final_url == moved
     assert second.change.moved
@@ -157,16 +164,16 @@ def test_a_final_url_is_the_base_of_links_and_a_move_is_a_fact(
 
 
 def test_importance_becomes_a_setting_of_the_page(collection: Collection) -> None:
-    record(collection, [arrive(1, outcome=Outcome.REPORTED, importance=2.5)])
+    record(collection, [observe(1, outcome=Outcome.REPORTED, importance=2.5)])
     assert collection.settings_for(collection.page(URL)).importance == 2.5
 
 
 def test_a_visit_that_is_known_is_not_doubled(collection: Collection) -> None:
-    batch = [arrive(1, html("one")), arrive(2, html("two"))]
+    batch = [observe(1, html("one")), observe(2, html("two"))]
     with collection.recording() as recorder:
         first = recorder.record(batch)
         again = recorder.record(batch)
-        twice = recorder.record([arrive(3, html("x")), arrive(3, html("x"))])
+        twice = recorder.record([observe(3, html("x")), observe(3, html("x"))])
     assert (first.visit_count, again.visit_count, twice.visit_count) == (2, 0, 1)
     assert (again.known_count, twice.known_count) == (2, 1)
     assert len(bodies(collection)) == 3
@@ -176,22 +183,22 @@ def test_a_visit_that_is_known_is_not_doubled(collection: Collection) -> None:
 def test_a_url_that_is_none_is_named(collection: Collection) -> None:
     bad = Observation("", "", START, uid_of("bad"), Snapshot("", b"x"))
     with collection.recording() as recorder:
-        taken = recorder.record([bad, arrive(1, html("one"))])
-    assert (taken.visit_count, taken.known_count, taken.unusable) == (1, 0, (bad,))
+        batch = recorder.record([bad, observe(1, html("one"))])
+    assert (batch.visit_count, batch.known_count, batch.unusable) == (1, 0, (bad,))
 
 
 def test_counts_as_decides_what_changed(collection: Collection) -> None:
     page = collection.add(URL)
     collection.change_settings(page, [("counts_as", "links")])
     texts = [html("one", "a"), html("two", "a"), html("two", "b")]
-    record(collection, [arrive(day, body) for day, body in enumerate(texts)])
+    record(collection, [observe(day, body) for day, body in enumerate(texts)])
     rows = collection.page(URL).history()
     assert [row.change.changed for row in rows[1:]] == [False, True]
     assert [row.change.text for row in rows[1:]] == [True, False]
 
 
 def test_sources_that_alternate_share_few_files(collection: Collection) -> None:
-    batch = [arrive(day, html(f"day {day}"), source="ab"[day % 2]) for day in range(20)]
+    batch = [observe(day, html(f"day {day}"), source="ab"[day % 2]) for day in range(20)]
     record(collection, batch)
     assert len(list(collection.archive_folder.glob("*.warc.gz"))) == 2
     assert collection.check().is_sound
@@ -200,11 +207,11 @@ def test_sources_that_alternate_share_few_files(collection: Collection) -> None:
 def test_a_version_whose_bytes_are_lost_still_counts_its_links(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one", "a", "b"))])
+    record(collection, [observe(1, html("one", "a", "b"))])
     [row] = collection.page(URL).history()
     (collection.archive_folder / row.visit.location.file).unlink()
     collection.repair()
-    record(collection, [arrive(2, html("two", "b", "c"))])
+    record(collection, [observe(2, html("two", "b", "c"))])
     expected = {"https://example.org/b", "https://example.org/c"}
     assert collection.catalog.links_at(row.visit.page) == expected
 
@@ -212,23 +219,26 @@ def test_a_version_whose_bytes_are_lost_still_counts_its_links(
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(cut=st.integers(0, 6))
 def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -> None:
-    arrivals = [arrive(day, html(f"word{day // 2}", "a")) for day in range(6)]
-    with make(tmp_path_factory.mktemp("m") / "c") as collection:
-        record(collection, arrivals[:cut])
-        record(collection, arrivals[cut:])
+    observations = [observe(day, html(f"word{day // 2}", "a")) for day in range(6)]
+    with make_collection(tmp_path_factory.mktemp("m") / "c") as collection:
+        record(collection, observations[:cut])
+        record(collection, observations[cut:])
         assert [changed for _, changed in marks(collection)] == [
             None, False, True, False, True, False,
         ]  # fmt: skip
 
 
 def test_what_was_learnt_is_told_in_order(collection: Collection) -> None:
-    other = "https://example.org/other"
+    other_url = "https://example.org/other"
     with collection.recording() as recorder:
-        first = recorder.record([arrive(1, html("one", "a")), arrive(0, html("other"), url=other)])
+        first = recorder.record([
+            observe(1, html("one", "a")),
+            observe(0, html("other"), url=other_url),
+        ])
         again = recorder.record([
-            arrive(3, outcome=Outcome.TIMEOUT),
-            arrive(2, html("two", "b")),
-            arrive(1, html("one", "a")),
+            observe(3, outcome=Outcome.TIMEOUT),
+            observe(2, html("two", "b")),
+            observe(1, html("one", "a")),
         ])
     assert [change for _, change in first.recorded_visits] == [None, None]
     (look, change), (failure, nothing) = again.recorded_visits
@@ -242,8 +252,8 @@ def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
     collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
-        recorder.record([arrive(day, html(f"day {day}")) for day in (1, 5)])
-        late = recorder.record([arrive(3, html("day 1")), arrive(6, html("day 5"))])
+        recorder.record([observe(day, html(f"day {day}")) for day in (1, 5)])
+        late = recorder.record([observe(3, html("day 1")), observe(6, html("day 5"))])
     assert [change.changed for _, change in late.recorded_visits] == [False, False]
     assert [row.change.changed for row in collection.page(URL).history()[1:]] == [
         False, True, False,
@@ -251,35 +261,37 @@ def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
 
 
 def test_reported_observations_are_learnt_too(collection: Collection) -> None:
-    told = arrive(1, change=Change(True), outcome=Outcome.REPORTED)
+    report = observe(1, change=Change(True), outcome=Outcome.REPORTED)
     with collection.recording() as recorder:
-        [(visit, change)] = recorder.record([told]).recorded_visits
+        [(visit, change)] = recorder.record([report]).recorded_visits
     assert (visit.outcome, change) == (Outcome.REPORTED, Change(True))
 
 
 def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: Collection) -> None:
     page = collection.add(URL)
     with collection.recording() as recorder:
-        recorder.record([arrive(1, html("one"))])
+        recorder.record([observe(1, html("one"))])
         collection.remove([page])
-        taken = recorder.record([arrive(2, html("two")), arrive(2, html("x"), url=URL + "/x")])
-    assert taken.visit_count == 2
-    assert [other.url for other in collection.pages()] == [URL + "/x"]
+        batch = recorder.record([observe(2, html("two")), observe(2, html("x"), url=URL + "/x")])
+    assert batch.visit_count == 2
+    assert [other_url.url for other_url in collection.pages()] == [URL + "/x"]
     assert len(collection.page(URL, removed=True).history()) == 2
 
 
 @pytest.mark.parametrize(
-    ("arrival", "why"),
+    ("observation", "why"),
     [
-        (arrive(1, html("one")), ""),
-        (arrive(1, b"<html><script>x()</script></html>"), "needs a browser that runs scripts"),
-        (arrive(1, b"gone", status=404), "status 404"),
-        (arrive(1, outcome=Outcome.REFUSED, why="private address"), "private address"),
-        (arrive(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
+        (observe(1, html("one")), ""),
+        (observe(1, b"<html><script>x()</script></html>"), "needs a browser that runs scripts"),
+        (observe(1, b"gone", status=404), "status 404"),
+        (observe(1, outcome=Outcome.REFUSED, why="private address"), "private address"),
+        (observe(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
     ],
 )
-def test_what_is_no_look_says_why(collection: Collection, arrival: Observation, why: str) -> None:
-    record(collection, [arrival])
+def test_what_is_no_look_says_why(
+    collection: Collection, observation: Observation, why: str
+) -> None:
+    record(collection, [observation])
     [row] = collection.page(URL).history()
     assert row.visit.why == why
 
@@ -289,5 +301,5 @@ def test_a_visit_ends_its_lease_when_it_is_recorded(collection: Collection) -> N
     collection.catalog.request_visits([page.id], START)
     with collection.recording() as recorder:
         collection.catalog.lease_pages("crawl", [page.id], START, collection.clock.now())
-        recorder.record([arrive(1, outcome=Outcome.TIMEOUT)])
+        recorder.record([observe(1, outcome=Outcome.TIMEOUT)])
     assert collection.catalog.leases() == collection.catalog.requested_pages() == []

@@ -13,15 +13,25 @@ from freshet.archive.warc.record import FINAL_FIELD, OUTCOME_FIELD, PAGE_FIELD, 
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome, Snapshot
 from freshet.record.record_store import synthetic_head
-from tests.record.record_samples import CLOCK, HTML, START, URL, arrive, html, make, marks, record
+from tests.record.record_samples import (
+    CLOCK,
+    HTML,
+    START,
+    URL,
+    html,
+    make_collection,
+    marks,
+    observe,
+    record,
+)
 from tests.record.test_http import FETCHED, archived, not_modified
 from tests.record.test_isolation import fail_to_look
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        yield opened
 
 
 def opening(collection: Collection) -> list[tuple[dict[str, str], bytes]]:
@@ -38,44 +48,44 @@ def test_the_validators_of_an_answer_are_kept_for_the_next_request(
     collection: Collection,
 ) -> None:
     headers = (*HTML, ("etag", '"7"'), ("last-modified", "Mon, 01 Jan 2024 00:00:00 GMT"))
-    record(collection, [replace(arrive(1, html("one")), snapshot=snapshot_with(headers))])
+    record(collection, [replace(observe(1, html("one")), snapshot=snapshot_with(headers))])
     page = collection.page(URL).id
-    kept = collection.catalog.cache_validators([page])[page]
-    assert (kept.etag, kept.last_modified) == ('"7"', "Mon, 01 Jan 2024 00:00:00 GMT")
+    conditions = collection.catalog.cache_validators([page])[page]
+    assert (conditions.etag, conditions.last_modified) == ('"7"', "Mon, 01 Jan 2024 00:00:00 GMT")
 
 
 def test_the_validators_of_a_304_take_the_place_of_those_before(
     collection: Collection,
 ) -> None:
     head = b'HTTP/1.1 304 Not Modified\r\nETag: "a:b"\r\nLast-Modified: Mon, 1:00\r\n\r\n'
-    look = replace(arrive(1, html("one")), snapshot=snapshot_with((*HTML, ("etag", '"7"'))))
+    look = replace(observe(1, html("one")), snapshot=snapshot_with((*HTML, ("etag", '"7"'))))
     record(collection, [look, not_modified(2, HttpExchange(head, b""))])
     page = collection.page(URL).id
-    kept = collection.catalog.cache_validators([page])[page]
-    assert (kept.etag, kept.last_modified) == ('"a:b"', "Mon, 1:00")
+    conditions = collection.catalog.cache_validators([page])[page]
+    assert (conditions.etag, conditions.last_modified) == ('"a:b"', "Mon, 1:00")
 
 
 def test_a_visit_that_found_nothing_to_compare_refers_to_no_other(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, outcome=Outcome.TIMEOUT)])
+    record(collection, [observe(1, html("one")), observe(2, outcome=Outcome.TIMEOUT)])
     assert [row.since for row in collection.page(URL).history()] == [None, None]
 
 
 def test_a_revisit_shows_the_bytes_that_the_archive_has_for_it(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, html("two"))])
+    record(collection, [observe(1, html("one")), observe(2, html("two"))])
     digests = [format_digest(sha1(html(text))) for text in ("one", "never seen")]
     record(
         collection,
-        [arrive(day, original_digest=digest) for day, digest in zip((3, 4), digests, strict=True)],
+        [observe(day, original_digest=digest) for day, digest in zip((3, 4), digests, strict=True)],
     )
     assert marks(collection)[2:] == [(Outcome.OK, True), (Outcome.REPORTED, None)]
 
 
 def test_visits_of_two_sources_are_of_two_pages(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one")), arrive(2, html("two"), source="elsewhere")])
+    record(collection, [observe(1, html("one")), observe(2, html("two"), source="elsewhere")])
     counts = [len(collection.page(URL, source=name).history()) for name in ("", "elsewhere")]
     assert counts == [1, 1]
 
@@ -83,26 +93,26 @@ def test_visits_of_two_sources_are_of_two_pages(collection: Collection) -> None:
 def test_another_visit_under_the_same_identity_is_not_counted_as_known(
     collection: Collection,
 ) -> None:
-    first, other = arrive(1, html("one")), arrive(2, html("two"))
+    first, other_observation = observe(1, html("one")), observe(2, html("two"))
     with collection.recording() as recorder:
-        taken = recorder.record([first, first, replace(other, uid=first.uid)])
-    assert (taken.visit_count, taken.known_count, len(taken.duplicates)) == (1, 1, 1)
+        batch = recorder.record([first, first, replace(other_observation, uid=first.uid)])
+    assert (batch.visit_count, batch.known_count, len(batch.duplicates)) == (1, 1, 1)
 
 
 def test_a_look_that_is_told_of_without_bytes_is_a_report(collection: Collection) -> None:
-    record(collection, [arrive(1, outcome=Outcome.OK)])
+    record(collection, [observe(1, outcome=Outcome.OK)])
     assert marks(collection) == [(Outcome.REPORTED, None)]
 
 
 def test_the_status_that_is_told_decides_over_that_of_the_stored_bytes(
     collection: Collection,
 ) -> None:
-    record(collection, [replace(arrive(1, html("one")), status=410)])
+    record(collection, [replace(observe(1, html("one")), status=410)])
     assert marks(collection) == [(Outcome.GONE, None)]
 
 
 def test_an_archive_file_says_who_made_it_of_what_and_when(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), source="elsewhere")])
+    record(collection, [observe(1, html("one"), source="elsewhere")])
     [path] = collection.archive_folder.glob("*.warc.gz")
     [(headers, content)] = opening(collection)
     lines = dict(line.split(": ", 1) for line in content.decode().splitlines())
@@ -116,42 +126,42 @@ def test_an_archive_file_says_who_made_it_of_what_and_when(collection: Collectio
 def test_a_record_says_of_its_visit_only_what_it_does_not_show(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED), not_modified(2)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED), not_modified(2)])
     own = {PAGE_FIELD, FINAL_FIELD, OUTCOME_FIELD}
     assert [own & headers.keys() for _, headers, _ in archived(collection)] == [set()] * 5
 
 
 def test_bytes_of_an_unknown_kind_are_a_resource_of_that_kind(collection: Collection) -> None:
-    record(collection, [replace(arrive(1, html("one")), snapshot=snapshot_with(()))])
+    record(collection, [replace(observe(1, html("one")), snapshot=snapshot_with(()))])
     [(_, headers, _)] = archived(collection)
     assert headers["Content-Type"] == "application/octet-stream"
 
 
 def test_bytes_that_an_earlier_run_kept_are_not_kept_again(collection: Collection) -> None:
     for day in (1, 2):
-        record(collection, [arrive(day, html("one"), exchange=FETCHED)])
+        record(collection, [observe(day, html("one"), exchange=FETCHED)])
     kinds = [kind for kind, _, _ in archived(collection)]
     assert (kinds.count("response"), kinds.count("revisit")) == (1, 1)
 
 
 def test_visits_that_have_their_rows_are_not_held_in_memory(collection: Collection) -> None:
     with collection.recording() as recorder:
-        recorder.record([arrive(day, html("one")) for day in (1, 2)])
-        assert not recorder._shelf._waiting
+        recorder.record([observe(day, html("one")) for day in (1, 2)])
+        assert not recorder._record_store._unacknowledged
 
 
 def test_a_304_of_what_came_without_http_has_no_header_but_its_own(
     collection: Collection,
 ) -> None:
-    record(collection, [arrive(1, html("one")), not_modified(2)])
-    original, again, _ = archived(collection)
-    assert again[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
-    assert again[1]["Content-Length"] == "0"
+    record(collection, [observe(1, html("one")), not_modified(2)])
+    original, revisit, _ = archived(collection)
+    assert revisit[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
+    assert revisit[1]["Content-Length"] == "0"
     assert collection.check().is_sound
 
 
 def test_a_304_refers_to_a_look_of_the_same_moment(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED), not_modified(1)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED), not_modified(1)])
     assert [kind for kind, _, _ in archived(collection)].count("revisit") == 1
 
 
@@ -168,15 +178,15 @@ def test_copied_records_lie_in_a_file_of_their_source(
 
 
 def test_a_304_whose_original_was_lost_still_refers_to_it(collection: Collection) -> None:
-    record(collection, [arrive(1, html("one"), exchange=FETCHED)])
+    record(collection, [observe(1, html("one"), exchange=FETCHED)])
     [original, *_] = archived(collection)
     for path in collection.archive_folder.glob("*.warc.gz"):
         path.unlink()
     record(collection, [not_modified(2)])
-    again, _ = archived(collection)
-    assert (again[0], again[1]["WARC-Target-URI"]) == ("revisit", URL)
-    assert again[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
-    assert again[1]["WARC-Date"].startswith("2024-01-03")
+    revisit, _ = archived(collection)
+    assert (revisit[0], revisit[1]["WARC-Target-URI"]) == ("revisit", URL)
+    assert revisit[1]["WARC-Refers-To"] == original[1]["WARC-Record-ID"]
+    assert revisit[1]["WARC-Date"].startswith("2024-01-03")
 
 
 def test_a_header_of_several_lines_or_odd_bytes_can_be_written() -> None:
@@ -190,10 +200,10 @@ def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
     page = collection.add(URL)
     fail_to_look(monkeypatch, lambda snapshot: b"two" in snapshot.body)
     with collection.recording() as recorder:
-        recorder.record([arrive(1, html("one"), exchange=FETCHED)])
+        recorder.record([observe(1, html("one"), exchange=FETCHED)])
         collection.remove([page])
-        taken = recorder.record([arrive(2, html("two"), exchange=FETCHED)])
-    assert (taken.visit_count, taken.unusable) == (1, ())
+        batch = recorder.record([observe(2, html("two"), exchange=FETCHED)])
+    assert (batch.visit_count, batch.unusable) == (1, ())
     [_, row] = collection.page(URL, removed=True).history()
     assert (row.visit.outcome, row.visit.media_type) == (Outcome.UNREADABLE, "text/html")
     assert row.visit.digest == sha1(html("two"))
@@ -207,8 +217,8 @@ def test_a_page_that_cannot_be_read_nor_stored_has_failed_all_the_same(
     fail_to_look(monkeypatch, lambda snapshot: True)
     with collection.recording() as recorder:
         monkeypatch.setattr("freshet.record.record_store.synthetic_head", fail)
-        taken = recorder.record([arrive(1, html("one"))])
-    assert (taken.visit_count, taken.unusable) == (1, ())
+        batch = recorder.record([observe(1, html("one"))])
+    assert (batch.visit_count, batch.unusable) == (1, ())
     assert marks(collection) == [(Outcome.UNREADABLE, None)]
 
 

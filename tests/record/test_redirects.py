@@ -14,15 +14,15 @@ from freshet.core.types import Outcome
 from tests.record.record_samples import (
     CLOCK,
     URL,
-    arrive,
     bodies,
-    forget,
+    delete_visit_rows,
     hop,
     html,
-    make,
+    make_collection,
     marks,
+    observe,
+    page_facts,
     record,
-    told,
 )
 
 THERE = "https://elsewhere.example/there"
@@ -34,35 +34,35 @@ HTTP = HttpExchange(
 UNCHANGED = HttpExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n")
 BOTH = (hop(URL, THERE, b"first"), hop(THERE, FINAL, b"second"))
 
-FOLLOWED = arrive(1, html("one", "a"), exchange=HTTP, hops=BOTH, final_url=FINAL)
-AGAIN = arrive(2, html("one", "a"), exchange=HTTP, hops=BOTH[:1], final_url=THERE)
+FOLLOWED = observe(1, html("one", "a"), exchange=HTTP, hops=BOTH, final_url=FINAL)
+AGAIN = observe(2, html("one", "a"), exchange=HTTP, hops=BOTH[:1], final_url=THERE)
 SAME = replace(
-    arrive(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED, hops=BOTH, final_url=FINAL),
+    observe(3, outcome=Outcome.NOT_MODIFIED, exchange=UNCHANGED, hops=BOTH, final_url=FINAL),
     status=304,
 )
-REFUSED = arrive(
+REFUSED = observe(
     4, outcome=Outcome.REFUSED, why="10.0.0.1 is private", hops=BOTH, final_url=PRIVATE
 )
-LOOP = arrive(5, outcome=Outcome.REDIRECT, why="redirects in a loop", hops=(hop(URL, URL),))
-LATE_END = arrive(6, outcome=Outcome.TIMEOUT, hops=BOTH[:1], final_url=THERE)
+LOOP = observe(5, outcome=Outcome.REDIRECT, why="redirects in a loop", hops=(hop(URL, URL),))
+LATE_END = observe(6, outcome=Outcome.TIMEOUT, hops=BOTH[:1], final_url=THERE)
 ALL = [FOLLOWED, AGAIN, SAME, REFUSED, LOOP, LATE_END]
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
-    with make(tmp_path / "c") as made:
-        yield made
+    with make_collection(tmp_path / "c") as opened:
+        yield opened
 
 
 def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
     """Return the records behind the opening ones, as another reader sees them."""
-    found = []
+    record = []
     for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for entry in ArchiveIterator(file, check_digests="raise"):
                 content = entry.content_stream().read()
-                found.append((entry.rec_type, dict(entry.rec_headers.headers), content))
-    return [item for item in found if item[0] != "warcinfo"]
+                record.append((entry.rec_type, dict(entry.rec_headers.headers), content))
+    return [item for item in record if item[0] != "warcinfo"]
 
 
 def test_every_answer_of_a_redirected_visit_is_archived(collection: Collection) -> None:
@@ -114,17 +114,17 @@ def test_repeated_bytes_refer_to_the_address_they_first_came_from(
     assert bodies(collection) == [html("one", "a")] * 2
 
 
-@pytest.mark.parametrize("arrival", [REFUSED, LOOP, LATE_END])
+@pytest.mark.parametrize("observation", [REFUSED, LOOP, LATE_END])
 def test_a_visit_without_a_last_answer_keeps_its_redirects(
-    collection: Collection, arrival: Observation
+    collection: Collection, observation: Observation
 ) -> None:
-    record(collection, [arrival])
+    record(collection, [observation])
     [row] = collection.page(URL).history()
     visit = row.visit
-    assert (visit.outcome, visit.status, visit.why) == (arrival.outcome, 302, arrival.why)
-    assert visit.final_url == (arrival.final_url or None)
+    assert (visit.outcome, visit.status, visit.why) == (observation.outcome, 302, observation.why)
+    assert visit.final_url == (observation.final_url or None)
     answers = [body for kind, _, body in archived(collection) if kind == "response"]
-    assert sorted(answers) == sorted(step.body for step in arrival.hops)
+    assert sorted(answers) == sorted(step.body for step in observation.hops)
     assert collection.page(URL).versions == []
     assert collection.check().is_sound
 
@@ -133,14 +133,14 @@ def test_redirected_visits_whose_rows_a_crash_took_are_adopted_as_they_were(
     collection: Collection,
 ) -> None:
     record(collection, ALL)
-    before = told(collection)
+    before = page_facts(collection)
     assert [outcome for outcome, _ in marks(collection)] == [
         Outcome.OK, Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REFUSED, Outcome.REDIRECT,
         Outcome.TIMEOUT,
     ]  # fmt: skip
-    forget(collection, [row.visit.id for row in collection.page(URL).history()])
+    delete_visit_rows(collection, [row.visit.id for row in collection.page(URL).history()])
     record(collection, [])
-    assert told(collection) == before
+    assert page_facts(collection) == before
     assert [page.url for page in collection.pages()] == [URL]
     assert collection.check().is_sound
 
@@ -150,15 +150,15 @@ def test_an_absurdly_long_address_can_be_read_back(collection: Collection) -> No
     record(
         collection,
         [
-            arrive(1, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
-            arrive(2, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
-            arrive(3, outcome=Outcome.REFUSED, hops=(hop(URL, far), hop(far, far)), final_url=far),
+            observe(1, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
+            observe(2, html("one"), exchange=HTTP, hops=(hop(URL, far),), final_url=far),
+            observe(3, outcome=Outcome.REFUSED, hops=(hop(URL, far), hop(far, far)), final_url=far),
         ],
     )
-    before = told(collection)
-    forget(collection, [row.visit.id for row in collection.page(URL).history()])
+    before = page_facts(collection)
+    delete_visit_rows(collection, [row.visit.id for row in collection.page(URL).history()])
     record(collection, [])
-    assert told(collection) == before
+    assert page_facts(collection) == before
     assert bodies(collection) == [html("one")] * 2
     assert collection.check().is_sound
 
@@ -167,10 +167,10 @@ def test_our_own_files_imported_elsewhere_tell_the_same(
     collection: Collection, tmp_path: Path
 ) -> None:
     record(collection, ALL)
-    with make(tmp_path / "other") as other:
+    with make_collection(tmp_path / "other") as other:
         imported = other.import_history("warc", collection.archive_folder, source="")
         assert (imported.visits, imported.bad) == (len(ALL), 0)
-        assert told(other) == told(collection)
+        assert page_facts(other) == page_facts(collection)
         assert [page.url for page in other.pages()] == [URL]
         assert len(archived(other)) == len(archived(collection))
         assert other.check().is_sound
@@ -178,7 +178,7 @@ def test_our_own_files_imported_elsewhere_tell_the_same(
 
 def test_hops_go_when_their_visit_goes(collection: Collection) -> None:
     record(collection, ALL)
-    kept = arrive(1, html("kept"), url="https://example.org/kept")
+    kept = observe(1, html("kept"), url="https://example.org/kept")
     record(collection, [kept])
     collection.remove([collection.page(URL)], purge=True)
     targets = [fields["WARC-Target-URI"] for _, fields, _ in archived(collection)]
@@ -188,7 +188,7 @@ def test_hops_go_when_their_visit_goes(collection: Collection) -> None:
 
 def test_thinned_visits_take_their_hops_along(collection: Collection) -> None:
     later = [
-        arrive(day, html(f"day {day}"), exchange=HTTP, hops=BOTH, final_url=FINAL)
+        observe(day, html(f"day {day}"), exchange=HTTP, hops=BOTH, final_url=FINAL)
         for day in (1.5, 2)
     ]
     record(collection, [FOLLOWED, *later])
@@ -205,15 +205,15 @@ def test_a_kill_before_the_hops_were_written_leaves_the_visit(
     collection: Collection,
 ) -> None:
     record(collection, [FOLLOWED])
-    before = told(collection)
+    before = page_facts(collection)
     [path] = collection.archive_folder.glob("*.warc.gz")
     place = collection.page(URL).history()[0].visit.location
-    forget(collection, [1])
+    delete_visit_rows(collection, [1])
     content = path.read_bytes()[: place.offset + place.length + 9]
     path.unlink()
     path.with_name(path.name + ".open").write_bytes(content)
     collection.close()
     with Collection.open(collection.path, clock=CLOCK) as again:
         record(again, [])
-        assert told(again) == before
+        assert page_facts(again) == before
         assert again.check().is_sound

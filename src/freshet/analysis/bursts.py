@@ -7,7 +7,7 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Change
 from freshet.measure.statistics.burst_table import INTERVAL_TOLERANCE, BurstInterval, LookPairs
 from freshet.measure.statistics.burst_table import burst_table as table_of
-from freshet.record.change_criteria import ChangeCriteria, criteria_of_pages
+from freshet.record.change_criteria import ChangeCriteria, page_criteria
 from freshet.record.page_bursts import page_bursts
 from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
@@ -29,7 +29,7 @@ def collection_burst_table(collection: CollectionStore) -> list[BurstInterval]:
 
 def _pairs(collection: CollectionStore, page: StoredPage) -> Iterator[LookPair]:
     """Yield every sample of a page with the first of its round, and that with the look before."""
-    gauge = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id]
+    gauge = page_criteria(collection, page)
     rows = {row.visit.id: row for row in collection.catalog.history(page.id)}
     for each in page_bursts(collection.catalog, page.id):
         looks = [rows[visit] for visit in each.visits if rows[visit].visit.outcome.is_look]

@@ -23,7 +23,7 @@ from freshet.measure.statistics.page_summary import (
     summaries_to_columns,
     summarise_page,
 )
-from freshet.record.change_criteria import criteria_of_pages
+from freshet.record.change_criteria import page_mask
 from freshet.record.store import CollectionStore
 
 # Raised whenever a measure changes, so that results of the old one are not found again.
@@ -59,7 +59,7 @@ def measure_page(collection: CollectionStore, page: Page) -> tuple[PageMeasureme
     """Return the figures of one page without its rate, and its looks."""
     rows = collection.catalog.history(page.id)
     read = partial(collection.snapshots.read, url=page.url)
-    mask = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id].mask
+    mask = page_mask(collection, page)
     found = read_page_versions(rows, read, collection.settings.limits, mask=mask)
     looks = looks_in_history(rows)
     summary = summarise_page(looks, traits=page_traits(found, page.url))

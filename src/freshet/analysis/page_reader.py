@@ -17,7 +17,7 @@ from freshet.measure.dynamics.terms.divergence import (
     language_of_version,
     merge_all_languages,
 )
-from freshet.record.change_criteria import criteria_of_pages
+from freshet.record.change_criteria import page_mask
 from freshet.record.files import CollectionFiles
 from freshet.record.stored_page import read_visit_view
 from freshet.view.dom import full_path
@@ -32,7 +32,7 @@ BLOCK_ELEMENTS = frozenset(name for name, bits in tag_meanings().items() if bits
 def history_of(files: CollectionFiles, page: Page, *, dom: bool) -> PageVersions:
     """Return the looks at a page as a series, with DOM rows where they are wanted."""
     read = partial(files.snapshots.read, url=page.url)
-    mask = criteria_of_pages(files.catalog, files.settings, [page.id])[page.id].mask
+    mask = page_mask(files, page)
     rows = files.catalog.history(page.id)
     return read_page_versions(rows, read, files.settings.limits, dom=dom, mask=mask)
 

@@ -28,7 +28,7 @@ from freshet.measure.dynamics.structure.blocks import (
 from freshet.measure.dynamics.structure.co_change import CoChangingBlocks, co_changing_blocks
 from freshet.measure.dynamics.terms.term_table import TermSplit, TermTable, split_terms, term_table
 from freshet.measure.statistics.page_summary import LookTable, PageChangeSummary, summarise_page
-from freshet.record.change_criteria import criteria_of_pages
+from freshet.record.change_criteria import page_mask
 from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
 from freshet.view.heatmap import lifespan_titles, render_heatmap
@@ -95,11 +95,7 @@ def study_page(collection: CollectionStore, page: StoredPage) -> PageStudy:
         blocks=blocks_with_text(seen, view) if seen else (),
         co_changing=co_changing_blocks(seen) if seen else (),
         missing_note=found.missing_note,
-        is_masked=bool(
-            criteria_of_pages(collection.catalog, collection.settings, [page.id])[
-                page.id
-            ].mask.rules
-        ),
+        is_masked=bool(page_mask(collection, page).rules),
     )
 
 

@@ -1,4 +1,4 @@
-"""Add pages to a collection, many at a time."""
+"""Adds pages to a collection, many at a time, also from lists, sitemaps and OPML files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ MAX_FAR_SEARCHES = 100
 
 @dataclass(frozen=True, slots=True)
 class ListedUrl:
-    """A URL to be added, and where it was written: a file and a line, empty where in none.
+    """A URL to be added, and its origin: a file and a line, empty if it comes from no file.
 
-    One that someone else wrote, as in a sitemap, is ``is_foreign``: a password in it is not ours.
+    A URL that somebody else wrote, as in a sitemap, is ``is_foreign``; a password in it is dropped.
     """
 
     url: str
-    place: str = ""
+    origin: str = ""
     is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AddSummary:
-    """What became of the URLs that were to be added; notes are for whoever added them."""
+    """The numbers of new and known pages, the URLs refused, and notes for the user."""
 
     new: int
     known: int
@@ -41,10 +41,10 @@ class AddSummary:
 def add_pages(
     collection: CollectionStore, urls: Sequence[str | ListedUrl], *, tags: tuple[str, ...]
 ) -> AddSummary:
-    """Add live pages; those that are there keep their history, and get the tags too.
+    """Add live pages; pages that exist already keep their history and get the tags too.
 
-    What is no http(s) URL is refused with its place and the reason; the others are added. A user
-    name and password in a URL become settings of the page.
+    A text that is no http(s) URL is refused with its origin and the reason; the others are added. A
+    user name and password in a URL become settings of the page.
     """
     keys: dict[PageKey, str] = {}
     refused: list[BadRow] = []
@@ -54,57 +54,59 @@ def add_pages(
             keys[PageKey(canonical_web_url(listed.url))] = "" if listed.is_foreign else listed.url
         except ValueError as error:
             url = redact_url(listed.url)
-            place = f"{listed.place}: {url}" if listed.place else url
-            refused.append(BadRow(place, str(error)))
+            origin = f"{listed.origin}: {url}" if listed.origin else url
+            refused.append(BadRow(origin, str(error)))
     new = collection.register_pages(list(keys), tags)
     notes = [collection.save_credentials(key, url) for key, url in keys.items()]
     return AddSummary(new, len(keys) - new, tuple(refused), tuple(filter(None, notes)))
 
 
 def parse_url_list(text: str, *, name: str) -> list[ListedUrl]:
-    """Return the lines of a list but for blank ones and comments, with their numbers.
+    """Return the URLs of a list with their line numbers; blank lines and comments are skipped.
 
     >>> [line] = parse_url_list("# mine\\n https://a.org/ # daily\\n\\n", name="urls.txt")
-    >>> line.url, line.place
+    >>> line.url, line.origin
     ('https://a.org/', 'urls.txt, line 2')
     """
-    lines = ((number, _uncommented(line)) for number, line in enumerate(text.splitlines(), 1))
+    lines = ((number, _strip_comment(line)) for number, line in enumerate(text.splitlines(), 1))
     return [ListedUrl(line, f"{name}, line {number}") for number, line in lines if line]
 
 
 def parse_sitemap_urls(text: str, *, name: str) -> list[ListedUrl]:
-    """Return the pages that a stored sitemap, a file of that name, tells of."""
+    """Return the pages of a sitemap; ``name`` is the name of its file."""
     if sitemap.is_index(text):
         raise BadInputError(f"{name}: the sitemap only names further sitemaps; give those instead")
-    return list(_located(sitemap.written_locations(text), text, name))
+    return list(_with_lines(sitemap.written_locations(text), text, name))
 
 
 def parse_opml_urls(text: str, *, name: str) -> list[ListedUrl]:
-    """Return the pages and feeds that an OPML file of that name lists."""
-    return list(_located(opml.outline_urls(text), text, name))
+    """Return the pages and feeds of an OPML file; ``name`` is the name of the file."""
+    return list(_with_lines(opml.outline_urls(text), text, name))
 
 
-def _uncommented(line: str) -> str:
-    """Return a line without its comment: a # that begins it, or that follows a space.
+def _strip_comment(line: str) -> str:
+    """Return a line without its comment, which begins with # at its start or after a space.
 
-    >>> _uncommented("https://a.org/#top # mine")
+    >>> _strip_comment("https://a.org/#top # mine")
     'https://a.org/#top'
     """
-    before = line if not line.lstrip().startswith(COMMENT_MARK) else ""
-    return before.replace("\t", " ").partition(f" {COMMENT_MARK}")[0].strip()
+    if line.lstrip().startswith(COMMENT_MARK):
+        return ""
+    return line.replace("\t", " ").partition(f" {COMMENT_MARK}")[0].strip()
 
 
-def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
-    """Give URLs that were read from a markup file, in its order, the lines they begin in.
+def _with_lines(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
+    """Yield the URLs of a markup file, in its order, with the line of each.
 
-    They are looked for nearby first, and then up to the end, unless too many are spelt otherwise.
+    A URL is searched for nearby first and then up to the end of the file; the second search is
+    given up after many failures.
     """
     position, line, far_searches = 0, 1, MAX_FAR_SEARCHES
     for url in urls:
-        start = _spelt(url, text, position, position + NEARBY_CHARS)
+        start = _find_url(url, text, position, position + NEARBY_CHARS)
         if start < 0 and far_searches:
             far_searches -= 1
-            start = _spelt(url, text, position, len(text))
+            start = _find_url(url, text, position, len(text))
         if start < 0:
             yield ListedUrl(url, name, is_foreign=True)
             continue
@@ -113,8 +115,8 @@ def _located(urls: Sequence[str], text: str, name: str) -> Iterator[ListedUrl]:
         yield ListedUrl(url, f"{name}, line {line}", is_foreign=True)
 
 
-def _spelt(url: str, text: str, start: int, end: int) -> int:
-    """Return where a stretch of markup first spells a URL, -1 where it does not."""
+def _find_url(url: str, text: str, start: int, end: int) -> int:
+    """Return the first position of a URL in a range of markup, escaped or not; -1 if none."""
     spellings = {url, escape(url), escape(url, {'"': "&quot;", "'": "&apos;"})}
-    places = (text.find(spelling, start, end) for spelling in spellings)
-    return min((place for place in places if place >= 0), default=-1)
+    positions = (text.find(spelling, start, end) for spelling in spellings)
+    return min((position for position in positions if position >= 0), default=-1)

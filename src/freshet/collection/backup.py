@@ -1,14 +1,14 @@
-"""Back up a collection, also while a crawl writes to it, and restore it elsewhere.
+"""Backs up a collection, also while a crawl writes to it, and restores it elsewhere.
 
-The catalog is copied first, as one consistent snapshot; then the archive. A record is in the
+The catalog is copied first, as one consistent snapshot, and then the archive. A record is in the
 archive before its row is in the catalog, so every row of the snapshot has its record in the files
-copied after it. What those files hold beyond the snapshot is adopted when the restored collection
-is opened, as after a crash.
+copied after it. Records that these files have beyond the snapshot are adopted when the restored
+collection is opened, as after a crash.
 
-A backup is a folder: ``archive_folder/`` holds the closed WARC files, which never change and are copied
-once; a folder named after its moment holds what changes (catalog, settings, models, open WARC
-files); and ``backup.json`` names all files with their digests. It is replaced at the end in one
-step, so a backup that is interrupted leaves the one before it whole.
+A backup is a folder. Its subfolder ``archive/`` holds the closed WARC files, which never change and
+are copied once. A subfolder named after the time of the backup holds the files that change:
+catalog, settings, models and open WARC files. ``backup.json`` names all files with their digests;
+it is replaced at the end in one step, so that an interrupted backup leaves the earlier one whole.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -46,7 +46,7 @@ MOMENT_FOLDER_NAME = re.compile(r"\d{8}T\d{12}(-\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class BackupFile:
-    """A file of a backup: its name in the collection, where it is stored, its size and digest."""
+    """A file of a backup: its name in the collection and in the backup, its size and digest."""
 
     name: str
     stored: str
@@ -56,7 +56,7 @@ class BackupFile:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """What a backup holds: of which collection, made when, with which files."""
+    """The collection that a backup was made of, its time, and its files."""
 
     format: int
     collection: str
@@ -66,7 +66,7 @@ class BackupManifest:
 
 @dataclass(frozen=True, slots=True)
 class BackupSummary:
-    """What a backup came to; files that an earlier one had copied are not copied again."""
+    """The size of a backup; files that an earlier backup has are not copied again."""
 
     path: str
     made: datetime
@@ -78,7 +78,7 @@ class BackupSummary:
 
 @dataclass(frozen=True, slots=True)
 class RestoreSummary:
-    """What was restored, and what was mended as after a crash."""
+    """The size of a restored collection, and the files repaired as after a crash."""
 
     path: str
     made: datetime
@@ -92,38 +92,39 @@ def back_up(
 ) -> BackupSummary:  # fmt: skip
     """Copy a collection into a backup folder; an earlier backup there is brought up to date.
 
-    Where files are rewritten meanwhile, as ``prune`` does, the copy is made again. One process at a
-    time writes to a backup folder.
+    If files are rewritten meanwhile, as ``prune`` does, the copy is made again. Only one process at
+    a time writes to a backup folder.
     """
-    _earlier(collection, target)  # refuses a foreign folder before a lock file is made in it
+    _earlier_manifest(collection, target)  # refuses a foreign folder before a lock file is made
     make_private_folder(target)
     with ArchiveLock(target, clock=collection.clock):
-        before = _earlier(collection, target)
-        if before is None:
-            _commit(target, BackupManifest(BACKUP_FORMAT, str(collection.path.resolve()), "", ()))
-        files, made = _copy_consistently(collection, target, before, progress)
+        earlier = _earlier_manifest(collection, target)
+        if earlier is None:
+            path = str(collection.path.resolve())
+            _write_manifest(target, BackupManifest(BACKUP_FORMAT, path, "", ()))
+        files, time = _copy_consistently(collection, target, earlier, progress)
     collection.catalog.write_note(
-        LAST_BACKUP_NOTE, json.dumps([made.isoformat(), str(target.resolve())])
+        LAST_BACKUP_NOTE, json.dumps([time.isoformat(), str(target.resolve())])
     )
-    known = set(before.files) if before else set()
-    copied = [item for item in files if item not in known]
+    earlier_files = set(earlier.files) if earlier else set()
+    copied = [file for file in files if file not in earlier_files]
     return BackupSummary(
-        str(target), made, len(files), _total(files), len(copied), _total(copied)
+        str(target), time, len(files), _total_bytes(files), len(copied), _total_bytes(copied)
     )  # fmt: skip
 
 
 def _copy_consistently(
     collection: CollectionStore,
     target: Path,
-    before: BackupManifest | None,
+    earlier: BackupManifest | None,
     progress: ProgressCallback,
 ) -> tuple[tuple[BackupFile, ...], datetime]:
-    """Copy a collection until all of one moment is there; return the files and the moment."""
+    """Copy a collection until the copy is complete; return the files and the time of the copy."""
     for _ in range(MAX_COPY_ATTEMPTS):
-        made = collection.clock.now()
-        folder = _new_folder(target, made)
+        time = collection.clock.now()
+        folder = _new_folder(target, time)
         try:
-            files, ends = _copy_all(collection, target, folder, before, progress)
+            files, ends = _copy_files(collection, target, folder, earlier, progress)
         except StorageError:
             _discard(folder)
             raise
@@ -138,12 +139,10 @@ def _copy_consistently(
             f"{collection.path}: {missing} was rewritten during the backup; "
             "wait until 'prune' or 'check --repair' has ended, then back up again"
         )
-    _commit(
-        target,
-        BackupManifest(BACKUP_FORMAT, str(collection.path.resolve()), made.isoformat(), files),
-    )
+    path = str(collection.path.resolve())
+    _write_manifest(target, BackupManifest(BACKUP_FORMAT, path, time.isoformat(), files))
     _delete_stale(target, folder, files)
-    return files, made
+    return files, time
 
 
 def restore(
@@ -153,78 +152,80 @@ def restore(
     clock: Clock | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> RestoreSummary:
-    """Make a collection from a backup in a folder that is new or empty, and mend its open files.
+    """Make a collection from a backup in a new or empty folder, and repair its open files.
 
-    The settings file is written last, so that a restore which is interrupted leaves no collection.
+    The settings file is written last, so that an interrupted restore leaves no collection.
     """
-    manifest = _read(backup)
+    manifest = _read_manifest(backup)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not empty; restore into a new folder")
-    ordered = sorted(manifest.files, key=lambda item: item.name == SETTINGS_FILE)
-    total, done = _total(manifest.files), 0
+    ordered_files = sorted(manifest.files, key=lambda file: file.name == SETTINGS_FILE)
+    total_bytes, restored_bytes = _total_bytes(manifest.files), 0
     try:
         for folder in (target / ARCHIVE_FOLDER, target / MODELS_FOLDER):
             make_private_folder(folder)
-        for item in ordered:
-            _restore_file(backup / item.stored, target / item.name, item)
-            progress(done := done + item.bytes, total)
+        for file in ordered_files:
+            _restore_file(backup / file.stored, target / file.name, file)
+            restored_bytes += file.bytes
+            progress(restored_bytes, total_bytes)
     except OSError as error:
         raise storage_error(error, target) from error
     with CollectionStore.open(target, clock=clock) as collection, collection.appending():
-        mended = tuple(collection.repairs)
-    made = datetime.fromisoformat(manifest.made)
-    return RestoreSummary(str(target), made, len(manifest.files), total, mended)
+        repairs = tuple(collection.repairs)
+    time = datetime.fromisoformat(manifest.made)
+    return RestoreSummary(str(target), time, len(manifest.files), total_bytes, repairs)
 
 
-def _earlier(collection: CollectionStore, target: Path) -> BackupManifest | None:
-    """Return what an earlier backup in the folder holds; refuse a folder of something else."""
-    inside = collection.path.resolve()
-    if inside == target.resolve() or inside in target.resolve().parents:
+def _earlier_manifest(collection: CollectionStore, target: Path) -> BackupManifest | None:
+    """Return the manifest of an earlier backup in the folder; refuse a folder of something else."""
+    path = collection.path.resolve()
+    if path == target.resolve() or path in target.resolve().parents:
         raise UsageError(f"{target} lies in the collection itself; choose a folder elsewhere")
     if not target.exists() or {item.name for item in target.iterdir()} <= {LOCK_NAME}:
         return None
     try:
-        before = _read(target, whole=False)
+        manifest = _read_manifest(target, allow_unfinished=True)
     except NotFoundError:
         raise UsageError(f"{target} is not empty and no backup; choose a new folder") from None
-    if before.collection != str(inside):
-        raise UsageError(f"{target} is a backup of {before.collection}; choose another folder")
-    return before
+    if manifest.collection != str(path):
+        raise UsageError(f"{target} is a backup of {manifest.collection}; choose another folder")
+    return manifest
 
 
-def _copy_all(
+def _copy_files(
     collection: CollectionStore,
     target: Path,
     folder: Path,
-    before: BackupManifest | None,
+    earlier: BackupManifest | None,
     progress: ProgressCallback,
 ) -> tuple[tuple[BackupFile, ...], dict[str, int]]:
-    """Copy everything; return the files, and where the last record of each WARC file ends."""
+    """Copy all files; return them, and the end of the last record with a row in each WARC file."""
     make_private_folder(folder)
-    copy_catalog(collection.path / CATALOG_FILE, folder / CATALOG_FILE)
-    with open_catalog(folder / CATALOG_FILE) as catalog:
+    catalog_copy = folder / CATALOG_FILE
+    copy_catalog(collection.path / CATALOG_FILE, catalog_copy)
+    with open_catalog(catalog_copy) as catalog:
         ends = catalog.archive_file_ends()
-    files = [_entry(CATALOG_FILE, folder / CATALOG_FILE, target, _digest(folder / CATALOG_FILE))]
-    sources = [*_varying(collection.path), *archive_files(collection.archive_folder)]
-    known = {item.stored: item for item in before.files} if before else {}
+    files = [_backup_file(CATALOG_FILE, catalog_copy, target, _sha256(catalog_copy))]
+    models = sorted((collection.path / MODELS_FOLDER).rglob("*"))
+    sources = [
+        collection.path / SETTINGS_FILE,
+        *(path for path in models if path.is_file()),
+        *archive_files(collection.archive_folder),
+    ]
+    earlier_files = {file.stored: file for file in earlier.files} if earlier else {}
     for number, source in enumerate(sources, 1):
         with suppress(FileNotFoundError):
-            files.append(_copied(collection.path, _current_name(source), target, folder, known))
+            path = _current_name(source)
+            files.append(_copy_new(collection.path, path, target, folder, earlier_files))
         progress(number, len(sources))
     return tuple(files), ends
 
 
-def _new_folder(target: Path, made: datetime) -> Path:
-    """Return a folder for a moment that no other backup has."""
-    name = f"{made:%Y%m%dT%H%M%S%f}"
+def _new_folder(target: Path, time: datetime) -> Path:
+    """Return a folder named after a time that no other backup has."""
+    name = f"{time:%Y%m%dT%H%M%S%f}"
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(target / name for name in names if not (target / name).exists())
-
-
-def _varying(path: Path) -> Iterator[Path]:
-    """Yield the settings and the files of models."""
-    yield path / SETTINGS_FILE
-    yield from sorted(item for item in (path / MODELS_FOLDER).rglob("*") if item.is_file())
 
 
 def _current_name(source: Path) -> Path:
@@ -234,25 +235,22 @@ def _current_name(source: Path) -> Path:
     return source
 
 
-def _copied(
-    root: Path, source: Path, target: Path, folder: Path, known: dict[str, BackupFile]
+def _copy_new(
+    root: Path, source: Path, target: Path, folder: Path, earlier_files: dict[str, BackupFile]
 ) -> BackupFile:
-    """Copy a file; one that never changes goes where the next backup finds it again."""
+    """Copy a file; a closed WARC file only if no earlier backup has it."""
     name = source.relative_to(root).as_posix()
-    is_fixed = source.parent.name == ARCHIVE_FOLDER and not source.name.endswith(OPEN_SUFFIX)
-    stored = (target if is_fixed else folder) / name
-    earlier = known.get(name) if is_fixed else None
-    if earlier and _size(stored) == source.stat().st_size == earlier.bytes:
+    is_closed = source.parent.name == ARCHIVE_FOLDER and not source.name.endswith(OPEN_SUFFIX)
+    stored = (target if is_closed else folder) / name
+    earlier = earlier_files.get(name) if is_closed else None
+    stored_bytes = stored.stat().st_size if stored.is_file() else -1
+    if earlier and stored_bytes == source.stat().st_size == earlier.bytes:
         return earlier
-    return _entry(name, stored, target, _copy(source, stored))
+    return _backup_file(name, stored, target, _copy_durably(source, stored))
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else -1
-
-
-def _copy(source: Path, stored: Path) -> str:
-    """Copy a file durably; return the digest of what was read of it."""
+def _copy_durably(source: Path, stored: Path) -> str:
+    """Copy a file and sync the copy; return the SHA-256 of the bytes."""
     make_private_folder(stored.parent)
     digest = hashlib.sha256()
     with source.open("rb") as opened:
@@ -267,45 +265,45 @@ def _copy(source: Path, stored: Path) -> str:
     return digest.hexdigest()
 
 
-def _digest(path: Path) -> str:
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _entry(name: str, stored: Path, target: Path, digest: str) -> BackupFile:
-    where = stored.relative_to(target).as_posix()
-    return BackupFile(name, where, stored.stat().st_size, digest)
+def _backup_file(name: str, stored: Path, target: Path, sha256: str) -> BackupFile:
+    return BackupFile(name, stored.relative_to(target).as_posix(), stored.stat().st_size, sha256)
 
 
 def _incomplete(files: tuple[BackupFile, ...], ends: dict[str, int]) -> str:
-    """Return a WARC file that ends before a record of the copied catalog; empty where none does."""
-    sizes = {closed_name(PurePosixPath(item.name)): item.bytes for item in files}
+    """Return a WARC file that lacks a record of the copied catalog; empty if there is none."""
+    sizes = {closed_name(PurePosixPath(file.name)): file.bytes for file in files}
     return next((name for name, end in ends.items() if sizes.get(name, 0) < end), "")
 
 
-def _commit(target: Path, manifest: BackupManifest) -> None:
+def _write_manifest(target: Path, manifest: BackupManifest) -> None:
     """Replace the manifest in one step."""
-    part = target / f"{MANIFEST_FILE}.part"
-    with open(part, "w", encoding="utf-8", opener=open_private) as file:
+    partial = target / f"{MANIFEST_FILE}.part"
+    with open(partial, "w", encoding="utf-8", opener=open_private) as file:
         json.dump(asdict(manifest), file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    part.rename(target / MANIFEST_FILE)
+    partial.rename(target / MANIFEST_FILE)
     sync_folder(target)
 
 
 def _delete_stale(target: Path, folder: Path, files: tuple[BackupFile, ...]) -> None:
-    """Delete what earlier or interrupted backups stored and this one does not name."""
-    named = {target / item.stored for item in files}
-    for stored in archive_files(target / ARCHIVE_FOLDER):
-        if stored not in named:
-            stored.unlink()
-    for other in target.iterdir():
-        if other != folder and MOMENT_FOLDER_NAME.fullmatch(other.name):
-            _discard(other)
+    """Delete the files of earlier or interrupted backups that this one does not name."""
+    named_paths = {target / file.stored for file in files}
+    for path in archive_files(target / ARCHIVE_FOLDER):
+        if path not in named_paths:
+            path.unlink()
+    for path in target.iterdir():
+        if path != folder and MOMENT_FOLDER_NAME.fullmatch(path.name):
+            _discard(path)
 
 
-def _read(backup: Path, *, whole: bool = True) -> BackupManifest:
+def _read_manifest(backup: Path, *, allow_unfinished: bool = False) -> BackupManifest:
+    """Return the manifest of a backup; BadInputError if it cannot be used."""
     try:
         table: dict[str, Any] = json.loads((backup / MANIFEST_FILE).read_text("utf-8"))
         files = tuple(BackupFile(**item) for item in table.pop("files"))
@@ -320,16 +318,16 @@ def _read(backup: Path, *, whole: bool = True) -> BackupManifest:
         raise BadInputError(
             f"{backup} has backup format {manifest.format}; install a newer Freshet"
         )
-    for item in files:
-        if not isinstance(item.bytes, int) or not _is_inside(item.name, item.stored):
+    for file in files:
+        if not isinstance(file.bytes, int) or not _are_inside(file.name, file.stored):
             raise _unusable(backup, "names a file outside the backup, or none")
-    if whole and not files:
+    if not files and not allow_unfinished:
         raise BadInputError(f"{backup} was never finished; run 'freshet backup {backup}' again")
     return manifest
 
 
-def _is_inside(*names: object) -> bool:
-    """Whether all are names of files below a folder."""
+def _are_inside(*names: object) -> bool:
+    """Whether all are relative names of files that stay below a folder."""
     return all(
         isinstance(name, str) and name and name.isprintable()
         and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
@@ -337,14 +335,15 @@ def _is_inside(*names: object) -> bool:
     )  # fmt: skip
 
 
-def _unusable(backup: Path, why: str) -> BadInputError:
-    return BadInputError(f"{backup / MANIFEST_FILE} {why}; use a backup that 'freshet backup' made")
+def _unusable(backup: Path, problem: str) -> BadInputError:
+    manifest = backup / MANIFEST_FILE
+    return BadInputError(f"{manifest} {problem}; use a backup that 'freshet backup' made")
 
 
-def _restore_file(stored: Path, target: Path, item: BackupFile) -> None:
+def _restore_file(stored: Path, target: Path, file: BackupFile) -> None:
     if not stored.is_file():
         raise DamagedError(f"{stored} is missing from the backup; use another backup")
-    if _copy(stored, target) != item.sha256:
+    if _copy_durably(stored, target) != file.sha256:
         raise DamagedError(f"{stored} differs from what was backed up; use another backup")
 
 
@@ -352,5 +351,5 @@ def _discard(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _total(files: "list[BackupFile] | tuple[BackupFile, ...]") -> int:
-    return sum(item.bytes for item in files)
+def _total_bytes(files: Iterable[BackupFile]) -> int:
+    return sum(file.bytes for file in files)

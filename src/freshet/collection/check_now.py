@@ -1,25 +1,24 @@
-"""Ask for visits now: whoever crawls takes them up before anything else."""
+"""Requests visits now; a running crawl makes them before all others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
-from freshet.record.archive_writer import is_crawl
+from freshet.record.archive_writer import running_crawl
 from freshet.record.store import CollectionStore
 
 
 @dataclass(frozen=True, slots=True)
 class CheckNowSummary:
-    """How many pages were asked for, and who crawls now and takes them up; empty if nobody."""
+    """The number of pages requested, and the running crawl that visits them; empty if none."""
 
     pages: int
     crawl: str
 
 
 def check_now(collection: CollectionStore, pages: Sequence[Page]) -> CheckNowSummary:
-    """Note that someone wants live pages visited now."""
+    """Request visits of live pages now."""
     for page in pages:
         if page.source:
             raise UsageError(
@@ -27,5 +26,4 @@ def check_now(collection: CollectionStore, pages: Sequence[Page]) -> CheckNowSum
                 f"'freshet add {page.url}' makes it a page to visit"
             )
     collection.catalog.request_visits([page.id for page in pages], collection.clock.now())
-    writer = ArchiveLock(collection.archive_folder).holder()
-    return CheckNowSummary(len(pages), writer if is_crawl(writer) else "")
+    return CheckNowSummary(len(pages), running_crawl(collection.archive_folder))

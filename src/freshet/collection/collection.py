@@ -1,4 +1,4 @@
-"""A collection with every verb as a method: what ``freshet.open()`` gives."""
+"""The collection that ``freshet.open()`` returns, with every operation as a method."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -15,9 +15,8 @@ from freshet.collection.add import AddSummary, add_pages
 from freshet.collection.backup import BackupSummary, back_up
 from freshet.collection.check import CheckReport, check_collection, repair_collection
 from freshet.collection.check_now import CheckNowSummary, check_now
-from freshet.collection.doctor import run_doctor
+from freshet.collection.doctor import DoctorFinding, run_doctor
 from freshet.collection.exports import export_table
-from freshet.collection.finding import DoctorFinding
 from freshet.collection.host_report import HostReport, ReopenedHost, host_report, reopen_host
 from freshet.collection.imports import ImportSummary, import_history
 from freshet.collection.listing import list_failing_pages, list_page_totals
@@ -49,7 +48,7 @@ class Collection(CollectionStore):
     """A collection whose methods do what the commands do."""
 
     def add(self, url: str, *, source: str = "", tags: tuple[str, ...] = ()) -> CollectionPage:
-        """Add a page to keep fresh; one that was removed comes back with its history.
+        """Add a page, or restore a removed one with its history.
 
         A live page, one without a source, must have an http(s) URL.
         """
@@ -60,9 +59,9 @@ class Collection(CollectionStore):
         return self.page(key.url, source=source)
 
     def page(self, url: str, *, source: str | None = None, removed: bool = False) -> CollectionPage:
-        """Return a page; without a source, the live one or the only import of it.
+        """Return a page; without a source, the live page or the only imported one.
 
-        A removed page is not there, unless ``removed`` asks for it too.
+        A removed page is found only with ``removed``.
         """
         return CollectionPage(self.find_page(url, source=source, removed=removed), self)
 
@@ -77,7 +76,7 @@ class Collection(CollectionStore):
         return add_pages(self, urls, tags=tags)
 
     def remove(self, pages: Sequence[Page], *, purge: bool = False) -> int:
-        """Take pages off the live list; ``purge`` deletes rows and bytes; return bytes freed."""
+        """Remove pages; ``purge`` deletes their rows and bytes too; return the bytes freed."""
         return remove_pages(self, pages, purge=purge)
 
     def pause(self, pages: Iterable[Page]) -> None:
@@ -85,19 +84,19 @@ class Collection(CollectionStore):
         self.catalog.pause_pages([page.id for page in pages])
 
     def resume(self, pages: Iterable[Page]) -> None:
-        """Take paused pages into plans again."""
+        """Plan visits of paused pages again."""
         self.catalog.resume_pages([page.id for page in pages])
 
     def tag(self, name: str, pages: Iterable[Page]) -> None:
-        """Give pages a tag; those that have it keep it."""
+        """Add a tag to pages."""
         self.catalog.tag_pages([page.id for page in pages], name)
 
     def untag(self, name: str, pages: Iterable[Page]) -> None:
-        """Take a tag off pages."""
+        """Remove a tag from pages."""
         self.catalog.untag_pages([page.id for page in pages], name)
 
     def resolved_settings(self, target: Page | str) -> list[ResolvedSetting]:
-        """Return every setting of a page, or of the pages with a tag, and what gave it."""
+        """Return every setting of a page, or of the pages with a tag, and where it was set."""
         return resolved_settings(self, target)
 
     def setting_rows(self) -> list[SettingRow]:
@@ -112,7 +111,7 @@ class Collection(CollectionStore):
         changed: bool = False,
         limit: int | None = None,
     ) -> list[PageTotals]:
-        """Return pages with their totals; ``changed`` those that did, latest change first."""
+        """Return pages with their totals, or the ``changed`` ones, latest change first."""
         return list_page_totals(self, tag=tag, source=source, changed=changed, limit=limit)
 
     def failing_pages(
@@ -122,10 +121,10 @@ class Collection(CollectionStore):
         return list_failing_pages(self, tag=tag, source=source, limit=limit)
 
     def show(
-        self, page: StoredPage, which: VersionChoice = -1, *, parts: Iterable[str] = ()
+        self, page: StoredPage, choice: VersionChoice = -1, *, parts: Iterable[str] = ()
     ) -> PageOverview:
-        """Return what is known of a page; ``parts`` may name text, links, terms and dom."""
-        return page_overview(self, page, which, frozenset(parts))
+        """Return an overview of a page; ``parts`` may name text, links, terms and dom."""
+        return page_overview(self, page, choice, frozenset(parts))
 
     def import_history(
         self,
@@ -135,41 +134,41 @@ class Collection(CollectionStore):
         progress: ProgressCallback = ignore_progress,
         **options: Any,
     ) -> ImportSummary:
-        """Import an outside history: warc, git, csv, bing or parquet."""
+        """Import a history: warc, wacz, git, csv, bing or parquet."""
         return import_history(self, kind, Path(path), progress=progress, **options)
 
     def bad_rows(self, number: int) -> list[BadRow]:
-        """Return every row that the import of that number could not take."""
+        """Return every row that an import refused, by the number of the import."""
         return bad_rows_of_import(self, number)
 
     def export(self, kind: str, path: str | Path, *, source: str | None = None) -> int:
-        """Write visits (parquet, cdxj) or changes (csv, changes) to a file; return the rows."""
+        """Write visits (parquet, cdxj, wacz) or changes (csv, changes); return the row count."""
         return export_table(self, kind, Path(path), source=source)
 
     def status(self, *, days: int = 7) -> CollectionStatus:
-        """Return what the collection holds, and its visits of the last days."""
+        """Return the status of the collection, with its growth on the last days."""
         return collection_status(self, days=days)
 
     def check_now(self, pages: Sequence[Page]) -> CheckNowSummary:
-        """Ask for visits now, before all others."""
+        """Request visits now, before all others."""
         return check_now(self, pages)
 
     def plan(
         self, *, budget: str | int = "", objective: str = "", limit: int | None = None
     ) -> Plan:
-        """Return what would be fetched next, when and for what value; else of a day's budget."""
+        """Return the visits that would be made next, by default those of a day's budget."""
         return make_plan(self, budget=budget, objective=objective, limit=limit)
 
     def why(self, page: Page) -> ScheduleExplanation:
-        """Explain a page's place in the plan."""
+        """Explain when and why a page is visited next."""
         return explain_page(self, page)
 
     def host(self, name: str) -> HostReport:
-        """Return how a host is treated, by its name or by a URL on it."""
+        """Return the state of a host, given by its name or by a URL."""
         return host_report(self, name)
 
     def reopen_host(self, name: str) -> ReopenedHost:
-        """Clear a host's back-off, and what failed of its robots.txt."""
+        """Clear a host's back-off and the failure of its robots.txt."""
         return reopen_host(self, name)
 
     def check(self, *, progress: ProgressCallback = ignore_progress) -> CheckReport:
@@ -177,7 +176,7 @@ class Collection(CollectionStore):
         return check_collection(self, progress=progress)
 
     def repair(self, *, progress: ProgressCallback = ignore_progress) -> CheckReport:
-        """Mend what can be mended, then verify."""
+        """Repair what can be repaired, then verify."""
         return repair_collection(self, progress=progress)
 
     def analyse(
@@ -196,23 +195,23 @@ class Collection(CollectionStore):
         )
 
     def mask(self, page: StoredPage) -> Mask:
-        """Return what is left out of a page before its versions are compared."""
+        """Return the mask of a page: what is hidden before its versions are compared."""
         return page_mask(self, page)
 
-    def hide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
-        """Leave more out of a page: text patterns, or paths of elements."""
-        return add_mask_rules(self, page, whats)
+    def hide(self, page: StoredPage, patterns: Sequence[str]) -> Mask:
+        """Add rules to a page's mask: text patterns, or paths of elements."""
+        return add_mask_rules(self, page, patterns)
 
-    def unhide(self, page: StoredPage, whats: Sequence[str]) -> Mask:
-        """Take rules out of a page's mask for good, by their number or text."""
-        return remove_mask_rules(self, page, whats)
+    def unhide(self, page: StoredPage, names: Sequence[str]) -> Mask:
+        """Remove rules from a page's mask for good, by number or text."""
+        return remove_mask_rules(self, page, names)
 
     def learn_mask(self, page: StoredPage) -> Mask:
-        """Learn from the stored versions what of a page is noise, and return its mask then."""
+        """Learn the noise of a page from its stored versions; return its mask."""
         return learn_and_keep_mask(self, page) or page_mask(self, page)
 
     def measure_again(self, pages: Iterable[Page] | None = None) -> int:
-        """Compare stored versions anew; return how many visits were measured."""
+        """Compare stored versions again; return the number of visits compared."""
         return remeasure_pages(self, self.pages() if pages is None else pages)
 
     def prune(
@@ -223,7 +222,7 @@ class Collection(CollectionStore):
         source: str | None = None,
         apply: bool = False,
     ) -> PruneSummary:
-        """Thin old versions; without ``apply`` only say what would go."""
+        """Drop the bytes of old versions; without ``apply`` only return what would be dropped."""
         return prune(self, older_than=older_than, keep=keep, source=source, apply=apply)
 
     def back_up(
@@ -233,5 +232,5 @@ class Collection(CollectionStore):
         return back_up(self, Path(folder), progress=progress)
 
     def doctor(self) -> list[DoctorFinding]:
-        """Look for what is wrong with the machine and with this collection."""
+        """Check the machine and this collection for problems."""
         return run_doctor(self.path)

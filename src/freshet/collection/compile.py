@@ -1,4 +1,4 @@
-"""Compiles beforehand what a crawl needs, by doing its work once on a few made-up pages."""
+"""Compiles the functions that a crawl needs, by recording and planning a few made-up pages."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -21,8 +21,8 @@ from freshet.view.bounds import HARMLESS_BYTES
 HOST = "https://compile.example"
 VISITS = 8
 WORDS = "the river rose in spring and the fields along it were green again that year"
-# Some loops are needed for some pages only: for characters that fold alone, for those that join
-# with the one before them, and for markup that is long enough to be bounded.
+# Some loops run for some pages only: characters whose case is folded one by one, characters that
+# join the one before them, and markup that is long enough to be checked against the limits.
 FOLDED = "die Füße im Fluß, 東京の川"
 JOINED = "un e\u0301te\u0301 au bord de l'eau"
 LONG = f"<p>{WORDS}</p>" * (1 + HARMLESS_BYTES // len(WORDS))
@@ -47,16 +47,16 @@ StepReporter = Callable[[int, int], None]
 def compile_functions(folder: Path, *, report: StepReporter) -> None:
     """Record, compare, forecast, plan and score made-up pages in a new folder; nothing is fetched.
 
-    ``report`` is called with the number of the step that begins, and how many steps there are.
+    ``report`` is called with the number of each step that begins and the number of all steps.
     """
     with Collection.create(folder, contact="compile@example.org") as collection:
         now = collection.clock.now()
         pages = [collection.add(HOST + path) for path in PAGES]
         report(0, 3)
         with collection.recording() as recorder:
-            taken = recorder.record([visit for path in PAGES for visit in _visits(path, now)])
+            batch = recorder.record([visit for path in PAGES for visit in _visits(path, now)])
         report(1, 3)
-        NoiseLearner(collection).learn_from(taken.recorded_visits)
+        NoiseLearner(collection).learn_from(batch.recorded_visits)
         for page in pages:
             page.difference()
             page.news(1)
@@ -68,14 +68,14 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
 
 
 def _score(now: float) -> None:
-    """Score a copy of a page by when the page truly changes, as the demonstration does."""
-    one, zero = np.ones(1), np.zeros(1, np.uint64)
-    table = PageTable(np.ones(1, np.int64), zero, zero, zero, one, np.full(1, np.nan))
+    """Score a copy of a page against the true times of its changes, as the demo does."""
+    importance, key = np.ones(1), np.zeros(1, np.uint64)
+    table = PageTable(np.ones(1, np.int64), key, key, key, importance, np.full(1, np.nan))
     TimedCopies(ground_truth(table, [np.array([now])])).refresh(np.zeros(1, np.int64), now)
 
 
 def _visits(path: str, now: datetime) -> Iterator[Observation]:
-    """Yield a visit a day of a page that changes every day."""
+    """Yield one visit per day of a page that changes every day."""
     url = HOST + path
     kind, template = PAGES[path]
     for day in range(VISITS):

@@ -1,64 +1,79 @@
-"""Look for what is wrong with the set-up: versions, tools, disk, clock, collection."""
+"""Looks for problems of the machine, the collection and its crawl."""
 
+import json
 import os
 import re
 import shlex
 import shutil
+import ssl
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from importlib.metadata import requires, version
 from pathlib import Path
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
-from freshet.collection.doctor_crawl import check_crawl, check_trust_store
-from freshet.collection.finding import DoctorFinding
+from freshet.collection.backup import LAST_BACKUP_NOTE
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.core.files import files_readable_by_others
-from freshet.core.local_time import format_to_second
+from freshet.core.local_time import format_to_minute, format_to_second
+from freshet.crawl.budget_status import CRAWL_START, failing_page_counts
+from freshet.crawl.hosts import closed_hosts
 from freshet.crawl.live_policy import policy_name
-from freshet.record.archive_writer import ARCHIVE_FOLDER
+from freshet.record.archive_writer import ARCHIVE_FOLDER, running_crawl
 from freshet.record.store import CATALOG_FILE, SETTINGS_FILE, CollectionStore, shorten_names
 
 MIN_FREE_BYTES = 1_000_000_000
 MIN_CLOCK_YEAR = 2026
+STALLED_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorFinding:
+    """A thing that was checked, what was found, whether that is fine, and the remedy if not."""
+
+    what: str
+    found: str
+    fine: bool
+    remedy: str = ""
 
 
 def run_doctor(path: Path) -> list[DoctorFinding]:
-    """Look at the machine, and at the collection if there is one."""
-    return [*_machine(path), *_collection(path)]
+    """Check the machine, and the collection if there is one."""
+    return [*_check_machine(path), *_check_collection(path)]
 
 
-def _machine(path: Path) -> Iterator[DoctorFinding]:
+def _check_machine(path: Path) -> Iterator[DoctorFinding]:
     python = sys.version.split()[0]
     yield DoctorFinding("python", python, sys.version_info >= (3, 11), "use Python 3.11 or newer")
     yield DoctorFinding("freshet", version("freshet"), True)
     missing = _missing_packages()
-    yield DoctorFinding("packages", "missing: " + ", ".join(missing) if missing else "all there",
-                  not missing, "pip install freshet")  # fmt: skip
+    packages = "missing: " + ", ".join(missing) if missing else "all there"
+    yield DoctorFinding("packages", packages, not missing, "pip install freshet")
     git = shutil.which("git")
     yield DoctorFinding("git", git or "not installed: only 'import git' needs it", True)
-    yield check_trust_store()
-    free = shutil.disk_usage(path if path.exists() else Path.cwd()).free
-    yield DoctorFinding(
-        "disk", f"{free / 1e9:.1f} GB free", free > MIN_FREE_BYTES, "free some space"
-    )
+    yield _check_trust_store()
+    free_bytes = shutil.disk_usage(path if path.exists() else Path.cwd()).free
+    has_space = free_bytes > MIN_FREE_BYTES
+    yield DoctorFinding("disk", f"{free_bytes / 1e9:.1f} GB free", has_space, "free some space")
     now = SystemClock().now()
     yield DoctorFinding("clock", format_to_second(now), now.year >= MIN_CLOCK_YEAR, "set the clock")
 
 
 def _missing_packages() -> list[str]:
-    named = (line.partition(";") for line in requires("freshet") or ())
-    needed = [name for name, _, condition in named if "extra" not in condition]
-    return [name for name in map(_bare, needed) if not _is_installed(name)]
+    requirements = (line.partition(";") for line in requires("freshet") or ())
+    needed = [name for name, _, condition in requirements if "extra" not in condition]
+    return [name for name in map(_package_name, needed) if not _is_installed(name)]
 
 
-def _bare(requirement: str) -> str:
-    """Return the name in a requirement.
+def _package_name(requirement: str) -> str:
+    """Return the package name of a requirement.
 
-    >>> _bare("numpy>=2"), _bare("scrapy<3,>=2.19"), _bare("psycopg[binary] ~=3.2")
-    ('numpy', 'scrapy', 'psycopg')
+    >>> _package_name("numpy>=2"), _package_name("psycopg[binary] ~=3.2")
+    ('numpy', 'psycopg')
     """
     return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
 
@@ -71,63 +86,118 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _collection(path: Path) -> Iterator[DoctorFinding]:
+def _check_trust_store() -> DoctorFinding:
+    """Check that there are certificate authorities to verify servers with."""
+    defaults = ssl.get_default_verify_paths()
+    paths = [Path(name) for name in (defaults.cafile, defaults.capath) if name]
+    stores = [str(path) for path in paths if path.is_file() or _has_files(path)]
+    return DoctorFinding(
+        "certificates",
+        ", ".join(stores) or "no trust store: no https page can be fetched",
+        bool(stores),
+        "install the package ca-certificates, or set SSL_CERT_FILE",
+    )
+
+
+def _has_files(path: Path) -> bool:
+    return path.is_dir() and any(path.iterdir())
+
+
+def _check_collection(path: Path) -> Iterator[DoctorFinding]:
     if not (path / SETTINGS_FILE).exists():
         yield DoctorFinding("collection", f"none in {path}; 'freshet init {path}' makes one", True)
         return
-    yield _permissions(path)
-    yield _privacy(path)
+    yield _check_permissions(path)
+    yield _check_privacy(path)
     try:
         with CollectionStore.open(path) as collection:
-            yield from _inside(collection)
+            yield from _check_store(collection)
+            yield from _check_crawl(collection)
     except FreshetError as error:
         yield DoctorFinding("collection", str(error), False, "see the message")
 
 
-def _permissions(path: Path) -> DoctorFinding:
-    """Say which of a collection's places cannot be written."""
-    places = (path, path / ARCHIVE_FOLDER, path / CATALOG_FILE)
-    closed = [item.name for item in places if not os.access(item, os.R_OK | os.W_OK)]
-    found = "not writable: " + ", ".join(closed) if closed else "writable"
-    return DoctorFinding("permissions", found, not closed, "give yourself the right to write there")
+def _check_permissions(path: Path) -> DoctorFinding:
+    """Check that the files of a collection can be written."""
+    paths = (path, path / ARCHIVE_FOLDER, path / CATALOG_FILE)
+    closed = [item.name for item in paths if not os.access(item, os.R_OK | os.W_OK)]
+    text = "not writable: " + ", ".join(closed) if closed else "writable"
+    return DoctorFinding("permissions", text, not closed, "give yourself the right to write there")
 
 
-def _privacy(path: Path) -> DoctorFinding:
-    """Say which of a collection's files others can read; they hold secrets of its pages."""
-    found = files_readable_by_others(path)
-    names = shorten_names([str(item.relative_to(path)) for item in found])
-    return DoctorFinding("privacy", f"open to others: {names}" if found else "yours alone",
-                   not found, f"chmod -R go= {shlex.quote(str(path))}")  # fmt: skip
+def _check_privacy(path: Path) -> DoctorFinding:
+    """Check that nobody else can read the files of a collection, which hold secrets."""
+    readable = files_readable_by_others(path)
+    names = shorten_names([str(item.relative_to(path)) for item in readable])
+    text = f"open to others: {names}" if readable else "yours alone"
+    return DoctorFinding("privacy", text, not readable, f"chmod -R go= {shlex.quote(str(path))}")
 
 
-def _inside(collection: CollectionStore) -> Iterator[DoctorFinding]:
+def _check_store(collection: CollectionStore) -> Iterator[DoctorFinding]:
+    """Check the catalog, the settings, the lock and the files of the archive."""
     counts = collection.catalog.counts()
     yield DoctorFinding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
     contact = collection.settings.contact
-    yield DoctorFinding(
-        "contact", contact or "not set", bool(contact), "set contact in freshet.toml"
-    )
-    yield _policy(collection)
-    holder = ArchiveLock(collection.archive_folder).holder()
-    yield DoctorFinding("lock", f"held by {holder}" if holder else "free", True)
-    yield from _archive(collection, is_written=bool(holder))
-    yield from check_crawl(collection)
+    remedy = "set contact in freshet.toml"
+    yield DoctorFinding("contact", contact or "not set", bool(contact), remedy)
+    yield _check_policy(collection)
+    writer = ArchiveLock(collection.archive_folder).holder()
+    yield DoctorFinding("lock", f"held by {writer}" if writer else "free", True)
+    existing = {path.name for path in archive_files(collection.archive_folder)}
+    named = [file.name for file in collection.catalog.archive_files()]
+    missing = [name for name in named if name not in existing]
+    text = "missing: " + ", ".join(missing) if missing else "all files there"
+    remedy = "bring the files back, or run 'freshet check --repair'"
+    yield DoctorFinding("archive", text, not missing, remedy)
+    open_files = sorted(name for name in existing if name.endswith(OPEN_SUFFIX))
+    remedy = "a writer died; 'freshet check --repair' closes them"
+    is_fine = bool(writer) or not open_files
+    yield DoctorFinding("open files", ", ".join(open_files) or "none", is_fine, remedy)
 
 
-def _policy(collection: CollectionStore) -> DoctorFinding:
-    """Say by what visits are planned, or what is wrong with the formula or model that is set."""
+def _check_policy(collection: CollectionStore) -> DoctorFinding:
+    """Check that the configured policy, formula or model can be used."""
     try:
         return DoctorFinding("policy", policy_name(collection.settings), True)
     except FreshetError as error:
         return DoctorFinding("policy", str(error), False, "mend policy in freshet.toml")
 
 
-def _archive(collection: CollectionStore, *, is_written: bool) -> Iterator[DoctorFinding]:
-    """Say which files are missing, and which a writer that died has left open."""
-    there = {item.name for item in archive_files(collection.archive_folder)}
-    missing = [file.name for file in collection.catalog.archive_files() if file.name not in there]
-    yield DoctorFinding("archive", "missing: " + ", ".join(missing) if missing else "all files there",
-                  not missing, "bring the files back, or run 'freshet check --repair'")  # fmt: skip
-    left_open = sorted(name for name in there if name.endswith(OPEN_SUFFIX))
-    yield DoctorFinding("open files", ", ".join(left_open) or "none", is_written or not left_open,
-                  "a writer died; 'freshet check --repair' closes them")  # fmt: skip
+def _check_crawl(collection: CollectionStore) -> Iterator[DoctorFinding]:
+    """Check visits, failing pages, hosts and the backup."""
+    now = collection.clock.now()
+    outcomes = collection.catalog.last_outcome_counts()
+    page_count = sum(item.pages for item in outcomes)
+    yield _check_last_look(collection, page_count, now)
+    failing = sum(failing_page_counts(outcomes).values())
+    is_fine = not page_count or failing < page_count
+    remedy = "'freshet list --failing' names them with the reason"
+    yield DoctorFinding("failing pages", f"{failing:,} of {page_count:,}", is_fine, remedy)
+    closed = closed_hosts(collection.catalog.host_states(), collection.settings.politeness, now)
+    names = shorten_names([host.host for host in closed])
+    text = f"{names}; 'freshet host NAME' says why" if closed else "none"
+    yield DoctorFinding("hosts backed off", text, True)
+    yield _check_backup(collection, now)
+
+
+def _check_last_look(collection: CollectionStore, page_count: int, now: datetime) -> DoctorFinding:
+    """Check that a running crawl is not stalled: a visit succeeded within the last day."""
+    last_look = collection.catalog.last_look_time()
+    text = format_to_minute(last_look) if last_look else "never"
+    crawl_start = collection.catalog.read_note(CRAWL_START)
+    times = [last_look] if last_look else []
+    if crawl_start:
+        times.append(datetime.fromisoformat(crawl_start))
+    is_running = bool(running_crawl(collection.archive_folder))
+    is_stalled = is_running and page_count > 0 and bool(times) and now - max(times) > STALLED_AFTER
+    remedy = "a crawl runs but nothing succeeds; see 'freshet status'"
+    return DoctorFinding("last successful visit", text, not is_stalled, remedy)
+
+
+def _check_backup(collection: CollectionStore, now: datetime) -> DoctorFinding:
+    note = collection.catalog.read_note(LAST_BACKUP_NOTE)
+    if not note:
+        return DoctorFinding("backup", "none made; 'freshet backup DIR' makes one", True)
+    time, folder = json.loads(note)
+    days = (now - datetime.fromisoformat(time)).days
+    return DoctorFinding("backup", f"{days:,} days old, in {folder}", True)

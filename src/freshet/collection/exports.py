@@ -1,4 +1,4 @@
-"""Take tables out: visits and changes as Parquet or CSV, a CDXJ index, or all in a WACZ file."""
+"""Exports visits and changes as Parquet or CSV, a CDXJ index, or the collection as WACZ."""
 
 from array import array
 from bisect import bisect_left
@@ -14,14 +14,17 @@ from freshet.archive.warc.read import archive_files, closed_name, read_records
 from freshet.archive.warc.record import uid_of_record_id
 from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.types import Visit
-from freshet.record.store import SOFTWARE, CollectionStore
+from freshet.record.files import SOFTWARE
+from freshet.record.store import CollectionStore
 
-EXPORT_WRITERS: Mapping[str, Callable[[Path, CollectionStore, str | None], int]] = {
-    "parquet": lambda path, source, part: parquet.write_visits(path, visit_rows(source, part)),
-    "changes": lambda path, source, part: parquet.write_changes(path, change_rows(source, part)),
-    "csv": lambda path, source, part: csv.write(path, change_rows(source, part)),
-    "cdxj": lambda path, source, part: cdxj.write(path, indexed_records(source, part)),
-    "wacz": lambda path, source, part: wacz.write(path, wacz_package(source, part)),
+ExportWriter = Callable[[Path, CollectionStore, str | None], int]
+
+EXPORT_WRITERS: Mapping[str, ExportWriter] = {
+    "parquet": lambda path, store, source: parquet.write_visits(path, visit_rows(store, source)),
+    "changes": lambda path, store, source: parquet.write_changes(path, change_rows(store, source)),
+    "csv": lambda path, store, source: csv.write(path, change_rows(store, source)),
+    "cdxj": lambda path, store, source: cdxj.write(path, indexed_records(store, source)),
+    "wacz": lambda path, store, source: wacz.write(path, wacz_package(store, source)),
 }
 PAGE_BATCH = 1_000
 
@@ -29,7 +32,7 @@ PAGE_BATCH = 1_000
 def export_table(
     collection: CollectionStore, kind: str, path: Path, *, source: str | None = None
 ) -> int:
-    """Write a table of the collection, and return how many rows it has."""
+    """Write an export of the collection to a file; return the number of its rows."""
     if kind not in EXPORT_WRITERS:
         raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(EXPORT_WRITERS)}")
     if path.is_dir():
@@ -43,12 +46,11 @@ def visit_rows(collection: CollectionStore, source: str | None) -> Iterator[Visi
     """Yield every visit with its page, page by page in time order."""
     for page in collection.pages(source=source):
         rows = collection.catalog.history(page.id)
-        originals = _originals(row.visit for row in rows)
+        original_ids = _original_visit_ids(row.visit for row in rows)
         for row in rows:
-            again = row.visit.digest is not None and row.visit.id not in originals
-            yield VisitRow(
-                page, row.visit, row.view.language if row.view else "", has_revisit_record=again
-            )
+            is_revisit = row.visit.digest is not None and row.visit.id not in original_ids
+            language = row.view.language if row.view else ""
+            yield VisitRow(page, row.visit, language, has_revisit_record=is_revisit)
 
 
 def indexed_records(collection: CollectionStore, source: str | None) -> Iterator[LocatedRecord]:
@@ -59,20 +61,17 @@ def indexed_records(collection: CollectionStore, source: str | None) -> Iterator
 
 def visit_captures(collection: CollectionStore, source: str | None) -> Iterator[WarcCapture]:
     """Yield the captures of pages that were not removed, in the order of the archive's files."""
-    pages = array("q", (page.id for page in collection.pages(source=source)))
+    page_ids = array("q", (page.id for page in collection.pages(source=source)))
     for path in archive_files(collection.archive_folder):
         visits = collection.catalog.visits_in_file(closed_name(path))
-        wanted = {visit.uid for visit in visits if _is_among(pages, visit.page)}
-        for found in group_captures(read_records(path)) if wanted else ():
-            if (
-                isinstance(found, WarcCapture)
-                and uid_of_record_id(found.located.record.id) in wanted
-            ):
-                yield found
+        uids = {visit.uid for visit in visits if _is_among(page_ids, visit.page)}
+        for item in group_captures(read_records(path)) if uids else ():
+            if isinstance(item, WarcCapture) and uid_of_record_id(item.located.record.id) in uids:
+                yield item
 
 
 def wacz_package(collection: CollectionStore, source: str | None) -> wacz.WaczPackage:
-    """Return what a WACZ file of the collection holds."""
+    """Return the contents of a WACZ file of the collection."""
     captures = visit_captures(collection, source)
     return wacz.WaczPackage(
         title=source or collection.path.resolve().name,
@@ -84,7 +83,7 @@ def wacz_package(collection: CollectionStore, source: str | None) -> wacz.WaczPa
 
 
 def listed_pages(collection: CollectionStore, source: str | None) -> Iterator[wacz.ListedPage]:
-    """Yield each page of which bytes are kept, at the time of its newest version."""
+    """Yield each page with stored bytes, at the time of its newest version."""
     pages = collection.pages(source=source)
     while batch := list(islice(pages, PAGE_BATCH)):
         looks = collection.catalog.last_looks([page.id for page in batch])
@@ -96,18 +95,17 @@ def listed_pages(collection: CollectionStore, source: str | None) -> Iterator[wa
                 yield wacz.ListedPage(row.visit.uid.hex(), page.url, time, title)
 
 
-def _is_among(pages: Sequence[int], page: int) -> bool:
-    """Whether a page is one of those, whose ids are in order."""
-    at = bisect_left(pages, page)
-    return at < len(pages) and pages[at] == page
+def _is_among(sorted_ids: Sequence[int], page_id: int) -> bool:
+    index = bisect_left(sorted_ids, page_id)
+    return index < len(sorted_ids) and sorted_ids[index] == page_id
 
 
-def _originals(visits: Iterable[Visit]) -> set[int | None]:
-    """Return the visits of a page that were the first to be stored with their bytes."""
-    first: dict[tuple[bytes | None, int | None], int | None] = {}
+def _original_visit_ids(visits: Iterable[Visit]) -> set[int | None]:
+    """Return the visits of a page that were the first to be stored with their payload."""
+    first_ids: dict[tuple[bytes | None, int | None], int | None] = {}
     for visit in sorted(visits, key=lambda visit: visit.id or 0):
-        first.setdefault((visit.digest, visit.size), visit.id)
-    return set(first.values())
+        first_ids.setdefault((visit.digest, visit.size), visit.id)
+    return set(first_ids.values())
 
 
 def change_rows(collection: CollectionStore, source: str | None) -> Iterator[ChangeRow]:

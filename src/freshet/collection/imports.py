@@ -1,4 +1,4 @@
-"""Bring histories in: a reader's arrivals, recorded batch by batch, with progress."""
+"""Imports histories: the observations of a reader are recorded batch by batch."""
 
 import gc
 import os
@@ -39,9 +39,9 @@ MAX_MESSAGE_CHARS = 300
 
 @dataclass(slots=True)
 class ImportSummary:
-    """What the import of that number brought, and what it could not take.
+    """The result of an import, with its number.
 
-    ``other_sources`` counts those of the visits already there that another source holds, by source.
+    ``other_sources`` counts the visits already there that belong to another source, by source.
     """
 
     number: int
@@ -63,31 +63,31 @@ def import_history(
     progress: ProgressCallback = ignore_progress,
     **options: Any,
 ) -> ImportSummary:
-    """Import an outside history; what is already there is left as it is, so it can be repeated."""
+    """Import a history; visits that are already there are skipped, so it can be repeated."""
     if kind not in IMPORT_READERS:
         raise UsageError(f"{kind!r} is no kind of import; choose {', '.join(IMPORT_READERS)}")
-    with _streaming(), collection.recording() as recorder:
+    with _frozen_garbage(), collection.recording() as recorder:
         reader = IMPORT_READERS[kind](path, **options)
         number = collection.catalog.start_import(
             kind, os.fspath(path.resolve()), reader.source, collection.clock.now()
         )
-        result = ImportSummary(number, kind, os.fspath(path))
+        summary = ImportSummary(number, kind, os.fspath(path))
         try:
             for batch in _batches(reader):
-                _take(collection, recorder, batch, result)
+                _record_batch(collection, recorder, batch, summary)
                 progress(reader.done, reader.total)
         except BadInputError:
-            if not result.visits:
-                _finish(collection, result)
+            if not summary.visits:
+                _finish_import(collection, summary)
             raise
-        result.notes = list(reader.notes)
-        _finish(collection, result)
-    return result
+        summary.notes = list(reader.notes)
+        _finish_import(collection, summary)
+    return summary
 
 
 @contextmanager
-def _streaming() -> Iterator[None]:
-    """Keep the garbage collector from looking through all modules while rows stream by."""
+def _frozen_garbage() -> Iterator[None]:
+    """Keep the garbage collector from scanning all modules again and again during an import."""
     gc.freeze()
     try:
         yield
@@ -95,106 +95,101 @@ def _streaming() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _finish(collection: CollectionStore, result: ImportSummary) -> None:
-    """Note that an import is at its end: all is read, or nothing can be."""
-    counts = {"visits": result.visits, "known": result.already_there, "bad": result.bad}
-    collection.catalog.finish_import(result.number, collection.clock.now(), counts)
+def _finish_import(collection: CollectionStore, summary: ImportSummary) -> None:
+    """Save that an import has ended: everything was read, or nothing could be."""
+    counts = {"visits": summary.visits, "known": summary.already_there, "bad": summary.bad}
+    collection.catalog.finish_import(summary.number, collection.clock.now(), counts)
 
 
-def _take(
+def _record_batch(
     collection: CollectionStore,
     recorder: Recorder,
-    batch: list[Observation | BadRow],
-    result: ImportSummary,
+    items: list[Observation | BadRow],
+    summary: ImportSummary,
 ) -> None:
+    """Record a batch of observations, save its bad rows, and add both to the summary."""
     now = collection.clock.now()
-    checked = [_with_page_for_its_source(_checked(item, now)) for item in batch]
-    arrivals = [item for item in checked if isinstance(item, Observation)]
-    taken = recorder.record(arrivals)
-    if taken.known_count:
-        sources = collection.catalog.sources_by_uid([item.uid for item in arrivals])
-        held = [(sources.get(item.uid, item.source), item.source) for item in arrivals]
-        result.other_sources.update(source for source, wanted in held if source != wanted)
-    bad = [item for item in checked if isinstance(item, BadRow)]
-    bad += [
-        _bad_row(item, f"page {redact_url(item.url)!r} is no URL; write https://…")
-        for item in taken.unusable
-    ]
-    bad += [
-        _bad_row(item, "another record before it has the same identity")
-        for item in taken.duplicates
-    ]
-    bad = [BadRow(_told(row.place), _told(row.why)) for row in bad]
-    if bad:
-        collection.catalog.add_bad_rows(result.number, bad)
-    result.visits += taken.visit_count
-    result.already_there += taken.known_count
-    result.bad += len(bad)
-    result.bad_rows += bad[: MAX_LISTED_BAD_ROWS - len(result.bad_rows)]
+    checked = [item if isinstance(item, BadRow) else _checked(item, now) for item in items]
+    observations = [item for item in checked if isinstance(item, Observation)]
+    batch = recorder.record(observations)
+    if batch.known_count:
+        sources = collection.catalog.sources_by_uid([item.uid for item in observations])
+        for item in observations:
+            source = sources.get(item.uid, item.source)
+            if source != item.source:
+                summary.other_sources[source] += 1
+    bad_rows = [item for item in checked if isinstance(item, BadRow)]
+    for item in batch.unusable:
+        problem = f"page {redact_url(item.url)!r} is no URL; write https://…"
+        bad_rows.append(_bad_row(item, problem))
+    for item in batch.duplicates:
+        bad_rows.append(_bad_row(item, "another record before it has the same identity"))
+    bad_rows = [BadRow(_shown_text(row.place), _shown_text(row.why)) for row in bad_rows]
+    if bad_rows:
+        collection.catalog.add_bad_rows(summary.number, bad_rows)
+    summary.visits += batch.visit_count
+    summary.already_there += batch.known_count
+    summary.bad += len(bad_rows)
+    summary.bad_rows += bad_rows[: MAX_LISTED_BAD_ROWS - len(summary.bad_rows)]
 
 
-def _checked(item: Observation | BadRow, now: datetime) -> Observation | BadRow:
-    """Return a bad row in place of a visit whose time or URL no visit can have."""
-    if isinstance(item, BadRow):
-        return item
-    why = visit_time_problem(item.time, now)
-    if len(item.url) > MAX_URL_CHARS:
-        why = f"its URL has {len(item.url):,} characters, more than the {MAX_URL_CHARS:,} taken"
-    return _bad_row(item, why) if why else item
+def _checked(observation: Observation, now: datetime) -> Observation | BadRow:
+    """Return a bad row instead of an observation whose time or URL cannot be that of a visit.
 
-
-def _with_page_for_its_source(item: Observation | BadRow) -> Observation | BadRow:
-    """Return a bad row in place of a visit whose page the live list cannot take.
-
-    A history with a source may have pages of any id; a live page is fetched, so it has a URL.
+    A history with a source may have pages with any URL; a live page needs one to be fetched.
     """
-    if isinstance(item, BadRow) or item.source:
-        return item
-    try:
-        canonical_web_url(item.url)
-    except ValueError as error:
-        page = f"page {redact_url(item.url)!r}"
-        why = f"{page} cannot be a live page: it {error}; or import it with a --source"
-        return _bad_row(item, why)
-    return item
+    url = observation.url
+    if len(url) > MAX_URL_CHARS:
+        problem = f"its URL has {len(url):,} characters, more than the {MAX_URL_CHARS:,} taken"
+        return _bad_row(observation, problem)
+    problem = visit_time_problem(observation.time, now)
+    if problem:
+        return _bad_row(observation, problem)
+    if not observation.source:
+        try:
+            canonical_web_url(url)
+        except ValueError as error:
+            page = f"page {redact_url(url)!r}"
+            problem = f"{page} cannot be a live page: it {error}; or import it with a --source"
+            return _bad_row(observation, problem)
+    return observation
 
 
-def _bad_row(item: Observation, why: str) -> BadRow:
-    """Return the bad row of a visit, by its place in the input or else by its URL."""
-    return BadRow(item.place or repr(redact_url(item.url)), why)
+def _bad_row(observation: Observation, problem: str) -> BadRow:
+    """Return the bad row of an observation, by its place in the input or by its URL."""
+    return BadRow(observation.place or repr(redact_url(observation.url)), problem)
 
 
-def _told(text: str) -> str:
-    """Return what is kept and shown of a text from an input: its beginning, without passwords.
+def _shown_text(text: str) -> str:
+    """Return the beginning of a text from an input, without passwords.
 
-    >>> len(_told("x" * 1_000_000)), _told("after http://me:pw@example.org/")
+    >>> len(_shown_text("x" * 1_000_000)), _shown_text("after http://me:pw@example.org/")
     (300, 'after http://[blanked]@example.org/')
     """
     text = redact_user_info(text)
     return text if len(text) <= MAX_MESSAGE_CHARS else text[: MAX_MESSAGE_CHARS - 1] + "…"
 
 
-def _bytes_held(item: Observation | BadRow) -> int:
-    """Return about how much memory an item takes."""
+def _memory_bytes(item: Observation | BadRow) -> int:
+    """Return the approximate memory that an item takes."""
     if isinstance(item, BadRow):
         return len(item.why)
-    body = len(item.snapshot.body) if item.snapshot is not None else 0
-    return (
-        body + len(item.url) + len(item.raw_record or b"") + sum(map(len, item.companion_records))
-    )
+    body_bytes = len(item.snapshot.body) if item.snapshot is not None else 0
+    record_bytes = len(item.raw_record or b"") + sum(map(len, item.companion_records))
+    return body_bytes + len(item.url) + record_bytes
 
 
 def _batches(reader: HistoryReader) -> Iterator[list[Observation | BadRow]]:
-    """Gather arrivals until there are many, or much; an input that breaks off gives what it had."""
+    """Yield the items of an input in batches; if the input breaks off, those before that too."""
     batch: list[Observation | BadRow] = []
-    size = 0
+    batch_bytes = 0
     try:
         for item in reader:
             batch.append(item)
-            size += _bytes_held(item)
-            if len(batch) >= BATCH_VISITS or size >= BATCH_BYTES:
+            batch_bytes += _memory_bytes(item)
+            if len(batch) >= BATCH_VISITS or batch_bytes >= BATCH_BYTES:
                 yield batch
-                batch, size = [], 0
+                batch, batch_bytes = [], 0
     except BadInputError:
         if batch:
             yield batch

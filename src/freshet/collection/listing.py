@@ -1,6 +1,5 @@
-"""The pages of a collection with their totals."""
+"""Lists the pages of a collection with their totals."""
 
-from datetime import datetime
 from itertools import islice
 
 from freshet.archive.catalog.rows import FailingPage, PageTotals
@@ -15,15 +14,15 @@ def list_page_totals(
     changed: bool = False,
     limit: int | None = None,
 ) -> list[PageTotals]:
-    """Return pages with their totals, by id; ``changed`` those that did, latest change first.
+    """Return pages with their totals by id, or the ``changed`` ones, latest change first.
 
     Totals are counted for ``limit`` pages only, unless the order depends on them.
     """
     pages = collection.catalog.pages(tag=tag, source=source)
     if not changed:
         return list(collection.catalog.page_totals(islice(pages, limit)))
-    found = [row for row in collection.catalog.page_totals(pages) if row.last_change]
-    return sorted(found, key=_last_change, reverse=True)[:limit]
+    rows = [row for row in collection.catalog.page_totals(pages) if row.last_change]
+    return sorted(rows, key=lambda row: row.last_change or row.page.added, reverse=True)[:limit]
 
 
 def list_failing_pages(
@@ -45,7 +44,3 @@ def list_failing_pages(
         )
         for row in collection.catalog.page_totals(latest)
     ]  # fmt: skip
-
-
-def _last_change(row: PageTotals) -> datetime:
-    return row.last_change or row.page.added

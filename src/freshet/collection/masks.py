@@ -1,4 +1,4 @@
-"""A page's mask as a person sees and edits it: what it hides, and why."""
+"""Shows and edits the mask of a page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ MAX_SAMPLE_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class MaskRuleEffect:
-    """One rule of a mask, and what it hides of the last version: how often, and a sample."""
+    """A rule of a mask, how often it matches in the last version, and a sample of the text."""
 
     rule: MaskRule
     hits: int
@@ -23,61 +23,60 @@ class MaskRuleEffect:
 
 
 def mask_rule_effects(page: StoredPage, mask: Mask) -> list[MaskRuleEffect]:
-    """Return what every rule of a mask hides of the page's last version."""
+    """Return what every rule of a mask hides in the page's last version."""
     view = page.view(dom=True) if page.versions else None
-    return [_hidden(rule, view) for rule in mask.rules]
+    return [_rule_effect(rule, view) for rule in mask.rules]
 
 
-def add_mask_rules(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
-    """Leave more out of a page: text patterns, or paths of elements."""
-    added = [MaskRule(what) for what in dict.fromkeys(whats)]
+def add_mask_rules(collection: CollectionStore, page: StoredPage, patterns: Sequence[str]) -> Mask:
+    """Add rules to a page's mask: text patterns, or paths of elements."""
 
-    def edited(old: Mask) -> Mask:
-        held = {rule.what for rule in old.rules}
-        new = tuple(rule for rule in added if rule.what not in held)
-        never = tuple(what for what in old.never if what not in whats)
-        return replace(old, rules=old.rules + new, never=never)
+    def with_rules(mask: Mask) -> Mask:
+        existing = {rule.what for rule in mask.rules}
+        added = dict.fromkeys(pattern for pattern in patterns if pattern not in existing)
+        never = tuple(pattern for pattern in mask.never if pattern not in patterns)
+        return replace(mask, rules=(*mask.rules, *map(MaskRule, added)), never=never)
 
-    return _edit(collection, page, edited)
-
-
-def remove_mask_rules(collection: CollectionStore, page: StoredPage, whats: Sequence[str]) -> Mask:
-    """Take rules out of a page's mask, by their number or text; none of them is learnt again."""
-    first = page_mask(collection, page)
-    gone = {_rule(first, what, page.url).what for what in whats}
-
-    def edited(old: Mask) -> Mask:
-        rules = tuple(rule for rule in old.rules if rule.what not in gone)
-        never = (*old.never, *sorted(gone - set(old.never)))
-        return replace(old, rules=rules, never=never)
-
-    return _edit(collection, page, edited)
+    return _edit_mask(collection, page, with_rules)
 
 
-def _edit(
-    collection: CollectionStore, page: StoredPage, edited: Callable[[Mask], Mask]
+def remove_mask_rules(collection: CollectionStore, page: StoredPage, names: Sequence[str]) -> Mask:
+    """Remove rules from a page's mask, by number or text; they are never learned again."""
+    mask = page_mask(collection, page)
+    removed = {_find_rule(mask, name, page.url).what for name in names}
+
+    def without_rules(mask: Mask) -> Mask:
+        rules = tuple(rule for rule in mask.rules if rule.what not in removed)
+        never = (*mask.never, *sorted(removed - set(mask.never)))
+        return replace(mask, rules=rules, never=never)
+
+    return _edit_mask(collection, page, without_rules)
+
+
+def _edit_mask(
+    collection: CollectionStore, page: StoredPage, edit: Callable[[Mask], Mask]
 ) -> Mask:  # fmt: skip
-    """Edit a page's mask, anew where a crawl has learnt another one meanwhile."""
+    """Edit a page's mask; if a crawl saves another mask meanwhile, edit that one."""
     while True:
-        old = page_mask(collection, page)
-        kept = save_mask(collection, page, edited(old), after=old.version)
-        if kept is not None:
-            return kept
+        mask = page_mask(collection, page)
+        saved = save_mask(collection, page, edit(mask), after=mask.version)
+        if saved is not None:
+            return saved
 
 
-def _rule(mask: Mask, what: str, url: str) -> MaskRule:
-    """Find a rule by its number, counted from 1, or by its text."""
-    if what.isdecimal() and 1 <= int(what) <= len(mask.rules):
-        return mask.rules[int(what) - 1]
-    found = next((rule for rule in mask.rules if rule.what == what), None)
-    if found is None:
-        raise NotFoundError(
-            f"the mask of {url} has no rule {what!r}; 'freshet mask {url}' lists what it has"
-        )
-    return found
+def _find_rule(mask: Mask, name: str, url: str) -> MaskRule:
+    """Return a rule by its number, counted from 1, or by its text."""
+    if name.isdecimal() and 1 <= int(name) <= len(mask.rules):
+        return mask.rules[int(name) - 1]
+    for rule in mask.rules:
+        if rule.what == name:
+            return rule
+    raise NotFoundError(
+        f"the mask of {url} has no rule {name!r}; 'freshet mask {url}' lists what it has"
+    )
 
 
-def _hidden(rule: MaskRule, view: View | None) -> MaskRuleEffect:
+def _rule_effect(rule: MaskRule, view: View | None) -> MaskRuleEffect:
     if view is None:
         return MaskRuleEffect(rule, 0, "")
     spans = hidden_spans(view, Mask(0, (rule,)))

@@ -1,4 +1,4 @@
-"""One page of a collection: its forecast, its figures, and what differs between versions."""
+"""A page of a collection: its forecast, its figures, and the differences between versions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from freshet.measure.change.word_diff import DiffPiece, diff_hunks, word_diff
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.blocks import DomBlock
 from freshet.measure.dynamics.terms.term_table import TermTable, term_table
-from freshet.measure.noise.mask import cut_spans, hidden_spans
+from freshet.measure.noise.mask import Mask, cut_spans, hidden_spans
 from freshet.measure.noise.mask_pattern import HIDDEN_MARK
-from freshet.record.change_criteria import ChangeCriteria, criteria_of_pages
+from freshet.record.change_criteria import ChangeCriteria, page_criteria
 from freshet.record.stored_page import StoredPage, StoredVersion, VersionChoice
 
 MAX_EARLIER_VERSIONS = 5
@@ -24,10 +24,9 @@ MAX_EARLIER_VERSIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class VersionDifference:
-    """Two versions of a page, compared: the change, and the words that went and came.
+    """Two versions of a page, the change between them, and all words removed and added.
 
-    The words are all that differ; ``change`` says whether that counts, by the page's ``counts_as``
-    and under its mask.
+    ``change`` says whether they count as a change, by the page's ``counts_as`` and its mask.
     """
 
     old: StoredVersion
@@ -37,13 +36,13 @@ class VersionDifference:
     counts_as: str
 
     def hunks(self, *, context: int) -> list[tuple[DiffPiece, ...]]:
-        """Return each change of the words with so many lines around it."""
+        """Return each change of the words with ``context`` lines around it."""
         return diff_hunks(self.words, context=context)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionNews:
-    """What is new in a version since another one, as short as a search result; empty if nothing."""
+    """A snippet of the new text of a version since an earlier one; empty if there is none."""
 
     old: StoredVersion
     new: StoredVersion
@@ -55,23 +54,23 @@ class CollectionPage(StoredPage):
     """A page of a collection that can also forecast, analyse and compare."""
 
     def forecast(self) -> PageForecast:
-        """Return how likely the page is to have changed by when."""
+        """Return the probability that the page has changed, by time."""
         return forecast(self._files.catalog, self._files.settings, self, self._files.clock)
 
     def series(self) -> VersionSeries:
-        """Return the page's looks in time order, with the words of each version they showed."""
+        """Return the page's looks in time order, with the words of each version."""
         return history_of(self._files, self, dom=False).series
 
     def curve(self) -> ChangeCurve:
-        """Return how alike the page stays to what it was, with its knot where it has one."""
+        """Return the page's change curve: its similarity to itself over time, and its knot."""
         return page_curve(self.series(), self.url)
 
     def terms(self) -> TermTable:
-        """Return when each word was there, how well it stays, and how telling it is here."""
+        """Return when each word was present, its staying power and its divergence."""
         return term_table(self.series(), language_around(self._files, self))
 
     def blocks(self) -> tuple[DomBlock, ...]:
-        """Return the blocks of the page and how each lives; none where no version has any."""
+        """Return the DOM blocks of the page with their lifespans; none if no version has any."""
         looks = self._files.catalog.last_looks([self.id])
         last = self.view_of_visit(looks[self.id], dom=True) if looks else None
         return blocks_of_versions(history_of(self._files, self, dom=True), last)
@@ -79,44 +78,49 @@ class CollectionPage(StoredPage):
     def difference(
         self, old: VersionChoice | None = None, new: VersionChoice | None = None
     ) -> VersionDifference:
-        """Compare two versions; without any, those around the last change."""
-        (first, second), gauge = self._pair(old, new), self._gauge()
-        before, after = self._views([first, second], gauge)
-        words = word_diff(before.text, after.text)
-        return VersionDifference(
-            first, second, gauge.compare(before, after), words, gauge.counts_as
-        )
+        """Compare two versions, by default those before and after the last change."""
+        old_version, new_version = self._chosen_versions(old, new)
+        criteria = page_criteria(self._files, self)
+        old_view, new_view = self._views([old_version, new_version], criteria)
+        change = criteria.compare(old_view, new_view)
+        words = word_diff(old_view.text, new_view.text)
+        return VersionDifference(old_version, new_version, change, words, criteria.counts_as)
 
     def news(self, since: VersionChoice, *, limit: int = MAX_SNIPPET_CHARS) -> VersionNews:
-        """Return what is new in the last version since the one seen at a time.
+        """Return what is new in the last version since an earlier one.
 
-        What the page's mask hides is left out; words that a few versions before then had, too, are
-        no great news.
+        Text that the page's mask hides is left out. Words that a few versions before the earlier
+        one had weigh less.
         """
-        first, last, gauge = self.version(since), self.version(-1), self._gauge()
-        before, after = self._views([first, last], gauge)
-        texts = [_text_left(view, gauge) for view in (before, after)]
-        earlier = [_text_left(view, gauge) for view in self._views_before(first, gauge)]
-        told = make_snippet(*texts, earlier_texts=earlier, max_chars=limit)
-        return VersionNews(first, last, gauge.compare(before, after), told)
+        old_version, new_version = self.version(since), self.version(-1)
+        criteria = page_criteria(self._files, self)
+        old_view, new_view = self._views([old_version, new_version], criteria)
+        earlier_views = self._views_before(old_version, criteria)
+        text = make_snippet(
+            _visible_text(old_view, criteria.mask),
+            _visible_text(new_view, criteria.mask),
+            earlier_texts=[_visible_text(view, criteria.mask) for view in earlier_views],
+            max_chars=limit,
+        )
+        return VersionNews(old_version, new_version, criteria.compare(old_view, new_view), text)
 
-    def _gauge(self) -> ChangeCriteria:
-        return criteria_of_pages(self._files.catalog, self._files.settings, [self.id])[self.id]
+    def _views(self, versions: Sequence[StoredVersion], criteria: ChangeCriteria) -> list[View]:
+        return [self.view(version.number, dom=criteria.reads_dom) for version in versions]
 
-    def _views(self, versions: Sequence[StoredVersion], gauge: ChangeCriteria) -> list[View]:
-        return [self.view(version.number, dom=gauge.reads_dom) for version in versions]
-
-    def _views_before(self, version: StoredVersion, gauge: ChangeCriteria) -> list[View]:
-        """Return a few different views from before a version, as far as their bytes are kept."""
-        earlier = {each.row.visit.digest: each.row for each in self.versions[: version.number - 1]}
-        earlier.pop(version.row.visit.digest, None)
-        nearest = list(earlier.values())[-MAX_EARLIER_VERSIONS:]
-        views = (self.view_of_visit(row, dom=gauge.reads_dom) for row in nearest)
+    def _views_before(self, version: StoredVersion, criteria: ChangeCriteria) -> list[View]:
+        """Return a few different views from before a version whose bytes are stored."""
+        rows = {
+            earlier.row.visit.digest: earlier.row for earlier in self.versions[: version.number - 1]
+        }
+        rows.pop(version.row.visit.digest, None)
+        nearest = list(rows.values())[-MAX_EARLIER_VERSIONS:]
+        views = (self.view_of_visit(row, dom=criteria.reads_dom) for row in nearest)
         return [view for view in views if view is not None]
 
-    def _pair(
+    def _chosen_versions(
         self, old: VersionChoice | None, new: VersionChoice | None
     ) -> tuple[StoredVersion, StoredVersion]:
+        """Return two versions by choice, by default those before and after the last change."""
         if len(self.versions) < 2 and old is None:
             raise NotFoundError(
                 f"{self.url} has fewer than two versions, so nothing to compare;"
@@ -129,6 +133,6 @@ class CollectionPage(StoredPage):
         return self.versions[later.number - 2], later
 
 
-def _text_left(view: View, gauge: ChangeCriteria) -> str:
-    """Return what of a view's text its mask leaves, line by line."""
-    return cut_spans(view.text, hidden_spans(view, gauge.mask)).replace(HIDDEN_MARK, " ")
+def _visible_text(view: View, mask: Mask) -> str:
+    """Return the text of a view without what the mask hides."""
+    return cut_spans(view.text, hidden_spans(view, mask)).replace(HIDDEN_MARK, " ")

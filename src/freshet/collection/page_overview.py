@@ -1,4 +1,4 @@
-"""What is known of one page, gathered for a person to look at."""
+"""Gathers the totals, the settings and one version of a page for display."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -38,7 +38,7 @@ class PageOverview:
     dom: list[tuple[str, str]] | None = None
 
     def lines(self) -> Iterator[tuple[str, Any]]:
-        """Yield what there is to say, a name and a value a line."""
+        """Yield the lines of the overview, each a name and a value."""
         yield from (("page", self.page.url), ("source", self.page.source or "live"))
         yield from (("host", self.page.host), ("site", self.page.site))
         yield from (("added", self.page.added), ("tags", " ".join(self.page.tags)))
@@ -62,46 +62,41 @@ class PageOverview:
 
 
 def page_overview(
-    collection: CollectionStore, page: StoredPage, which: VersionChoice, parts: frozenset[str]
+    collection: CollectionStore, page: StoredPage, choice: VersionChoice, parts: frozenset[str]
 ) -> PageOverview:
-    """Gather what is known of a page, with those parts of a version that are asked for."""
+    """Return an overview of a page, with those parts of a version that ``parts`` names."""
     totals = next(iter(collection.catalog.page_totals([page])))
     settings = redact_page_settings(collection.settings_for(page))
-    last = collection.catalog.last_visits([page.id]).get(page.id)
-    base = PageOverview(
+    last_visit = collection.catalog.last_visits([page.id]).get(page.id)
+    overview = PageOverview(
         page, totals.visits, totals.looks, totals.changes, len(page.versions), settings,
-        last_visit=last.visit if last else None,
+        last_visit=last_visit.visit if last_visit else None,
     )  # fmt: skip
     if not page.versions:
-        return base
-    version = page.version(which)
+        return overview
+    version = page.version(choice)
     if not parts and page.view_of_visit(version.row) is None:
-        return _without_bytes(base, version)
+        return _without_bytes(overview, version)
     view = page.view(version.number, dom="dom" in parts)
-    return _with_version(base, version.number, view, parts)
+    return _with_version(overview, version.number, view, parts)
 
 
-def _without_bytes(base: PageOverview, version: StoredVersion) -> PageOverview:
-    """Tell what the catalog still knows of a version whose bytes are gone."""
-    known = version.row.view
-    if known is None:
-        return replace(base, version=version.number, kept=False)
+def _without_bytes(overview: PageOverview, version: StoredVersion) -> PageOverview:
+    """Add what the catalog stores of a version whose bytes are gone."""
+    overview = replace(overview, version=version.number, kept=False)
+    view = version.row.view
+    if view is None:
+        return overview
     return replace(
-        base,
-        version=version.number,
-        kept=False,
-        kind=known.kind,
-        title=known.title,
-        language=known.language,
-        facts=known.facts,
-    )
+        overview, kind=view.kind, title=view.title, language=view.language, facts=view.facts
+    )  # fmt: skip
 
 
 def _with_version(
-    base: PageOverview, number: int, view: View, parts: frozenset[str]
+    overview: PageOverview, number: int, view: View, parts: frozenset[str]
 ) -> PageOverview:
     return replace(
-        base,
+        overview,
         version=number,
         kind=view.kind,
         title=view.title,
@@ -119,5 +114,5 @@ def word_counts(view: View) -> dict[str, int]:
     """Return the words of a view with their counts, most frequent first."""
     words = vocabulary(view.text)
     counts = zip(view.terms.hashes.tolist(), view.terms.counts.tolist(), strict=True)
-    named = {words[term]: count for term, count in counts if term in words}
-    return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+    counts_by_word = {words[term]: count for term, count in counts if term in words}
+    return dict(sorted(counts_by_word.items(), key=lambda item: (-item[1], item[0])))

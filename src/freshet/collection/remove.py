@@ -1,4 +1,4 @@
-"""Remove pages: from the live list, or with everything known of them."""
+"""Removes pages from the live list, or purges them with all their rows and bytes."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -12,32 +12,32 @@ from freshet.record.store import CollectionStore
 
 
 def remove_pages(collection: CollectionStore, pages: Sequence[Page], *, purge: bool) -> int:
-    """Take pages off the live list; ``purge`` deletes rows and bytes; return the bytes freed."""
-    ids = [page.id for page in pages]
+    """Remove pages; ``purge`` deletes their rows and bytes too; return the bytes freed."""
+    page_ids = [page.id for page in pages]
     if not purge:
-        collection.catalog.remove_pages(ids, collection.clock.now())
+        collection.catalog.remove_pages(page_ids, collection.clock.now())
         return 0
     with collection.appending() as lock:
-        visits = [row.visit for page_id in ids for row in collection.catalog.history(page_id)]
-        _refuse_to_rob(collection, visits)
-        freed = drop_records(collection, lock, [visit for visit in visits if visit.location])
-        collection.catalog.remove_pages(ids, collection.clock.now(), purge=True)
+        visits = [row.visit for page_id in page_ids for row in collection.catalog.history(page_id)]
+        _require_no_dependents(collection, visits)
+        freed_bytes = drop_records(collection, lock, [visit for visit in visits if visit.location])
+        collection.catalog.remove_pages(page_ids, collection.clock.now(), purge=True)
         _forget_hosts(collection, {page.host for page in pages if not page.source})
-    return freed
+    return freed_bytes
 
 
 def _forget_hosts(collection: CollectionStore, hosts: AbstractSet[str]) -> None:
-    """Forget what is known of hosts that no page lies on any more."""
-    gone = set(collection.catalog.hosts_without_pages())
+    """Delete the states of hosts that have no page any more."""
+    unused = set(collection.catalog.hosts_without_pages())
     names = {name for host in hosts for name in host_names(host)}
-    collection.catalog.set_host_states([HostState(name) for name in sorted(names & gone)])
+    collection.catalog.set_host_states([HostState(name) for name in sorted(names & unused)])
 
 
-def _refuse_to_rob(collection: CollectionStore, visits: Sequence[Visit]) -> None:
-    """Refuse a purge that would take the bytes of pages that are to stay."""
-    robbed = sorted({url for _, url in dependent_visits(collection, visits)})
-    if robbed:
+def _require_no_dependents(collection: CollectionStore, visits: Sequence[Visit]) -> None:
+    """Refuse a purge that would delete the bytes of pages that stay."""
+    urls = sorted({url for _, url in dependent_visits(collection, visits)})
+    if urls:
         raise UsageError(
-            f"the bytes of {', '.join(robbed)} are kept only with what is to be purged;"
+            f"the bytes of {', '.join(urls)} are kept only with what is to be purged;"
             " purge these pages together"
         )

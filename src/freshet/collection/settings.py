@@ -1,4 +1,4 @@
-"""What holds for a page or a tag, and where it was set."""
+"""Lists the settings of a collection, a page or a tag, and where each was set."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +12,7 @@ from freshet.record.store import CollectionStore
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSetting:
-    """One setting with the value that holds, and what gave it."""
+    """A setting with its value, and where the value was set."""
 
     name: str
     value: Any
@@ -21,7 +21,7 @@ class ResolvedSetting:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting of a collection: the value that holds, the default, and what it does."""
+    """A setting of a collection with its value, its default and its meaning."""
 
     name: str
     value: Any
@@ -30,7 +30,7 @@ class SettingRow:
 
 
 def collection_settings(settings: Settings) -> list[SettingRow]:
-    """Return every setting with its value; secrets among the values are blanked."""
+    """Return every setting with its value; secrets are redacted."""
     tables = asdict(settings)
     tables["page"] = redact_settings(tables["page"])
     return [
@@ -52,32 +52,31 @@ def _value(tables: Mapping[str, Any], name: str) -> Any:
 
 
 def resolved_settings(collection: CollectionStore, target: Page | str) -> list[ResolvedSetting]:
-    """Return every setting of a page, or of the pages with a tag, as it is resolved.
-
-    The values of secrets are blanked.
-    """
-    layers = list(_layers(collection, target))
-    resolved = asdict(collection.settings.for_page(*(table for _, table in layers)))
-    common = asdict(collection.settings.for_page())
-    return [
-        ResolvedSetting(
-            name,
-            redact_setting(name, value),
-            _origin(name, layers) or _common_origin(name, common[name]),
-        )
-        for name, value in resolved.items()
-    ]
+    """Return every setting of a page, or of the pages with a tag; secrets are redacted."""
+    overrides = list(_overrides(collection, target))
+    values = asdict(collection.settings.for_page(*(table for _, table in overrides)))
+    collection_values = asdict(collection.settings.for_page())
+    defaults = asdict(Settings().for_page())
+    settings = []
+    for name, value in values.items():
+        is_default = collection_values[name] == defaults[name]
+        origin = "default" if is_default else "collection"
+        for override_origin, table in overrides:
+            if name in table:
+                origin = override_origin
+        settings.append(ResolvedSetting(name, redact_setting(name, value), origin))
+    return settings
 
 
 def redact_page_settings(settings: PageSettings) -> PageSettings:
-    """Return page settings as they may be shown, with the values of secrets blanked."""
+    """Return page settings with secrets redacted."""
     return replace(settings, **redact_settings(asdict(settings)))
 
 
-def _layers(
+def _overrides(
     collection: CollectionStore, target: Page | str
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield what overrides the collection's settings, the strongest last."""
+    """Yield the settings of tags and the page with their origin; a later one overrides."""
     catalog = collection.catalog
     if not isinstance(target, Page):
         yield f"tag {target}", catalog.tag_settings(target)
@@ -85,11 +84,3 @@ def _layers(
     for tag in sorted(target.tags):
         yield f"tag {tag}", catalog.tag_settings(tag)
     yield "page", catalog.page_settings(target.id)
-
-
-def _origin(name: str, layers: list[tuple[str, Mapping[str, Any]]]) -> str:
-    return next((where for where, table in reversed(layers) if name in table), "")
-
-
-def _common_origin(name: str, value: Any) -> str:
-    return "default" if value == getattr(Settings().for_page(), name) else "collection"

@@ -1,4 +1,4 @@
-"""What a collection holds, and how it grows."""
+"""Reports the status of a collection: its counts, its growth, the budget and failing pages."""
 
 import shutil
 from collections.abc import Sequence
@@ -26,11 +26,10 @@ MAX_SHOWN_FAILING = 5
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """A collection at a glance; ``writer`` names who is appending to it now.
+    """The status of a collection; ``writer`` is the process that writes to the archive now.
 
-    ``daily_growth`` goes by the day of the visits, not by that of an import which brought them.
-    ``failing`` counts the pages whose last visit showed no content, by its outcome;
-    ``list_failing_pages`` are the few that failed last.
+    ``growth`` goes by the days of the visits, not by those of imports. ``failing`` counts the pages
+    whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
     """
 
     path: str
@@ -50,7 +49,7 @@ class CollectionStatus:
 
 
 def collection_status(collection: CollectionStore, *, days: int) -> CollectionStatus:
-    """Gather what a collection holds."""
+    """Return the status of a collection, with its growth on the last days."""
     outcomes = collection.catalog.last_outcome_counts()
     hosts, politeness = collection.catalog.host_states(), collection.settings.politeness
     return CollectionStatus(
@@ -72,15 +71,15 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
 
 
 def growth_of_last_days(growth: Sequence[DailyGrowth], days: int) -> list[DailyGrowth]:
-    """Return what falls into the last so many days of the calendar, up to the last visit's."""
+    """Return the growth on the last calendar days before and including that of the last visit."""
     if not growth:
         return []
-    last = growth[-1].day
-    return [row for row in growth if (last - row.day).days < days]
+    last_day = growth[-1].day
+    return [row for row in growth if (last_day - row.day).days < days]
 
 
 def bad_rows_of_import(collection: CollectionStore, number: int) -> list[BadRow]:
-    """Return every row that an import could not take."""
+    """Return every row that an import refused."""
     if number not in {row.id for row in collection.catalog.imports()}:
         raise NotFoundError(f"there is no import {number}; 'freshet status' numbers them")
     return collection.catalog.bad_rows(number)

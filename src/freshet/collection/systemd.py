@@ -1,4 +1,4 @@
-"""A systemd unit that keeps a collection's crawl running."""
+"""Writes the systemd unit of a crawl."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlService:
-    """What a unit runs: the program, the collection, the user, and where metrics are served."""
+    """The crawl that a unit runs: program, collection, user, and where it serves metrics."""
 
     program: Path
     collection: Path
@@ -62,7 +62,7 @@ class CrawlService:
         if self.metrics_port and self.metrics_address:
             words += ["--metrics-address", self.metrics_address]
         return UNIT_TEMPLATE.format(
-            description=_specified(str(self.collection)),
+            description=_escape_percent(str(self.collection)),
             user=self.user,
             program=quote_word(str(self.program)).replace("$", "$$"),
             command=" ".join(map(quote_word, words)).replace("$", "$$"),
@@ -71,17 +71,17 @@ class CrawlService:
 
 
 def quote_word(word: str) -> str:
-    """Return a word as a unit file spells it.
+    """Return a word quoted for a unit file.
 
     >>> quote_word("/srv/news"), quote_word("/srv/my news")
     ('/srv/news', '"/srv/my news"')
     >>> quote_word("/srv/50%")
     '/srv/50%%'
     """
-    escaped = _specified(word.replace("\\", "\\\\").replace('"', '\\"'))
+    escaped = _escape_percent(word.replace("\\", "\\\\").replace('"', '\\"'))
     return escaped if escaped and not set(" \t'\";") & set(escaped) else f'"{escaped}"'
 
 
-def _specified(text: str) -> str:
-    """Return a text in which no percent sign has a meaning."""
+def _escape_percent(text: str) -> str:
+    """Return a text in which systemd expands no percent sign."""
     return text.replace("%", "%%")

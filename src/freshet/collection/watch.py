@@ -1,4 +1,4 @@
-"""Begin to watch pages: what a first visit showed, and what is expected from here on."""
+"""Starts to watch pages: adds them, requests a visit of each, and reports what was found."""
 
 import logging
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WatchNews:
-    """What a visit found against the look before it, which was at ``since``.
+    """The comparison of a visit with the look before it, which was at ``since``.
 
-    ``added`` and ``removed`` count words, ``snippet`` tells the most telling part of what is new.
+    ``added`` and ``removed`` count words; ``snippet`` is the most important part of the new text.
     """
 
     since: datetime
@@ -37,9 +37,9 @@ class WatchNews:
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What a visit of a page showed, and what is expected of it; no visit where none was made.
+    """The result of a visit to a page, and its forecast; ``visit`` is None if there was none.
 
-    ``news`` tells what differs from the look before; None where there is none to compare with.
+    ``news`` compares the visit with the look before it; None if there is nothing to compare.
     """
 
     page: Page
@@ -53,19 +53,19 @@ class WatchResult:
 
     @property
     def advice(self) -> str:
-        """Say what can be done about the visit's outcome, empty where nothing is known to help."""
+        """Return what can be done about the visit's outcome; empty if nothing is known to help."""
         return "" if self.visit is None else advice_for(self.visit.outcome)
 
     @property
     def is_look(self) -> bool:
-        """Whether the page was looked at."""
+        """Whether the visit was a look at the page."""
         return self.visit is not None and self.visit.outcome.is_look
 
 
 def add_and_request(
     collection: CollectionStore, urls: Sequence[str], *, tags: tuple[str, ...] = ()
 ) -> list[CollectionPage]:  # fmt: skip
-    """Add live pages and ask for a visit of each, now; nothing is done where one is no URL."""
+    """Add live pages and request a visit of each; nothing is done if one is no http(s) URL."""
     keys = list(dict.fromkeys(map(live_page_key, urls)))
     if not keys:
         raise BadInputError("no page to watch; give a URL such as https://example.org/")
@@ -79,53 +79,48 @@ def add_and_request(
 def watch_results(
     collection: CollectionStore, pages: Sequence[CollectionPage], *, since: datetime
 ) -> list[WatchResult]:  # fmt: skip
-    """Return what visits since a time showed of pages, and what is expected of them."""
-    ids = [page.id for page in pages]
-    visits, looks = collection.catalog.last_visits(ids), collection.catalog.last_looks(ids)
+    """Return the results of the visits to pages since a time, and their forecasts."""
+    page_ids = [page.id for page in pages]
+    last_visits = collection.catalog.last_visits(page_ids)
+    last_looks = collection.catalog.last_looks(page_ids)
     now = collection.clock.now()
-    expected = forecasts(collection.catalog, collection.settings, pages, now)
-    recent = {page: row for page, row in visits.items() if row.visit.time >= since}
-    return [
-        WatchResult(
-            page, _visit(recent.get(page.id)), *_shown(looks.get(page.id)), then, why,
-            _news(collection, page, recent.get(page.id)),
-        )
-        for page, then, why in zip(pages, expected, explain_pages(collection, pages), strict=True)
-    ]  # fmt: skip
+    page_forecasts = forecasts(collection.catalog, collection.settings, pages, now)
+    explanations = explain_pages(collection, pages)
+    results = []
+    for page, forecast, why in zip(pages, page_forecasts, explanations, strict=True):
+        row = last_visits.get(page.id)
+        if row is not None and row.visit.time < since:
+            row = None
+        visit, news = (None, None) if row is None else (row.visit, _news(collection, page, row))
+        title, words, links = _content_totals(last_looks.get(page.id))
+        results.append(WatchResult(page, visit, title, words, links, forecast, why, news))
+    return results
 
 
-def _visit(row: HistoryRow | None) -> Visit | None:
-    return None if row is None else row.visit
-
-
-def _news(
-    collection: CollectionStore, page: CollectionPage, row: HistoryRow | None
-) -> WatchNews | None:
-    """Compare a visit with the look before it; None where there is none, or nothing was seen."""
-    if row is None or not row.visit.outcome.is_look:
+def _news(collection: CollectionStore, page: CollectionPage, row: HistoryRow) -> WatchNews | None:
+    """Compare a visit with the look before it; None if either is missing."""
+    if not row.visit.outcome.is_look:
         return None
-    just_before = {page.id: row.visit.time - timedelta(microseconds=1)}
-    earlier = collection.catalog.last_looks([page.id], just_before, with_content=False).get(page.id)
-    if earlier is None:
+    until = {page.id: row.visit.time - timedelta(microseconds=1)}
+    look = collection.catalog.last_looks([page.id], until, with_content=False).get(page.id)
+    if look is None:
         return None
     if row.change is None or not row.change.changed:
-        return WatchNews(earlier.visit.time, changed=False)
+        return WatchNews(look.visit.time, changed=False)
     try:
-        compared, news = page.difference(-2, -1), page.news(-2)
+        difference, news = page.difference(-2, -1), page.news(-2)
     except NotFoundError:
-        return WatchNews(earlier.visit.time, changed=True, dice=row.change.dice)
-    return WatchNews(
-        earlier.visit.time, True, row.change.dice, _words(compared, DiffKind.ADDED),
-        _words(compared, DiffKind.REMOVED), news.text,
-    )  # fmt: skip
+        return WatchNews(look.visit.time, changed=True, dice=row.change.dice)
+    added, removed = (_count_words(difference, kind) for kind in (DiffKind.ADDED, DiffKind.REMOVED))
+    return WatchNews(look.visit.time, True, row.change.dice, added, removed, news.text)
 
 
-def _words(compared: VersionDifference, fate: DiffKind) -> int:
-    return sum(len(piece.text.split()) for piece in compared.words if piece.kind is fate)
+def _count_words(difference: VersionDifference, kind: DiffKind) -> int:
+    return sum(len(piece.text.split()) for piece in difference.words if piece.kind is kind)
 
 
-def _shown(look: HistoryRow | None) -> tuple[str, int | None, int | None]:
-    """Return the title, the words and the links of the last look with content."""
+def _content_totals(look: HistoryRow | None) -> tuple[str, int | None, int | None]:
+    """Return the title, the number of words and the number of links of a look."""
     if look is None or look.view is None:
         return "", None, None
     facts = look.view.facts

@@ -24,6 +24,7 @@ from freshet.measure.noise.observed_looks import MAX_LOOKS, LookSpacing, NoiseLo
 from freshet.record.change_criteria import page_mask, save_mask
 from freshet.record.fault_isolation import isolate_faults
 from freshet.record.page_bursts import PageBurst, page_bursts
+from freshet.record.recorder import RecordedVisit
 from freshet.record.remeasure_pages import remeasure_pages
 from freshet.record.remeasurement import note_remeasuring
 from freshet.record.store import CollectionStore
@@ -151,14 +152,14 @@ class NoiseLearner:
 
     def with_current_changes(
         self, visits: VisitsWithChanges, pages: Set[int]
-    ) -> list[tuple[Visit, Change | None]]:
+    ) -> list[RecordedVisit]:
         """Return visits with what they found under the masks that some pages have now."""
         found = {
             row.visit.uid: row.change
             for page in pages
             for row in self._collection.catalog.history(page, limit=MAX_HISTORY_ROWS)
         }
-        return [(visit, found.get(visit.uid, change)) for visit, change in visits]
+        return [RecordedVisit(visit, found.get(visit.uid, change)) for visit, change in visits]
 
     def _ends_instant_round(self, page: int) -> bool:
         """Whether the page's last look was the second one of an instant round."""

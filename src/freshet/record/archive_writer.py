@@ -1,4 +1,7 @@
-"""Who writes to a collection: little is loaded for it, so that a second writer is soon refused."""
+"""The process that writes to a collection's archive.
+
+This module imports little, so that a second writer is refused quickly.
+"""
 
 from pathlib import Path
 
@@ -9,9 +12,9 @@ CRAWL_COMMANDS = frozenset({"run", "watch", "crawl", "crawl_process.py"})
 
 
 def refuse_second_writer(collection: Path, *, allow_crawl: bool = False) -> None:
-    """Raise Locked with the writer's name where another process writes to the archive.
+    """Raise LockedError with the writer's name if another process writes to the archive.
 
-    ``allow_crawl`` lets a crawl be that process.
+    ``allow_crawl`` accepts a crawl as the other process.
     """
     lock = ArchiveLock(collection / ARCHIVE_FOLDER)
     writer = lock.holder()
@@ -19,8 +22,14 @@ def refuse_second_writer(collection: Path, *, allow_crawl: bool = False) -> None
         lock.acquire().release()
 
 
+def running_crawl(archive_folder: Path) -> str:
+    """Return the crawl that writes to an archive, as the lock names it; empty if none does."""
+    writer = ArchiveLock(archive_folder).holder()
+    return writer if is_crawl(writer) else ""
+
+
 def is_crawl(writer: str) -> bool:
-    """Whether who writes to the archive is a crawl, by its command.
+    """Whether the writer of the archive is a crawl, by its command.
 
     >>> is_crawl("'freshet run' (process 7, since 2026-01-01)"), is_crawl("'freshet import csv x'")
     (True, False)

@@ -1,10 +1,9 @@
-"""By what a page is measured: what counts as a change of it, and what is masked as noise."""
+"""The criteria for a change of a page: what counts as one, and the mask that hides noise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from freshet.archive.catalog.catalog import Catalog
 from freshet.core.settings import UNREADABLE_KEY, Settings
 from freshet.core.types import Change, Page, View
 from freshet.measure.change.compare import MaskedView, compare_masked, counts_words, mask_view
@@ -15,18 +14,18 @@ from freshet.view.words import count_words
 
 @dataclass(frozen=True, slots=True)
 class ChangeCriteria:
-    """How two views of a page are compared."""
+    """The kind of change that counts for a page, and the mask of its noise."""
 
     counts_as: str = "text"
     mask: Mask = NO_MASK
 
     @property
     def reads_dom(self) -> bool:
-        """Whether a view must have its DOM rows to be measured."""
+        """Whether a view needs DOM rows to be masked."""
         return self.mask.reads_dom
 
     def mask_view(self, view: View) -> MaskedView:
-        """Put a view of the page under its mask: what is left of it is all that is compared."""
+        """Apply the mask to a view of the page; only what is left is compared."""
         return mask_view(view, self.mask, count_words if counts_words(self.counts_as) else None)
 
     def compare(self, old: View, new: View) -> Change:
@@ -34,7 +33,7 @@ class ChangeCriteria:
         return self.compare_masked(self.mask_view(old), self.mask_view(new))
 
     def compare_masked(self, old: MaskedView, new: MaskedView) -> Change:
-        """Compare two views that are under the page's mask already."""
+        """Compare two views that are masked already."""
         return compare_masked(old, new, counts_as=self.counts_as)
 
 
@@ -42,28 +41,35 @@ DEFAULT_CRITERIA = ChangeCriteria()
 
 
 def criteria_of_pages(
-    catalog: Catalog, settings: Settings, page_ids: Sequence[int]
-) -> dict[int, ChangeCriteria]:
-    """Return by what each of these pages is measured."""
-    tables, masks = catalog.setting_overrides(page_ids), catalog.latest_masks(page_ids)
-    return {
-        page_id: ChangeCriteria(
-            _counts_as(settings, tables.get(page_id, ())),
-            parse_mask(masks[page_id].version, masks[page_id].body)
-            if page_id in masks
-            else NO_MASK,
-        )
-        for page_id in page_ids
-    }
+    files: CollectionFiles, page_ids: Sequence[int]
+) -> dict[int, ChangeCriteria]:  # fmt: skip
+    """Return the change criteria of pages, by id."""
+    overrides = files.catalog.setting_overrides(page_ids)
+    masks = files.catalog.latest_masks(page_ids)
+    criteria = {}
+    for page_id in page_ids:
+        counts_as = _counts_as(files.settings, overrides.get(page_id, ()))
+        stored = masks.get(page_id)
+        mask = NO_MASK if stored is None else parse_mask(stored.version, stored.body)
+        criteria[page_id] = ChangeCriteria(counts_as, mask)
+    return criteria
+
+
+def page_criteria(files: CollectionFiles, page: Page) -> ChangeCriteria:
+    """Return the change criteria of one page."""
+    return criteria_of_pages(files, [page.id])[page.id]
 
 
 def page_mask(files: CollectionFiles, page: Page) -> Mask:
-    """Return what is left out of a page before it is compared."""
-    return criteria_of_pages(files.catalog, files.settings, [page.id])[page.id].mask
+    """Return the mask of one page."""
+    return page_criteria(files, page).mask
 
 
 def save_mask(files: CollectionFiles, page: Page, mask: Mask, *, after: int) -> Mask | None:
-    """Give a page a mask from now on; None where somebody gave it another after that version."""
+    """Save a new mask of a page that replaces version ``after``.
+
+    None if somebody else saved another version meanwhile.
+    """
     version = files.catalog.add_mask_version(
         page.id, encode_mask(mask), files.clock.now(), previous_version=after
     )
@@ -71,14 +77,14 @@ def save_mask(files: CollectionFiles, page: Page, mask: Mask, *, after: int) -> 
 
 
 def _counts_as(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> str:
-    """Return what counts as a change; where settings cannot be read, what usually does."""
+    """Return the page's ``counts_as``; the collection's where its settings cannot be read."""
     if any(UNREADABLE_KEY in table for table in tables):
         return settings.page.counts_as
     return settings.for_page(*tables).counts_as
 
 
 def parse_mask(version: int, body: Mapping[str, Any]) -> Mask:
-    """Read a mask as the catalog keeps it; the first ones were lists of patterns made by hand.
+    """Return a mask from its form in the catalog; the first masks were lists of patterns.
 
     >>> parse_mask(2, {"patterns": ["seen # times"]})
     Mask(version=2, rules=(MaskRule(what='seen # times', by='hand', why='', but=()),), never=())
@@ -97,7 +103,7 @@ def parse_mask(version: int, body: Mapping[str, Any]) -> Mask:
 
 
 def encode_mask(mask: Mask) -> dict[str, Any]:
-    """Return a mask as the catalog keeps it.
+    """Return the form of a mask in the catalog.
 
     >>> encode_mask(Mask(1, (MaskRule("seen # times"),)))
     {'rules': [{'what': 'seen # times', 'by': 'hand', 'why': '', 'but': []}], 'never': []}

@@ -1,4 +1,4 @@
-"""Damage in a closed file: set aside, and the file written anew without it."""
+"""Removes damage from a WARC file: the damaged bytes are saved, the file is rewritten without."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,39 +14,39 @@ ByteRange = tuple[int, int]
 
 
 def cut_out_damage(collection: CollectionStore, lock: ArchiveLock, path: Path) -> list[str]:
-    """Keep the damaged stretches of a file beside it, then write it anew without them.
+    """Save the damaged bytes of a file beside it, and rewrite it without them; return messages.
 
-    A record that can be read although its gzip member is odd is packed anew. Return what was done.
+    A record that can be read although its gzip member is faulty is compressed again.
     """
-    stretches = list(damaged_ranges(read_records(path, keep_bytes=0), path.stat().st_size))
-    if not stretches:
+    ranges = list(damaged_ranges(read_records(path, keep_bytes=0), path.stat().st_size))
+    if not ranges:
         return []
-    for start, end in stretches:
-        save_range(path, start, end, _aside(path, start))
-    rewrite_file(collection, lock, path.name, _readable)
+    for start, end in ranges:
+        save_range(path, start, end, _damage_path(path, start))
+    rewrite_file(collection, lock, path.name, _readable_records)
     return [
-        f"{path.name}: {end - start} damaged bytes kept as {_aside(path, start).name}"
-        for start, end in stretches
+        f"{path.name}: {end - start} damaged bytes kept as {_damage_path(path, start).name}"
+        for start, end in ranges
     ]
 
 
-def damaged_ranges(found: Iterable[RecordOrFault], size: int) -> Iterator[ByteRange]:
-    """Yield the stretches of a file, from and to, that no whole record covers."""
+def damaged_ranges(records: Iterable[RecordOrFault], size: int) -> Iterator[ByteRange]:
+    """Yield the start and end of each range of a file that no whole record covers."""
     end = 0
-    for item in found:
-        if isinstance(item, LocatedRecord) and item.is_copyable:
-            if item.offset > end:
-                yield end, item.offset
-            end = item.offset + item.length
+    for record in records:
+        if isinstance(record, LocatedRecord) and record.is_copyable:
+            if record.offset > end:
+                yield end, record.offset
+            end = record.offset + record.length
     if size > end:
         yield end, size
 
 
-def _readable(path: Path) -> Iterator[LocatedRecord]:
-    for found in read_records(path):
-        if isinstance(found, LocatedRecord) and (found.is_copyable or not found.is_partial):
-            yield found
+def _readable_records(path: Path) -> Iterator[LocatedRecord]:
+    for record in read_records(path):
+        if isinstance(record, LocatedRecord) and (record.is_copyable or not record.is_partial):
+            yield record
 
 
-def _aside(path: Path, start: int) -> Path:
+def _damage_path(path: Path, start: int) -> Path:
     return path.with_name(f"{path.name}.damaged-{start}")

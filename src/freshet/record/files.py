@@ -1,9 +1,15 @@
 """The open files of a collection, from which stored pages are read."""
 
 from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.catalog.rows import NewPage
 from freshet.archive.snapshots import SnapshotReader
 from freshet.core.clock import Clock
 from freshet.core.settings import Settings
+from freshet.core.types import PageKey
+from freshet.core.version import __version__
+from freshet.view.url import page_address
+
+SOFTWARE = f"Freshet/{__version__}"
 
 
 class CollectionFiles:
@@ -16,3 +22,9 @@ class CollectionFiles:
         self.snapshots = snapshots
         self.settings = settings
         self.clock = clock
+
+
+def new_page(key: PageKey) -> NewPage:
+    """Return the catalog row of a page that is to be added."""
+    address = page_address(key.url)
+    return NewPage(key, address.host, address.site, address.directory)

@@ -1,14 +1,17 @@
-"""The rounds of one page: visits that lie minutes apart, in time order."""
+"""The bursts of one page: visits minutes apart."""
 
 from itertools import groupby
 from typing import NamedTuple
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.core.bursts import BurstKind, BurstSample
+from freshet.core.bursts import BurstKind
 
 
 class PageBurst(NamedTuple):
-    """One round of a page: its visits in time order; an instant one may have them apart."""
+    """One burst of a page: its visits in time order.
+
+    The visits of an instant burst are ``is_spaced`` if they could not be made at once.
+    """
 
     kind: BurstKind
     visits: list[int]
@@ -16,11 +19,10 @@ class PageBurst(NamedTuple):
 
 
 def page_bursts(catalog: Catalog, page_id: int) -> list[PageBurst]:
-    """Return a page's rounds as far as they were taken, the first one first."""
-    by_round = groupby(catalog.burst_samples(page_id), key=lambda sample: sample.first)
-    return [_round(list(samples)) for _, samples in by_round]
-
-
-def _round(samples: list[BurstSample]) -> PageBurst:
-    apart = any(sample.apart for sample in samples)
-    return PageBurst(samples[0].kind, [sample.visit for sample in samples], apart)
+    """Return a page's bursts in time order, also those that are not complete."""
+    bursts = []
+    for _, group in groupby(catalog.burst_samples(page_id), key=lambda sample: sample.first):
+        samples = list(group)
+        is_spaced = any(sample.apart for sample in samples)
+        bursts.append(PageBurst(samples[0].kind, [sample.visit for sample in samples], is_spaced))
+    return bursts

@@ -1,4 +1,4 @@
-"""The state in which visits leave a page, and how the next visit is measured against it."""
+"""The state of a page after its visits so far, and the comparison of the next visit with it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ NOTHING_CHANGED = Change(
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """How the visits so far left a page.
+    """The state of a page after some visits.
 
-    ``masked_view`` and ``last_look_uid`` are those of the last look with content; ``is_gone`` says that the page was
-    missing when last visited; ``last_visit_time`` is the time of the last visit.
+    ``masked_view`` and ``last_look_uid`` belong to the last look with content; ``is_gone`` is true
+    if the page was missing at the last visit that tells.
     """
 
     criteria: ChangeCriteria = DEFAULT_CRITERIA
@@ -33,92 +33,78 @@ class PageState:
 
     @property
     def memory_bytes(self) -> int:
-        """Return about how many bytes this takes."""
+        """Return the approximate memory that the state takes."""
         if self.masked_view is None:
             return PAGE_BYTES
-        view, left = self.masked_view.view, self.masked_view.terms
-        words = [view.terms] if left is None or left is view.terms else [view.terms, left]
-        counted = sum(terms.hashes.nbytes + terms.counts.nbytes for terms in words)
-        return PAGE_BYTES + counted + LINK_BYTES * len(view.links) + len(view.text)
+        view, visible_terms = self.masked_view.view, self.masked_view.terms
+        tables = [view.terms]
+        if visible_terms is not None and visible_terms is not view.terms:
+            tables.append(visible_terms)
+        term_bytes = sum(terms.hashes.nbytes + terms.counts.nbytes for terms in tables)
+        return PAGE_BYTES + term_bytes + LINK_BYTES * len(view.links) + len(view.text)
 
     def without_text(self) -> "PageState":
-        """Return the state with only what comparing needs: neither text nor DOM rows."""
-        return (
-            replace(self, masked_view=self.masked_view.without_content())
-            if self.masked_view
-            else self
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class VisitContent:
-    """What one visit showed, under its page's mask; None where the content was not seen."""
-
-    uid: bytes
-    time: datetime
-    outcome: Outcome
-    masked_view: MaskedView | None
+        """Return the state without text and DOM rows, which comparisons do not need."""
+        if self.masked_view is None:
+            return self
+        return replace(self, masked_view=self.masked_view.without_content())
 
 
 class KnownLinks:
-    """Every link that pages ever had, also those of visits not yet written."""
+    """Every link that pages ever had, including those of visits not yet written."""
 
-    def __init__(self, written: Callable[[int], frozenset[str]]) -> None:
-        self._load = written
+    def __init__(self, read_links: Callable[[int], frozenset[str]]) -> None:
+        self._read_links = read_links
         self._written: dict[int, frozenset[str]] = {}
-        self._noted: dict[int, set[str]] = {}
+        self._unwritten: dict[int, set[str]] = {}
 
     def add(self, page_id: int, links: LinkDelta | None) -> None:
-        """Take in the links of a visit that is about to be written."""
+        """Add the links of a visit that is about to be written."""
         if links is not None and links.added:
-            self._noted.setdefault(page_id, set()).update(links.added)
+            self._unwritten.setdefault(page_id, set()).update(links.added)
 
     def count_new(self, page_id: int, urls: Sequence[str]) -> int:
         """Return how many of these links the page never had before."""
         if not urls:
             return 0
         if page_id not in self._written:
-            self._written[page_id] = self._load(page_id)
-        written, noted = self._written[page_id], self._noted.get(page_id, set())
-        return sum(url not in written and url not in noted for url in urls)
+            self._written[page_id] = self._read_links(page_id)
+        written, unwritten = self._written[page_id], self._unwritten.get(page_id, set())
+        return sum(url not in written and url not in unwritten for url in urls)
 
 
-def measure_change(before: PageState, seen: VisitContent) -> Change | None:
-    """Measure a visit against the state before it; None where there is nothing to compare.
+def measure_change(
+    before: PageState, outcome: Outcome, masked_view: MaskedView | None
+) -> Change | None:
+    """Compare a visit with the state before it; None if there is nothing to compare.
 
-    The return of a page that was gone is a change, whatever it shows.
+    A page that was gone and is back has changed, whatever it shows.
     """
-    if seen.outcome is Outcome.NOT_MODIFIED and before.last_look_uid is not None:
+    if outcome is Outcome.NOT_MODIFIED and before.last_look_uid is not None:
         return replace(NOTHING_CHANGED, changed=before.is_gone, mask=before.criteria.mask.version)
-    if seen.masked_view is None or before.masked_view is None:
+    if masked_view is None or before.masked_view is None:
         return None
-    change = before.criteria.compare_masked(before.masked_view, seen.masked_view)
+    change = before.criteria.compare_masked(before.masked_view, masked_view)
     return replace(change, changed=change.changed or before.is_gone)
 
 
-def measure_links(before: PageState, seen: VisitContent, change: Change | None) -> LinkDelta | None:
-    """Return which links came and went; at the first look all came."""
-    if seen.masked_view is None:
+def measure_links(
+    before: PageState, masked_view: MaskedView | None, change: Change | None
+) -> LinkDelta | None:
+    """Return the links that a visit added and removed; the first look adds all its links."""
+    if masked_view is None:
         return None
     if before.masked_view is None:
-        return LinkDelta(seen.masked_view.view.links.urls)
+        return LinkDelta(masked_view.view.links.urls)
     if change is None or not (change.new_links or change.removed_links):
         return None
     return LinkDelta(change.new_links, change.removed_links)
 
 
-def is_gone_after(gone: bool, outcome: Outcome) -> bool:
-    """Say whether a page is gone after a visit; failures tell nothing of it.
+def is_gone_after(was_gone: bool, outcome: Outcome) -> bool:
+    """Whether a page is gone after a visit; a failed visit does not tell.
 
     >>> is_gone_after(True, Outcome.TIMEOUT), is_gone_after(True, Outcome.OK)
     (True, False)
     """
-    return outcome is Outcome.GONE or (gone and not outcome.is_look)
-
-
-def next_state(before: PageState, seen: VisitContent) -> PageState:
-    """Return the state in which a visit leaves its page."""
-    if seen.masked_view is not None:
-        return PageState(before.criteria, seen.time, seen.uid, seen.masked_view)
-    gone = is_gone_after(before.is_gone, seen.outcome)
-    return PageState(before.criteria, seen.time, before.last_look_uid, before.masked_view, gone)
+    return outcome is Outcome.GONE or (was_gone and not outcome.is_look)

@@ -1,4 +1,4 @@
-"""A snapshot becomes what was seen of it: decoded, viewed and judged."""
+"""A snapshot is decoded, parsed and classified."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from freshet.view.parse import parse_snapshot
 
 @dataclass(frozen=True, slots=True)
 class ParsedVisit:
-    """What a visit showed, and how it ended; the view is there whenever it could be made."""
+    """The outcome of a visit with its reason, and the view where one could be made."""
 
     outcome: Outcome
     reason: str
@@ -21,23 +21,23 @@ class ParsedVisit:
 
 
 def parse_visit(snapshot: Snapshot, limits: LimitSettings, *, dom: bool = False) -> ParsedVisit:
-    """Decode, view and judge a snapshot."""
+    """Decode, parse and classify a snapshot; ``dom`` adds DOM rows to the view."""
     try:
-        plain = decode_snapshot(snapshot, limits)
+        decoded = decode_snapshot(snapshot, limits)
     except ContentTooLargeError as error:
         return ParsedVisit(Outcome.TOO_LARGE, str(error), None)
     except BadInputError as error:
         return ParsedVisit(Outcome.UNREADABLE, str(error), None)
-    view = parse_snapshot(plain, dom=dom, limits=ViewLimits(max_body_bytes=limits.body_bytes))
-    judgement = classify_outcome(plain, view)
+    view = parse_snapshot(decoded, dom=dom, limits=ViewLimits(max_body_bytes=limits.body_bytes))
+    judgement = classify_outcome(decoded, view)
     return ParsedVisit(judgement.outcome, judgement.why, view)
 
 
 def decode_snapshot(snapshot: Snapshot, limits: LimitSettings) -> Snapshot:
-    """Undo the content codings of a snapshot as it was received."""
+    """Return a snapshot with its content codings undone."""
     codings = snapshot.header("content-encoding")
     if not codings:
         return snapshot
     body = decode_content(snapshot.body, codings, limits.decoded_bytes)
-    kept = tuple(pair for pair in snapshot.headers if pair[0].lower() != "content-encoding")
-    return replace(snapshot, body=body, headers=kept)
+    headers = tuple(pair for pair in snapshot.headers if pair[0].lower() != "content-encoding")
+    return replace(snapshot, body=body, headers=headers)

@@ -1,12 +1,11 @@
-"""Where arrivals' bytes are put: one open WARC file at a time, each payload kept once."""
+"""Appends observations to the archive as WARC records, each payload of a page once."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import NamedTuple
 
-from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.observation import HttpExchange, Observation
 from freshet.archive.warc.build import (
     ArchiveOrigin,
@@ -18,7 +17,7 @@ from freshet.archive.warc.build import (
     build_response,
 )
 from freshet.archive.warc.digest import sha1
-from freshet.archive.warc.http_message import is_http_message, split_http
+from freshet.archive.warc.http_message import is_http_message, parse_payload, split_http
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.record import (
     FINAL_FIELD,
@@ -30,10 +29,9 @@ from freshet.archive.warc.record import (
     record_id_of_uid,
 )
 from freshet.archive.warc.writer import WarcWriter
-from freshet.core.clock import Clock
 from freshet.core.errors import StorageError
-from freshet.core.settings import Settings
 from freshet.core.types import Outcome, RecordLocation, Snapshot
+from freshet.record.files import SOFTWARE, CollectionFiles
 from freshet.record.revisit_originals import (
     LastLook,
     PayloadKey,
@@ -42,14 +40,28 @@ from freshet.record.revisit_originals import (
     revisit_original,
 )
 
-OK = 200
+HTTP_OK = 200
 
 _TRANSFER_CODING = re.compile(rb"(?im)^transfer-encoding[ \t]*:[^\n]*\n(?:[ \t]+[^\r\n][^\n]*\n)*")
 
 
+class PageObservation(NamedTuple):
+    """An observation with the id and the canonical URL of its page."""
+
+    page_id: int
+    url: str
+    observation: Observation
+
+    @property
+    def answering_url(self) -> str:
+        """Return the URL whose answer was recorded."""
+        observation = self.observation
+        return observation.answering_url or observation.final_url or self.url
+
+
 @dataclass(frozen=True, slots=True)
 class StoredBytes:
-    """Where the bytes of a visit are, and what they are."""
+    """The record that holds the bytes of a visit, and the SHA-1 and size of its payload."""
 
     location: RecordLocation | None = None
     digest: bytes | None = None
@@ -57,89 +69,53 @@ class StoredBytes:
 
 
 class RecordStore:
-    """Appends arrivals to the archive; a file holds the pages of one source only."""
+    """Appends observations to the archive; each WARC file holds the pages of one source."""
 
-    def __init__(
-        self, lock: ArchiveLock, catalog: Catalog, settings: Settings, clock: Clock, software: str
-    ) -> None:
+    def __init__(self, lock: ArchiveLock, files: CollectionFiles) -> None:
         self._lock = lock
-        self._catalog = catalog
-        self._settings = settings
-        self._clock = clock
-        self._software = software
+        self._files = files
         self._writer: WarcWriter | None = None
         self._source = ""
-        self._originals = RevisitOriginals(catalog, lock.folder)
-        self._waiting: dict[bytes, StoredBytes] = {}
-        self._latest: dict[int, LastLook] = {}
+        self._originals = RevisitOriginals(files.catalog, lock.folder)
+        # Records that have no row yet, by the uid of their visit.
+        self._unacknowledged: dict[bytes, StoredBytes] = {}
+        # The last look at each page among the records that have no row yet.
+        self._last_looks: dict[int, LastLook] = {}
 
-    def prefetch_payloads(self, items: Sequence[tuple[int, str, Observation]]) -> None:
-        """Look up, for a whole batch at once, which of its payloads are kept already."""
+    def prefetch_payloads(self, items: Sequence[PageObservation]) -> None:
+        """Look up which payloads of a batch are stored already."""
         self._originals.prefetch({
-            (page, sha1(arrival.snapshot.body), len(arrival.snapshot.body))
-            for page, _, arrival in items
-            if arrival.snapshot is not None
-            and arrival.location is None
-            and arrival.raw_record is None
+            (page_id, sha1(observation.snapshot.body), len(observation.snapshot.body))
+            for page_id, _, observation in items
+            if observation.snapshot is not None
+            and observation.location is None
+            and observation.raw_record is None
         })
 
-    def append(self, arrival: Observation, page: int, url: str) -> StoredBytes:
-        """Append what an arrival brought; nothing where it brought no bytes.
+    def append(self, item: PageObservation) -> StoredBytes:
+        """Append the bytes of an observation, if it has any.
 
-        A payload that the same page had before, as ``prefetch`` found, is not repeated: a revisit
-        record points to it. What was put before but has no row yet, as after a full disk, is not
-        put again.
+        A payload that the page had before, as ``prefetch_payloads`` found, is not stored again; a
+        revisit record refers to it. A record that was appended before and has no row yet, as after
+        a full disk, is not appended again.
         """
-        if arrival.uid not in self._waiting:
-            with self._undone():
-                self._waiting[arrival.uid] = self._store(arrival, page, url)
-        return self._waiting[arrival.uid]
+        uid = item.observation.uid
+        if uid not in self._unacknowledged:
+            with self._forgetting_lost_records():
+                self._unacknowledged[uid] = self._store(item)
+        return self._unacknowledged[uid]
 
     def acknowledge(self, uids: Iterable[bytes]) -> None:
-        """Take note that what was put of these visits has its rows."""
+        """Note that the records of these visits have their rows."""
         for uid in uids:
-            self._waiting.pop(uid, None)
-        self._latest.clear()
-
-    def _store(self, arrival: Observation, page: int, url: str) -> StoredBytes:
-        snapshot = arrival.snapshot
-        if snapshot is None:
-            return self._put_bare(arrival, page, url)
-        digest, size = sha1(snapshot.body), len(snapshot.body)
-        if arrival.location is not None:
-            return StoredBytes(arrival.location, digest, size)
-        if arrival.raw_record is not None:
-            return StoredBytes(self._copy(arrival), digest, size)
-        payload = (page, digest, size)
-        record = self._record(arrival, snapshot, url, payload)
-        location = self._append(arrival, record)
-        if record.type != "revisit":
-            self._originals.remember(payload, location)
-        if snapshot.status == OK:
-            self._latest[page] = LastLook(payload, record.id, record.target_uri, record.date)
-        return StoredBytes(location, digest, size)
+            self._unacknowledged.pop(uid, None)
+        self._last_looks.clear()
 
     def sync(self) -> None:
-        """Make everything put so far durable."""
+        """Make all appended records durable."""
         if self._writer is not None:
-            with self._undone():
+            with self._forgetting_lost_records():
                 self._writer.sync()
-
-    @contextmanager
-    def _undone(self) -> Iterator[None]:
-        """Where storing fails, forget what was cut off again, so that it can be put anew."""
-        try:
-            yield
-        except StorageError:
-            self._originals.clear()
-            self._latest.clear()
-            self._waiting = {
-                uid: stored for uid, stored in self._waiting.items() if self._is_there(stored)
-            }
-            raise
-
-    def _is_there(self, stored: StoredBytes) -> bool:
-        return not (stored.location and self._writer and self._writer.was_cut_off(stored.location))
 
     def close(self) -> None:
         """Finish the open file."""
@@ -147,157 +123,212 @@ class RecordStore:
             self._writer.close()
             self._writer = None
 
-    def _put_bare(self, arrival: Observation, page: int, url: str) -> StoredBytes:
-        """Keep a record without a payload of its own, such as a revisit."""
-        if arrival.location is not None:
-            return StoredBytes(arrival.location)
-        if arrival.raw_record is not None:
-            return StoredBytes(self._copy(arrival))
-        if arrival.exchange is None:
+    @contextmanager
+    def _forgetting_lost_records(self) -> Iterator[None]:
+        """After a storage error, forget the records that were cut off, so they are stored again."""
+        try:
+            yield
+        except StorageError:
+            self._originals.clear()
+            self._last_looks.clear()
+            self._unacknowledged = {
+                uid: stored
+                for uid, stored in self._unacknowledged.items()
+                if not self._was_cut_off(stored)
+            }
+            raise
+
+    def _was_cut_off(self, stored: StoredBytes) -> bool:
+        return bool(
+            stored.location and self._writer and self._writer.was_cut_off(stored.location)
+        )  # fmt: skip
+
+    def _store(self, item: PageObservation) -> StoredBytes:
+        observation = item.observation
+        snapshot = observation.snapshot
+        if snapshot is None:
+            return self._store_without_payload(item)
+        digest, size = sha1(snapshot.body), len(snapshot.body)
+        if observation.location is not None:
+            return StoredBytes(observation.location, digest, size)
+        if observation.raw_record is not None:
+            return StoredBytes(self._copy_raw(observation), digest, size)
+        payload = (item.page_id, digest, size)
+        record = self._payload_record(item, snapshot, payload)
+        location = self._append_members(observation, record)
+        if record.type != "revisit":
+            self._originals.remember(payload, location)
+        if snapshot.status == HTTP_OK:
+            look = LastLook(payload, record.id, record.target_uri, record.date)
+            self._last_looks[item.page_id] = look
+        return StoredBytes(location, digest, size)
+
+    def _store_without_payload(self, item: PageObservation) -> StoredBytes:
+        observation = item.observation
+        if observation.location is not None:
+            return StoredBytes(observation.location)
+        if observation.raw_record is not None:
+            return StoredBytes(self._copy_raw(observation))
+        if observation.exchange is None:
             return StoredBytes()
-        record = self._without_payload(arrival, arrival.exchange, page, url)
-        return StoredBytes(self._append(arrival, record))
+        record = self._headers_record(item, observation.exchange)
+        return StoredBytes(self._append_members(observation, record))
 
-    def _without_payload(
-        self, arrival: Observation, http: HttpExchange, page: int, url: str
+    def _payload_record(
+        self, item: PageObservation, snapshot: Snapshot, payload: PayloadKey
     ) -> WarcRecord:
-        """Make the record of an answer without a body: 304 refers to the page's last look."""
-        target = answering_url(arrival, url)
-        last = self._last_look(page, url, arrival)
-        if arrival.outcome is Outcome.NOT_MODIFIED and last is not None:
-            record = self._not_modified(target, arrival.time, http, last)
+        """Build the record of a payload: a revisit where the page has a record with the same."""
+        observation, target = item.observation, item.answering_url
+        exchange = observation.exchange
+        if exchange:
+            head = strip_transfer_coding(exchange.response_head)
         else:
-            record = build_response(target, arrival.time, http.response_head)
-        return _of_visit(record, arrival, url)
-
-    def _not_modified(
-        self, target: str, time: datetime, http: HttpExchange, last: LastLook
-    ) -> WarcRecord:
-        """Make the revisit record of a 304, with the original's HTTP header where it is kept."""
-        kept = self._originals.find_by_look(last)
-        if kept is None:
-            return build_not_modified_revisit(target, time, http.response_head, last.as_original)
-        head = split_http(kept.block)[0] if is_http_message(kept) else b""
-        return build_not_modified_revisit(
-            target, time, head, revisit_original(kept), answer=http.response_head
-        )
-
-    def _last_look(self, page: int, url: str, arrival: Observation) -> LastLook | None:
-        """Return the page's last look by then, put just now or in the catalog."""
-        latest = self._latest.get(page)
-        if latest is not None and latest.time <= arrival.time:
-            return latest
-        row = self._catalog.last_looks([page], {page: arrival.time}).get(page)
-        return None if row is None else last_look_of_visit(row.visit, url)
-
-    def _append(self, arrival: Observation, record: WarcRecord) -> RecordLocation:
-        """Append a record together with all that belongs to it: requests, facts, and hops."""
-        members = [record, *_beside(arrival.exchange, record), *_on_the_way(arrival, record)]
-        return self._open(arrival.source).append(members)[0]
-
-    def _copy(self, arrival: Observation) -> RecordLocation:
-        members = [arrival.raw_record or b"", *arrival.companion_records]
-        return self._open(arrival.source).append(members)[0]
-
-    def _record(
-        self, arrival: Observation, snapshot: Snapshot, url: str, key: PayloadKey
-    ) -> WarcRecord:
-        """Make the arrival's record: the bytes, or a revisit where they are kept already."""
-        head = (
-            strip_transfer_coding(arrival.exchange.response_head)
-            if arrival.exchange
-            else synthetic_head(snapshot)
-        )
-        target = answering_url(arrival, url)
-        original = self._originals.find_by_payload(key, snapshot.body)
-        if original is not None and arrival.answering_url is None:
-            record = build_identical_revisit(
-                target, arrival.time, head, revisit_original(original), key[1]
-            )
+            head = synthetic_head(snapshot)
+        original = self._originals.find_by_payload(payload, snapshot.body)
+        if original is not None and observation.answering_url is None:
+            reference = revisit_original(original)
+            record = build_identical_revisit(target, observation.time, head, reference, payload[1])
         elif head:
-            record = build_response(target, arrival.time, head + snapshot.body)
+            record = build_response(target, observation.time, head + snapshot.body)
         else:
             media_type = snapshot.header("content-type") or "application/octet-stream"
-            record = build_resource(target, arrival.time, snapshot.body, media_type)
-        return _of_visit(record, arrival, url)
+            record = build_resource(target, observation.time, snapshot.body, media_type)
+        return _with_visit_headers(record, item)
 
-    def _open(self, source: str) -> WarcWriter:
+    def _headers_record(self, item: PageObservation, exchange: HttpExchange) -> WarcRecord:
+        """Build the record of an answer without a body; a 304 refers to the page's last look.
+
+        The revisit record of a 304 has the HTTP header of the original where that is stored.
+        """
+        head, target, time = exchange.response_head, item.answering_url, item.observation.time
+        look = None
+        if item.observation.outcome is Outcome.NOT_MODIFIED:
+            look = self._last_look(item)
+        if look is None:
+            record = build_response(target, time, head)
+        elif (original := self._originals.find_by_look(look)) is None:
+            record = build_not_modified_revisit(target, time, head, look.as_original)
+        else:
+            old_head = split_http(original.block)[0] if is_http_message(original) else b""
+            reference = revisit_original(original)
+            record = build_not_modified_revisit(target, time, old_head, reference, answer=head)
+        return _with_visit_headers(record, item)
+
+    def _last_look(self, item: PageObservation) -> LastLook | None:
+        """Return the last look at the page before the observation, in this batch or the catalog."""
+        page_id, url, observation = item
+        look = self._last_looks.get(page_id)
+        if look is not None and look.time <= observation.time:
+            return look
+        row = self._files.catalog.last_looks([page_id], {page_id: observation.time}).get(page_id)
+        return None if row is None else last_look_of_visit(row.visit, url)
+
+    def _append_members(self, observation: Observation, record: WarcRecord) -> RecordLocation:
+        """Append a record with the records that belong to it: request, metadata and redirects."""
+        members = [
+            record,
+            *_exchange_records(observation.exchange, record),
+            *_redirect_records(observation, record),
+        ]
+        return self._open_writer(observation.source).append(members)[0]
+
+    def _copy_raw(self, observation: Observation) -> RecordLocation:
+        members = [observation.raw_record or b"", *observation.companion_records]
+        return self._open_writer(observation.source).append(members)[0]
+
+    def _open_writer(self, source: str) -> WarcWriter:
         if self._writer is None or source != self._source:
             self.close()
             self._source = source
-            self._writer = self._new_writer()
+            settings = self._files.settings
+            self._writer = WarcWriter(
+                self._lock.folder,
+                ArchiveOrigin(SOFTWARE, source, contact=settings.contact),
+                clock=self._files.clock,
+                max_bytes=settings.archive.file_bytes,
+                lock=self._lock,
+            )
         return self._writer
 
-    def _new_writer(self) -> WarcWriter:
-        origin = ArchiveOrigin(self._software, self._source, contact=self._settings.contact)
-        return WarcWriter(
-            self._lock.folder,
-            origin,
-            clock=self._clock,
-            max_bytes=self._settings.archive.file_bytes,
-            lock=self._lock,
-        )
+
+def with_last_redirect(observation: Observation) -> Observation:
+    """Return an observation that ended at a redirect with that redirect as its answer."""
+    has_answer = observation.exchange is not None or observation.snapshot is not None
+    if not observation.hops or has_answer:
+        return observation
+    *earlier_hops, last_hop = observation.hops
+    head = strip_transfer_coding(last_hop.exchange.response_head)
+    record = build_response(last_hop.url, observation.time, head + last_hop.body)
+    status, headers, body = parse_payload(record)
+    return replace(
+        observation,
+        snapshot=Snapshot(last_hop.url, body, status or 0, headers),
+        status=status,
+        exchange=last_hop.exchange,
+        hops=tuple(earlier_hops),
+        answering_url=last_hop.url,
+    )
 
 
-def answering_url(arrival: Observation, url: str) -> str:
-    """Return who gave the answer of a visit to the page of that URL."""
-    return arrival.answering_url or arrival.final_url or url
+def _with_visit_headers(record: WarcRecord, item: PageObservation) -> WarcRecord:
+    """Add the visit's id, and the page, final URL and outcome where the record does not show them.
 
-
-def _of_visit(record: WarcRecord, arrival: Observation, url: str) -> WarcRecord:
-    """Give a record the visit's id, and say in it what it does not show: page, end, outcome."""
-    told = arrival.outcome if arrival.outcome is not Outcome.NOT_MODIFIED else None
-    final = arrival.final_url or record.target_uri
-    facts = {
-        PAGE_FIELD: url if record.target_uri != url else "",
-        FINAL_FIELD: final if record.target_uri != final else "",
-        OUTCOME_FIELD: f"{told}; {arrival.why}" if told else "",
-    }
-    own = tuple((name, value) for name, value in facts.items() if value)
-    return replace(record, id=record_id_of_uid(arrival.uid), headers=(*record.headers, *own))
-
-
-def _beside(
-    http: HttpExchange | None, record: WarcRecord, headers: HeaderFields = ()
-) -> Iterator[WarcRecord]:
-    """Yield the request and the facts that belong to an answer."""
-    if http is not None and http.request:
-        yield build_request(http.request, response=record, headers=headers)
-    if http is not None and http.metadata:
-        yield build_metadata(dict(http.metadata), about=record, headers=headers)
-
-
-def _on_the_way(arrival: Observation, record: WarcRecord) -> Iterator[WarcRecord]:
-    """Yield the redirecting answers that led to a visit's record, which they name.
-
-    They stand behind it, so that a crash between them leaves a visit and never a hop alone.
+    A 304 shows its outcome itself.
     """
-    named = ((VISIT_FIELD, f"<{record.id}>"),)
-    for hop in arrival.hops:
-        http = strip_transfer_coding(hop.exchange.response_head) + hop.body
-        answer = build_response(hop.url, arrival.time, http, headers=named)
-        yield answer
-        yield from _beside(hop.exchange, answer, named)
+    observation = item.observation
+    final_url = observation.final_url or record.target_uri
+    outcome = "" if observation.outcome is Outcome.NOT_MODIFIED else observation.outcome
+    values = {
+        PAGE_FIELD: item.url if record.target_uri != item.url else "",
+        FINAL_FIELD: final_url if record.target_uri != final_url else "",
+        OUTCOME_FIELD: f"{outcome}; {observation.why}" if outcome else "",
+    }
+    headers = tuple((name, value) for name, value in values.items() if value)
+    record_id = record_id_of_uid(observation.uid)
+    return replace(record, id=record_id, headers=(*record.headers, *headers))
+
+
+def _exchange_records(
+    exchange: HttpExchange | None, record: WarcRecord, headers: HeaderFields = ()
+) -> Iterator[WarcRecord]:
+    """Yield the records of the request and the metadata of an answer."""
+    if exchange is not None and exchange.request:
+        yield build_request(exchange.request, response=record, headers=headers)
+    if exchange is not None and exchange.metadata:
+        yield build_metadata(dict(exchange.metadata), about=record, headers=headers)
+
+
+def _redirect_records(observation: Observation, record: WarcRecord) -> Iterator[WarcRecord]:
+    """Yield the redirects that led to a visit's record; each of them names that record.
+
+    They follow the record, so that a crash between them leaves a visit and never a redirect alone.
+    """
+    headers = ((VISIT_FIELD, f"<{record.id}>"),)
+    for hop in observation.hops:
+        message = strip_transfer_coding(hop.exchange.response_head) + hop.body
+        redirect = build_response(hop.url, observation.time, message, headers=headers)
+        yield redirect
+        yield from _exchange_records(hop.exchange, redirect, headers)
 
 
 def strip_transfer_coding(head: bytes) -> bytes:
-    """Return a head without its transfer coding, which the body that is kept no longer has.
+    """Return an HTTP head without Transfer-Encoding, because the body is stored decoded.
 
-    >>> strip_transfer_coding(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\nA: b\\r\\n\\r\\n")
-    b'HTTP/1.1 200 OK\\r\\nA: b\\r\\n\\r\\n'
+    >>> strip_transfer_coding(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+    b'HTTP/1.1 200 OK\\r\\n\\r\\n'
     """
     return _TRANSFER_CODING.sub(b"", head)
 
 
 def synthetic_head(snapshot: Snapshot) -> bytes:
-    """Return the head that keeps the status of what came without HTTP; empty where it is 200.
+    """Return an HTTP head with the status of a snapshot that came without one; empty for 200.
 
     >>> synthetic_head(Snapshot("https://example.org/", b"", 404, (("content-type", "text/html"),)))
     b'HTTP/1.1 404 \\r\\ncontent-type: text/html\\r\\n\\r\\n'
     >>> synthetic_head(Snapshot("https://example.org/", b"", 200, (("etag", "1"),)))
     b''
     """
-    if snapshot.status == OK:
+    if snapshot.status == HTTP_OK:
         return b""
     lines = [
         f"HTTP/1.1 {snapshot.status} ",

@@ -1,36 +1,31 @@
-"""Arrivals become visits: archived, viewed, measured, and acknowledged in one transaction.
+"""Turns observations into visits: stored, parsed, compared, and acknowledged in one transaction.
 
-The order of writes is what makes a crash harmless: whole records first, made durable, then one
-transaction of the catalog. A record without a row is adopted when the collection is next opened.
+The order of writes makes a crash harmless: whole records are appended and synced first, then one
+transaction of the catalog acknowledges them. A record without a row is adopted when the collection
+is next opened.
 """
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.rows import LinkDelta, NewPage, ViewSummary, VisitEntry
+from freshet.archive.catalog.rows import LinkDelta, ViewSummary, VisitEntry
 from freshet.archive.observation import Observation
-from freshet.archive.snapshots import SnapshotReader
-from freshet.archive.warc.digest import parse_sha1
-from freshet.core.clock import Clock
-from freshet.core.settings import Settings
+from freshet.archive.warc.digest import parse_sha1, sha1
 from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
-from freshet.measure.change.compare import MaskedView
 from freshet.record.change_criteria import ChangeCriteria
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault, isolate_faults
-from freshet.record.page_state import (
-    KnownLinks,
-    PageState,
-    VisitContent,
-    measure_change,
-    measure_links,
-    next_state,
-)
+from freshet.record.files import CollectionFiles, new_page
+from freshet.record.page_state import KnownLinks, PageState, measure_change, measure_links
 from freshet.record.page_state_cache import PageStateCache
 from freshet.record.parsed_visit import ParsedVisit, parse_visit
-from freshet.record.record_store import RecordStore, StoredBytes
-from freshet.record.redirects import with_last_redirect
+from freshet.record.record_store import (
+    PageObservation,
+    RecordStore,
+    StoredBytes,
+    with_last_redirect,
+)
 from freshet.record.remeasurement import (
     HistoryRemeasurement,
     HistoryViews,
@@ -38,355 +33,343 @@ from freshet.record.remeasurement import (
     remeasure_history,
     unmeasured_pages,
 )
-from freshet.record.visit_draft import (
-    VisitDraft,
-    is_report_only,
-    reported_entry,
-    visit_from_draft,
-    with_payload,
-)
-from freshet.view.url import canonical_url, page_address
+from freshet.record.visit_draft import VisitDraft, is_report_only, reported_entry
+from freshet.view.url import canonical_url
 
 MAX_CACHED_PAGES = 20_000
-
-PageObservation = tuple[int, str, Observation]
-
-
-RecordedVisit = tuple[Visit, Change | None]
 
 log = logging.getLogger(__name__)
 
 
+class RecordedVisit(NamedTuple):
+    """A visit that was written, with the change that it found."""
+
+    visit: Visit
+    change: Change | None
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedBatch:
-    """What became of a batch: ``duplicates`` are others under the identity of one before them.
+    """The result of recording a batch of observations.
 
-    ``recorded_visits`` are the visits that were written, each page's in time order, with what they found.
+    ``recorded_visits`` are the visits that were written, each page's in time order. ``known_count``
+    counts the observations that the collection already had. ``unusable`` are observations whose URL
+    cannot be a page, ``duplicates`` those that differ from an earlier one with the same uid.
     """
 
-    visit_count: int
+    recorded_visits: tuple[RecordedVisit, ...]
     known_count: int
     unusable: tuple[Observation, ...] = ()
     duplicates: tuple[Observation, ...] = ()
-    recorded_visits: tuple[RecordedVisit, ...] = ()
+
+    @property
+    def visit_count(self) -> int:
+        """Return how many visits were written."""
+        return len(self.recorded_visits)
 
 
 class Recorder:
-    """Records arrivals in a collection whose archive this process may append to."""
+    """Records observations in a collection whose archive this process may append to."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        snapshots: SnapshotReader,
-        settings: Settings,
-        shelf: RecordStore,
-        clock: Clock,
-    ) -> None:
-        self._catalog = catalog
-        self._snapshots = snapshots
-        self._settings = settings
-        self._shelf = shelf
-        self._clock = clock
-        self._memory = PageStateCache(catalog, snapshots, settings)
-        self._links = KnownLinks(catalog.links_ever_seen)
+    def __init__(self, files: CollectionFiles, record_store: RecordStore) -> None:
+        self._files = files
+        self._catalog = files.catalog
+        self._record_store = record_store
+        self._states = PageStateCache(files)
+        # The id (0: cannot be a page) and canonical URL of pages, by URL and source as observed.
         self._pages: dict[tuple[str, str], tuple[int, str]] = {}
-        self._bare: set[int] = set()
-        # Visits that were written, but not returned yet because an error came after them.
+        self._pages_without_bytes: set[int] = set()
+        # Visits that were written, but not returned yet because of a later error.
         self._unreported: list[RecordedVisit] = []
 
     def record(self, observations: Sequence[Observation]) -> RecordedBatch:
-        """Record a batch; what the collection already has is left as it is."""
-        known = self._catalog.stored_uids([arrival.uid for arrival in observations])
-        first: dict[bytes, Observation] = {}
-        for arrival in observations:
-            first.setdefault(arrival.uid, arrival)
-        fresh = [arrival for uid, arrival in first.items() if uid not in known]
-        fresh.sort(key=lambda arrival: (arrival.source, arrival.time))
-        unusable = self._record(fresh)
-        learnt, self._unreported = tuple(self._unreported), []
-        doubled = tuple(
-            arrival for arrival in observations if _differs(arrival, first[arrival.uid])
+        """Record a batch of observations; skip those that the collection already has."""
+        stored_uids = self._catalog.stored_uids([observation.uid for observation in observations])
+        first_by_uid: dict[bytes, Observation] = {}
+        for observation in observations:
+            first_by_uid.setdefault(observation.uid, observation)
+        new = [first for uid, first in first_by_uid.items() if uid not in stored_uids]
+        new.sort(key=lambda observation: (observation.source, observation.time))
+        unusable = self._record_new(new)
+        recorded_visits, self._unreported = tuple(self._unreported), []
+        duplicates = tuple(
+            observation
+            for observation in observations
+            if _differs(observation, first_by_uid[observation.uid])
         )
-        known_already = len(observations) - len(fresh) - len(doubled)
-        return RecordedBatch(len(learnt), known_already, unusable, doubled, learnt)
+        known_count = len(observations) - len(new) - len(duplicates)
+        return RecordedBatch(recorded_visits, known_count, unusable, duplicates)
 
-    def _record(self, arrivals: Sequence[Observation]) -> tuple[Observation, ...]:
-        """Record arrivals and return those that no page can have.
+    def clear_cache(self) -> None:
+        """Forget all page states, because masks or settings may have changed."""
+        self._states.clear()
 
-        Where one of them raises an error, they are halved until it is alone.
+    def discard_states(self, page_ids: Iterable[int]) -> None:
+        """Forget the states of some pages, because their masks have changed."""
+        self._states.discard(page_ids)
+
+    def finish_remeasuring(self) -> None:
+        """Compare the histories again that a crash left with late visits not compared."""
+        keys = unmeasured_pages(self._catalog)
+        with note_remeasuring(self._catalog, keys):
+            for key in keys:
+                with isolate_faults("comparing its history again", key.url):
+                    page_id = self._catalog.page(key).id
+                    criteria = self._states.get_states({page_id: key.url})[page_id].criteria
+                    self._remeasure(page_id, key.url, criteria, None)
+                    self._states.discard([page_id])
+
+    def _record_new(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
+        """Record observations; return those whose URL cannot be a page.
+
+        After an error the batch is halved until the observation that raises it is alone.
         """
         try:
-            return self._record_together(arrivals)
+            return self._record_together(observations)
         except SYSTEM_ERRORS:
             raise
         except Exception as error:
-            if len(arrivals) == 1:
-                log.exception("%s: recording failed, a fault of Freshet", arrivals[0].url)
-                return self._record_unread(arrivals[0], error)
-        middle = len(arrivals) // 2
-        return (*self._record(arrivals[:middle]), *self._record(arrivals[middle:]))
+            if len(observations) == 1:
+                log.exception("%s: recording failed, a fault of Freshet", observations[0].url)
+                return self._record_unreadable(observations[0], error)
+        middle = len(observations) // 2
+        return (*self._record_new(observations[:middle]), *self._record_new(observations[middle:]))
 
-    def _record_together(self, arrivals: Sequence[Observation]) -> tuple[Observation, ...]:
-        """Record arrivals in one transaction; return those that no page can have."""
-        fresh = [with_last_redirect(arrival) for arrival in arrivals]
-        self._find_pages(fresh)
-        items = [(*self._pages[arrival.url, arrival.source], arrival) for arrival in fresh]
-        told, plain = self._parted([item for item in items if item[0]])
-        states = self._memory.get_states({page: url for page, url, _ in plain})
-        drafts = self._drafts(plain, states)
-        self._shelf.sync()
-        self._weigh(items)
-        reports = [reported_entry(page, arrival) for page, _, arrival in told]
-        self._unreported += self._write(drafts, reports, states)
-        self._shelf.acknowledge(arrival.uid for arrival in fresh)
-        return tuple(arrival for page, _, arrival in items if not page)
+    def _record_together(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
+        """Record observations in one transaction; return those whose URL cannot be a page."""
+        observations = [with_last_redirect(observation) for observation in observations]
+        self._find_pages(observations)
+        unusable, items = [], []
+        for observation in observations:
+            item = self._page_observation(observation)
+            if item.page_id:
+                items.append(item)
+            else:
+                unusable.append(observation)
+        reported, observed = self._split_reported(items)
+        states = self._states.get_states({item.page_id: item.url for item in observed})
+        drafts = self._store_and_parse(observed, states)
+        self._record_store.sync()
+        self._save_importance(items)
+        entries = [reported_entry(item.page_id, item.observation) for item in reported]
+        self._unreported += self._write(drafts, entries, states)
+        self._record_store.acknowledge(observation.uid for observation in observations)
+        return tuple(unusable)
 
-    def _record_unread(self, arrival: Observation, error: Exception) -> tuple[Observation, ...]:
-        """Record an arrival that cannot be read or measured: its bytes, and that it failed."""
-        with isolate_faults("recording it without its content", arrival.url):
-            self._find_pages([arrival])
-            page, url = self._pages[arrival.url, arrival.source]
-            if not page:
-                return (arrival,)
+    def _record_unreadable(
+        self, observation: Observation, error: Exception
+    ) -> tuple[Observation, ...]:
+        """Record the bytes of an observation that cannot be parsed or compared, as a failure."""
+        with isolate_faults("recording it without its content", observation.url):
+            self._find_pages([observation])
+            item = self._page_observation(observation)
+            if not item.page_id:
+                return (observation,)
             stored = StoredBytes()
-            with isolate_faults("storing its bytes", url):
-                stored = self._shelf.append(with_last_redirect(arrival), page, url)
-                self._shelf.sync()
-            seen = VisitContent(arrival.uid, arrival.time, Outcome.UNREADABLE, None)
-            why = describe_fault(error, "while it was read")
-            visit = visit_from_draft(
-                VisitDraft(arrival, page, url, seen, stored, arrival.snapshot, why)
-            )
-            self._memory.discard([page])
+            with isolate_faults("storing its bytes", item.url):
+                answered = item._replace(observation=with_last_redirect(observation))
+                stored = self._record_store.append(answered)
+                self._record_store.sync()
+            reason = describe_fault(error, "while it was read")
+            outcome, snapshot = Outcome.UNREADABLE, observation.snapshot
+            visit = VisitDraft(*item, outcome, reason, stored, snapshot).visit()
+            self._states.discard([item.page_id])
             self._catalog.append_visits([VisitEntry(visit)], all_new=True)
-            self._unreported.append((visit, None))
-            self._shelf.acknowledge([arrival.uid])
+            self._unreported.append(RecordedVisit(visit, None))
+            self._record_store.acknowledge([observation.uid])
             return ()
-        return (arrival,)
+        return (observation,)
 
-    def _parted(
-        self, items: Sequence[PageObservation]
-    ) -> tuple[list[PageObservation], list[PageObservation]]:
-        """Part what can be written as it is told from what is compared with other visits."""
-        with_bytes = {page for page, _, arrival in items if not is_report_only(arrival)}
-        pages = list({page for page, _, _ in items} - with_bytes - self._bare)
-        self._bare.update(set(pages) - self._catalog.last_looks(pages).keys() if pages else ())
-        self._bare -= with_bytes
-        told = [item for item in items if item[0] in self._bare]
-        return told, [item for item in items if item[0] not in self._bare]
-
-    def _find_pages(self, arrivals: Sequence[Observation]) -> None:
-        """Know the page of every arrival, added where it is new; 0 where its URL is no page's."""
+    def _find_pages(self, observations: Sequence[Observation]) -> None:
+        """Look up the page of every observation, and add new pages."""
         if len(self._pages) > MAX_CACHED_PAGES:
             self._pages.clear()
-            self._bare.clear()
-        names = {(arrival.url, arrival.source) for arrival in arrivals} - self._pages.keys()
+            self._pages_without_bytes.clear()
+        names = {(observation.url, observation.source) for observation in observations}
+        names -= self._pages.keys()
         keys = {(url, source): PageKey(canonical_url(url) or "", source) for url, source in names}
         usable = [name for name in names if keys[name].url]
-        new = [_new_page(keys[name]) for name in usable]
-        ids = dict(zip(usable, self._catalog.add_pages(new, self._clock.now()), strict=True))
-        self._pages |= {name: (ids.get(name, 0), keys[name].url) for name in names}
+        new_pages = [new_page(keys[name]) for name in usable]
+        page_ids = self._catalog.add_pages(new_pages, self._files.clock.now())
+        id_by_name = dict(zip(usable, page_ids, strict=True))
+        self._pages |= {name: (id_by_name.get(name, 0), keys[name].url) for name in names}
 
-    def _drafts(
+    def _page_observation(self, observation: Observation) -> PageObservation:
+        page_id, url = self._pages[observation.url, observation.source]
+        return PageObservation(page_id, url, observation)
+
+    def _split_reported(
+        self, items: Sequence[PageObservation]
+    ) -> tuple[list[PageObservation], list[PageObservation]]:
+        """Split off the observations of pages of which only reports are known.
+
+        They are written as reported; there is nothing to compare them with.
+        """
+        with_bytes = {item.page_id for item in items if not is_report_only(item.observation)}
+        without_bytes = self._pages_without_bytes
+        unchecked = list({item.page_id for item in items} - with_bytes - without_bytes)
+        if unchecked:
+            without_bytes.update(set(unchecked) - self._catalog.last_looks(unchecked).keys())
+        without_bytes -= with_bytes
+        reported = [item for item in items if item.page_id in without_bytes]
+        return reported, [item for item in items if item.page_id not in without_bytes]
+
+    def _store_and_parse(
         self, items: Sequence[PageObservation], states: Mapping[int, PageState]
     ) -> list[VisitDraft]:
-        """Put the bytes of arrivals on the shelf, and see what they show."""
-        self._shelf.prefetch_payloads(items)
+        """Append the bytes of observations to the archive, and parse them."""
+        self._record_store.prefetch_payloads(items)
         payloads: dict[bytes, Snapshot] = {}
         drafts = []
-        for page, url, arrival in items:
-            stored = self._shelf.append(arrival, page, url)
-            snapshot = arrival.snapshot or self._repeated(arrival, url, payloads)
+        for item in items:
+            stored = self._record_store.append(item)
+            snapshot = item.observation.snapshot or self._original_snapshot(item, payloads)
             if snapshot is not None:
-                stored = with_payload(stored, snapshot)
+                if stored.digest is None:
+                    body = snapshot.body
+                    stored = replace(stored, digest=sha1(body), size=len(body))
                 payloads[stored.digest or b""] = snapshot
-            gauge = states[page].criteria
-            sight = self._sight(arrival, url, snapshot, dom=gauge.reads_dom)
-            content = _content(sight, gauge)
-            seen = VisitContent(arrival.uid, arrival.time, sight.outcome, content)
-            drafts.append(VisitDraft(arrival, page, url, seen, stored, snapshot, sight.reason))
+            criteria = states[item.page_id].criteria
+            parsed = self._parse(item, snapshot, dom=criteria.reads_dom)
+            masked_view = None
+            if parsed.outcome is Outcome.OK and parsed.view is not None:
+                masked_view = criteria.mask_view(parsed.view)
+            outcome, reason = parsed.outcome, parsed.reason
+            drafts.append(VisitDraft(*item, outcome, reason, stored, snapshot, masked_view))
         return drafts
 
-    def _repeated(
-        self, arrival: Observation, url: str, payloads: Mapping[bytes, Snapshot]
+    def _original_snapshot(
+        self, item: PageObservation, payloads: Mapping[bytes, Snapshot]
     ) -> Snapshot | None:
-        """Return the bytes that a revisit stands for, from this batch or from the archive."""
-        digest = parse_sha1(arrival.original_digest) if arrival.original_digest else None
-        if digest is None or arrival.outcome is Outcome.NOT_MODIFIED:
+        """Return the bytes that a revisit refers to, from this batch or from the archive."""
+        observation = item.observation
+        digest = parse_sha1(observation.original_digest) if observation.original_digest else None
+        if digest is None or observation.outcome is Outcome.NOT_MODIFIED:
             return None
         if digest in payloads:
             return payloads[digest]
-        kept = self._catalog.first_visit_with_payload(digest)
-        return self._snapshots.read(kept, url) if kept else None
+        original = self._catalog.first_visit_with_payload(digest)
+        return self._files.snapshots.read(original, item.url) if original else None
 
-    def _sight(
-        self, arrival: Observation, url: str, snapshot: Snapshot | None, *, dom: bool
-    ) -> ParsedVisit:
+    def _parse(self, item: PageObservation, snapshot: Snapshot | None, *, dom: bool) -> ParsedVisit:
+        """Parse the bytes of an observation; an outcome that the observation has is kept."""
+        observation = item.observation
         if snapshot is None:
-            bare = Outcome.REPORTED if arrival.outcome is Outcome.OK else arrival.outcome
-            return ParsedVisit(bare or Outcome.REPORTED, arrival.why, None)
-        status = arrival.status or snapshot.status
-        based = replace(snapshot, url=arrival.final_url or url, status=status)
-        sight = parse_visit(based, self._settings.limits, dom=dom)
-        if arrival.outcome is None:
-            return sight
-        return replace(sight, outcome=arrival.outcome, reason=arrival.why)
+            outcome = observation.outcome
+            if outcome is None or outcome is Outcome.OK:
+                outcome = Outcome.REPORTED
+            return ParsedVisit(outcome, observation.why, None)
+        status = observation.status or snapshot.status
+        final = replace(snapshot, url=observation.final_url or item.url, status=status)
+        parsed = parse_visit(final, self._files.settings.limits, dom=dom)
+        if observation.outcome is None:
+            return parsed
+        return replace(parsed, outcome=observation.outcome, reason=observation.why)
+
+    def _save_importance(self, items: Sequence[PageObservation]) -> None:
+        """Save the importance that an imported history gives to pages."""
+        tables = {
+            item.page_id: {"importance": item.observation.importance}
+            for item in items
+            if item.observation.importance is not None
+        }
+        if tables:
+            self._catalog.update_page_settings(tables)
 
     def _write(
-        self, drafts: Sequence[VisitDraft], told: Sequence[VisitEntry], states: dict[int, PageState]
-    ) -> tuple[RecordedVisit, ...]:
-        """Measure drafts and write their rows; late ones are put between their neighbours.
+        self,
+        drafts: Sequence[VisitDraft],
+        reported: Sequence[VisitEntry],
+        states: dict[int, PageState],
+    ) -> list[RecordedVisit]:
+        """Compare drafts with the states of their pages, write the rows, and return the visits.
 
-        Return what was written. What failed before and is tried again begins anew.
+        A late visit, one before the last visit of its page, is written first; then it and the
+        visits after it are compared again.
         """
-        self._links = KnownLinks(self._catalog.links_ever_seen)
-        entries: list[VisitEntry] = []
-        late: dict[int, list[VisitDraft]] = {}
+        known_links = KnownLinks(self._catalog.links_ever_seen)
+        entries = list(reported)
+        late_drafts: dict[int, list[VisitDraft]] = {}
         for draft in drafts:
-            before = states[draft.page]
-            if (
-                before.last_visit_time is not None
-                and draft.observation.time < before.last_visit_time
-            ):
-                late.setdefault(draft.page, []).append(draft)
-                entries.append(self._late_entry(draft))
-                continue
-            entries.append(self._entry(draft, before))
-            states[draft.page] = next_state(before, draft.content)
-        self._memory.discard([*states, *(entry.visit.page for entry in told)])
-        entries = [*told, *entries]
-        with note_remeasuring(self._catalog, [_key(of_page[0]) for of_page in late.values()]):
+            state = states[draft.page_id]
+            last_time = state.last_visit_time
+            if last_time is not None and draft.observation.time < last_time:
+                late_drafts.setdefault(draft.page_id, []).append(draft)
+                entries.append(replace(self._entry(draft, PageState(), known_links), links=None))
+            else:
+                entries.append(self._entry(draft, state, known_links))
+                states[draft.page_id] = draft.next_state(state)
+        self._states.discard([*states, *(entry.visit.page for entry in reported)])
+        late_pages = [page_drafts[0].page_key for page_drafts in late_drafts.values()]
+        with note_remeasuring(self._catalog, late_pages):
             self._catalog.append_visits(entries, all_new=True)
-            for page, of_page in late.items():
-                with isolate_faults("measuring its late visits", of_page[0].url):
-                    self._settle(page, of_page, states.pop(page))
-        self._memory.put_states(states)
-        anew = self._remeasured(late)
-        return tuple((entry.visit, anew.get(entry.visit.uid, entry.change)) for entry in entries)
+            for page_id, page_drafts in late_drafts.items():
+                url, criteria = page_drafts[0].url, states.pop(page_id).criteria
+                with isolate_faults("comparing its late visits", url):
+                    self._remeasure(page_id, url, criteria, page_drafts)
+        self._states.put_states(states)
+        new_changes = self._changes_since_first(late_drafts)
+        return [
+            RecordedVisit(entry.visit, new_changes.get(entry.visit.uid, entry.change))
+            for entry in entries
+        ]
 
-    def _remeasured(self, late: Mapping[int, Sequence[VisitDraft]]) -> dict[bytes, Change | None]:
-        """Return what was found by the visits from the first late one on, by their uids."""
-        return {
-            row.visit.uid: row.change
-            for page, drafts in late.items()
-            for row in self._catalog.history(page, since=drafts[0].observation.time)
-        }
-
-    def _weigh(self, items: Sequence[PageObservation]) -> None:
-        """Keep the importance that an outside history gives to pages."""
-        weights = {
-            page: {"importance": arrival.importance}
-            for page, _, arrival in items
-            if page and arrival.importance is not None
-        }
-        if weights:
-            self._catalog.update_page_settings(weights)
-
-    def _entry(self, draft: VisitDraft, before: PageState) -> VisitEntry:
-        seen, told = draft.content, draft.observation.change
-        change = told or self._counted(draft.page, measure_change(before, seen))
-        links = self._delta(draft, before, change)
-        self._links.add(draft.page, links)
+    def _entry(
+        self, draft: VisitDraft, before: PageState, known_links: KnownLinks
+    ) -> VisitEntry:  # fmt: skip
+        """Return the row of a visit: its change, links and validators."""
+        change, since = draft.observation.change, None
+        if change is None:
+            change = measure_change(before, draft.outcome, draft.masked_view)
+            if change is not None:
+                new_links = known_links.count_new(draft.page_id, change.new_links)
+                change, since = replace(change, never_seen=new_links), before.last_look_uid
+        links = self._link_delta(draft, before, change)
+        known_links.add(draft.page_id, links)
         return VisitEntry(
-            visit=visit_from_draft(draft),
+            visit=draft.visit(),
             change=change,
-            since=before.last_look_uid if change is not None and told is None else None,
-            view=ViewSummary.from_view(seen.masked_view.view) if seen.masked_view else None,
+            since=since,
+            view=ViewSummary.from_view(draft.masked_view.view) if draft.masked_view else None,
             links=links,
-            etag=_validator(draft, "etag"),
-            last_modified=_validator(draft, "last-modified"),
+            etag=draft.validator("etag"),
+            last_modified=draft.validator("last-modified"),
         )
 
-    def _delta(
+    def _link_delta(
         self, draft: VisitDraft, before: PageState, change: Change | None
     ) -> LinkDelta | None:
-        """Return which links came and went; by the catalog where the last look's bytes are lost."""
-        content = draft.content.masked_view
-        if content is None or before.masked_view is not None or before.last_look_uid is None:
-            return measure_links(before, draft.content, change)
-        old, new = self._catalog.links_at(draft.page), set(content.view.links.urls)
+        """Return the links added and removed; where the last look's bytes are lost, by its rows."""
+        view_is_lost = before.last_look_uid is not None and before.masked_view is None
+        if draft.masked_view is None or not view_is_lost:
+            return measure_links(before, draft.masked_view, change)
+        old, new = self._catalog.links_at(draft.page_id), set(draft.masked_view.view.links.urls)
         return LinkDelta(tuple(new - old), tuple(old - new))
 
-    def _counted(self, page: int, change: Change | None) -> Change | None:
-        if change is None:
-            return None
-        return replace(change, never_seen=self._links.count_new(page, change.new_links))
-
-    def _late_entry(self, draft: VisitDraft) -> VisitEntry:
-        """Return the row of a late visit; what it is compared with is found once it is written."""
-        return replace(self._entry(draft, PageState()), links=None)
-
-    def clear_cache(self) -> None:
-        """Forget what is remembered of pages, because others may have changed how they count."""
-        self._memory.clear()
-
-    def discard_states(self, pages: Iterable[int]) -> None:
-        """Forget what is remembered of some pages, because they are measured otherwise now."""
-        self._memory.discard(pages)
-
-    def finish_remeasuring(self) -> None:
-        """Measure the whole histories of pages that a crash left with late visits not measured."""
-        keys = unmeasured_pages(self._catalog)
-        with note_remeasuring(self._catalog, keys):
-            self._measure_all(keys)
-
-    def _measure_all(self, keys: Sequence[PageKey]) -> None:
-        for key in keys:
-            with isolate_faults("measuring it anew", key.url):
-                page = self._catalog.page(key).id
-                state = self._memory.get_states({page: key.url})[page]
-                remeasure_history(
-                    self._catalog, page, self._remeasurement(key.url, state.criteria, None)
-                )
-                self._memory.discard([page])
-
-    def _settle(self, page: int, late: Sequence[VisitDraft], state: PageState) -> None:
-        """Measure late visits and whatever comes after them in their page's history."""
-        known = {
-            draft.observation.uid: draft.content.masked_view.view
-            if draft.content.masked_view
-            else None
-            for draft in late
+    def _remeasure(
+        self, page_id: int, url: str, criteria: ChangeCriteria, late: Sequence[VisitDraft] | None
+    ) -> None:
+        """Compare a page's late visits and those after them again; all visits if None are given."""
+        late_views: dict[bytes, View | None] = {
+            draft.observation.uid: draft.masked_view.view if draft.masked_view else None
+            for draft in late or ()
         }
-        remeasure_history(
-            self._catalog, page, self._remeasurement(late[0].url, state.criteria, known)
-        )
+        dom = criteria.reads_dom
+        views = HistoryViews(lambda row: self._states.read_view(row, url, dom=dom), late_views)
+        late_uids = None if late is None else late_views.keys()
+        remeasurement = HistoryRemeasurement(criteria, views, self._catalog.link_delta, late_uids)
+        remeasure_history(self._catalog, page_id, remeasurement)
 
-    def _remeasurement(
-        self, url: str, gauge: ChangeCriteria, late: Mapping[bytes, View | None] | None
-    ) -> HistoryRemeasurement:
-        dom = gauge.reads_dom
-        views = HistoryViews(lambda row: self._memory.read_view(row, url, dom=dom), late or {})
-        return HistoryRemeasurement(gauge, views, self._catalog.link_delta, late)
-
-
-def _content(sight: ParsedVisit, gauge: ChangeCriteria) -> MaskedView | None:
-    """Return what a visit showed under its page's mask, where it showed the content."""
-    if sight.outcome is not Outcome.OK or sight.view is None:
-        return None
-    return gauge.mask_view(sight.view)
+    def _changes_since_first(
+        self, late_drafts: Mapping[int, Sequence[VisitDraft]]
+    ) -> dict[bytes, Change | None]:
+        """Return the changes of the visits from each page's first late visit on, by uid."""
+        return {
+            row.visit.uid: row.change
+            for page_id, drafts in late_drafts.items()
+            for row in self._catalog.history(page_id, since=drafts[0].observation.time)
+        }
 
 
-def _validator(draft: VisitDraft, name: str) -> str | None:
-    """Return an answer's ETag or Last-Modified; that of a 304 stands in its head alone."""
-    if draft.snapshot is not None:
-        return draft.snapshot.header(name) or None
-    http = draft.observation.exchange
-    if http is None or draft.observation.outcome is not Outcome.NOT_MODIFIED:
-        return None
-    lines = (line.partition(":") for line in http.response_head.decode("latin-1").splitlines())
-    values = (value.strip() for key, _, value in lines if key.lower() == name)
-    return next(values, None) or None
-
-
-def _new_page(key: PageKey) -> NewPage:
-    where = page_address(key.url)
-    return NewPage(key, where.host, where.site, where.directory)
-
-
-def _differs(arrival: Observation, first: Observation) -> bool:
-    return (arrival.url, arrival.time) != (first.url, first.time)
-
-
-def _key(draft: VisitDraft) -> PageKey:
-    return PageKey(draft.url, draft.observation.source)
+def _differs(observation: Observation, first: Observation) -> bool:
+    return (observation.url, observation.time) != (first.url, first.time)

@@ -1,10 +1,10 @@
-"""Measure stored versions again, as after a change of settings or masks."""
+"""Compares stored versions again, after a change of settings or masks."""
 
 from collections.abc import Iterable, Sequence
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Page
-from freshet.record.change_criteria import criteria_of_pages
+from freshet.record.change_criteria import page_criteria
 from freshet.record.remeasurement import HistoryRemeasurement, HistoryViews, remeasure_history
 from freshet.record.store import CollectionStore
 
@@ -12,31 +12,28 @@ from freshet.record.store import CollectionStore
 def remeasure_pages(
     collection: CollectionStore, pages: Iterable[Page], *, max_bytes: int | None = None
 ) -> int:
-    """Compare the stored versions of pages anew; return how many visits were measured.
+    """Compare the stored versions of pages again; return the number of visits compared.
 
-    ``max_bytes`` bounds how much of a page is read: its latest visits are measured, earlier ones
-    stay as they are.
+    ``max_bytes`` limits how much of each page is read: only its latest visits are compared then.
     """
-    return sum(_measure_page(collection, page, max_bytes) for page in pages)
+    return sum(_remeasure_page(collection, page, max_bytes) for page in pages)
 
 
-def _measure_page(collection: CollectionStore, page: Page, most_bytes: int | None) -> int:
-    gauge = criteria_of_pages(collection.catalog, collection.settings, [page.id])[page.id]
-    view_of = collection.page(page.url, source=page.source, removed=True).view_of_visit
-    views = HistoryViews(lambda row: view_of(row, dom=gauge.reads_dom), {})
-    uids = None
-    if most_bytes is not None:
-        uids = _latest(collection.catalog.history(page.id), most_bytes)
-    remeasurement = HistoryRemeasurement(gauge, views, collection.catalog.link_delta, uids)
-    return remeasure_history(collection.catalog, page.id, remeasurement)
+def _remeasure_page(collection: CollectionStore, page: Page, max_bytes: int | None) -> int:
+    catalog, criteria = collection.catalog, page_criteria(collection, page)
+    stored_page = collection.page(page.url, source=page.source, removed=True)
+    views = HistoryViews(lambda row: stored_page.view_of_visit(row, dom=criteria.reads_dom), {})
+    uids = None if max_bytes is None else _latest_uids(catalog.history(page.id), max_bytes)
+    remeasurement = HistoryRemeasurement(criteria, views, catalog.link_delta, uids)
+    return remeasure_history(catalog, page.id, remeasurement)
 
 
-def _latest(rows: Sequence[HistoryRow], most_bytes: int) -> frozenset[bytes] | None:
-    """Return the uids of the latest visits that are so large together; None where all are."""
+def _latest_uids(rows: Sequence[HistoryRow], max_bytes: int) -> frozenset[bytes] | None:
+    """Return the uids of the latest visits that together fit; None if all visits do."""
     uids: set[bytes] = set()
     for row in reversed(rows):
-        most_bytes -= row.view.facts.bytes if row.view else 0
-        if most_bytes < 0:
+        max_bytes -= row.view.facts.bytes if row.view else 0
+        if max_bytes < 0:
             return frozenset(uids)
         uids.add(row.visit.uid)
     return None

@@ -1,4 +1,4 @@
-"""The records that revisit records refer to: looked up in the catalog, read from the archive."""
+"""Finds the records that revisit records refer to."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ PayloadKey = tuple[int, bytes, int]
 
 @dataclass(frozen=True, slots=True)
 class LastLook:
-    """A page's last look that brought bytes: its payload (page, SHA-1, size) and its record."""
+    """The last look at a page that has bytes: its payload (page id, SHA-1, size) and its record."""
 
     payload: PayloadKey | None
     record_id: str
@@ -32,13 +32,13 @@ class LastLook:
 
     @property
     def as_original(self) -> RevisitOriginal:
-        """Return the record of the look as what a revisit refers to."""
+        """Return the reference that a revisit record has to the record of the look."""
         digest = format_digest(self.payload[1]) if self.payload else ""
         return RevisitOriginal(self.record_id, self.target_uri, self.time, digest)
 
 
 class RevisitOriginals:
-    """Finds the record that holds a payload; none is returned that does not hold it whole."""
+    """Finds the record that holds a payload; a damaged record is never returned."""
 
     def __init__(self, catalog: Catalog, folder: Path) -> None:
         self._catalog = catalog
@@ -46,7 +46,7 @@ class RevisitOriginals:
         self._locations: dict[PayloadKey, RecordLocation] = {}
 
     def prefetch(self, payloads: Collection[PayloadKey]) -> None:
-        """Look up many payloads at once."""
+        """Look up the locations of many payloads at once."""
         if len(self._locations) + len(payloads) > MAX_CACHED_PAYLOADS:
             self._locations.clear()
         missing = [key for key in payloads if key not in self._locations]
@@ -55,15 +55,15 @@ class RevisitOriginals:
                 self._locations[key] = visit.location
 
     def remember(self, payload: PayloadKey, location: RecordLocation) -> None:
-        """Remember where a payload has just been stored."""
+        """Remember the location of a payload that was just stored."""
         self._locations[payload] = location
 
     def clear(self) -> None:
-        """Forget all that was remembered, because some of it was cut off again."""
+        """Forget all locations, because some of the records were cut off."""
         self._locations.clear()
 
     def find_by_payload(self, payload: PayloadKey, body: bytes) -> WarcRecord | None:
-        """Return the page's record whose payload is these bytes; ``prefetch`` has looked it up."""
+        """Return the page's record with this payload; ``prefetch`` must have looked it up."""
         location = self._locations.get(payload)
         record = self._read(location) if location else None
         if record is None or stored_payload(record) != body:
@@ -71,24 +71,23 @@ class RevisitOriginals:
         return record if parse_sha1(revisit_original(record).digest) == payload[1] else None
 
     def find_by_look(self, look: LastLook) -> WarcRecord | None:
-        """Return the record with the payload of a look, also where the look is a revisit."""
+        """Return the record that holds the payload of a look, which may itself be a revisit."""
         if look.payload is None:
             return None
         self.prefetch([look.payload])
-        read = (self._read(location) for location in self._places(look.payload))
-        return next((record for record in read if record and record.type != "revisit"), None)
+        records = (self._read(location) for location in self._candidates(look.payload))
+        return next((record for record in records if record and record.type != "revisit"), None)
 
-    def _places(self, payload: PayloadKey) -> Iterator[RecordLocation]:
-        """Yield where the payload may lie: a record of the page first, then those of others."""
+    def _candidates(self, payload: PayloadKey) -> Iterator[RecordLocation]:
+        """Yield the locations that may hold a payload, those of the page itself first."""
         if payload in self._locations:
             yield self._locations[payload]
-        others = self._catalog.visits_with_payload(payload[1], payload[2])
-        yield from islice(
-            (visit.location for visit in others if visit.location), MAX_CANDIDATE_RECORDS
-        )
+        visits = self._catalog.visits_with_payload(payload[1], payload[2])
+        locations = (visit.location for visit in visits if visit.location)
+        yield from islice(locations, MAX_CANDIDATE_RECORDS)
 
     def _read(self, location: RecordLocation) -> WarcRecord | None:
-        """Return the record at a place, or None where it cannot be read."""
+        """Return the record at a location, or None where it cannot be read."""
         try:
             path = self._folder / location.file
             return read_record(path, location.offset, location.length)
@@ -97,22 +96,23 @@ class RevisitOriginals:
 
 
 def last_look_of_visit(visit: Visit, url: str) -> LastLook:
-    """Return a visit of the catalog as a look at the page of that URL."""
-    known = visit.digest is not None and visit.size is not None
-    payload = (visit.page, visit.digest or b"", visit.size or 0) if known else None
+    """Return a visit of the catalog as a look at the page with that URL."""
+    payload = None
+    if visit.digest is not None and visit.size is not None:
+        payload = (visit.page, visit.digest, visit.size)
     return LastLook(payload, record_id_of_uid(visit.uid), visit.final_url or url, visit.time)
 
 
 def revisit_original(record: WarcRecord) -> RevisitOriginal:
-    """Return a record as what a revisit refers to."""
-    digest = record.field("WARC-Payload-Digest") or format_digest(
-        sha1(stored_payload(record) or b"")
-    )
+    """Return the reference that a revisit record has to a record."""
+    digest = record.field("WARC-Payload-Digest")
+    if not digest:
+        digest = format_digest(sha1(stored_payload(record) or b""))
     return RevisitOriginal(record.id, record.target_uri, record.date, digest)
 
 
 def stored_payload(record: WarcRecord) -> bytes | None:
-    """Return the payload as it stands in the record; a revisit has none."""
+    """Return the payload as the record stores it; a revisit has none."""
     if record.type == "revisit":
         return None
     return stored_body(record)

@@ -1,4 +1,8 @@
-"""A collection on disk: a folder with settings, a catalog and an archive."""
+"""A collection on disk: a folder with settings, a catalog and an archive.
+
+Listing pages and reading the status need the catalog alone. The modules that import the HTML parser
+and the compiled loops are therefore imported inside functions, on first use.
+"""
 
 import logging
 import os
@@ -9,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from freshet.archive.catalog.catalog import Catalog, open_catalog
-from freshet.archive.catalog.rows import NewPage
 from freshet.archive.snapshots import SnapshotReader
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.clock import Clock, SystemClock
@@ -26,17 +29,14 @@ from freshet.core.settings import (
     merge_settings,
 )
 from freshet.core.types import Page, PageKey
-from freshet.core.version import __version__
 from freshet.record.archive_writer import ARCHIVE_FOLDER
-from freshet.record.files import CollectionFiles
-from freshet.record.lazy_imports import build_recorder, build_stored_page
+from freshet.record.files import CollectionFiles, new_page
 from freshet.record.record_store import RecordStore
 from freshet.record.recovery import FileRepair, recover_archive
 from freshet.view.url import (
     basic_authorization,
     canonical_url,
     canonical_web_url,
-    page_address,
     without_credentials,
 )
 
@@ -48,7 +48,6 @@ SETTINGS_FILE = "freshet.toml"
 CATALOG_FILE = "catalog.db"
 MODELS_FOLDER = "models"
 URLS_CLEANED_NOTE = "user_info_cleaned"
-SOFTWARE = f"Freshet/{__version__}"
 
 MAX_SHOWN_NAMES = 3
 
@@ -83,11 +82,12 @@ class CollectionStore(CollectionFiles, CloseOnExit):
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock | None = None, create_catalog: bool = False) -> Self:
-        """Open a collection to read it, and to change what the catalog alone holds.
+        """Open a collection to read it and to change its catalog.
 
-        ``create_catalog`` makes an empty catalog where it is missing, to be filled from the archive.
+        ``create_catalog`` makes an empty catalog if it is missing; a repair then fills it from the
+        archive.
         """
-        settings = _located(read_settings(path), path)
+        settings = _with_absolute_model(read_settings(path), path)
         catalog = open_catalog(path / CATALOG_FILE, create=create_catalog)
         collection = cls(path, catalog, settings, clock or SystemClock())
         with suppress(StorageError):  # a collection that cannot be written can still be read
@@ -96,33 +96,36 @@ class CollectionStore(CollectionFiles, CloseOnExit):
 
     @contextmanager
     def recording(self) -> Iterator["Recorder"]:
-        """Take the right to append to the archive, mend what a crash left, and record."""
+        """Lock the archive, repair what a crash left, and yield a recorder."""
         with self.appending() as lock:
-            shelf = RecordStore(lock, self.catalog, self.settings, self.clock, SOFTWARE)
+            record_store = RecordStore(lock, self)
             try:
-                yield build_recorder(self, shelf)
+                yield self._recorder(record_store)
             finally:
-                shelf.close()
+                record_store.close()
 
     @contextmanager
     def appending(self) -> Iterator[ArchiveLock]:
-        """Take the right to change the archive, and mend what a crash left there.
+        """Lock the archive for changes, and repair what a crash left.
 
-        Leases of a crawl that was killed stay for the next crawl: they tell it of the kill.
+        The leases of a crawl that was killed stay for the next crawl, which reports the kill.
         """
         with ArchiveLock(self.archive_folder, clock=self.clock) as lock:
-            shelf = RecordStore(lock, self.catalog, self.settings, self.clock, SOFTWARE)
-            self.repairs = recover_archive(
-                self.catalog, self.archive_folder, build_recorder(self, shelf)
-            )
+            recorder = self._recorder(RecordStore(lock, self))
+            self.repairs = recover_archive(self.catalog, self.archive_folder, recorder)
             yield lock
 
-    def _clean_urls(self) -> None:
-        """Take passwords out of the catalog, where an earlier Freshet put them, once.
+    def _recorder(self, record_store: RecordStore) -> "Recorder":
+        from freshet.record.recorder import Recorder
 
-        Those of live pages become headers, which nothing sends over a connection that others can
-        read until the page's settings allow it. A page whose clean URL is there already is removed;
-        its history is kept.
+        return Recorder(self, record_store)
+
+    def _clean_urls(self) -> None:
+        """Remove passwords from URLs in the catalog, where an earlier version stored them, once.
+
+        The password of a live page becomes its Authorization header, which is not sent unencrypted
+        unless the page's settings allow it. A page whose clean URL exists already is removed; its
+        history stays.
         """
         if self.catalog.read_note(URLS_CLEANED_NOTE):
             return
@@ -136,14 +139,14 @@ class CollectionStore(CollectionFiles, CloseOnExit):
         for page in live:
             self.change_settings(page, _authorization(page.url))
         cleaned_ids = {page.id for page in cleaned}
-        taken = [page.id for page in current if page.id not in cleaned_ids]
-        self.catalog.remove_pages(taken, self.clock.now())
+        duplicate_ids = [page.id for page in current if page.id not in cleaned_ids]
+        self.catalog.remove_pages(duplicate_ids, self.clock.now())
         self.catalog.write_note(URLS_CLEANED_NOTE, self.clock.now().isoformat())
         if live:
-            log.warning("%s", _cleaned([without_credentials(page.url) for page in live]))
+            log.warning("%s", _cleaned_message([without_credentials(page.url) for page in live]))
 
     def _drop_user_info(self, page: Page) -> bool:
-        """Give a page its URL without the password; where that is taken, another one and False."""
+        """Remove the password from a page's URL; False if the clean URL belongs to another page."""
         url = without_credentials(page.url)
         if self.catalog.set_page_url(page.id, url):
             return True
@@ -151,9 +154,9 @@ class CollectionStore(CollectionFiles, CloseOnExit):
         return False
 
     def save_credentials(self, key: PageKey, url: str) -> str:
-        """Make the user name and password in a live page's URL its settings; say so in words.
+        """Save the user name and password in a live page's URL as settings; return a message.
 
-        Who writes them into an ``http://`` URL has asked for a connection that others can read.
+        A user who writes them into an ``http://`` URL has asked to send them unencrypted.
         """
         changes = _authorization(url)
         if not changes:
@@ -161,77 +164,78 @@ class CollectionStore(CollectionFiles, CloseOnExit):
         is_plain = key.url.startswith("http://")
         changes += [("insecure_secrets", "true")] if is_plain else []
         self.change_settings(self.catalog.page(key), changes)
-        how = " and, as the URL asks, are sent unencrypted (insecure_secrets = true)"
-        return (
+        message = (
             f"{key.url}: its user name and password are kept as the page's Authorization header"
-            f"{how if is_plain else ''}"
         )
+        if is_plain:
+            message += " and, as the URL asks, are sent unencrypted (insecure_secrets = true)"
+        return message
 
     def register_pages(self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()) -> int:
-        """Add pages, put removed ones back, give all of them tags; return how many were new.
+        """Add pages, restore removed ones, and tag all of them; return the number of new pages.
 
-        BadInput where a live page has no http(s) URL; nothing is added then.
+        Nothing is added if one of the live pages has no http(s) URL (BadInputError).
         """
         for key in keys:
             if not key.source:
                 live_page_key(key.url)
-        items = [_new_page(key) for key in keys]
-        added = self.catalog.insert_pages(items, self.clock.now())
+        added = self.catalog.insert_pages([new_page(key) for key in keys], self.clock.now())
         self.catalog.restore_pages(added.ids)
         for tag in tags:
             self.catalog.tag_pages(added.ids, tag)
         return len(added.new_ids)
 
     def page(self, url: str, *, source: str | None = None, removed: bool = False) -> "StoredPage":
-        """Return a page; without a source, the live one or the only import of it.
+        """Return a page; without a source, the live page or the only imported one.
 
-        A removed page is not there, unless ``is_removed`` asks for it too.
+        A removed page is found only with ``removed``.
         """
-        return build_stored_page(self.find_page(url, source=source, removed=removed), self)
+        return self._stored_page(self.find_page(url, source=source, removed=removed))
 
     def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator["StoredPage"]:
         """Yield the pages that were not removed, by id."""
-        return (
-            build_stored_page(page, self) for page in self.catalog.pages(tag=tag, source=source)
-        )
+        return map(self._stored_page, self.catalog.pages(tag=tag, source=source))
 
     def find_page(self, url: str, *, source: str | None = None, removed: bool = False) -> Page:
-        """Return the catalog's row of a page, found as `page` finds it."""
+        """Return the catalog row of a page; the arguments are those of ``page``."""
         key = self.page_key(url, source or "")
         return self._find_any(key, source) if removed else self._find(key, source)
 
+    def _stored_page(self, page: Page) -> "StoredPage":
+        from freshet.record.stored_page import StoredPage
+
+        return StoredPage(page, self)
+
     def settings_for(self, page: Page) -> PageSettings:
-        """Return what is set for a page: the collection's settings, its tags', its own."""
+        """Return the settings of a page, from the collection, its tags and the page itself."""
         return self.settings.for_page(*self.catalog.setting_overrides([page.id]).get(page.id, ()))
 
     def change_settings(
         self, target: Page | str, changes: Iterable[tuple[str, Any]]
     ) -> dict[str, Any]:
-        """Set or unset (None) settings of one page, or of all pages with a tag; return them all.
+        """Set or unset (None) settings of a page, or of all pages with a tag; return them all.
 
         A name such as ``headers.Accept`` sets one entry of a table.
         """
         if isinstance(target, Page):
-            table = _changed(self.catalog.page_settings(target.id), changes)
+            table = _changed_table(self.catalog.page_settings(target.id), changes)
             self.catalog.set_page_settings(target.id, table)
         else:
-            table = _changed(self.catalog.tag_settings(target), changes)
+            table = _changed_table(self.catalog.tag_settings(target), changes)
             self.catalog.set_tag_settings(target, table)
         return table
 
     def page_key(self, url: str, source: str = "") -> PageKey:
-        """Return the identity of the page with that URL."""
-        known = canonical_url(url)
-        if known is None:
-            return live_page_key(url)
-        return PageKey(known, source)
+        """Return the identity of the page with a URL; BadInputError if it cannot be a page."""
+        page_url = canonical_url(url)
+        return live_page_key(url) if page_url is None else PageKey(page_url, source)
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Close the catalog."""
         self.catalog.close()
 
     def _find_any(self, key: PageKey, source: str | None) -> Page:
-        """Return a page, removed or not; without a source, the live one or the only import."""
+        """Return a page, removed or not; without a source, the live or the only imported one."""
         try:
             return self.catalog.page(key)
         except NotFoundError:
@@ -240,19 +244,20 @@ class CollectionStore(CollectionFiles, CloseOnExit):
             return self._find(key, source)
 
     def _find(self, key: PageKey, source: str | None) -> Page:
-        found = self.catalog.pages_with_url(key.url)
-        wanted = [page for page in found if page.source == key.source]
+        """Return a page that was not removed; without a source, the live or only imported one."""
+        pages = self.catalog.pages_with_url(key.url)
+        of_source = [page for page in pages if page.source == key.source]
         url = redact_url(key.url)
-        if not found:
+        if not pages:
             raise NotFoundError(f"{url} is not in {self.path}; add it with 'freshet add {url}'")
-        if source is not None and not wanted:
-            names = ", ".join(page.source or "live" for page in found)
-            where = f"of source {source}" if source else "a live page"
-            raise NotFoundError(f"{url} is not {where}; it is there as {names}: choose by --source")
-        if len(found) > 1 and not wanted:
-            names = ", ".join(page.source for page in found)
+        if source is not None and not of_source:
+            names = ", ".join(page.source or "live" for page in pages)
+            wanted = f"of source {source}" if source else "a live page"
+            raise NotFoundError(f"{url} is not {wanted}; its sources are: {names}; use --source")
+        if len(pages) > 1 and not of_source:
+            names = ", ".join(page.source for page in pages)
             raise UsageError(f"{url} is in several sources ({names}); choose one with --source")
-        return (wanted or found)[0]
+        return (of_source or pages)[0]
 
 
 def read_settings(path: Path) -> Settings:
@@ -262,10 +267,10 @@ def read_settings(path: Path) -> Settings:
     return load_settings(path / SETTINGS_FILE, os.environ)
 
 
-def _located(settings: Settings, path: Path) -> Settings:
-    """Return settings whose model file, if there is one, is found from anywhere.
+def _with_absolute_model(settings: Settings, path: Path) -> Settings:
+    """Return settings with the absolute path of the model file, if there is one.
 
-    >>> _located(Settings(policy="models/news.json"), Path("/news")).policy
+    >>> _with_absolute_model(Settings(policy="models/news.json"), Path("/news")).policy
     '/news/models/news.json'
     """
     if not settings.policy.endswith(MODEL_SUFFIX):
@@ -274,7 +279,7 @@ def _located(settings: Settings, path: Path) -> Settings:
 
 
 def live_page_key(url: str) -> PageKey:
-    """Return the identity of the live page with an http(s) URL; BadInput says why it has none."""
+    """Return the identity of the live page with a URL; BadInputError if it is not http(s)."""
     try:
         return PageKey(canonical_web_url(url))
     except ValueError as error:
@@ -282,32 +287,32 @@ def live_page_key(url: str) -> PageKey:
 
 
 def _authorization(url: str) -> list[tuple[str, str]]:
-    """Return the settings of a page that stand for the user name and password in its URL."""
+    """Return the page settings for the user name and password in a URL."""
     authorization = basic_authorization(url.strip()) if "@" in url else None
     return [] if authorization is None else [("headers.Authorization", authorization)]
 
 
-def _cleaned(urls: Sequence[str]) -> str:
-    """Say which live pages had a user name and password in their URL, and what became of them.
+def _cleaned_message(urls: Sequence[str]) -> str:
+    """Return the warning about live pages that had a user name and password in their URL.
 
-    >>> _cleaned(["https://a.example/"])[-59:]
+    >>> _cleaned_message(["https://a.example/"])[-59:]
     "are now the page's Authorization header: https://a.example/"
     """
     text = (
-        "a user name and password in the URL of a page, as earlier versions took them, are now the"
+        "a user name and password in the URL of a page, as earlier versions kept them, are now the"
         f" page's Authorization header: {shorten_names(urls)}"
     )
-    plain = [url for url in urls if url.startswith("http://")]
-    if not plain:
+    unencrypted = [url for url in urls if url.startswith("http://")]
+    if not unencrypted:
         return text
     return (
-        f"{text}; they are not sent over plain http, so that a page is refused until 'freshet set"
-        f" insecure_secrets=true --page URL' allows that: {shorten_names(plain)}"
+        f"{text}; they are not sent over plain http, so these pages are not fetched until 'freshet"
+        f" set insecure_secrets=true --page URL' allows it: {shorten_names(unencrypted)}"
     )
 
 
 def shorten_names(names: Sequence[str]) -> str:
-    """Write the first few names, and how many more there are.
+    """Return the first few names and the number of the others.
 
     >>> shorten_names(["a", "b"]), shorten_names(["a", "b", "c", "d"])
     ('a, b', 'a, b, c and 1 more')
@@ -316,33 +321,28 @@ def shorten_names(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_SHOWN_NAMES]) + more
 
 
-def _new_page(key: PageKey) -> NewPage:
-    where = page_address(key.url)
-    return NewPage(key, where.host, where.site, where.directory)
-
-
-def _changed(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a table of page settings with changes made and every value checked."""
+def _changed_table(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a table of page settings with changes applied and every value checked."""
     table = {name: value for name, value in table.items() if name != UNREADABLE_KEY}
     for name, value in changes:
-        table = _assigned(table, name, value)
+        table = _with_value(table, name, value)
     merged = merge_settings(PageSettings(), table, origin="settings")
     return {name: getattr(merged, name) for name in table}
 
 
-def _assigned(table: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
-    """Return a table with one value set, or taken out where it is None.
+def _with_value(table: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return a table with one value set, or removed if it is None.
 
-    >>> _assigned({"headers": {"A": "1"}}, "headers.B", "2")
+    >>> _with_value({"headers": {"A": "1"}}, "headers.B", "2")
     {'headers': {'A': '1', 'B': '2'}}
-    >>> _assigned({"importance": 2.0}, "importance", None)
+    >>> _with_value({"importance": 2.0}, "importance", None)
     {}
     """
-    name, dot, rest = name.partition(".")
+    name, dot, subname = name.partition(".")
     if dot:
-        value = _assigned(table.get(name, {}), rest, value) or None
-    kept = {key: old for key, old in table.items() if key != name}
-    return kept if value is None else kept | {name: value}
+        value = _with_value(table.get(name, {}), subname, value) or None
+    others = {key: old for key, old in table.items() if key != name}
+    return others if value is None else others | {name: value}
 
 
 def _first_settings(settings: Settings) -> str:

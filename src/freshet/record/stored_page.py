@@ -17,21 +17,21 @@ VersionChoice = int | str | datetime
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A look with content: its number in the page's history, counted from 1."""
+    """A version of a page: a look with content, numbered from 1 in the page's history."""
 
     number: int
     row: HistoryRow
 
     @property
     def time(self) -> datetime:
-        """Return when it was seen."""
+        """Return the time of the look."""
         return self.row.visit.time
 
 
 class StoredPage(Page):
     """A page that can read its history, versions and views.
 
-    The files it reads from are no part of its value: it compares and prints as a page does.
+    Two stored pages are equal if the pages are; the files they are read from do not count.
     """
 
     _files: CollectionFiles
@@ -44,9 +44,9 @@ class StoredPage(Page):
         object.__setattr__(self, "_files", files)
 
     def history(self, *, limit: int | None = None, changed: bool = False) -> list[HistoryRow]:
-        """Return the page's visits in time order, links named; ``limit`` keeps the latest.
+        """Return the page's visits in time order, with the links that each added and removed.
 
-        With ``changed`` only visits that found a change are returned.
+        ``limit`` keeps the latest visits, ``changed`` those that found a change.
         """
         rows = self._files.catalog.history(self.id, limit=None if changed else limit)
         if changed:
@@ -58,67 +58,67 @@ class StoredPage(Page):
 
     @cached_property
     def versions(self) -> Sequence[StoredVersion]:
-        """Return the looks with content, oldest first."""
+        """Return the versions of the page, oldest first."""
         rows = self._files.catalog.history(self.id)
         looks = [row for row in rows if row.visit.outcome is Outcome.OK]
         return [StoredVersion(number, row) for number, row in enumerate(looks, 1)]
 
-    def version(self, which: VersionChoice) -> StoredVersion:
+    def version(self, choice: VersionChoice) -> StoredVersion:
         """Return a version by number (1 is the first, -1 the last) or the one seen at a time.
 
-        A time is a datetime or text (``2026-03-01T12:00``); without a zone it is of this machine's.
+        A time is a datetime or text (``2026-03-01T12:00``), by default in the local time zone.
         """
         if not self.versions:
             raise NotFoundError(
                 f"{self.url} has no version yet; 'freshet history' lists its visits"
             )
-        if isinstance(which, datetime):
-            return self._at(assume_local_zone(which))
-        if isinstance(which, str):
-            number = _number(which)
-            return self._at(_moment(which)) if number is None else self.version(number)
-        place = which - 1 if which > 0 else which + len(self.versions)
-        if which == 0 or not 0 <= place < len(self.versions):
+        if isinstance(choice, datetime):
+            return self._version_at(assume_local_zone(choice))
+        if isinstance(choice, str):
+            return self.version(_parse_choice(choice))
+        index = choice - 1 if choice > 0 else choice + len(self.versions)
+        if choice == 0 or not 0 <= index < len(self.versions):
             raise NotFoundError(
-                f"{self.url} has versions 1 to {len(self.versions)}, not {which};"
+                f"{self.url} has versions 1 to {len(self.versions)}, not {choice};"
                 " 'freshet history' lists them"
             )
-        return self.versions[place]
+        return self.versions[index]
 
-    def snapshot(self, which: VersionChoice = -1) -> Snapshot:
-        """Return the bytes of a version, content codings undone."""
-        version = self.version(which)
-        found = self._files.snapshots.read(version.row.visit, self.url)
-        if found is None:
+    def snapshot(self, choice: VersionChoice = -1) -> Snapshot:
+        """Return the bytes of a version, with content codings undone."""
+        version = self.version(choice)
+        snapshot = self._files.snapshots.read(version.row.visit, self.url)
+        if snapshot is None:
             raise NotFoundError(
                 f"{self.url}: the bytes of version {version.number} are no longer kept;"
-                f" {self._nearest_kept(version.number)}"
+                f" {self._nearest_stored(version.number)}"
             )
-        return decode_snapshot(found, self._files.settings.limits)
+        return decode_snapshot(snapshot, self._files.settings.limits)
 
-    def view(self, which: VersionChoice = -1, *, dom: bool = False) -> View:
-        """Return a version as it is seen: text, terms, links, facts, and DOM rows if wanted."""
-        view = parse_visit(self.snapshot(which), self._files.settings.limits, dom=dom).view
+    def view(self, choice: VersionChoice = -1, *, dom: bool = False) -> View:
+        """Return the view of a version; ``dom`` adds its DOM rows."""
+        view = parse_visit(self.snapshot(choice), self._files.settings.limits, dom=dom).view
         if view is None:
             raise NotFoundError(
-                f"{self.url}: version {which} cannot be read; choose another,"
+                f"{self.url}: version {choice} cannot be read; choose another,"
                 " 'freshet history' lists them"
             )
         return view
 
     def view_of_visit(self, row: HistoryRow, *, dom: bool = False) -> View | None:
-        """Return what a visit of the history showed; None where its bytes cannot be read."""
+        """Return the view of a visit; None where its bytes are lost or cannot be read."""
         return read_visit_view(self._files, self, row, dom=dom)
 
-    def _nearest_kept(self, number: int) -> str:
-        kept = [version.number for version in self.versions if version.row.visit.location]
-        near = sorted(sorted(kept, key=lambda other: abs(other - number))[:2])
-        if not near:
+    def _nearest_stored(self, number: int) -> str:
+        """Name the two versions nearest to a number whose bytes are stored."""
+        stored = [version.number for version in self.versions if version.row.visit.location]
+        nearest = sorted(stored, key=lambda candidate: abs(candidate - number))[:2]
+        if not nearest:
             return "none of its versions are"
-        return f"the nearest that are: {' and '.join(map(str, near))}"
+        return f"the nearest that are: {' and '.join(map(str, sorted(nearest)))}"
 
-    def _at(self, moment: datetime) -> StoredVersion:
-        earlier = [version for version in self.versions if version.time <= moment]
+    def _version_at(self, time: datetime) -> StoredVersion:
+        earlier = [version for version in self.versions if version.time <= time]
         if not earlier:
             first = self.versions[0].time
             raise NotFoundError(
@@ -131,31 +131,28 @@ class StoredPage(Page):
 def read_visit_view(
     files: CollectionFiles, page: Page, row: HistoryRow, *, dom: bool = False
 ) -> View | None:
-    """Return what a visit showed; None where its bytes are not kept or cannot be read."""
+    """Return the view of a visit to a page; None where its bytes are lost or cannot be read."""
     try:
-        found = files.snapshots.read(row.visit, page.url)
+        snapshot = files.snapshots.read(row.visit, page.url)
     except (StorageError, UsageError):
         return None
-    return parse_visit(found, files.settings.limits, dom=dom).view if found else None
+    return parse_visit(snapshot, files.settings.limits, dom=dom).view if snapshot else None
 
 
 def _with_links(row: HistoryRow, delta: LinkDelta | None) -> HistoryRow:
-    """Return a row whose change names the links that came and went."""
+    """Return a row with the links that its visit added and removed."""
     if row.change is None or delta is None:
         return row
-    named = replace(row.change, new_links=delta.added, removed_links=delta.removed)
-    return replace(row, change=named)
+    change = replace(row.change, new_links=delta.added, removed_links=delta.removed)
+    return replace(row, change=change)
 
 
-def _number(text: str) -> int | None:
+def _parse_choice(text: str) -> int | datetime:
+    """Return the number or the time that a text gives for a version."""
     try:
         return int(text)
     except ValueError:
-        return None
-
-
-def _moment(text: str) -> datetime:
-    """Read a date or time that names a version."""
+        pass
     try:
         return parse_local_time(text)
     except ValueError:

@@ -1,12 +1,12 @@
-"""An arrival on its way to a row: what was seen of it and where its bytes lie."""
+"""A visit that is stored and parsed, but has no row yet."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from freshet.archive.catalog.rows import VisitEntry
 from freshet.archive.observation import Observation
-from freshet.archive.warc.digest import sha1
-from freshet.core.types import Outcome, Snapshot, Visit
-from freshet.record.page_state import VisitContent
+from freshet.core.types import Outcome, PageKey, Snapshot, Visit
+from freshet.measure.change.compare import MaskedView
+from freshet.record.page_state import PageState, is_gone_after
 from freshet.record.record_store import StoredBytes
 from freshet.view.url import without_credentials
 
@@ -15,61 +15,86 @@ MAX_REASON_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class VisitDraft:
-    """An arrival on its way to a row."""
+    """An observation of a page, with its outcome and its stored bytes.
 
-    observation: Observation
-    page: int
+    ``snapshot`` are the bytes that were observed, of a revisit those of its original.
+    ``masked_view`` is what they show under the page's mask; None if the visit showed no content.
+    """
+
+    page_id: int
     url: str
-    content: VisitContent
+    observation: Observation
+    outcome: Outcome
+    reason: str
     stored: StoredBytes
     snapshot: Snapshot | None
-    reason: str = ""
+    masked_view: MaskedView | None = None
+
+    @property
+    def page_key(self) -> PageKey:
+        """Return the identity of the page."""
+        return PageKey(self.url, self.observation.source)
+
+    def visit(self) -> Visit:
+        """Return the visit that the draft becomes."""
+        observation, stored, snapshot = self.observation, self.stored, self.snapshot
+        return Visit(
+            uid=observation.uid,
+            page=self.page_id,
+            time=observation.time,
+            outcome=self.outcome,
+            status=observation.status or (snapshot.status if snapshot else None),
+            size=stored.size,
+            digest=stored.digest,
+            media_type=snapshot.media_type if snapshot else "",
+            location=stored.location,
+            final_url=self._final_url(),
+            why="" if self.outcome.is_look else self.reason[:MAX_REASON_CHARS],
+        )
+
+    def next_state(self, before: PageState) -> PageState:
+        """Return the state of the page after the visit."""
+        time, uid = self.observation.time, self.observation.uid
+        if self.masked_view is not None:
+            return PageState(before.criteria, time, uid, self.masked_view)
+        is_gone = is_gone_after(before.is_gone, self.outcome)
+        return PageState(before.criteria, time, before.last_look_uid, before.masked_view, is_gone)
+
+    def validator(self, name: str) -> str | None:
+        """Return the ETag or Last-Modified of the answer; a 304 has them in its head alone."""
+        if self.snapshot is not None:
+            return self.snapshot.header(name) or None
+        exchange = self.observation.exchange
+        if exchange is None or self.observation.outcome is not Outcome.NOT_MODIFIED:
+            return None
+        lines = exchange.response_head.decode("latin-1").splitlines()
+        fields = (line.partition(":") for line in lines)
+        values = (value.strip() for field, _, value in fields if field.lower() == name)
+        return next(values, None) or None
+
+    def _final_url(self) -> str | None:
+        """Return the URL at which the visit ended, if it is not the page's own."""
+        url = self.observation.final_url or self.observation.answering_url
+        final_url = without_credentials(url) if url else None
+        return None if final_url == self.url else final_url
 
 
-def with_payload(stored: StoredBytes, snapshot: Snapshot) -> StoredBytes:
-    """Return where bytes lie with what they are, where that is not known yet."""
-    if stored.digest is not None:
-        return stored
-    return replace(stored, digest=sha1(snapshot.body), size=len(snapshot.body))
-
-
-def visit_from_draft(draft: VisitDraft) -> Visit:
-    """Return the visit that a draft becomes."""
-    arrival, stored, snapshot = draft.observation, draft.stored, draft.snapshot
-    return Visit(
-        uid=arrival.uid,
-        page=draft.page,
-        time=arrival.time,
-        outcome=draft.content.outcome,
-        status=arrival.status or (snapshot.status if snapshot else None),
-        size=stored.size,
-        digest=stored.digest,
-        media_type=snapshot.media_type if snapshot else "",
-        location=stored.location,
-        final_url=_final_url(draft),
-        why="" if draft.content.outcome.is_look else draft.reason[:MAX_REASON_CHARS],
-    )
-
-
-def _final_url(draft: VisitDraft) -> str | None:
-    """Return where a visit ended, if that is elsewhere than at its page."""
-    final = draft.observation.final_url or draft.observation.answering_url
-    clean = without_credentials(final) if final else None
-    return None if clean == draft.url else clean
-
-
-def is_report_only(arrival: Observation) -> bool:
-    """Whether an arrival only says what somebody else observed."""
+def is_report_only(observation: Observation) -> bool:
+    """Whether an observation only reports what another archive saw, without bytes."""
     has_bytes = (
-        arrival.snapshot or arrival.raw_record or arrival.location or arrival.original_digest
+        observation.snapshot
+        or observation.raw_record
+        or observation.location
+        or observation.original_digest
     )
-    return arrival.outcome is Outcome.REPORTED and not has_bytes
+    return observation.outcome is Outcome.REPORTED and not has_bytes
 
 
-def reported_entry(page: int, arrival: Observation) -> VisitEntry:
-    """Return the row of an observation without bytes, on a page of which no bytes are kept."""
+def reported_entry(page_id: int, observation: Observation) -> VisitEntry:
+    """Return the row of a reported observation on a page that has no stored bytes."""
+    final_url = observation.final_url
     visit = Visit(
-        arrival.uid, page, arrival.time, Outcome.REPORTED, arrival.status,
-        final_url=without_credentials(arrival.final_url) if arrival.final_url else None,
+        observation.uid, page_id, observation.time, Outcome.REPORTED, observation.status,
+        final_url=without_credentials(final_url) if final_url else None,
     )  # fmt: skip
-    return VisitEntry(visit, arrival.change)
+    return VisitEntry(visit, observation.change)

@@ -5,7 +5,7 @@ import numpy as np
 from freshet.backtest.trace import cells_of_all_days
 from freshet.backtest.trace_formats.git_versions import GitVersions
 from freshet.core.types import Outcome
-from tests.record.record_samples import arrive, html
+from tests.record.record_samples import html, observe
 
 A, B = "git:terms/a.html", "git:terms/b.html"
 
@@ -21,43 +21,43 @@ def drawn(versions: GitVersions) -> dict[str, str]:
 def test_a_run_that_left_a_page_as_it_was_found_it_unchanged() -> None:
     versions = GitVersions()
     for day in (0, 1, 2, 4, 5):
-        versions.add(arrive(day, html(f"{day}"), url=A))
+        versions.add(observe(day, html(f"{day}"), url=A))
     for day in (0, 4):
-        versions.add(arrive(day, html(f"{day}"), url=B))
+        versions.add(observe(day, html(f"{day}"), url=B))
     assert drawn(versions) == {A: "xx?xx", B: "..?x."}
 
 
 def test_a_version_with_the_same_text_is_no_change() -> None:
     versions = GitVersions()
     for day, body in enumerate((html("one"), html("one").replace(b"<p>", b"<p id=2>"))):
-        versions.add(arrive(day, body, url=A))
+        versions.add(observe(day, body, url=A))
     assert drawn(versions) == {A: "."}
 
 
 def test_a_page_is_not_known_before_its_first_version_nor_while_it_is_gone() -> None:
     versions = GitVersions()
     for day in range(7):
-        versions.add(arrive(day, html(f"{day}"), url=A))
-    versions.add(arrive(1, html("one"), url=B))
-    versions.add(arrive(3, url=B, outcome=Outcome.GONE))
-    versions.add(arrive(5, html("one"), url=B))
+        versions.add(observe(day, html(f"{day}"), url=A))
+    versions.add(observe(1, html("one"), url=B))
+    versions.add(observe(3, url=B, outcome=Outcome.GONE))
+    versions.add(observe(5, html("one"), url=B))
     assert drawn(versions) == {A: "xxxxxx", B: "?.??x."}
 
 
 def test_a_version_that_is_no_look_leaves_its_days_unknown() -> None:
     versions = GitVersions()
     for day in range(6):
-        versions.add(arrive(day, html(f"{day}"), url=A))
-    versions.add(arrive(0, html("one"), url=B))
-    versions.add(arrive(2, b"", url=B))
-    versions.add(arrive(4, html("one"), url=B))
+        versions.add(observe(day, html(f"{day}"), url=A))
+    versions.add(observe(0, html("one"), url=B))
+    versions.add(observe(2, b"", url=B))
+    versions.add(observe(4, html("one"), url=B))
     assert drawn(versions) == {A: "xxxxx", B: ".??.."}
 
 
 def test_new_links_are_those_that_the_version_before_had_not() -> None:
     versions = GitVersions()
     for day, links in enumerate(("a", "ab", "bcd", "a")):
-        versions.add(arrive(day, html(f"{day}", *links), url="https://example.org/"))
+        versions.add(observe(day, html(f"{day}", *links), url="https://example.org/"))
     found = cells_of_all_days(versions.build())
     assert found.new_links is not None
     assert found.new_links.tolist() == [[1, 2, 1]]

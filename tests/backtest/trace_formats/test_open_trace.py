@@ -14,7 +14,7 @@ from freshet.backtest.trace_formats.saved_trace import save_trace
 from freshet.core.errors import BadInputError, FreshetError, NotFoundError, UsageError
 from freshet.core.tables import hash_names
 from tests.backtest.traces import drawn, lines_of
-from tests.record.record_samples import arrive, html, make, record
+from tests.record.record_samples import html, make_collection, observe, record
 
 FIRST = date(2026, 1, 1)
 
@@ -138,13 +138,13 @@ def test_daily_observations_bring_their_new_links(tmp_path: Path) -> None:
 
 def test_a_collection_is_a_trace_of_its_looks_by_days(tmp_path: Path) -> None:
     urls = [f"https://example.org/{name}" for name in ("a", "b")]
-    with make(tmp_path / "kept") as collection:
+    with make_collection(tmp_path / "kept") as collection:
         for day, (first, second) in enumerate([(1, 1), (2, 1), (2, 1), (3, 0), (3, 2), (3, 2)]):
-            looks = [arrive(day, html(str(first), *"xyz"[:first]), url=urls[0])]
+            looks = [observe(day, html(str(first), *"xyz"[:first]), url=urls[0])]
             if second:
-                looks.append(arrive(day + 0.5, html(str(second)), url=urls[1]))
+                looks.append(observe(day + 0.5, html(str(second)), url=urls[1]))
             else:
-                looks.append(arrive(day, b"", url=urls[1], status=500))
+                looks.append(observe(day, b"", url=urls[1], status=500))
             record(collection, looks)
         collection.change_settings(collection.page(urls[1]), [("importance", 3.0)])
         collection.add("https://example.org/never-visited")
@@ -156,12 +156,12 @@ def test_a_collection_is_a_trace_of_its_looks_by_days(tmp_path: Path) -> None:
 
 
 def test_a_collection_may_be_opened_by_source(tmp_path: Path) -> None:
-    with make(tmp_path / "kept") as collection:
+    with make_collection(tmp_path / "kept") as collection:
         for source, days in (("old", (0, 1, 2, 3)), ("new", (90, 91, 92, 93))):
             for page in "ab":
                 url = f"https://example.org/{page}"
                 record(collection, [
-                    arrive(day, html(f"{day} {page}"), url=url, source=source) for day in days
+                    observe(day, html(f"{day} {page}"), url=url, source=source) for day in days
                 ])  # fmt: skip
     trace = open_trace(tmp_path / "kept", name="new")
     assert (trace.name, lines_of(trace)) == ("new", ["xxx", "xxx"])
@@ -192,7 +192,7 @@ def test_every_form_is_told_from_what_is_there(tmp_path: Path) -> None:
     write_bing(tmp_path / "bing")
     (tmp_path / "parquet").mkdir()
     write_days(tmp_path / "parquet", "x.x", "..x")
-    make(tmp_path / "catalog").close()
+    make_collection(tmp_path / "catalog").close()
     (tmp_path / "git" / ".git").mkdir(parents=True)
     assert [
         form for form in FORMATS if form != "csv" and guess_format(tmp_path / form) != form

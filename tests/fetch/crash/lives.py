@@ -24,7 +24,7 @@ from freshet.fetch.recording_loop import NO_LIMITS, CrawlEvent, CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
 from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.crash.points import POINTS, lay
-from tests.record.record_samples import arrive, html, make, record
+from tests.record.record_samples import html, make_collection, observe, record
 
 FAILED = 3
 PATIENCE = 20.0
@@ -89,8 +89,8 @@ def warm_up(folder: Path) -> None:
     lay()
     for package in ("scrapy.downloadermiddlewares", "scrapy.spidermiddlewares"):
         list(walk_modules_iter(package))
-    with make(folder / "warm") as collection:
-        record(collection, [arrive(0, html("one"))], [arrive(1, html("two", "link"))])
+    with make_collection(folder / "warm") as collection:
+        record(collection, [observe(0, html("one"))], [observe(1, html("two", "link"))])
 
 
 def live(crawling: Crawling, death: Death, prepare: Callable[[], None] = lambda: None) -> Life:

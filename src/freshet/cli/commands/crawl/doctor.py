@@ -9,8 +9,7 @@ import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table
-from freshet.collection.doctor import run_doctor
-from freshet.collection.finding import DoctorFinding
+from freshet.collection.doctor import DoctorFinding, run_doctor
 from freshet.core.errors import FreshetError
 
 app = new_app()
