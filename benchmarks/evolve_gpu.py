@@ -1,12 +1,12 @@
-"""One fold's evolution on a GPU: page scores a second, against the rate that three minutes need.
+"""One fold's evolution on a GPU: page scores a second, against the rate of a three-minute fold.
 
-A fold of Santos et al. 2015: five seeds, 300 formulas in 50 generations, each a crawl of 167,000
-pages in 57 cycles at 5 %. Equal formulas are crawled once and hopeless ones given up, as in every
-evolution, and count as done. Before the clock starts a short search makes the driver compile what
-it needs. ``--device cuda`` measures that; without it the same array code runs by numpy on a few
-pages, to see that it does. ``--seeds N``, ``--generations N``, ``--pages N`` set other sizes, and
-``--compare N`` instead crawls N random formulas both on the device and by classes on the processor,
-and says how many find the same.
+A fold of Santos et al. 2015 has five seeds with 300 formulas in 50 generations, each a crawl of
+167,000 pages in 57 cycles at 5 %. Equal formulas are crawled once and crawls that cannot reach the
+floor stop early, as in every evolution; all of them count. A short search makes the driver compile
+its code before anything is timed. ``--device cuda`` runs on a GPU; the default runs the same array
+code on numpy with a few pages. ``--seeds N``, ``--generations N`` and ``--pages N`` set other
+sizes. ``--compare N`` instead crawls N random formulas both on the device and by classes on the
+processor, and prints how many crawls are equal.
 """
 
 import sys
@@ -14,7 +14,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.formulas import CYCLES, LANGUAGE, PAGES, SEED, SHARE, lots, random_formulas
+from benchmarks.formulas import (
+    CYCLES,
+    PAGES,
+    PRIMITIVES,
+    SEED,
+    SHARE,
+    cycle_tie_break_keys,
+    random_formulas,
+)
 from benchmarks.report import Result, report, seconds
 from freshet.backtest.class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
@@ -22,12 +30,11 @@ from freshet.backtest.gpu import FormulaBatchCrawl
 from freshet.backtest.gpu.device import DEVICES, open_device
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.formula.expression import Formula
-from freshet.learning.evolve.generations import run_generations
 from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig
 from freshet.world.population import draw_population
 from freshet.world.presets import PRESETS
 
-SEEDS, GENERATIONS, ALLOWED_SECONDS, WARMING = 5, 50, 180.0, 3
+SEEDS, GENERATIONS, MAX_SECONDS, WARM_UP_GENERATIONS = 5, 50, 180.0, 3
 SIZES = {
     "cuda": {"pages": PAGES, "seeds": SEEDS, "generations": GENERATIONS},
     "cpu": {"pages": 2_000, "seeds": 1, "generations": 2},
@@ -35,97 +42,100 @@ SIZES = {
 
 
 @dataclass(slots=True)
-class Tried:
-    """Crawls formulas, and counts them and the seconds that this takes."""
+class TimedFitness:
+    """A fitness function that counts formulas and the seconds of their crawls."""
 
     crawl: FormulaBatchCrawl
     formulas: int = 0
     seconds: float = 0.0
 
     def fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
-        """Return how well formulas do."""
-        found: list[float] = []
-        self.seconds += seconds(lambda: found.extend(self._fitness(formulas, floor)))
+        """Return the fitness of formulas."""
+        fitnesses: list[float] = []
+        self.seconds += seconds(lambda: fitnesses.extend(self._fitness(formulas, floor)))
         self.formulas += len(formulas)
-        return found
+        return fitnesses
 
     def _fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
         return [result.fitness for result in self.crawl.run(formulas, floor=floor)]
 
 
-def generated(pages: int) -> Trace:
-    """Return a trace of the generated population that follows the paper's collection."""
-    drawn = draw_population(PRESETS["brdc"], pages, CYCLES, SEED)
-    return build_trace(
-        "brdc", PageGroupKeys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed
-    )
+def generate_trace(pages: int) -> Trace:
+    """Return a generated trace with the figures of the paper's collection."""
+    population = draw_population(PRESETS["brdc"], pages, CYCLES, SEED)
+    keys = PageGroupKeys(population.hosts, population.sites, population.directories)
+    return build_trace("brdc", keys, population.changed)
 
 
-def evolved(tried: Tried, seed: int, generations: int) -> float:
-    """Return the best fitness that one seed's search finds."""
-    search = GeneticSearch(LANGUAGE, tried.fitness, seed, GPConfig(generations=generations))
-    *_, last = run_generations(search)
+def best_fitness(timed: TimedFitness, seed: int, generations: int) -> float:
+    """Return the best fitness of one seed's search."""
+    search = GeneticSearch(PRIMITIVES, timed.fitness, seed, GPConfig(generations=generations))
+    *_, last = search.generations()
     return last.best[0].fitness
 
 
-def fold(crawl: FormulaBatchCrawl, asked: Namespace) -> Result:
+def fold_rate(crawl: FormulaBatchCrawl, options: Namespace) -> Result:
     """Return the rate of a fold's whole evolution, one seed after the other."""
-    warming = seconds(lambda: evolved(Tried(crawl), 0, WARMING))
-    sys.stderr.write(f"compiling and warming up: {warming:.1f} s\n")
-    passed = seconds(lambda: _seeds(crawl, asked))
-    scores = asked.pages * (CYCLES - WARM_UP_CYCLES)
-    crawls = asked.seeds * asked.generations * GPConfig().population
-    allowed = SEEDS * GENERATIONS * GPConfig().population * PAGES * (CYCLES - WARM_UP_CYCLES)
-    name = f"evolve {asked.device} {crawls} in {passed:.1f} s"
-    ours, needed = crawls * scores / passed / 1e6, allowed / ALLOWED_SECONDS / 1e6
-    return Result(name, ours, needed, "million page scores/s")
+    warm_up = seconds(lambda: best_fitness(TimedFitness(crawl), 0, WARM_UP_GENERATIONS))
+    sys.stderr.write(f"compiling and warming up: {warm_up:.1f} s\n")
+    duration = seconds(lambda: _run_seeds(crawl, options))
+    scores = options.pages * (CYCLES - WARM_UP_CYCLES)
+    crawls = options.seeds * options.generations * GPConfig().population
+    fold_scores = SEEDS * GENERATIONS * GPConfig().population * PAGES * (CYCLES - WARM_UP_CYCLES)
+    name = f"evolve {options.device} {crawls} in {duration:.1f} s"
+    rate, required_rate = crawls * scores / duration / 1e6, fold_scores / MAX_SECONDS / 1e6
+    return Result(name, rate, required_rate, "million page scores/s")
 
 
-def _seeds(crawl: FormulaBatchCrawl, asked: Namespace) -> None:
-    """Run every seed's search, and tell how it went."""
-    for seed in range(SEED, SEED + asked.seeds):
-        tried = Tried(crawl)
-        best = evolved(tried, seed, asked.generations)
+def _run_seeds(crawl: FormulaBatchCrawl, options: Namespace) -> None:
+    """Run every seed's search, and print its results."""
+    for seed in range(SEED, SEED + options.seeds):
+        timed = TimedFitness(crawl)
+        best = best_fitness(timed, seed, options.generations)
         sys.stderr.write(
-            f"seed {seed}: best {best:.4f}, {tried.formulas} crawls in {tried.seconds:.1f} s\n"
+            f"seed {seed}: best {best:.4f}, {timed.formulas} crawls in {timed.seconds:.1f} s\n"
         )
 
 
-def compared(crawl: FormulaBatchCrawl, by_classes: HistoryClassCrawl, count: int) -> str:
-    """Say how many formulas find the same in every cycle, and how far their fitness differs."""
+def compare(crawl: FormulaBatchCrawl, class_crawl: HistoryClassCrawl, count: int) -> str:
+    """Return how many crawls are equal in every cycle, and the largest difference in fitness."""
     formulas = random_formulas(count)
     pairs = [
-        (one, by_classes.run(formula))
-        for one, formula in zip(crawl.run(formulas), formulas, strict=True)
+        (result, class_crawl.run(formula))
+        for result, formula in zip(crawl.run(formulas), formulas, strict=True)
     ]
-    same = sum(one.changes_found.tolist() == other.changes_found.tolist() for one, other in pairs)
-    most = max(abs(one.fitness - other.fitness) for one, other in pairs)
-    return f"{same} of {count} formulas find the same; fitness differs by at most {most:.2e}\n"
+    equal = sum(
+        result.changes_found.tolist() == expected.changes_found.tolist()
+        for result, expected in pairs
+    )
+    largest = max(abs(result.fitness - expected.fitness) for result, expected in pairs)
+    return f"{equal} of {count} crawls are equal; fitness differs by at most {largest:.2e}\n"
 
 
-def asked_for() -> Namespace:
-    """Read the command line."""
-    options = ArgumentParser(description=__doc__)
-    options.add_argument("--device", choices=DEVICES, default="cpu")
-    options.add_argument("--compare", type=int, default=0)
-    options.add_argument("--json", action="store_true")
+def parse_options() -> Namespace:
+    """Parse the command line."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--device", choices=DEVICES, default="cpu")
+    parser.add_argument("--compare", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
     for name in SIZES["cpu"]:
-        options.add_argument(f"--{name}", type=int)
-    asked = options.parse_args()
-    for name, usual in SIZES[asked.device].items():
-        setattr(asked, name, getattr(asked, name) or usual)
-    return asked
+        parser.add_argument(f"--{name}", type=int)
+    options = parser.parse_args()
+    for name, default in SIZES[options.device].items():
+        setattr(options, name, getattr(options, name) or default)
+    return options
 
 
 def main() -> None:
     """Print page scores a second and the ratio."""
-    asked = asked_for()
-    trace, k = generated(asked.pages), visits_per_cycle(SHARE, asked.pages)
-    crawl = FormulaBatchCrawl(trace, k, lots(CYCLES), device=open_device(asked.device))
-    if asked.compare:
-        sys.stdout.write(compared(crawl, HistoryClassCrawl(trace, k, lots(CYCLES)), asked.compare))
+    options = parse_options()
+    trace, k = generate_trace(options.pages), visits_per_cycle(SHARE, options.pages)
+    keys = cycle_tie_break_keys(CYCLES)
+    crawl = FormulaBatchCrawl(trace, k, keys, device=open_device(options.device))
+    if options.compare:
+        sys.stdout.write(compare(crawl, HistoryClassCrawl(trace, k, keys), options.compare))
     else:
-        report(fold(crawl, asked))
+        report(fold_rate(crawl, options))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class SearchCase:
         """Return the ``freshet evolve`` task of which the case is one search."""
         config = GPConfig(population=self.population, generations=self.generations)
         return EvolutionTask(
-            **asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, ways=config
+            **asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, config=config
         )
 
 

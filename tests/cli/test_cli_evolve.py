@@ -31,17 +31,17 @@ SMALL = (
 DRIVER = """
 import os, sys
 from freshet.cli.app import main
-from freshet.learning.evolve.evolution import checkpoints
+from freshet.learning.evolve import evolution
 
 signals = [int(number) for number in sys.argv.pop(1).split(",")]
-write = checkpoints.write_checkpoint
+write = evolution.write_checkpoint
 
 def write_and_signal(*words):
     write(*words)
-    for each in signals:
-        os.kill(os.getpid(), each)
+    for number in signals:
+        os.kill(os.getpid(), number)
 
-checkpoints.write_checkpoint = write_and_signal
+evolution.write_checkpoint = write_and_signal
 main()
 """
 
@@ -158,7 +158,7 @@ def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.Mo
     monkeypatch.setattr("freshet.cli.commands.research.evolve.evolve", noted)
     run("evolve", folder, "--quick")
     run("evolve", folder, "--quick", "--generations", "4")
-    assert [(task.seeds, task.ways.population, task.ways.generations) for task in asked] == [
+    assert [(task.seeds, task.config.population, task.config.generations) for task in asked] == [
         (1, 100, 15), (1, 100, 4),
     ]  # fmt: skip
 
@@ -174,7 +174,7 @@ def test_a_signal_stops_at_a_checkpoint_and_resume_goes_on(
     assert "with --resume to go on" in ended.stderr
     assert Path("formula.checkpoint").exists()
     refused = run(*words(folder))
-    assert (refused.code, "go on with --resume" in refused.err) == (2, True)
+    assert (refused.code, "continue it with --resume" in refused.err) == (2, True)
     assert run(*words(folder, "--resume", "--json")).json == whole
     assert not Path("formula.checkpoint").exists()
 
@@ -201,7 +201,7 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
         (("--folds", "6"), 2, "--folds"),
         (("--terminals", "most"), 2, "--terminals"),
         (("--fitness", "age"), 2, "--fitness"),
-        (("--out", "formula.txt"), 2, "ends in .json"),
+        (("--out", "formula.txt"), 2, "must end in .json"),
         (("--out", "nowhere/formula.json"), 5, "cannot be written"),
         (("--checkpoint", "nowhere/kept"), 5, "cannot be written"),
         (("--resume",), 3, "there is no checkpoint"),
@@ -224,7 +224,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(
         (1, 10, "one page"),
         (40, 2, "2 cycles"),
         (40, 10, "no change"),
-        (5, 10, "nothing to choose"),
+        (5, 10, "too few to choose among"),
     ],
 )
 def test_a_trace_that_teaches_nothing_is_refused(

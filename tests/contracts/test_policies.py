@@ -327,7 +327,7 @@ def test_a_page_whose_visits_fail_is_worth_less_also_where_scores_are_below_zero
 def test_what_was_learnt_for_a_formula_is_not_taken_for_another() -> None:
     state = ready("NAD * t").state()
     for name in ("SAD * t", "X"):
-        with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot serve"):
+        with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot be used"):
             make_policy(name).restore(state)
     with pytest.raises(UsageError, match="another policy"):
         make_policy("NAD * t").restore(ready("nad").state())

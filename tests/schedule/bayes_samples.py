@@ -38,32 +38,34 @@ def visits(
     """Return visits on days that may be fractions."""
     count = len(ids)
     times = np.broadcast_to(np.asarray(days, np.float64), count) * DAY_SECONDS
-    truths = [np.broadcast_to(np.asarray(x, np.bool_), count) for x in (looks, measured, changed)]
-    looked, compared, differed = truths
+    flags = [np.broadcast_to(np.asarray(x, np.bool_), count) for x in (looks, measured, changed)]
+    is_look, is_measured, is_changed = flags
     unknown = np.full(count, -1, np.int32)
-    return VisitTable(np.array(ids, np.int64), times, looked, compared, differed, unknown)
+    return VisitTable(np.array(ids, np.int64), times, is_look, is_measured, is_changed, unknown)
 
 
-def policy(aim: ObjectiveName = "freshness", *, live: bool = True, seed: int = 0) -> BayesPolicy:
+def bayes_policy(
+    objective: ObjectiveName = "freshness", *, live: bool = True, seed: int = 0
+) -> BayesPolicy:
     return BayesPolicy(
-        f"bayes-{aim}",
-        objective=aim,
+        f"bayes-{objective}",
+        objective=objective,
         cadence=CONTINUOUS_CADENCE if live else CYCLE_CADENCE,
         seed=seed,
     )
 
 
-def crawled(
-    aim: ObjectiveName, count: int, days: int, *, live: bool = False, seed: int = 0
+def crawled_policy(
+    objective: ObjectiveName, count: int, days: int, *, live: bool = False, seed: int = 0
 ) -> BayesPolicy:
     """Return a policy that chose a fifth of its pages on every day; pages of id 0 mod 3 change."""
-    made = policy(aim, live=live, seed=seed)
-    made.add(pages(range(count), since_day=-1.0))
+    policy = bayes_policy(objective, live=live, seed=seed)
+    policy.add(pages(range(count), since_day=-1.0))
     everything = np.arange(count)
     for day in range(days):
-        ids = everything if day < 2 else choose(made, day, count // 5)
-        made.learn(visits(ids, float(day), ids % 3 == 0))
-    return made
+        ids = everything if day < 2 else choose(policy, day, count // 5)
+        policy.learn(visits(ids, float(day), ids % 3 == 0))
+    return policy
 
 
 def choose(policy: BayesPolicy, day: float, k: int, caps: HostCaps | None = None) -> PageIdArray:

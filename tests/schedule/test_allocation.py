@@ -1,4 +1,4 @@
-"""The best steady visit rates: budget spent, caps held, nothing better nearby."""
+"""Optimal visit rates: the budget is spent, caps hold, and no small change is better."""
 
 from typing import Literal
 
@@ -41,15 +41,15 @@ def test_the_whole_budget_is_spent_where_no_host_is_capped(
 
 
 @given(seeds, objectives, st.floats(1, 50), st.lists(st.floats(0, 10), min_size=4, max_size=4))
-def test_no_host_is_above_its_cap_and_what_can_be_spent_is(
+def test_no_host_is_above_its_cap_and_the_rest_of_the_budget_is_spent(
     seed: int, objective: Literal["binary", "harmonic"], budget: float, caps: list[float]
 ) -> None:
-    pages, room = demand(seed), np.array(caps)
-    visits = allocate_visits(pages, budget, room, objective=objective)
+    pages, limits = demand(seed), np.array(caps)
+    visits = allocate_visits(pages, budget, limits, objective=objective)
     spent = np.bincount(pages.hosts, visits, 4)
-    assert np.all(spent <= room * (1 + 1e-9) + 1e-9)
-    there = room[np.unique(pages.hosts)].sum()
-    assert visits.sum() == pytest.approx(min(budget, there), rel=1e-6, abs=1e-9)
+    assert np.all(spent <= limits * (1 + 1e-9) + 1e-9)
+    total_limit = limits[np.unique(pages.hosts)].sum()
+    assert visits.sum() == pytest.approx(min(budget, total_limit), rel=1e-6, abs=1e-9)
 
 
 @given(seeds, objectives, st.floats(1, 50), st.booleans())
@@ -62,14 +62,14 @@ def test_moving_a_visit_from_one_page_to_another_gains_nothing(
     best = allocation_value(pages, visits, objective=objective)
     rng = np.random.default_rng(seed)
     for _ in range(20):
-        giver, taker = rng.integers(0, len(visits), 2)
-        if capped and pages.hosts[giver] != pages.hosts[taker]:
+        donor, receiver = rng.integers(0, len(visits), 2)
+        if capped and pages.hosts[donor] != pages.hosts[receiver]:
             continue
-        moved = visits.copy()
-        amount = 0.05 * visits[giver]
-        moved[giver] -= amount
-        moved[taker] += amount
-        assert allocation_value(pages, moved, objective=objective) <= best + 1e-9
+        changed_visits = visits.copy()
+        amount = 0.05 * visits[donor]
+        changed_visits[donor] -= amount
+        changed_visits[receiver] += amount
+        assert allocation_value(pages, changed_visits, objective=objective) <= best + 1e-9
 
 
 def test_a_page_that_never_changes_gets_no_visit() -> None:
@@ -83,10 +83,10 @@ def test_a_page_that_never_changes_gets_no_visit() -> None:
         ])
 
 
-def test_binary_gives_up_on_what_changes_too_fast_and_harmonic_does_not() -> None:
+def test_binary_skips_a_page_that_changes_too_fast_and_harmonic_does_not() -> None:
     pages = VisitDemand(np.array([1000.0, 0.5, 0.5]), np.ones(3), np.zeros(3, np.int32))
     binary, harmonic = (
-        allocate_visits(pages, 1.0, uncapped(1), objective=each) for each in OBJECTIVES
+        allocate_visits(pages, 1.0, uncapped(1), objective=objective) for objective in OBJECTIVES
     )
     assert binary.tolist() == pytest.approx([0.0, 0.5, 0.5])
     assert harmonic[0] > 0.2
@@ -98,7 +98,7 @@ def test_equal_pages_share_equally() -> None:
         assert allocate_visits(pages, 2.0, uncapped(1), objective=objective) == pytest.approx(0.4)
 
 
-def test_what_a_capped_host_cannot_take_goes_to_the_others() -> None:
+def test_the_budget_above_a_hosts_cap_goes_to_the_others() -> None:
     pages = VisitDemand(np.full(4, 0.3), np.ones(4), np.array([0, 0, 1, 1], np.int32))
     visits = allocate_visits(pages, 2.0, np.array([0.2, np.inf]))
     assert visits.tolist() == pytest.approx([0.1, 0.1, 0.9, 0.9])

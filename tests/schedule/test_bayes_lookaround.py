@@ -1,4 +1,4 @@
-"""The look-around clock, beside plain loops over cells."""
+"""The look-around clocks, beside plain loops over days."""
 
 import math
 from dataclasses import dataclass
@@ -15,71 +15,71 @@ from freshet.schedule.lookaround import LookAroundClocks
 from freshet.schedule.states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
-CELLS = 60
+WINDOW_DAYS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A measured look: its end in days, the days since the one before, and what it found."""
+class MeasuredLook:
+    """A measured look: its time in days, days since the previous look, and result."""
 
     end: float
     gap: float
     changed: bool
 
 
-def covered(look: Seen, cell: int) -> float:
-    """Return how much of a day, which ends with that number, a look covers."""
-    return max(0.0, min(look.end, cell) - max(look.end - look.gap, cell - 1))
+def covered(look: MeasuredLook, day: int) -> float:
+    """Return the part of a day that a look covers; a day is named by its end."""
+    return max(0.0, min(look.end, day) - max(look.end - look.gap, day - 1))
 
 
-def plain_paces(looks: list[Seen], cell: int, rate: float) -> dict[int, float]:
-    """Return the multiplier of every day of the window, by the recipe."""
-    days = range(cell - CELLS, cell)
-    every = range(cell - 3 * CELLS, cell + 1)
-    pace = dict.fromkeys(every, 1.0)
+def plain_multipliers(looks: list[MeasuredLook], end_day: int, rate: float) -> dict[int, float]:
+    """Return the multiplier of all_days day of the window, by the definition."""
+    days = range(end_day - WINDOW_DAYS, end_day)
+    all_days = range(end_day - 3 * WINDOW_DAYS, end_day + 1)
+    multipliers = dict.fromkeys(all_days, 1.0)
     for _ in range(3):
         events = dict.fromkeys(days, 0.0)
         for look in (look for look in looks if look.changed):
-            total = sum(pace[day] * covered(look, day) for day in every)
+            total = sum(multipliers[day] * covered(look, day) for day in all_days)
             for day in days:
-                share = rate * pace[day] * covered(look, day)
+                share = rate * multipliers[day] * covered(look, day)
                 events[day] += share / -math.expm1(-rate * total)
         for day in days:
             exposure = sum(rate * covered(look, day) for look in looks)
             multiplier = (0.3 + events[day]) / (0.3 + exposure)
-            pace[day] = min(50.0, max(0.001, multiplier))
-    return pace
+            multipliers[day] = min(50.0, max(0.001, multiplier))
+    return multipliers
 
 
-def rate_of(rate: float) -> object:
+def constant_rate(rate: float) -> object:
     return lambda rows: np.full(len(rows), rate)
 
 
-def looked(seen: list[Seen]) -> tuple[PageStates, LookAroundClocks]:
+def states_and_clocks(looks: list[MeasuredLook]) -> tuple[PageStates, LookAroundClocks]:
     """Return a directory of ten pages, with looks at the first ones and none at the last."""
-    states, clock = PageStates(), LookAroundClocks()
-    clock.add(states, states.add(pages(range(10))))
-    for page, look in enumerate(seen):
+    states, clocks = PageStates(), LookAroundClocks()
+    clocks.add(states, states.add(pages(range(10))))
+    for page, look in enumerate(looks):
         for end in (look.end - look.gap, look.end):
-            clock.learn(states, states.add_visits(visits([page], end, look.changed)))
-    return states, clock
+            clocks.learn(states, states.add_visits(visits([page], end, look.changed)))
+    return states, clocks
 
 
-def ages(
-    states: PageStates, clock: LookAroundClocks, passed: FloatArray, day: float
+def effective_ages_of(
+    states: PageStates, clocks: LookAroundClocks, ages: FloatArray, day: float
 ) -> NDArray[np.float64]:
-    directories = np.zeros(len(passed), np.int32)
-    return clock.effective_ages(directories, passed, day * DAY_SECONDS)
+    directories = np.zeros(len(ages), np.int32)
+    return clocks.effective_ages(directories, ages, day * DAY_SECONDS)
 
 
-whole = st.builds(
-    Seen,
+whole_day_looks = st.builds(
+    MeasuredLook,
     end=st.integers(50, 99).map(float),
     gap=st.integers(1, 80).map(float),
     changed=st.booleans(),
 )
-partial = st.builds(
-    Seen,
+partial_day_looks = st.builds(
+    MeasuredLook,
     end=st.integers(50 * 8, 99 * 8).map(lambda eighths: eighths / 8),
     gap=st.integers(1, 80 * 8).map(lambda eighths: eighths / 8),
     changed=st.booleans(),
@@ -87,89 +87,93 @@ partial = st.builds(
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(whole, max_size=9), st.floats(0.01, 2))
+@given(st.lists(whole_day_looks, max_size=9), st.floats(0.01, 2))
 def test_in_cycles_the_age_is_the_sum_of_multipliers_since_the_last_look(
-    seen: list[Seen], rate: float
+    looks: list[MeasuredLook], rate: float
 ) -> None:
-    states, clock = looked(seen)
-    clock.refit(states, 100 * DAY_SECONDS, rate_of(rate))
-    pace = plain_paces(seen, 100, rate)
+    states, clocks = states_and_clocks(looks)
+    clocks.refit(states, 100 * DAY_SECONDS, constant_rate(rate))
+    multipliers = plain_multipliers(looks, 100, rate)
     for last in (99, 98, 80, 45):
-        expected = sum(pace.get(day, 1.0) for day in range(last + 1, 100)) + 1.0
-        found = ages(states, clock, np.array([100.0 - last]), 100.0)
-        assert found[0] == pytest.approx(expected, rel=1e-4)
+        expected = sum(multipliers.get(day, 1.0) for day in range(last + 1, 100)) + 1.0
+        effective_ages = effective_ages_of(states, clocks, np.array([100.0 - last]), 100.0)
+        assert effective_ages[0] == pytest.approx(expected, rel=1e-4)
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(partial, max_size=9), st.floats(0.01, 2))
-def test_between_days_cells_count_as_far_as_they_are_covered(seen: list[Seen], rate: float) -> None:
-    states, clock = looked(seen)
-    clock.refit(states, 99.5 * DAY_SECONDS, rate_of(rate))
-    pace = plain_paces(seen, 100, rate)
-    passed = np.array([0.25, 0.75, 3.125, 70.5])
-    found = ages(states, clock, passed, 99.5)
-    for age, stretched in zip(passed.tolist(), found.tolist(), strict=True):
-        look = Seen(99.5, age, changed=False)
-        expected = sum(covered(look, day) * pace.get(day, 1.0) for day in range(20, 101))
+@given(st.lists(partial_day_looks, max_size=9), st.floats(0.01, 2))
+def test_days_count_in_proportion_to_their_covered_part(
+    looks: list[MeasuredLook], rate: float
+) -> None:
+    states, clocks = states_and_clocks(looks)
+    clocks.refit(states, 99.5 * DAY_SECONDS, constant_rate(rate))
+    multipliers = plain_multipliers(looks, 100, rate)
+    ages = np.array([0.25, 0.75, 3.125, 70.5])
+    effective_ages = effective_ages_of(states, clocks, ages, 99.5)
+    for age, stretched in zip(ages.tolist(), effective_ages.tolist(), strict=True):
+        look = MeasuredLook(99.5, age, changed=False)
+        expected = sum(covered(look, day) * multipliers.get(day, 1.0) for day in range(20, 101))
         assert stretched == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_day_on_which_neighbours_changed_makes_the_others_older() -> None:
-    states, clock = looked([Seen(90.0, 1.0, changed=True) for _ in range(6)])
-    clock.refit(states, 91 * DAY_SECONDS, rate_of(0.05))
-    before, after = ages(states, clock, np.array([5.0, 1.0]), 91.0)
+    states, clocks = states_and_clocks([MeasuredLook(90.0, 1.0, changed=True) for _ in range(6)])
+    clocks.refit(states, 91 * DAY_SECONDS, constant_rate(0.05))
+    before, after = effective_ages_of(states, clocks, np.array([5.0, 1.0]), 91.0)
     assert before > 12
     assert after == 1.0
 
 
 def test_small_directories_have_no_clock() -> None:
-    states, clock = PageStates(), LookAroundClocks()
-    clock.add(states, states.add(pages(range(7))))
-    clock.learn(states, states.add_visits(visits([0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0], True)))
-    clock.refit(states, 3 * DAY_SECONDS, rate_of(0.05))
-    assert ages(states, clock, np.array([3.0]), 3.0).tolist() == [3.0]
+    states, clocks = PageStates(), LookAroundClocks()
+    clocks.add(states, states.add(pages(range(7))))
+    clocks.learn(states, states.add_visits(visits([0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0], True)))
+    clocks.refit(states, 3 * DAY_SECONDS, constant_rate(0.05))
+    assert effective_ages_of(states, clocks, np.array([3.0]), 3.0).tolist() == [3.0]
 
 
 def test_looks_leave_the_window_after_sixty_days() -> None:
-    states, clock = looked([Seen(10.0, 1.0, changed=True)])
-    clock.refit(states, 70 * DAY_SECONDS, rate_of(0.05))
-    held = len(clock.state()["clock_row"])
-    clock.refit(states, 72 * DAY_SECONDS, rate_of(0.05))
-    assert (held, len(clock.state()["clock_row"])) == (1, 0)
+    states, clocks = states_and_clocks([MeasuredLook(10.0, 1.0, changed=True)])
+    clocks.refit(states, 70 * DAY_SECONDS, constant_rate(0.05))
+    look_count = len(clocks.state()["clock_row"])
+    clocks.refit(states, 72 * DAY_SECONDS, constant_rate(0.05))
+    assert (look_count, len(clocks.state()["clock_row"])) == (1, 0)
 
 
 def test_only_directories_that_were_looked_at_are_fitted_again_within_a_day() -> None:
-    states, clock = PageStates(), LookAroundClocks()
-    clock.add(states, states.add(pages(range(20))))
-    asked: list[list[int]] = []
+    states, clocks = PageStates(), LookAroundClocks()
+    clocks.add(states, states.add(pages(range(20))))
+    requested_pages: list[list[int]] = []
 
     def rates(rows: NDArray[np.intp]) -> FloatArray:
-        asked.append(states.ids[rows].tolist())
+        requested_pages.append(states.ids[rows].tolist())
         return np.full(len(rows), 0.05)
 
-    clock.learn(states, states.add_visits(visits([3, 13, 3, 13], [1.0, 1.0, 2.0, 2.0])))
-    clock.refit(states, 2.5 * DAY_SECONDS, rates)
-    clock.refit(states, 2.6 * DAY_SECONDS, rates)
-    clock.learn(states, states.add_visits(visits([13], 2.7)))
-    clock.refit(states, 2.8 * DAY_SECONDS, rates)
-    assert asked == [[3, 13], [13]]
+    clocks.learn(states, states.add_visits(visits([3, 13, 3, 13], [1.0, 1.0, 2.0, 2.0])))
+    clocks.refit(states, 2.5 * DAY_SECONDS, rates)
+    clocks.refit(states, 2.6 * DAY_SECONDS, rates)
+    clocks.learn(states, states.add_visits(visits([13], 2.7)))
+    clocks.refit(states, 2.8 * DAY_SECONDS, rates)
+    assert requested_pages == [[3, 13], [13]]
 
 
-def test_fitting_goes_on_another_time_where_there_are_too_many_looks() -> None:
-    states, clock = PageStates(), LookAroundClocks(max_looks=2)
-    clock.add(states, states.add(pages(range(30))))
+def test_a_later_call_fits_the_rest_if_there_are_too_many_looks() -> None:
+    states, clocks = PageStates(), LookAroundClocks(max_looks=2)
+    clocks.add(states, states.add(pages(range(30))))
     for day in (1.0, 2.0):
-        clock.learn(states, states.add_visits(visits([0, 1, 10, 11, 20, 21], day, True)))
+        clocks.learn(states, states.add_visits(visits([0, 1, 10, 11, 20, 21], day, True)))
     fitted = []
     for _ in range(4):
-        clock.refit(states, 4 * DAY_SECONDS, rate_of(0.05))
-        fitted.append(len(clock.state()["clock_sums"]))
+        clocks.refit(states, 4 * DAY_SECONDS, constant_rate(0.05))
+        fitted.append(len(clocks.state()["clock_sums"]))
     assert fitted == [1, 2, 3, 3]
 
 
-def test_forgotten_pages_take_their_looks_with_them() -> None:
-    states, clock = looked([Seen(90.0, 1.0, changed=page % 2 == 0) for page in range(10)])
-    clock.keep_rows(states, states.forget(np.array([0, 4])))
-    log = clock.state()
+def test_the_looks_of_forgotten_pages_are_removed() -> None:
+    states, clocks = states_and_clocks([
+        MeasuredLook(90.0, 1.0, changed=page % 2 == 0) for page in range(10)
+    ])
+    clocks.keep_rows(states, states.forget(np.array([0, 4])))
+    log = clocks.state()
     assert states.ids[log["clock_row"]].tolist() == [1, 2, 3, 5, 6, 7, 8, 9]
     assert log["clock_changed"].tolist() == [page % 2 == 0 for page in (1, 2, 3, 5, 6, 7, 8, 9)]

@@ -1,4 +1,4 @@
-"""The prior of the collection, its sites and its hosts."""
+"""The prior of the collection, other_prior sites and other_prior hosts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from freshet.schedule.prior import HierarchicalPrior, sample_rows
 from freshet.schedule.states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
-LEARNING = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
+POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
 NOW = 86_400.0
 SiteOf = Callable[[int], int]
 
@@ -29,112 +29,115 @@ def by_threes(page: int) -> int:
     return page % 3
 
 
-def learnt_pages(ids: list[int], site_of: SiteOf = by_twenty) -> PageStates:
+def states_of(ids: list[int], site_of: SiteOf = by_twenty) -> PageStates:
     """Return pages of hosts of four and sites of twenty; every second host has changed."""
-    states = PageStates(extra={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
     table = pages(ids, since_day=-1.0)
     sites = np.array([site_of(page) for page in table.ids.tolist()], np.uint64)
     states.add(replace(table, sites=sites))
     changed = [id // 4 % 2 == 0 for id in ids]
     for day in (0.0, 1.0):
-        LEARNING.add_looks(
+        POSTERIOR.add_looks(
             states.column("likelihood"), states.add_visits(visits(ids, day, changed))
         )
     return states
 
 
 def prior_of(prior: HierarchicalPrior, states: PageStates, page: int) -> FloatArray:
-    table, which = prior.rows_for(states, states.find_rows(np.array([page])))
-    return table[which[0]]
+    table, prior_rows = prior.rows_for(states, states.find_rows(np.array([page])))
+    return table[prior_rows[0]]
 
 
 def plain_steps(
     states: PageStates, steps: int, site_of: SiteOf = by_twenty
 ) -> dict[int, FloatArray]:
     """Return each page's prior by loops over pages."""
-    rates = LEARNING.rates
-    first = np.exp(-0.5 * (np.log(rates / 0.03) / 2) ** 2)
-    first /= first.sum()
+    rates = POSTERIOR.rates
+    initial = np.exp(-0.5 * (np.log(rates / 0.03) / 2) ** 2)
+    initial /= initial.sum()
     ids = sorted(states.ids.tolist())
-    prior = dict.fromkeys(ids, first)
+    prior = dict.fromkeys(ids, initial)
     for _ in range(steps):
         posteriors = {}
         for page in ids:
             row = int(states.find_rows(np.array([page]))[0])
             weights = prior[page] * np.exp(states.column("likelihood")[row].astype(np.float64))
             posteriors[page] = weights / weights.sum()
-        whole = 0.98 * sum(posteriors.values()) / len(ids) + 0.02 * first
+        collection = 0.98 * sum(posteriors.values()) / len(ids) + 0.02 * initial
         by_site = {}
         for site in {site_of(page) for page in ids}:
             own = [posteriors[page] for page in ids if site_of(page) == site]
-            by_site[site] = (sum(own) + 20 * whole) / (len(own) + 20)
+            by_site[site] = (sum(own) + 20 * collection) / (len(own) + 20)
         for page in ids:
-            host = [other for other in ids if other // 4 == page // 4]
-            above = sum(by_site[site_of(other)] for other in host) / len(host)
-            own = [posteriors[other] for other in host]
-            prior[page] = (sum(own) + 4 * above) / (len(own) + 4)
+            host = [neighbour for neighbour in ids if neighbour // 4 == page // 4]
+            site_mean = sum(by_site[site_of(neighbour)] for neighbour in host) / len(host)
+            own = [posteriors[neighbour] for neighbour in host]
+            prior[page] = (sum(own) + 4 * site_mean) / (len(own) + 4)
     return prior
 
 
 def test_the_first_prior_is_lognormal_about_one_change_in_a_month() -> None:
-    states = learnt_pages([1])
-    first = prior_of(HierarchicalPrior(CYCLE_CADENCE.rates), states, 1)
-    assert first.sum() == pytest.approx(1)
-    assert CYCLE_CADENCE.rates[first.argmax()] == pytest.approx(0.03, rel=0.2)
+    states = states_of([1])
+    initial = prior_of(HierarchicalPrior(CYCLE_CADENCE.rates), states, 1)
+    assert initial.sum() == pytest.approx(1)
+    assert CYCLE_CADENCE.rates[initial.argmax()] == pytest.approx(0.03, rel=0.2)
 
 
 def test_every_level_is_learnt_as_by_plain_loops() -> None:
-    states = learnt_pages(list(range(50)))
+    states = states_of(list(range(50)))
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
-    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
+    prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     plain = plain_steps(states, 2)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
 
 
-def test_a_host_of_several_sites_leans_on_each_by_its_pages_there() -> None:
-    states = learnt_pages(list(range(50)), by_threes)
+def test_a_host_of_several_sites_weighs_each_by_its_pages_there() -> None:
+    states = states_of(list(range(50)), by_threes)
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
-    prior.fit(states, LEARNING, NOW, steps=3, seed=0)
+    prior.fit(states, POSTERIOR, NOW, steps=3, seed=0)
     plain = plain_steps(states, 3, by_threes)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
 
 
 def test_a_page_of_a_new_host_takes_its_sites_prior_and_one_of_a_new_site_the_collections() -> None:
-    states = learnt_pages([0, 1, 2, 3, 44, 45])
+    states = states_of([0, 1, 2, 3, 44, 45])
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
-    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
+    prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     states.add(pages([8, 200]))
     assert np.array_equal(prior_of(prior, states, 200), prior.table[0])
     assert np.array_equal(prior_of(prior, states, 8), prior.table[1])
 
 
-def test_a_host_whose_pages_change_expects_more_of_the_next_one() -> None:
-    states = learnt_pages(list(range(16)))
+def test_a_host_whose_pages_change_has_a_prior_of_faster_rates() -> None:
+    states = states_of(list(range(16)))
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
-    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
-    lively, still = (prior_of(prior, states, page) @ CYCLE_CADENCE.rates for page in (0, 4))
-    assert lively > 2 * still
+    prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
+    changing, unchanging = (prior_of(prior, states, page) @ CYCLE_CADENCE.rates for page in (0, 4))
+    assert changing > 2 * unchanging
 
 
-def test_the_order_in_which_pages_arrived_alters_no_bit() -> None:
+def test_the_order_in_which_pages_arrived_has_no_effect() -> None:
     ids = list(range(60))
     shuffled = np.random.default_rng(2).permutation(ids).tolist()
-    one, other = learnt_pages(ids), learnt_pages(shuffled)
+    states_in_order, other_states = states_of(ids), states_of(shuffled)
     priors = [HierarchicalPrior(CYCLE_CADENCE.rates) for _ in range(2)]
-    for prior, states in zip(priors, (one, other), strict=True):
-        prior.fit(states, LEARNING, NOW, steps=2, seed=0)
+    for prior, states in zip(priors, (states_in_order, other_states), strict=True):
+        prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     for page in ids:
-        mine, its = prior_of(priors[0], one, page), prior_of(priors[1], other, page)
-        assert mine.tolist() == its.tolist()
+        prior_in_order, other_prior = (
+            prior_of(priors[0], states_in_order, page),
+            prior_of(priors[1], other_states, page),
+        )
+        assert prior_in_order.tolist() == other_prior.tolist()
 
 
-def test_many_pages_are_sampled_by_a_lot_that_stays_with_each(
+def test_many_pages_are_sampled_by_a_hash_that_stays_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_SAMPLE_PAGES", 20)
-    states = learnt_pages(list(range(60)))
+    states = states_of(list(range(60)))
     before = set(states.ids[sample_rows(states, 20, seed=1)].tolist())
     assert len(before) == 20
     assert before != set(states.ids[sample_rows(states, 20, seed=2)].tolist())
@@ -142,13 +145,13 @@ def test_many_pages_are_sampled_by_a_lot_that_stays_with_each(
     after = set(states.ids[sample_rows(states, 20, seed=1)].tolist())
     assert len(after & before) >= 14
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
-    prior.fit(states, LEARNING, NOW, steps=1, seed=1)
+    prior.fit(states, POSTERIOR, NOW, steps=1, seed=1)
     assert len(prior.table) <= 1 + 4 + 20
 
 
 def test_a_collection_without_pages_keeps_its_first_prior() -> None:
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
     before = prior.table.copy()
-    states = PageStates(extra={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
-    prior.fit(states, LEARNING, NOW, steps=2, seed=0)
+    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     assert np.array_equal(prior.table, before)

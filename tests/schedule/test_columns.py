@@ -1,4 +1,4 @@
-"""Columns that grow together, and the rows of keys."""
+"""Growable columns, and the index from keys to rows."""
 
 import numpy as np
 from hypothesis import given
@@ -9,7 +9,7 @@ from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns, Key
 batches = st.lists(st.lists(st.integers(-(2**62), 2**62), max_size=8), max_size=6)
 
 
-def test_new_rows_hold_what_they_start_with_and_old_ones_stay() -> None:
+def test_new_rows_have_initial_values_and_old_ones_stay() -> None:
     columns = GrowableColumns({
         "age": ColumnSpec(np.float64, np.nan),
         "grid": ColumnSpec(np.float32, 1, width=3),
@@ -22,30 +22,30 @@ def test_new_rows_hold_what_they_start_with_and_old_ones_stay() -> None:
     assert columns["grid"].tolist() == [[1, 1, 1]] * 3
 
 
-def test_growing_row_by_row_copies_seldom_and_keeps_little_room() -> None:
-    columns = GrowableColumns({"one": ColumnSpec(np.int64)})
-    places = set()
+def test_growing_row_by_row_copies_rarely_and_wastes_little_memory() -> None:
+    columns = GrowableColumns({"value": ColumnSpec(np.int64)})
+    addresses = set()
     for _ in range(5_000):
         columns.append_rows(1)
-        places.add(columns["one"].__array_interface__["data"][0])
-    assert len(places) < 200
+        addresses.add(columns["value"].__array_interface__["data"][0])
+    assert len(addresses) < 200
     assert columns.nbytes < 1.07 * 5_000 * 8
 
 
-def test_rows_that_are_left_out_close_up() -> None:
-    columns = GrowableColumns({"one": ColumnSpec(np.int64)})
+def test_removed_rows_leave_no_gap() -> None:
+    columns = GrowableColumns({"value": ColumnSpec(np.int64)})
     columns.append_rows(4)
-    columns["one"][:] = [5, 6, 7, 8]
+    columns["value"][:] = [5, 6, 7, 8]
     columns.keep_rows(np.array([True, False, False, True]))
-    assert (len(columns), columns["one"].tolist()) == (2, [5, 8])
+    assert (len(columns), columns["value"].tolist()) == (2, [5, 8])
 
 
 @given(batches)
 def test_every_key_keeps_one_row_in_whatever_order_keys_arrive(batches: list[list[int]]) -> None:
     index, rows = KeyIndex(np.int64), dict[int, int]()
     for batch in batches:
-        found = index.add(np.array(batch, np.int64))
-        for key, row in zip(batch, found.tolist(), strict=True):
+        new_rows = index.add(np.array(batch, np.int64))
+        for key, row in zip(batch, new_rows.tolist(), strict=True):
             assert rows.setdefault(key, row) == row
     assert sorted(rows.values()) == list(range(len(index)))
     assert index.keys[index.sorted_rows()].tolist() == sorted(rows)
@@ -54,24 +54,22 @@ def test_every_key_keeps_one_row_in_whatever_order_keys_arrive(batches: list[lis
 
 
 @given(batches, st.data())
-def test_keys_that_are_left_out_are_found_no_more(
-    batches: list[list[int]], data: st.DataObject
-) -> None:
+def test_removed_keys_are_not_found(batches: list[list[int]], data: st.DataObject) -> None:
     index = KeyIndex(np.int64)
     for batch in batches:
         index.add(np.array(batch, np.int64))
     size = len(index)
-    kept = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)
     keys = index.keys.copy()
-    index.keep_rows(kept)
-    rows = np.where(kept, np.cumsum(kept) - 1, NOT_FOUND)
+    index.keep_rows(mask)
+    rows = np.where(mask, np.cumsum(mask) - 1, NOT_FOUND)
     assert index.find(keys).tolist() == rows.tolist()
     restored = KeyIndex(np.int64)
     restored.restore(index.keys)
     assert restored.find(keys).tolist() == rows.tolist()
 
 
-def test_keys_in_ascending_order_need_no_more_room_than_themselves() -> None:
+def test_keys_in_ascending_order_need_no_sort_order() -> None:
     index = KeyIndex(np.uint64)
     index.add(np.arange(1_000, dtype=np.uint64))
     assert index.nbytes == 8_000

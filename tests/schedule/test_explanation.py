@@ -1,4 +1,4 @@
-"""How often a page changes and how likely it has come from one distribution."""
+"""The expected time of a change agrees with the chance of a change."""
 
 import numpy as np
 from hypothesis import given
@@ -8,21 +8,21 @@ from hypothesis.extra import numpy as npst
 from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
 from freshet.schedule.explanation import expected_change_days
 
-LIKELY = 1 - 1 / np.e
+THRESHOLD = 1 - 1 / np.e
 WEIGHTS = npst.arrays(np.float64, RATE_COUNT, elements=st.floats(1e-6, 1.0))
 
 
 @given(WEIGHTS, st.floats(1e-3, 1e3))
-def test_a_change_is_63_percent_likely_by_a_time_just_when_it_comes_as_often_as_that(
+def test_the_chance_of_a_change_exceeds_63_percent_after_the_expected_days(
     weights: np.ndarray, days: float
 ) -> None:
-    often = expected_change_days(weights, CONTINUOUS_CADENCE.rates)
+    expected_days = expected_change_days(weights, CONTINUOUS_CADENCE.rates)
     chance = 1 - np.exp(-days * CONTINUOUS_CADENCE.rates) @ (weights / weights.sum())
-    if abs(chance - LIKELY) > 1e-9:
-        assert (often < days) == (chance > LIKELY)
+    if abs(chance - THRESHOLD) > 1e-9:
+        assert (expected_days < days) == (chance > THRESHOLD)
 
 
-def test_two_rates_far_apart_give_no_rate_that_the_chance_contradicts() -> None:
+def test_the_expected_days_agree_with_the_chance_for_two_rates_far_apart() -> None:
     weights = np.zeros(RATE_COUNT)
     weights[[2, -2]] = 0.36, 0.64
     assert 1 - np.exp(-CONTINUOUS_CADENCE.rates) @ weights > 0.63

@@ -94,7 +94,7 @@ def test_a_model_that_cannot_be_written_leaves_the_one_before(file: Path) -> Non
 
 
 def test_a_model_is_written_only_to_a_place_that_is_read_as_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"ends in \.json"):
+    with pytest.raises(UsageError, match=r"must end in \.json"):
         MODEL.save(tmp_path / "news.txt")
     with pytest.raises(NoSpaceError, match="cannot be written"):
         MODEL.save(tmp_path / "nowhere" / "news.json")
@@ -118,7 +118,7 @@ def test_a_figure_that_could_not_be_measured_is_null(file: Path) -> None:
         (b"[1, 2]", "not a model file"),
         (b"{}", "its format must be 'freshet-model'"),
         (b'{"format": "freshet-model"}', "version None"),
-        (b'{"format": "freshet-model", "version": 3}', "version 3, and this Freshet reads"),
+        (b'{"format": "freshet-model", "version": 3}', "version 3, but this Freshet reads"),
         (b'{"format": "freshet-model", "version": 2}', "formula, terminals"),
         (b" " * (MAX_MODEL_BYTES + 1), "larger than"),
     ],
@@ -134,7 +134,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, content: bytes, said
 
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(BadInputError, match=r"pipe\.json: is no file"):
+    with pytest.raises(BadInputError, match=r"pipe\.json: not a file"):
         FormulaModel.read(tmp_path / "pipe.json")
 
 
@@ -155,13 +155,13 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         ("budget", 1.5, "must be above 0 and at most 1"),
         ("budget", "5%", "budget must be a number, not '5%'"),
         ("budget", True, "budget must be a number, not True"),
-        ("training", float("nan"), "NaN is no number"),
-        ("validation", float("-inf"), "-Infinity is no number"),
+        ("training", float("nan"), "NaN is not a number"),
+        ("validation", float("-inf"), "-Infinity is not a number"),
         ("validation", 10**400, "usual size"),
         ("seed", 1.5, "seed must be a whole number, not 1.5"),
         ("trace", 7, "trace must be text, not 7"),
         ("standings", {}, "standings must be a list"),
-        ("standings", [3], "standings: must be a table of values, not 3"),
+        ("standings", [3], "standings: must be a JSON object, not 3"),
         ("standings", [{"policy": "age"}], "changerate, ndcg, freshness is missing"),
         ("fromula", "t", "'fromula' is unknown"),
     ],

@@ -1,4 +1,4 @@
-"""The classic rules, on visits worked out by hand."""
+"""The published rules, on visits computed by hand."""
 
 from collections.abc import Sequence
 from math import exp, log
@@ -22,7 +22,7 @@ from freshet.schedule.ranking_rules import (
 from freshet.schedule.states import RevisitDelays
 
 HISTORY = {0: True, 1: False, 2: True, 5: True}
-"""Visits of one page: the cycle, and whether it had changed since the one before."""
+"""Visits of first page: the cycle, and whether it had changed since the first before."""
 
 
 def pages(count: int, *, since: float = -DAY_SECONDS) -> PageTable:
@@ -44,11 +44,13 @@ def visits(rows: Sequence[tuple[int, float, bool]], *, looks: bool = True) -> Vi
     )
 
 
-def taught(rule: RankingRule, history: dict[int, bool] = HISTORY, count: int = 1) -> RankingRule:
-    """Return a rule that has seen each page's visits."""
+def rule_after(
+    rule: RankingRule, history: dict[int, bool] = HISTORY, count: int = 1
+) -> RankingRule:
+    """Return a rule that has learnt the history of each page."""
     rule.add(pages(count))
     rule.learn(
-        visits([(page, day, found) for page in range(count) for day, found in history.items()])
+        visits([(page, day, changed) for page in range(count) for day, changed in history.items()])
     )
     return rule
 
@@ -58,11 +60,11 @@ def value(rule: RankingRule, day: float, page: int = 0) -> float:
 
 
 def test_age_is_the_time_since_the_last_look() -> None:
-    assert value(taught(AgeRule("age")), 7) == 2.0
+    assert value(rule_after(AgeRule("age")), 7) == 2.0
 
 
 def test_cho_ranks_by_the_bias_reduced_rate() -> None:
-    assert value(taught(ChangeRateRule("cg")), 7) == pytest.approx(-log(1.5 / 4.5))
+    assert value(rule_after(ChangeRateRule("cg")), 7) == pytest.approx(-log(1.5 / 4.5))
 
 
 @pytest.mark.parametrize(
@@ -81,13 +83,13 @@ def test_cho_ranks_by_the_bias_reduced_rate() -> None:
 def test_rates_are_weighted_means_of_the_changes_seen(
     estimate: str, clock: WeightClock, rate: float
 ) -> None:
-    rule = taught(WeightedEstimateRule("any", estimate=estimate, clock=clock))
+    rule = rule_after(WeightedEstimateRule("any", estimate=estimate, clock=clock))
     assert value(rule, 7) == pytest.approx(1 - exp(-rate * 2))
 
 
 def test_the_last_cycle_alone_counts_for_sad_by_cycle() -> None:
     assert value(
-        taught(WeightedEstimateRule("sad", estimate="SAD", clock="cycle")), 6
+        rule_after(WeightedEstimateRule("sad", estimate="SAD", clock="cycle")), 6
     ) == pytest.approx(1 - exp(-1))
 
 
@@ -101,22 +103,22 @@ def test_a_page_without_a_measured_look_has_no_rate(estimate: str) -> None:
 @pytest.mark.parametrize("estimate", WEIGHTED_ESTIMATES)
 def test_a_thousand_visits_overflow_nothing(estimate: str) -> None:
     history = dict.fromkeys(range(3000), True)
-    rule = taught(WeightedEstimateRule("any", estimate=estimate), history)
+    rule = rule_after(WeightedEstimateRule("any", estimate=estimate), history)
     assert value(rule, 3000) == pytest.approx(1 - exp(-1), rel=1e-3)
 
 
 def test_nutch_shortens_by_a_fifth_and_lengthens_by_two() -> None:
-    rule = taught(AdaptiveIntervalRule("nutch", NUTCH_STEPS))
+    rule = rule_after(AdaptiveIntervalRule("nutch", NUTCH_STEPS))
     assert value(rule, 7) == pytest.approx(2 / (0.8 * 1.4 * 0.8 * 0.8))
 
 
 def test_stormcrawler_halves_and_adds_a_half() -> None:
-    rule = taught(AdaptiveIntervalRule("stormcrawler", STORMCRAWLER_STEPS))
+    rule = rule_after(AdaptiveIntervalRule("stormcrawler", STORMCRAWLER_STEPS))
     assert value(rule, 7) == pytest.approx(2 / (0.5 * 1.5 * 0.5 * 0.5))
 
 
 @pytest.mark.parametrize(
-    ("steps", "found", "days"),
+    ("steps", "changed", "days"),
     [
         (NUTCH_STEPS, True, 60 / DAY_SECONDS),
         (NUTCH_STEPS, False, 365.0),
@@ -124,8 +126,8 @@ def test_stormcrawler_halves_and_adds_a_half() -> None:
         (STORMCRAWLER_STEPS, False, 14.0),
     ],
 )
-def test_intervals_stay_within_their_bounds(steps: object, found: bool, days: float) -> None:
-    rule = taught(AdaptiveIntervalRule("any", steps), dict.fromkeys(range(100), found))  # type: ignore[arg-type]
+def test_intervals_stay_within_their_bounds(steps: object, changed: bool, days: float) -> None:
+    rule = rule_after(AdaptiveIntervalRule("any", steps), dict.fromkeys(range(100), changed))  # type: ignore[arg-type]
     assert value(rule, 100) == pytest.approx(1 / days)
 
 
@@ -137,14 +139,14 @@ def test_an_adaptive_rule_leaves_its_interval_at_the_first_look_of_a_live_page()
 
 
 def test_random_values_differ_by_page_seed_and_moment() -> None:
-    one, other = (taught(RandomRule("rand", seed=seed), count=2) for seed in (0, 1))
-    values = {value(one, 7), value(one, 8), value(one, 7, page=1), value(other, 7)}
+    first, second = (rule_after(RandomRule("rand", seed=seed), count=2) for seed in (0, 1))
+    values = {value(first, 7), value(first, 8), value(first, 7, page=1), value(second, 7)}
     assert len(values) == 4
-    assert all(0 <= each < 1 for each in values)
+    assert all(0 <= number < 1 for number in values)
 
 
 def test_random_visits_are_even() -> None:
-    rule = taught(RandomRule("rand"), {0: False}, count=50)
+    rule = rule_after(RandomRule("rand"), {0: False}, count=50)
     counts = np.zeros(50)
     for day in range(1, 401):
         chosen = rule.choose(from_epoch(day * DAY_SECONDS), 5, HostCaps()).pages
@@ -169,9 +171,9 @@ def test_a_page_never_seen_comes_first(rule: RankingRule) -> None:
     assert rule.choose(from_epoch(90 * DAY_SECONDS), 1, HostCaps()).pages.tolist() == [1]
 
 
-def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> None:
-    rule = taught(
-        AgeRule("age", waits=RevisitDelays(longest_backoff_seconds=7200.0)), {0: False}, count=2
+def test_a_failing_page_has_less_value_and_backs_off() -> None:
+    rule = rule_after(
+        AgeRule("age", delays=RevisitDelays(longest_backoff_seconds=7200.0)), {0: False}, count=2
     )
     for hour in range(3):
         rule.learn(visits([(0, 1 + hour / 24, False)], looks=False))
@@ -179,29 +181,29 @@ def test_a_page_that_fails_counts_for_less_and_is_left_alone_for_a_while() -> No
     assert rule.choose(soon, 2, HostCaps()).pages.tolist() == [1]
     rule.release(np.array([1]))
     assert rule.choose(later, 2, HostCaps()).pages.tolist() == [1, 0]
-    told = rule.explain(0, later)
-    assert told.value == pytest.approx(told.age_days * told.look_chance)
-    assert told.look_chance < 0.5
+    explanation = rule.explain(0, later)
+    assert explanation.value == pytest.approx(explanation.age_days * explanation.look_chance)
+    assert explanation.look_chance < 0.5
 
 
-def test_the_chance_is_told_where_a_rule_knows_one() -> None:
+def test_an_explanation_has_the_chance_if_the_rule_estimates_one() -> None:
     now = from_epoch(7 * DAY_SECONDS)
-    assert taught(WeightedEstimateRule("nad", estimate="NAD")).explain(
+    assert rule_after(WeightedEstimateRule("nad", estimate="NAD")).explain(
         0, now
     ).chance == pytest.approx(1 - exp(-1.5))
-    assert taught(AgeRule("age")).explain(0, now).chance is None
+    assert rule_after(AgeRule("age")).explain(0, now).chance is None
 
 
-def test_visits_learnt_at_once_are_visits_learnt_one_by_one() -> None:
+def test_learning_at_once_equals_learning_visit_by_visit() -> None:
     rules = [
         lambda: WeightedEstimateRule("aad", estimate="AAD"),
         lambda: WeightedEstimateRule("gad", estimate="GAD"),
         lambda: AdaptiveIntervalRule("n", NUTCH_STEPS),
     ]
     for make in rules:
-        at_once, one_by_one = taught(make(), count=3), make()
+        at_once, one_by_one = rule_after(make(), count=3), make()
         one_by_one.add(pages(3))
-        for day, found in HISTORY.items():
+        for day, changed in HISTORY.items():
             for page in range(3):
-                one_by_one.learn(visits([(page, day, found)]))
+                one_by_one.learn(visits([(page, day, changed)]))
         assert value(at_once, 9) == value(one_by_one, 9)

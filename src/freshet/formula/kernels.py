@@ -1,4 +1,4 @@
-"""The compiled loops of ranking: values of a program, and the running sums of what is known."""
+"""Compiled loops: evaluating a program, and the running sums behind the variables."""
 
 from collections.abc import Callable
 from math import exp, log
@@ -22,77 +22,97 @@ N, CHANGES, AGE, CG, NAD, SAD, AAD, GAD = range(8)
 LOOKS, SEEN, CLOCK, LAST, RISING, DOUBLING = range(6)
 SUM_COUNT = 6
 
-One = Callable[[np.uint64], np.uint64]
-splitmix64 = cast("One", njit(cache=True, nogil=True)(tie_break.splitmix64))
+ScalarHash = Callable[[np.uint64], np.uint64]
+splitmix64 = cast("ScalarHash", njit(cache=True, nogil=True)(tie_break.splitmix64))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut(value: float) -> float:
-    """Return a number of bounded size; what is no number becomes 0, and -0 does as well."""
+def _clip_finite(value: float) -> float:
+    """Return a value clipped to the allowed range, with 0 in place of NaN and -0."""
     if value < LARGEST_VALUE:
         return value + 0.0 if value > -LARGEST_VALUE else -LARGEST_VALUE
     return LARGEST_VALUE if value >= LARGEST_VALUE else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def apply_function(code: int, left: float, right: float) -> float:
-    """Return the value of one function under the protected rules."""
+def apply_function(code: int, first: float, second: float) -> float:
+    """Return the value of one function, which is always finite; unary ones ignore ``second``."""
     if code == ADD:
-        return _cut(left + right)
+        return _clip_finite(first + second)
     if code == SUBTRACT:
-        return _cut(left - right)
+        return _clip_finite(first - second)
     if code == MULTIPLY:
-        return _cut(left * right)
+        return _clip_finite(first * second)
     if code == DIVIDE:
-        return _cut(left / right) if abs(right) >= SMALLEST_DIVISOR else 0.0
+        return _clip_finite(first / second) if abs(second) >= SMALLEST_DIVISOR else 0.0
     if code == LOG:
-        return _cut(log(left)) if left > 0.0 else 0.0
+        return _clip_finite(log(first)) if first > 0.0 else 0.0
     if code == POW:
-        return _cut(left**right)
-    return _cut(exp(left))
+        return _clip_finite(first**second)
+    return _clip_finite(exp(first))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill(code: int, left: FloatArray, right: FloatArray, into: FloatArray, count: int) -> None:
-    """Compute one function for a block of pages; a loop each, that the compiler can unroll."""
+def _fill(
+    code: int, first: FloatArray, second: FloatArray, results: FloatArray, count: int
+) -> None:
+    """Compute one function for a block of pages; simple functions have loops of their own.
+
+    The compiler vectorises a loop over one operator, but not a loop over a call.
+    """
     if code == ADD:
-        for place in range(count):
-            into[place] = min(max(left[place] + right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+        for index in range(count):
+            results[index] = (
+                min(max(first[index] + second[index], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+            )
     elif code == SUBTRACT:
-        for place in range(count):
-            into[place] = min(max(left[place] - right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+        for index in range(count):
+            results[index] = (
+                min(max(first[index] - second[index], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+            )
     elif code == MULTIPLY:
-        for place in range(count):
-            into[place] = min(max(left[place] * right[place], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+        for index in range(count):
+            results[index] = (
+                min(max(first[index] * second[index], -LARGEST_VALUE), LARGEST_VALUE) + 0.0
+            )
     else:
-        for place in range(count):
-            into[place] = apply_function(code, left[place], right[place])
+        for index in range(count):
+            results[index] = apply_function(code, first[index], second[index])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_program(
-    steps: CodeArray, numbers: FloatArray, columns: FloatArray, first: int, values: FloatArray
+    steps: CodeArray, numbers: FloatArray, columns: FloatArray, first_page: int, values: FloatArray
 ) -> None:
-    """Compute a program for the pages from ``first`` on, a row of columns for every name."""
+    """Write a program's values for the pages from ``first_page`` on.
+
+    ``columns`` has a row per variable of the program.
+    """
     count = len(values)
-    made = np.empty((len(steps), BLOCK))
+    step_values = np.empty((len(steps), BLOCK))
     for step in range(len(steps)):
         if steps[step, 0] == NUMBER:
-            made[step, :] = numbers[step]
-    for start in range(first, count, BLOCK):
+            step_values[step, :] = numbers[step]
+    for start in range(first_page, count, BLOCK):
         size = min(BLOCK, count - start)
         for step in range(len(steps)):
-            code, left, right = steps[step]
+            code, first_operand, second_operand = steps[step]
             if code == NAME:
-                made[step, :size] = columns[left, start : start + size]
+                step_values[step, :size] = columns[first_operand, start : start + size]
             elif code > NAME:
-                _fill(code, made[left], made[right], made[step], size)
-        values[start : start + size] = made[-1, :size]
+                _fill(
+                    code,
+                    step_values[first_operand],
+                    step_values[second_operand],
+                    step_values[step],
+                    size,
+                )
+        values[start : start + size] = step_values[-1, :size]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_look(row: FloatArray, gap: float, changed: bool, needs: CodeArray, by_cycle: bool) -> None:
-    """Add one look to a row of sums; what nobody needs stays 0."""
+    """Add one look to a row of sums; sums that are not needed stay 0."""
     if needs[LOOKS]:
         row[LOOKS] += 1.0
     if needs[SEEN] and changed:
@@ -114,48 +134,50 @@ def add_looks(
     rows: FloatArray, gaps: FloatArray, changed: BoolArray, needs: CodeArray, by_cycle: bool
 ) -> None:
     """Add one look to every row."""
-    for place in range(len(rows)):
-        add_look(rows[place], gaps[place], changed[place], needs, by_cycle)
+    for index in range(len(rows)):
+        add_look(rows[index], gaps[index], changed[index], needs, by_cycle)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _estimate(name: int, row: FloatArray, age: float, by_cycle: bool) -> float:
-    """Return the rate that one of the estimators gives, 0 before the first look."""
-    looks, seen = float(row[LOOKS]), float(row[SEEN])
-    if name == CG:
-        return log((looks + 0.5) / (looks - seen + 0.5))
+def _estimate(variable: int, row: FloatArray, age: float, by_cycle: bool) -> float:
+    """Return the change rate by one estimator, 0 before the first look."""
+    looks, changes = float(row[LOOKS]), float(row[SEEN])
+    if variable == CG:
+        return log((looks + 0.5) / (looks - changes + 0.5))
     idle = max(0.0, age - 1.0) if by_cycle else 0.0
     reading = float(row[CLOCK]) + idle
     if reading <= 0.0:
         return 0.0
-    if name == NAD:
-        return seen / reading
-    if name == SAD:
+    if variable == NAD:
+        return changes / reading
+    if variable == SAD:
         return float(row[LAST]) if idle <= 0.0 else 0.0
-    if name == AAD:
+    if variable == AAD:
         return float(row[RISING]) / (reading * (reading + 1.0) / 2.0)
     return float(row[DOUBLING] * 0.5**idle / (2.0 - 2.0 * 0.5**reading))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def write_variables(
-    names: CodeArray,
-    known: tuple[FloatArray, FloatArray],
+    variables: CodeArray,
+    state: tuple[FloatArray, FloatArray],
     by_cycle: bool,
-    first: int,
-    told: FloatArray,
+    first_row: int,
+    columns: FloatArray,
 ) -> None:
-    """Write what names stand for, a row of ``told`` each, from the place ``first`` on.
+    """Write the values of variables for the rows from ``first_row`` on, a row of ``columns`` each.
 
-    ``known`` are the rows of sums and the cycles since each one's last look.
+    ``state`` holds the rows of sums and the cycles since each row's last look.
     """
-    rows, ages = known
-    for place in range(len(names)):
-        name, into = names[place], told[place]
-        if name == AGE:
-            into[first : len(ages)] = ages[first:]
-        elif name <= CHANGES:
-            into[first : len(ages)] = rows[first : len(ages), LOOKS if name == N else SEEN]
+    rows, ages = state
+    for index in range(len(variables)):
+        variable, column = variables[index], columns[index]
+        if variable == AGE:
+            column[first_row : len(ages)] = ages[first_row:]
+        elif variable <= CHANGES:
+            column[first_row : len(ages)] = rows[
+                first_row : len(ages), LOOKS if variable == N else SEEN
+            ]
         else:
-            for row in range(first, len(ages)):
-                into[row] = _estimate(name, rows[row], ages[row], by_cycle)
+            for row in range(first_row, len(ages)):
+                column[row] = _estimate(variable, rows[row], ages[row], by_cycle)

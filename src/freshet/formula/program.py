@@ -1,4 +1,4 @@
-"""A formula as a program: its distinct parts in the order in which they are computed."""
+"""Formulas compiled to programs: the distinct subexpressions in order of evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,10 @@ CACHED_PROGRAMS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class FormulaProgram:
-    """Steps of code, left part and right part; parts that occur twice are computed once.
+    """Steps of (function code, first operand, second operand); operands are earlier steps.
 
-    A step without parts is a number, or the place of a name in ``variables``.
+    A subexpression that occurs twice is one step. A step without operands is a number, or a
+    variable given by its index in ``variables``.
     """
 
     variables: tuple[str, ...]
@@ -35,18 +36,18 @@ class FormulaProgram:
     numbers: FloatArray
 
     def evaluate(self, variable_values: Mapping[str, FloatArray], count: int) -> FloatArray:
-        """Compute the program for ``count`` pages, of which columns are known by name.
+        """Return the program's value for ``count`` pages, given an array per variable.
 
-        Adding 0 makes a plain 0 of -0, which only a power with a negative exponent tells apart.
+        Adding 0 turns -0 into 0: the two differ in a power with a negative exponent.
 
         >>> from freshet.formula.expression import parse_formula
-        >>> told = {"X": np.ones(2), "t": np.array([2., 4.])}
-        >>> compile_formula(parse_formula("X / (t - 2)", ("X", "t"))).evaluate(told, 2)
+        >>> columns = {"X": np.ones(2), "t": np.array([2., 4.])}
+        >>> compile_formula(parse_formula("X / (t - 2)", ("X", "t"))).evaluate(columns, 2)
         array([0. , 0.5])
         """
         columns = np.empty((len(self.variables), count))
-        for place, name in enumerate(self.variables):
-            np.add(variable_values[name], 0.0, out=columns[place])
+        for index, variable in enumerate(self.variables):
+            np.add(variable_values[variable], 0.0, out=columns[index])
         values = np.empty(count)
         kernels.evaluate_program(self.steps, self.numbers, columns, 0, values)
         return values
@@ -54,31 +55,33 @@ class FormulaProgram:
 
 @lru_cache(maxsize=CACHED_PROGRAMS)
 def compile_formula(formula: Formula) -> FormulaProgram:
-    """Return the program of a formula.
+    """Return the program that evaluates a formula.
 
     >>> from freshet.formula.expression import parse_formula
     >>> len(compile_formula(parse_formula("(t + 1) * (t + 1)", ("t",))).steps)
     4
     """
-    names = tuple(sorted(formula.variables))
-    places: dict[tuple[FormulaToken, ...], int] = {}
+    variables = tuple(sorted(formula.variables))
+    step_numbers: dict[tuple[FormulaToken, ...], int] = {}
     steps: list[tuple[int, int, int]] = []
     numbers: list[float] = []
-    waiting: list[int] = []
+    stack: list[int] = []
     for token in reversed(formula.tokens):
-        parts = [waiting.pop() for _ in range(arity(token))]
-        step = (token, *parts)
-        if step not in places:
-            places[step] = len(steps)
-            steps.append(_step(token, parts, names))
+        operands = [stack.pop() for _ in range(arity(token))]
+        subexpression = (token, *operands)
+        if subexpression not in step_numbers:
+            step_numbers[subexpression] = len(steps)
+            steps.append(_step(token, operands, variables))
             numbers.append(token if isinstance(token, float) else 0.0)
-        waiting.append(places[step])
-    return FormulaProgram(names, np.array(steps, np.int64), np.array(numbers))
+        stack.append(step_numbers[subexpression])
+    return FormulaProgram(variables, np.array(steps, np.int64), np.array(numbers))
 
 
-def _step(token: FormulaToken, parts: list[int], names: tuple[str, ...]) -> tuple[int, int, int]:
+def _step(
+    token: FormulaToken, operands: list[int], variables: tuple[str, ...]
+) -> tuple[int, int, int]:
     if isinstance(token, float):
         return kernels.NUMBER, 0, 0
-    if not parts:
-        return kernels.NAME, names.index(token), 0
-    return FUNCTION_CODES[token], parts[0], parts[-1]
+    if not operands:
+        return kernels.NAME, variables.index(token), 0
+    return FUNCTION_CODES[token], operands[0], operands[-1]

@@ -1,7 +1,7 @@
-"""The rounds of all pages: who is in one, who waits for one, and whose sample is due.
+"""The burst queue: which pages are in a burst, wait for one, and have a sample due.
 
-What visits make of it is told first (``update_from_visits``) and taken over later (``apply``), so that it
-can be written down in between, and what could not be written is tried again whole.
+``update_from_visits`` returns the effect of visits without applying it, and ``apply`` applies it.
+The caller stores the update in between; an update that could not be stored is computed again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -27,7 +27,7 @@ from freshet.schedule.bursts import (
     start_series,
 )
 
-# A page that waits for a round and cannot be asked now is thought of again after so many seconds.
+# A page that waits for a burst and cannot be fetched now is considered again after this delay.
 RETRY_SECONDS = 60.0
 MIN_SAMPLES = 2
 
@@ -37,9 +37,9 @@ DueSamples = list[tuple[int, BurstProgress]]
 
 @dataclass(frozen=True, slots=True)
 class BurstUpdate:
-    """What visits make of courses and of runs of changed looks, and how many were samples.
+    """The effect of visits, by page: burst progress, runs of changed looks, samples taken.
 
-    ``server_denials`` says of pages whether their servers called them the same though they had changed.
+    ``server_denials`` says whether the server called a page unchanged that had changed.
     """
 
     progress_by_page: dict[int, BurstProgress] = field(default_factory=dict)
@@ -50,236 +50,248 @@ class BurstUpdate:
 
 @dataclass(slots=True)
 class BurstQueue:
-    """Every page's course, and how often each changed in a row; ``max_bursts`` rounds make a series."""
+    """The burst progress of every page, and how many looks in a row found each page changed.
+
+    A series has ``max_bursts`` bursts.
+    """
 
     max_bursts: int
     progress_by_page: dict[int, BurstProgress] = field(default_factory=dict)
-    _runs: dict[int, int] = field(default_factory=dict)
-    _denied: set[int] = field(default_factory=set)
-    _out: dict[int, int] = field(default_factory=dict)
-    _under_way: set[int] = field(default_factory=set)
+    _change_runs: dict[int, int] = field(default_factory=dict)
+    _denied_pages: set[int] = field(default_factory=set)
+    _sent_requests: dict[int, int] = field(default_factory=dict)
+    _active_pages: set[int] = field(default_factory=set)
     _queues: dict[int, list[tuple[float, int]]] = field(default_factory=dict)
 
-    def count_change_runs(self, visits: VisitTable, courses: Mapping[int, BurstProgress]) -> None:
-        """Count how often pages changed in a row, given whole histories; rests do not count."""
-        pages, lengths = change_runs(_outside_rests(visits, courses))
-        self._runs.update(zip(pages.tolist(), lengths.tolist(), strict=True))
+    def count_change_runs(
+        self, visits: VisitTable, progress_by_page: Mapping[int, BurstProgress]
+    ) -> None:
+        """Count the changed looks in a row of pages, given whole histories; pauses are left out."""
+        pages, lengths = change_runs(_visits_outside_pauses(visits, progress_by_page))
+        self._change_runs.update(zip(pages.tolist(), lengths.tolist(), strict=True))
 
-    def restore(self, courses: Mapping[int, BurstProgress], now: float) -> None:
-        """Take over the courses that were kept, and let pages wait that changed at every look."""
-        for page, course in courses.items():
-            self._put(page, course)
-        for page, run in self._runs.items():
+    def restore(self, progress_by_page: Mapping[int, BurstProgress], now: float) -> None:
+        """Take over stored progress, and queue the pages that changed at every recent look."""
+        for page, progress in progress_by_page.items():
+            self._set_progress(page, progress)
+        for page, run in self._change_runs.items():
             if is_candidate(run):
-                self._invite(page, now)
+                self._enqueue_candidate(page, now)
 
     def update_from_visits(
-        self, seen: Iterable[tuple[int, BurstVisit]], seeming: Set[int] = frozenset()
-    ) -> BurstUpdate:  # fmt: skip
-        """Return what visits, each page's in time order, make of this; it stays as it is.
+        self, visits: Iterable[tuple[int, BurstVisit]], masked_pages: Set[int] = frozenset()
+    ) -> BurstUpdate:
+        """Return the effect of visits, each page's in time order, without applying it.
 
-        ``seeming`` are pages that only seemed to change: under the masks learnt of them from these
-        visits they do not at every look, and need no more rounds.
+        ``masked_pages`` have a new mask, learnt from these visits, under which they do not change
+        at every look. They need no more bursts.
         """
-        found = BurstUpdate()
-        for page, glance in seen:
-            course = found.progress_by_page.get(page, self.progress_by_page.get(page))
-            out = self._out.get(page, 0) - found.sample_counts.get(page, 0)
-            if course is not None and out > 0:
-                found.sample_counts[page] = found.sample_counts.get(page, 0) + 1
-                after = progress_after_sample(course, glance, self.max_bursts)
-                found.progress_by_page[page] = (
-                    _held(course, glance) if _is_over(after) and out > 1 else after
-                )
-            elif glance.is_look and not self._is_empty_word(page, glance, found):
-                self._note(page, glance, found)
-            if page in seeming and out <= 1:
-                _drop(page, glance.time, found)
-        changed = (
-            item
-            for item in found.progress_by_page.items()
-            if item[1] != self.progress_by_page.get(item[0])
-        )
-        return replace(found, progress_by_page=dict(changed))
+        update = BurstUpdate()
+        for page, visit in visits:
+            progress = update.progress_by_page.get(page, self.progress_by_page.get(page))
+            requests_out = self._sent_requests.get(page, 0) - update.sample_counts.get(page, 0)
+            if progress is not None and requests_out > 0:
+                update.sample_counts[page] = update.sample_counts.get(page, 0) + 1
+                next_progress = progress_after_sample(progress, visit, self.max_bursts)
+                if _is_paused(next_progress) and requests_out > 1:
+                    # The burst goes on: the other request of this instant burst is still out.
+                    next_progress = replace(progress, step=progress.step + 1, due=visit.time)
+                update.progress_by_page[page] = next_progress
+            elif visit.is_look and not self._is_unreliable(page, visit, update):
+                self._add_look(page, visit, update)
+            if page in masked_pages and requests_out <= 1:
+                _end_page_series(page, visit.time, update)
+        changed = {
+            page: progress
+            for page, progress in update.progress_by_page.items()
+            if progress != self.progress_by_page.get(page)
+        }
+        return replace(update, progress_by_page=changed)
 
-    def _is_empty_word(self, page: int, glance: BurstVisit, found: BurstUpdate) -> bool:
-        """Whether a server only says that a page is the same, which it said of a changed one."""
-        return glance.is_unverified and found.server_denials.get(page, page in self._denied)
+    def _is_unreliable(self, page: int, visit: BurstVisit, update: BurstUpdate) -> bool:
+        """Whether only a server says "unchanged" that said so before of a changed page."""
+        return visit.is_unverified and update.server_denials.get(page, page in self._denied_pages)
 
-    def _note(self, page: int, glance: BurstVisit, found: BurstUpdate) -> None:
-        """Add what a look that was no sample makes of its page."""
-        course = found.progress_by_page.get(page, self.progress_by_page.get(page))
-        run = found.change_runs.get(page, self._runs.get(page, 0))
-        found.change_runs[page] = 0 if _rests(course, glance) else change_run_after(run, glance)
-        found.server_denials[page] = glance.is_denied_by_server
-        if course is not None:
-            found.progress_by_page[page] = progress_after_look(course, glance)
+    def _add_look(self, page: int, visit: BurstVisit, update: BurstUpdate) -> None:
+        """Add the effect of a look that was not a sample."""
+        progress = update.progress_by_page.get(page, self.progress_by_page.get(page))
+        run = update.change_runs.get(page, self._change_runs.get(page, 0))
+        is_in_pause = progress is not None and _is_paused(progress) and visit.time < progress.due
+        update.change_runs[page] = 0 if is_in_pause else change_run_after(run, visit)
+        update.server_denials[page] = visit.is_denied_by_server
+        if progress is not None:
+            update.progress_by_page[page] = progress_after_look(progress, visit)
 
-    def apply(self, learnt: BurstUpdate, now: float) -> None:
-        """Go on from what was learnt."""
-        for page, count in learnt.sample_counts.items():
+    def apply(self, update: BurstUpdate, now: float) -> None:
+        """Apply the effect of visits."""
+        for page, count in update.sample_counts.items():
             self.mark_returned(page, count)
-        for page, course in learnt.progress_by_page.items():
-            self._put(page, course)
-        for page, run in learnt.change_runs.items():
-            self._runs[page] = run
+        for page, progress in update.progress_by_page.items():
+            self._set_progress(page, progress)
+        for page, run in update.change_runs.items():
+            self._change_runs[page] = run
             if is_candidate(run):
-                self._invite(page, now)
-        for page, is_denied in learnt.server_denials.items():
-            (self._denied.add if is_denied else self._denied.discard)(page)
-        for page in learnt.change_runs.keys() | learnt.progress_by_page.keys():
-            if not self._runs.get(page) or _is_over(learnt.progress_by_page.get(page)):
-                self._runs.pop(page, None)
+                self._enqueue_candidate(page, now)
+        for page, is_denied in update.server_denials.items():
+            (self._denied_pages.add if is_denied else self._denied_pages.discard)(page)
+        for page in update.change_runs.keys() | update.progress_by_page.keys():
+            if not self._change_runs.get(page) or _is_paused(update.progress_by_page.get(page)):
+                self._change_runs.pop(page, None)
 
     def due_samples(
-        self, now: float, until: float, room: int, is_welcome: IsAvailable
+        self, now: float, until: float, max_new_samples: int, is_available: IsAvailable
     ) -> DueSamples:
-        """Return pages whose next sample is due, with the courses by which it is taken.
+        """Return the pages whose next sample is due, with their progress.
 
-        Rounds under way come first, whatever the room: it was reserved for them. The others begin
-        as long as there is room for all of their samples, pages with the fewest rounds first.
+        Active bursts come first, and their samples are not limited: they were reserved when the
+        burst began. Waiting bursts begin as long as all of their samples fit, pages with the
+        fewest bursts first.
         """
-        found = [item for item in self._going_on(now, until) if is_welcome(item[0])]
-        return found + (self._beginning(until, room, is_welcome) if room >= MIN_SAMPLES else [])
+        due = [item for item in self._due_in_active_bursts(now, until) if is_available(item[0])]
+        if max_new_samples < MIN_SAMPLES:
+            return due
+        return due + self._start_bursts(until, max_new_samples, is_available)
 
-    def mark_sent(self, page: int, course: BurstProgress, times: int) -> None:
-        """Note that requests for a page's sample are out."""
-        self._out[page] = self._out.get(page, 0) + times
-        self._put(page, course)
+    def mark_sent(self, page: int, progress: BurstProgress, request_count: int) -> None:
+        """Note that requests for a page's sample were sent."""
+        self._sent_requests[page] = self._sent_requests.get(page, 0) + request_count
+        self._set_progress(page, progress)
 
-    def mark_returned(self, page: int, times: int = 1) -> None:
-        """Note that requests are back, whether anything came of them or not."""
-        left = self._out.pop(page, 0) - times
-        if left > 0:
-            self._out[page] = left
+    def mark_returned(self, page: int, request_count: int = 1) -> None:
+        """Note that requests ended, with or without a result."""
+        requests_out = self._sent_requests.pop(page, 0) - request_count
+        if requests_out > 0:
+            self._sent_requests[page] = requests_out
         elif page in self.progress_by_page:
-            self._put(page, self.progress_by_page[page])
+            self._set_progress(page, self.progress_by_page[page])
 
     def forget_page(self, page: int) -> None:
-        """Forget a page's rounds until they are read anew."""
+        """Forget a page's bursts until they are restored."""
         self.progress_by_page.pop(page, None)
-        self._runs.pop(page, None)
-        self._under_way.discard(page)
+        self._change_runs.pop(page, None)
+        self._active_pages.discard(page)
 
     def is_sent(self, page: int) -> bool:
         """Whether requests for a sample of a page are out."""
-        return page in self._out
+        return page in self._sent_requests
 
     @property
     def active_count(self) -> int:
-        """Return how many pages are in a round."""
-        return len(self._under_way | self._out.keys())
+        """Return the number of pages that are in a burst."""
+        return len(self._active_pages | self._sent_requests.keys())
 
     @property
     def reserved_samples(self) -> int:
-        """Return how many samples the rounds under way still need beside those that are out."""
-        pages = self._under_way | self._out.keys()
-        needs = (
-            remaining_samples(self.progress_by_page[page]) - self._out.get(page, 0)
+        """Return the number of samples that active bursts still need, without those sent."""
+        pages = self._active_pages | self._sent_requests.keys()
+        return sum(
+            max(
+                0, remaining_samples(self.progress_by_page[page]) - self._sent_requests.get(page, 0)
+            )
             for page in pages
         )
-        return sum(max(0, need) for need in needs)
 
     def next_due_time(self, after: float) -> float | None:
-        """Return when the next sample after a time is due; None where none is."""
+        """Return when the next sample after a time is due, None if there is none."""
         waiting = (queue[0][0] for queue in self._queues.values() if queue)
-        going = (self.progress_by_page[page].due for page in self._under_way)
-        return min((due for due in (*waiting, *going) if due > after), default=None)
+        active = (self.progress_by_page[page].due for page in self._active_pages)
+        return min((due for due in (*waiting, *active) if due > after), default=None)
 
-    def _going_on(self, now: float, until: float) -> DueSamples:
-        """Return the rounds under way whose next sample is due; those that are too late end.
+    def _due_in_active_bursts(self, now: float, until: float) -> DueSamples:
+        """Return the active bursts whose next sample is due; bursts that are too late end.
 
-        A sample that is farther away than a round lasts is left over from a clock that was set
-        back.
+        A sample that is further ahead than a burst lasts shows that the clock was set back.
         """
-        dues = ((page, self.progress_by_page[page]) for page in self._under_way - self._out.keys())
-        late = [item for item in dues if not until < item[1].due <= now + FAST_OFFSETS[-1]]
-        met = [(page, skip_missed_samples(course, now, self.max_bursts)) for page, course in late]
-        for page, course in met:
-            if not course.step:
-                self._put(page, course)
-        ready = [item for item in met if item[1].step and item[1].due <= until]
-        return sorted(ready, key=lambda item: item[1].due)
-
-    def _beginning(self, until: float, room: int, is_welcome: IsAvailable) -> DueSamples:
-        """Return the rounds to begin; a page that cannot be asked now leaves others its turn."""
-        found: dict[int, BurstProgress] = {}
-        for page, course in self._waiting(until):
-            if page in found:
+        due: DueSamples = []
+        for page in self._active_pages - self._sent_requests.keys():
+            progress = self.progress_by_page[page]
+            if until < progress.due <= now + FAST_OFFSETS[-1]:
                 continue
-            if remaining_samples(course) > room:
-                self._put(page, course)
+            progress = skip_missed_samples(progress, now, self.max_bursts)
+            if not progress.step:
+                self._set_progress(page, progress)
+            elif progress.due <= until:
+                due.append((page, progress))
+        return sorted(due, key=lambda item: item[1].due)
+
+    def _start_bursts(
+        self, until: float, max_samples: int, is_available: IsAvailable
+    ) -> DueSamples:
+        """Return the bursts to start; a page that is not available waits a little longer."""
+        started: dict[int, BurstProgress] = {}
+        for page, progress in self._pop_waiting(until):
+            if page in started:
+                continue
+            if remaining_samples(progress) > max_samples:
+                self._set_progress(page, progress)
                 break
-            if is_welcome(page):
-                found[page] = course
-                room -= remaining_samples(course)
+            if is_available(page):
+                started[page] = progress
+                max_samples -= remaining_samples(progress)
             else:
-                self._put(page, replace(course, due=until + RETRY_SECONDS))
-        for page, course in found.items():
-            self._put(page, course)
-        return list(found.items())
+                self._set_progress(page, replace(progress, due=until + RETRY_SECONDS))
+        for page, progress in started.items():
+            self._set_progress(page, progress)
+        return list(started.items())
 
-    def _waiting(self, until: float) -> Iterator[tuple[int, BurstProgress]]:
-        """Take pages that wait for a round off the queues, fewest rounds first, then by time.
+    def _pop_waiting(self, until: float) -> Iterator[tuple[int, BurstProgress]]:
+        """Pop pages that wait for a burst, fewest bursts first, then by time.
 
-        A page leaves its queue without being looked for there, so an old entry may be met.
+        Entries are not removed when a page stops waiting, so an entry may be outdated.
         """
-        for place in sorted(self._queues):
-            queue = self._queues[place]
+        for priority in sorted(self._queues):
+            queue = self._queues[priority]
             while queue and queue[0][0] <= until:
                 due, page = heappop(queue)
-                course = self.progress_by_page.get(page)
-                if course is not None and self._waits(page, course) and course.due == due:
-                    yield page, course
+                progress = self.progress_by_page.get(page)
+                if progress is not None and self._waits(page, progress) and progress.due == due:
+                    yield page, progress
 
-    def _waits(self, page: int, course: BurstProgress) -> bool:
-        return course.kind is not None and course.step == 0 and page not in self._out
+    def _waits(self, page: int, progress: BurstProgress) -> bool:
+        return progress.kind is not None and progress.step == 0 and page not in self._sent_requests
 
-    def _put(self, page: int, course: BurstProgress) -> None:
-        self.progress_by_page[page] = course
-        self._under_way.discard(page)
-        if self._waits(page, course):
-            heappush(self._queues.setdefault(burst_priority(course), []), (course.due, page))
-        elif course.step:
-            self._under_way.add(page)
+    def _set_progress(self, page: int, progress: BurstProgress) -> None:
+        """Set a page's progress, and queue the page if it waits for a burst."""
+        self.progress_by_page[page] = progress
+        self._active_pages.discard(page)
+        if self._waits(page, progress):
+            queue = self._queues.setdefault(burst_priority(progress), [])
+            heappush(queue, (progress.due, page))
+        elif progress.step:
+            self._active_pages.add(page)
 
-    def _invite(self, page: int, now: float) -> None:
-        """Let a page wait for a round, unless it has rounds or rests from them."""
-        course = self.progress_by_page.get(page)
-        if course is None or (course.kind is None and course.due <= now):
-            self._put(page, start_series(now, course))
-
-
-def _held(course: BurstProgress, glance: BurstVisit) -> BurstProgress:
-    """Return the course of a page whose round goes on, for its other look at once is out."""
-    return replace(course, step=course.step + 1, due=glance.time)
+    def _enqueue_candidate(self, page: int, now: float) -> None:
+        """Queue a page for a burst, unless it has bursts already or is in a pause."""
+        progress = self.progress_by_page.get(page)
+        if progress is None or (progress.kind is None and progress.due <= now):
+            self._set_progress(page, start_series(now, progress))
 
 
-def _drop(page: int, now: float, found: BurstUpdate) -> None:
+def _end_page_series(page: int, now: float, update: BurstUpdate) -> None:
     """End the series of a page, if it has one, and count its changed looks from here."""
-    found.change_runs[page] = 0
-    course = found.progress_by_page.get(page)
-    if course is not None and course.kind is not None:
-        found.progress_by_page[page] = end_series(course, now)
+    update.change_runs[page] = 0
+    progress = update.progress_by_page.get(page)
+    if progress is not None and progress.kind is not None:
+        update.progress_by_page[page] = end_series(progress, now)
 
 
-def _rests(course: BurstProgress | None, glance: BurstVisit) -> bool:
-    return _is_over(course) and course is not None and glance.time < course.due
+def _is_paused(progress: BurstProgress | None) -> bool:
+    return progress is not None and progress.kind is None
 
 
-def _is_over(course: BurstProgress | None) -> bool:
-    return course is not None and course.kind is None
-
-
-def _outside_rests(visits: VisitTable, courses: Mapping[int, BurstProgress]) -> VisitTable:
-    """Return the visits of pages that did not rest then; whoever has rounds has had its run."""
-    ends = {page: course.due for page, course in courses.items() if course.kind is None}
-    if not ends:
+def _visits_outside_pauses(
+    visits: VisitTable, progress_by_page: Mapping[int, BurstProgress]
+) -> VisitTable:
+    """Return visits without those that pages had in a pause between two series."""
+    pause_ends = {
+        page: progress.due for page, progress in progress_by_page.items() if progress.kind is None
+    }
+    if not pause_ends:
         return visits
-    resting = np.flatnonzero(np.isin(visits.pages, np.fromiter(ends, np.int64)))
-    until = np.array([ends[page] for page in visits.pages[resting].tolist()])
+    candidates = np.flatnonzero(np.isin(visits.pages, np.fromiter(pause_ends, np.int64)))
+    ends = np.array([pause_ends[page] for page in visits.pages[candidates].tolist()])
     keep = np.ones(len(visits), np.bool_)
-    keep[resting[visits.times[resting] < until]] = False
+    keep[candidates[visits.times[candidates] < ends]] = False
     return VisitTable(
         visits.pages[keep], visits.times[keep], visits.looks[keep], visits.measured[keep],
         visits.changed[keep], visits.new_links[keep],

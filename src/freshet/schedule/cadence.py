@@ -1,4 +1,4 @@
-"""How fast things may happen: the change rates that are thought possible, in cycles or in days."""
+"""The two kinds of crawl, in cycles and in continuous time, each with its grid of change rates."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ RATE_COUNT = 28
 
 @dataclass(frozen=True, slots=True)
 class CrawlCadence:
-    """A grid of log-spaced change rates a day, and whether time passes in whole cycles.
+    """A grid of log-spaced change rates per day, and whether time passes in whole cycles.
 
-    A crawl in cycles plans once a day over all of its pages; one in continuous time chooses a few
+    A crawl in cycles plans once a day over all pages; a crawl in continuous time chooses a few
     pages at any moment.
     """
 
@@ -24,7 +24,7 @@ class CrawlCadence:
 
     @property
     def rates(self) -> FloatArray:
-        """Return the rates, slowest first."""
+        """Return the rates in changes per day, slowest first."""
         return np.geomspace(self.slowest_rate, self.fastest_rate, RATE_COUNT)
 
 

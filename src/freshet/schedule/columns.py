@@ -1,4 +1,4 @@
-"""Columns of equal length that grow together, and the row of every key in them."""
+"""Growable columns of equal length, and an index from keys to rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,82 +12,78 @@ from freshet.core.types import IndexArray
 SmallFloatArray = NDArray[np.float32]
 
 NOT_FOUND = -1
-SPARE_FRACTION = 16
+SPARE_DIVISOR = 16
 BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSpec:
-    """What one column holds: its kind, what a new row starts with, and how wide a row is."""
+    """The type of a column, the initial value of new rows, and the number of values per row."""
 
     dtype: DTypeLike
     initial_value: Any = 0
     width: int = 0
 
     def empty(self, rows: int) -> NDArray[Any]:
-        """Return room for that many rows."""
+        """Return an uninitialised column of that many rows."""
         return np.empty((rows, self.width) if self.width else rows, self.dtype)
 
 
 class GrowableColumns:
-    """A struct of arrays: named columns whose rows are added and left out together.
+    """A struct of arrays: named columns whose rows are added and removed together.
 
-    Room is kept for a sixteenth more rows than there are, so that adding one by one costs a
-    constant time each and little memory.
+    Arrays have room for a sixteenth more rows, so that adding a row takes constant time on average
+    and little memory is spare.
     """
 
     def __init__(self, specs: Mapping[str, ColumnSpec]) -> None:
-        self._kinds = dict(specs)
-        self._held = {name: column.empty(0) for name, column in self._kinds.items()}
+        self._specs = dict(specs)
+        self._arrays = {name: spec.empty(0) for name, spec in self._specs.items()}
         self._rows = 0
 
     def __len__(self) -> int:
         return self._rows
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._held[name][: self._rows]
+        return self._arrays[name][: self._rows]
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the columns take, their spare room included."""
-        return sum(array.nbytes for array in self._held.values())
+        """Return the memory of the columns in bytes, with their spare room."""
+        return sum(array.nbytes for array in self._arrays.values())
 
     def append_rows(self, count: int) -> None:
-        """Add rows that hold what new rows start with."""
+        """Add rows with initial values."""
         rows = self._rows + count
-        room = rows + rows // SPARE_FRACTION if self._rows else rows
-        for name, column in self._kinds.items():
-            if rows > len(self._held[name]):
-                self._held[name] = self._moved(name, room)
-            self._held[name][self._rows : rows] = column.initial_value
+        capacity = rows + rows // SPARE_DIVISOR if self._rows else rows
+        for name, spec in self._specs.items():
+            if rows > len(self._arrays[name]):
+                column = spec.empty(capacity)
+                column[: self._rows] = self[name]
+                self._arrays[name] = column
+            self._arrays[name][self._rows : rows] = spec.initial_value
         self._rows = rows
 
-    def keep_rows(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out the rows that are not kept; the others keep their order."""
-        for name in self._kinds:
-            self._held[name] = self[name][kept]
-        self._rows = int(np.count_nonzero(kept))
+    def keep_rows(self, mask: NDArray[np.bool_]) -> None:
+        """Remove the rows outside the mask; the others keep their order."""
+        for name in self._specs:
+            self._arrays[name] = self[name][mask]
+        self._rows = int(np.count_nonzero(mask))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return a copy of every column."""
-        return {name: self[name].copy() for name in self._kinds}
+        return {name: self[name].copy() for name in self._specs}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become the columns that ``state`` describes."""
-        held = {name: np.array(state[name], kind.dtype) for name, kind in self._kinds.items()}
-        self._held, self._rows = held, min(map(len, held.values()), default=0)
-
-    def _moved(self, name: str, rows: int) -> NDArray[Any]:
-        """Return a column in a place with room for that many rows."""
-        column = self._kinds[name].empty(rows)
-        column[: self._rows] = self[name]
-        return column
+        """Restore columns that ``state`` returned."""
+        arrays = {name: np.array(state[name], spec.dtype) for name, spec in self._specs.items()}
+        self._arrays, self._rows = arrays, min(map(len, arrays.values()), default=0)
 
 
 class KeyIndex:
-    """The row of every key: rows in the order of arrival, found by bisection.
+    """The row of every key: rows in order of arrival, looked up by binary search.
 
-    Keys that arrive in ascending order, as a catalog gives them out, need no order of their own.
+    Keys that arrive in ascending order, as a catalog assigns them, need no sort order.
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
@@ -104,58 +100,58 @@ class KeyIndex:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that keys and order take."""
+        """Return the memory of keys and sort order in bytes."""
         return self._columns.nbytes + (0 if self._order is None else self._order.nbytes)
 
     def sorted_rows(self) -> IndexArray:
-        """Return the rows in the order of their keys."""
+        """Return the rows sorted by key."""
         return np.arange(len(self), dtype=np.int32) if self._order is None else self._order
 
     def find(self, keys: NDArray[Any]) -> IndexArray:
-        """Return the row of every key, ``NOT_FOUND`` for those that are not held."""
+        """Return the row of every key, ``NOT_FOUND`` for unknown keys."""
         if not len(self):
             return np.full(len(keys), NOT_FOUND, np.int32)
-        places = np.searchsorted(self.keys, keys, sorter=self._order)
-        places = np.minimum(places, len(self) - 1)
-        rows = places if self._order is None else self._order[places]
+        positions = np.searchsorted(self.keys, keys, sorter=self._order)
+        positions = np.minimum(positions, len(self) - 1)
+        rows = positions if self._order is None else self._order[positions]
         return np.where(self.keys[rows] == keys, rows, NOT_FOUND).astype(np.int32)
 
     def add(self, keys: NDArray[Any]) -> IndexArray:
-        """Return the row of every key, giving new keys the next rows in their order."""
+        """Return the row of every key; new keys get the next rows in ascending order."""
         rows = self.find(keys)
-        missing = np.unique(keys[rows == NOT_FOUND])
-        if not len(missing):
+        new_keys = np.unique(keys[rows == NOT_FOUND])
+        if not len(new_keys):
             return rows
-        self._append(missing)
+        self._append(new_keys)
         return self.find(keys)
 
-    def keep_rows(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out the rows that are not kept; the others keep their order."""
+    def keep_rows(self, mask: NDArray[np.bool_]) -> None:
+        """Remove the rows outside the mask; the others keep their order."""
         if self._order is not None:
-            moved = np.cumsum(kept, dtype=np.int32) - 1
-            self._order = moved[self._order[kept[self._order]]]
-        self._columns.keep_rows(kept)
+            new_rows = np.cumsum(mask, dtype=np.int32) - 1
+            self._order = new_rows[self._order[mask[self._order]]]
+        self._columns.keep_rows(mask)
 
     def restore(self, keys: NDArray[Any]) -> None:
-        """Hold these keys, in this order of rows, and no others."""
+        """Replace the keys by these, in this order of rows."""
         self._columns.restore({"keys": keys})
-        rising = bool(np.all(self.keys[1:] > self.keys[:-1]))
-        self._order = None if rising else np.argsort(self.keys).astype(np.int32)
+        is_ascending = bool(np.all(self.keys[1:] > self.keys[:-1]))
+        self._order = None if is_ascending else np.argsort(self.keys).astype(np.int32)
 
-    def _append(self, missing: NDArray[Any]) -> None:
-        """Hold new keys, which ascend and are each given once."""
-        held = len(self)
-        fits = self._order is None and (not held or self.keys[-1] < missing[0])
-        if not fits:
-            places = np.searchsorted(self.keys, missing, sorter=self._order)
-            rows = np.arange(held, held + len(missing), dtype=np.int32)
-            self._order = np.insert(self.sorted_rows(), places, rows)
-        self._columns.append_rows(len(missing))
-        self.keys[held:] = missing
+    def _append(self, new_keys: NDArray[Any]) -> None:
+        """Append keys, which are ascending and distinct."""
+        count = len(self)
+        is_ascending = self._order is None and (not count or self.keys[-1] < new_keys[0])
+        if not is_ascending:
+            positions = np.searchsorted(self.keys, new_keys, sorter=self._order)
+            rows = np.arange(count, count + len(new_keys), dtype=np.int32)
+            self._order = np.insert(self.sorted_rows(), positions, rows)
+        self._columns.append_rows(len(new_keys))
+        self.keys[count:] = new_keys
 
 
 def row_blocks(rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield rows in blocks that fit a cache, at least one of them.
+    """Yield rows in blocks that fit a processor cache, at least one block.
 
     >>> [len(block) for block in row_blocks(np.arange(100_000))]
     [65536, 34464]

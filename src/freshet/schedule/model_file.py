@@ -1,7 +1,7 @@
-"""A learned model: the formula that a search found best, with how and on what it was found.
+"""Model files: a learned formula, with the trace and the settings that it was learnt with.
 
-It is kept as a file that a person can read and edit; the formula in it is text of our grammar. Its
-path stands wherever a policy is named.
+A model file is JSON that a person can read and edit. Its path may be given wherever a policy is
+named.
 """
 
 import json
@@ -29,12 +29,12 @@ HEADER_FIELDS = ("format", "version")
 
 TerminalSet = Literal["basic", "all", "extended"]
 SelectionMethod = Literal["best", "avg", "sum"]
-Row = TypeVar("Row", "FormulaModel", "PolicyTestResult")
+Record = TypeVar("Record", "FormulaModel", "PolicyTestResult")
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyTestResult:
-    """What one policy reached on the pages that the search never saw."""
+    """The results of one policy on the test pages, which the search did not use."""
 
     policy: str
     changerate: float
@@ -44,12 +44,12 @@ class PolicyTestResult:
 
 @dataclass(frozen=True, slots=True)
 class FormulaModel:
-    """A formula that was learnt, from which trace and for what, and its place among the others.
+    """A learned formula, the trace and settings it was learnt with, and results of all policies.
 
-    ``training`` and ``validation`` are its fitness on the pages that the search saw and on those
-    that chose among its best; ``digest`` tells the trace from others of the same name. By ``seed``
-    pages were shared out and lots drawn, by ``search`` the formula was bred. A figure that could
-    not be measured is NaN, and null in the file.
+    ``training`` and ``validation`` are the formula's fitness on the training pages and on the
+    validation pages, which selected it. ``digest`` distinguishes traces of the same name. ``seed``
+    is the seed of the page split and of tie breaks, ``search`` that of the search which found the
+    formula. A figure that could not be measured is NaN, and null in the file.
     """
 
     formula: Formula
@@ -68,36 +68,38 @@ class FormulaModel:
     made_with: str = __version__
 
     def save(self, path: Path) -> None:
-        """Write the model to a file, which is whole or not there."""
+        """Write the model to a file; a failure leaves no partial file."""
         if not is_model_path(str(path)):
-            raise UsageError(f"{path}: the name of a model file ends in {MODEL_SUFFIX}; call it so")
-        told = asdict(self) | {"formula": str(self.formula)}
-        document = _measured({"format": MODEL_FORMAT, "version": MODEL_VERSION} | told)
+            raise UsageError(
+                f"{path}: the name of a model file must end in {MODEL_SUFFIX}; rename it"
+            )
+        header = {"format": MODEL_FORMAT, "version": MODEL_VERSION}
+        document = _replace_nan(header | asdict(self) | {"formula": str(self.formula)})
         with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
             part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
 
     @classmethod
     def read(cls, path: Path) -> "FormulaModel":
-        """Read a model from a file, refusing what is no model; figures are taken as they are."""
-        table = _table(path)
-        if table.get("format") != MODEL_FORMAT:
+        """Read a model file and check its fields; figures are not recomputed."""
+        document = _read_json(path)
+        if document.get("format") != MODEL_FORMAT:
             raise BadInputError(
                 f"{path}: not a model file: its format must be {MODEL_FORMAT!r}; choose one"
             )
-        if table.get("version") != MODEL_VERSION:
+        if document.get("version") != MODEL_VERSION:
             raise BadInputError(
-                f"{path}: a model file of version {_shown(table.get('version'))}, and this Freshet "
-                f"reads version {MODEL_VERSION}; learn it anew with 'freshet evolve'"
+                f"{path}: a model file of version {_shorten(document.get('version'))}, but this "
+                f"Freshet reads version {MODEL_VERSION}; learn it again with 'freshet evolve'"
             )
-        given = {name: value for name, value in table.items() if name not in HEADER_FIELDS}
-        model = _filled(FormulaModel, given, str(path))
+        values = {name: value for name, value in document.items() if name not in HEADER_FIELDS}
+        model = _read_record(FormulaModel, values, str(path))
         if not 0 < model.budget <= 1:
             raise BadInputError(f"{path}: budget {model.budget:g} must be above 0 and at most 1")
         return model
 
 
 def is_model_path(name: str) -> bool:
-    """Say whether a policy's name is the path of a model file.
+    """Whether a policy's name is the path of a model file.
 
     >>> is_model_path("models/news.json"), is_model_path("t / X")
     (True, False)
@@ -106,17 +108,17 @@ def is_model_path(name: str) -> bool:
 
 
 def may_replace_model(path: Path) -> bool:
-    """Say whether a model may go to a path: nothing is there, or a model that it replaces."""
+    """Whether a model may be written to a path: it is free, or it has an older model."""
     if not path.exists():
         return True
     try:
-        return _table(path).get("format") == MODEL_FORMAT
+        return _read_json(path).get("format") == MODEL_FORMAT
     except BadInputError:
         return False
 
 
 def resolve_policy(name: str) -> str | FormulaRanking:
-    """Return the policy that a name stands for, as ``policies.make`` takes it.
+    """Return the policy of a name, formula or model path, as ``make_policy`` takes it.
 
     >>> resolve_policy("age"), resolve_policy("X*t").title
     ('age', 'X * t')
@@ -129,98 +131,103 @@ def resolve_policy(name: str) -> str | FormulaRanking:
     return FormulaRanking(model.formula, model.clock, Path(name).stem)
 
 
-def _measured(value: Any) -> Any:
-    """Return a document in which nothing stands for what could not be measured.
+def _replace_nan(value: Any) -> Any:
+    """Return a document with None in place of NaN.
 
-    >>> _measured({"ndcg": float("nan"), "seeds": [1]})
+    >>> _replace_nan({"ndcg": float("nan"), "seeds": [1]})
     {'ndcg': None, 'seeds': [1]}
     """
     if isinstance(value, dict):
-        return {name: _measured(each) for name, each in value.items()}
+        return {name: _replace_nan(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_measured(each) for each in value]
+        return [_replace_nan(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _table(path: Path) -> Mapping[str, Any]:
-    # A pipe would be waited for; a folder is told by who opens it.
+def _read_json(path: Path) -> Mapping[str, Any]:
+    # Opening a pipe would block; opening a folder raises an error.
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise BadInputError(f"{path}: is no file; 'freshet evolve' makes model files")
+        raise BadInputError(f"{path}: not a file; 'freshet evolve' makes model files")
     try:
         with path.open("rb") as file:
             content = file.read(MAX_MODEL_BYTES + 1)
     except OSError as error:
-        raise BadInputError(f"{path}: cannot be read: {error.strerror}; 'freshet evolve' makes model "
-                       "files") from error  # fmt: skip
+        raise BadInputError(
+            f"{path}: cannot be read: {error.strerror}; 'freshet evolve' makes model files"
+        ) from error
     if len(content) > MAX_MODEL_BYTES:
         raise BadInputError(f"{path}: larger than {MAX_MODEL_BYTES:,} bytes: not a model file")
     try:
-        table = json.loads(content, parse_constant=_refuse_constant)
+        document = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise BadInputError(f"{path}: not readable as JSON: {error}; mend the file") from error
-    if not isinstance(table, dict):
-        raise BadInputError(f"{path}: not a model file, which is a table of values; choose one")
-    return table
+        raise BadInputError(f"{path}: not readable as JSON: {error}; correct the file") from error
+    if not isinstance(document, dict):
+        raise BadInputError(f"{path}: not a model file, which is a JSON object; choose one")
+    return document
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
-def _filled(cls: type[Row], table: Any, where: str) -> Row:
-    """Return a row of a table that has exactly its fields, each of the right kind."""
-    if not isinstance(table, dict):
-        raise BadInputError(f"{where}: must be a table of values, not {_shown(table)}")
+def _read_record(cls: type[Record], values: Any, location: str) -> Record:
+    """Return a record from values by field name; every field must be there and of its type."""
+    if not isinstance(values, dict):
+        raise BadInputError(f"{location}: must be a JSON object, not {_shorten(values)}")
     names = [item.name for item in fields(cls)]
-    if missing := [name for name in names if name not in table]:
+    if missing := [name for name in names if name not in values]:
         raise BadInputError(
-            f"{where}: {', '.join(missing)} is missing; add it, or learn the model anew"
+            f"{location}: {', '.join(missing)} is missing; add it, or learn the model again"
         )
-    if unknown := [name for name in table if name not in names]:
-        raise BadInputError(f"{where}: {_shown(unknown[0])} is unknown; take it out")
-    kinds = typing.get_type_hints(cls)
-    return cls(**{name: _value(kinds[name], table[name], f"{where}: {name}") for name in names})
+    if unknown := [name for name in values if name not in names]:
+        raise BadInputError(f"{location}: {_shorten(unknown[0])} is unknown; remove it")
+    types = typing.get_type_hints(cls)
+    return cls(**{
+        name: _read_value(types[name], values[name], f"{location}: {name}") for name in names
+    })
 
 
-def _value(kind: Any, value: Any, where: str) -> Any:
-    """Return a value of the kind that a field has."""
-    if kind is Formula:
-        return _formula(value, where)
-    if typing.get_origin(kind) is tuple:
+def _read_value(field_type: Any, value: Any, location: str) -> Any:
+    """Return a value of a field's type."""
+    if field_type is Formula:
+        return _read_formula(value, location)
+    if typing.get_origin(field_type) is tuple:
         if not isinstance(value, list):
-            raise BadInputError(f"{where} must be a list, not {_shown(value)}")
-        return tuple(_filled(PolicyTestResult, each, where) for each in value)
-    if typing.get_origin(kind) is Literal:
-        allowed = typing.get_args(kind)
+            raise BadInputError(f"{location} must be a list, not {_shorten(value)}")
+        return tuple(_read_record(PolicyTestResult, item, location) for item in value)
+    if typing.get_origin(field_type) is Literal:
+        allowed = typing.get_args(field_type)
         if value not in allowed:
-            raise BadInputError(f"{where} must be one of {', '.join(allowed)}, not {_shown(value)}")
+            raise BadInputError(
+                f"{location} must be one of {', '.join(allowed)}, not {_shorten(value)}"
+            )
         return value
-    return _plain(kind, value, where)
+    return _read_scalar(field_type, value, location)
 
 
-def _plain(kind: type, value: Any, where: str) -> Any:
-    """Return a text, a whole number or a finite number."""
-    if kind is float and value is None:
+def _read_scalar(field_type: type, value: Any, location: str) -> Any:
+    """Return a string, an integer or a finite number."""
+    if field_type is float and value is None:
         return math.nan
-    words = {str: "text", int: "a whole number", float: "a number"}[kind]
-    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    type_name = {str: "text", int: "a whole number", float: "a number"}[field_type]
+    fits = isinstance(value, field_type) or (field_type is float and isinstance(value, int))
     if not fits or isinstance(value, bool):
-        raise BadInputError(f"{where} must be {words}, not {_shown(value)}")
-    if kind is str:
+        raise BadInputError(f"{location} must be {type_name}, not {_shorten(value)}")
+    if field_type is str:
         return value
     if abs(value) > 1e300 or not math.isfinite(value):
-        raise BadInputError(f"{where} must be {words} of usual size, not {_shown(value)}")
-    return kind(value)
+        raise BadInputError(f"{location} must be {type_name} of usual size, not {_shorten(value)}")
+    return field_type(value)
 
 
-def _formula(value: Any, where: str) -> Formula:
+def _read_formula(value: Any, location: str) -> Formula:
     if not isinstance(value, str):
-        raise BadInputError(f"{where} must be text, not {_shown(value)}")
+        raise BadInputError(f"{location} must be text, not {_shorten(value)}")
     try:
         return parse_formula(value, policies.FORMULA_VARIABLES)
     except UsageError as error:
-        raise BadInputError(f"{where}: {error}") from error
+        raise BadInputError(f"{location}: {error}") from error
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     return repr(value)[:80]

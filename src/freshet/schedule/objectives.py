@@ -1,8 +1,8 @@
-"""What a look is worth, for a stated objective, and how soon it can be worth more.
+"""The value of a look under an objective, and how soon it can reach a given value.
 
-``changes`` counts the changes that looks find: the chance that the page has changed. ``freshness``
-counts the time that copies are right: the days that a look now gains over a later one, for a page
-of rate λ and age x (1 - (1 + λx)e^{-λx})/λ, averaged over the posterior.
+Under ``changes`` the value is the chance that the page has changed. Under ``freshness`` it is the
+fresh time that a look now gains over a later one: (1 - (1 + λx)e^{-λx})/λ days for a page of rate λ
+and age x, averaged over the posterior.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ MINUTE_IN_DAYS = 1 / 1440
 
 @dataclass(frozen=True, slots=True)
 class CrawlObjective:
-    """What a policy is after, and how it learns for that.
+    """An objective and the parameters of learning for it.
 
-    ``outlier_chance`` is the chance that a look misleads, ``daily_retention`` what a day leaves of what it said,
-    and ``growth_exponent`` the power of the age that the value grows by at most.
+    ``outlier_chance`` is the chance that a look's result is misleading, ``daily_retention`` the
+    share of its evidence that remains after a day, and ``growth_exponent`` bounds the growth of the
+    value: it grows at most like that power of the age.
     """
 
     name: ObjectiveName
@@ -46,35 +47,35 @@ OBJECTIVES: dict[ObjectiveName, CrawlObjective] = {
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
-    """What is known of pages at a moment: ages in days of usual pace, chances, and values.
+    """Effective ages in days, chances of a change, and values of pages at a moment.
 
-    A page that was never looked at is worth most, and its chance is not known.
+    A page that was never looked at has the value infinity and the chance NaN.
     """
 
     ages: FloatArray
     chances: FloatArray
     values: FloatArray
 
-    def __getitem__(self, places: NDArray[Any]) -> "PageScores":
-        return PageScores(self.ages[places], self.chances[places], self.values[places])
+    def __getitem__(self, positions: NDArray[Any]) -> "PageScores":
+        return PageScores(self.ages[positions], self.chances[positions], self.values[positions])
 
 
 def concatenate_scores(parts: Sequence[PageScores]) -> PageScores:
-    """Return scores one after another."""
+    """Return the scores of all parts in one table."""
     return PageScores(
-        np.concatenate([part.ages for part in parts]),
-        np.concatenate([part.chances for part in parts]),
-        np.concatenate([part.values for part in parts]),
+        np.concatenate([scores.ages for scores in parts]),
+        np.concatenate([scores.chances for scores in parts]),
+        np.concatenate([scores.values for scores in parts]),
     )
 
 
 def days_below_multiplier(
     scores: PageScores, multiplier: float, objective: CrawlObjective
 ) -> FloatArray:
-    """Return how many days values that are below a multiplier stay there at least.
+    """Return a lower bound on the days for which values stay below a multiplier.
 
-    A chance grows at most as the age does and a gain at most as its square, since both are concave
-    beyond that. A page of no age has no value to reckon from and is looked into a minute later.
+    A chance grows at most in proportion to the age and a gain at most to its square. A page of age
+    0 has no value to extrapolate from and gets one minute.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = (multiplier / scores.values) ** (1 / objective.growth_exponent)

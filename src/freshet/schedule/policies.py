@@ -1,4 +1,4 @@
-"""Every policy by its name, or by the formula that it ranks by."""
+"""All policies by name, and policies made from formulas."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ MAX_SHOWN_LETTERS = 80
 
 @dataclass(frozen=True, slots=True)
 class FormulaRanking:
-    """A formula to rank pages by, the clock of its weights, and the name that it goes by."""
+    """A formula that ranks pages, the clock of its weights, and its name as a policy."""
 
     formula: Formula
     clock: WeightClock = "visit"
@@ -64,7 +64,7 @@ class FormulaRanking:
 
     @property
     def title(self) -> str:
-        """Return its name: the formula as it is usually written, where none was given."""
+        """Return the name, or the formula's text if there is none."""
         return self.name or str(self.formula)
 
 
@@ -76,28 +76,28 @@ def make_policy(
     page_interval: float = 0.0,
     longest_backoff_days: float = 30.0,
 ) -> Policy:
-    """Return the policy of that name or formula, which knows no page yet.
+    """Return a new policy without pages, by its name or formula.
 
-    A ``live`` one works in continuous time, others in cycles; ``page_interval`` is the least number
-    of seconds between two visits of a page.
+    A ``live`` policy works in continuous time, others in cycles. ``page_interval`` is the least
+    number of seconds between two visits of a page.
     """
-    waits = RevisitDelays(page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS)
+    delays = RevisitDelays(
+        page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS
+    )
     if isinstance(name, str) and name in BAYES_POLICIES:
         cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
-        return BAYES_POLICIES[name](name, cadence=cadence, seed=seed, waits=waits)
+        return BAYES_POLICIES[name](name, cadence=cadence, seed=seed, delays=delays)
     rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
-        return rules[name](name, seed=seed, waits=waits)
-    wanted = (
-        name if isinstance(name, FormulaRanking) else FormulaRanking(parse_policy_formula(name))
-    )
+        return rules[name](name, seed=seed, delays=delays)
+    ranking = FormulaRanking(parse_policy_formula(name)) if isinstance(name, str) else name
     return ranked.make_formula_policy(
-        wanted.formula, name=wanted.name, clock=wanted.clock, seed=seed, waits=waits, live=live
+        ranking.formula, name=ranking.name, clock=ranking.clock, seed=seed, delays=delays, live=live
     )
 
 
 def parse_policy_formula(text: str, names: tuple[str, ...] = ALL_POLICY_NAMES) -> Formula:
-    """Read a formula that ranks pages; what is rather a misspelt name is refused as one.
+    """Parse a formula that ranks pages; text that looks like a policy's name is refused.
 
     >>> str(parse_policy_formula("t*X"))
     't * X'
@@ -108,13 +108,14 @@ def parse_policy_formula(text: str, names: tuple[str, ...] = ALL_POLICY_NAMES) -
 
 
 def unknown_policy_message(name: str, names: tuple[str, ...]) -> str:
-    """Say that there is no such policy, and which one may be meant.
+    """Return the error message for an unknown policy, with the closest name.
 
     >>> unknown_policy_message("nutsch", ("age", "nutch"))
     "'nutsch' is no policy; did you mean nutch? There are age, nutch, formulas such as t * X"
     >>> unknown_policy_message("Nad", ("sad", "nad"))
     "'Nad' is no policy; did you mean nad? There are sad, nad, formulas such as t * X"
     """
-    near = get_close_matches(name[:MAX_SHOWN_LETTERS].casefold(), names, n=1)
-    meant = f"did you mean {near[0]}? There are" if near else "there are"
-    return f"{name[:MAX_SHOWN_LETTERS]!r} is no policy; {meant} {', '.join(names)}, formulas such as t * X"
+    matches = get_close_matches(name[:MAX_SHOWN_LETTERS].casefold(), names, n=1)
+    hint = f"did you mean {matches[0]}? There are" if matches else "there are"
+    shown = name[:MAX_SHOWN_LETTERS]
+    return f"{shown!r} is no policy; {hint} {', '.join(names)}, formulas such as t * X"

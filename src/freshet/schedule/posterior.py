@@ -1,8 +1,8 @@
-"""How fast each page changes: a posterior over a grid of rates, learnt look by look.
+"""The posterior of each page's change rate on a grid of rates, learnt look by look.
 
-A look ``x`` days after the one before says "changed" with probability 1 - e^{-λx} at rate λ; both
-answers are mixed with a small chance of being wrong, and what was learnt fades by the day.
-Probabilities are averaged over the posterior, never taken from one rate.
+A look ``x`` days after the previous one finds a change with probability 1 - e^{-λx} at rate λ. Both
+results have a small chance of being wrong, and the evidence fades day by day. Probabilities are
+averaged over the posterior, never taken from a single rate.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,18 @@ from freshet.schedule.states import LookBatch
 
 @dataclass(frozen=True, slots=True)
 class RatePosterior:
-    """How much one look is believed: its chance to mislead, and what a day leaves of it."""
+    """Learning of rate posteriors from looks, on a grid of rates.
+
+    ``outlier_chance`` is the chance that a look's result is wrong, ``daily_retention`` the share of
+    its evidence that remains after a day. Likelihoods are stored as logarithms, a row per page.
+    """
 
     rates: FloatArray
     outlier_chance: float
     daily_retention: float
 
     def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch) -> None:
-        """Take looks into the likelihoods of their pages."""
+        """Update the likelihoods of pages by looks."""
         columns = (looks.rows, looks.gap_days, looks.measured, looks.changed)
         kernels.add_looks(
             likelihood, columns, self.rates, self.outlier_chance, log(self.daily_retention)
@@ -36,7 +40,7 @@ class RatePosterior:
     def faded_likelihoods(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray
     ) -> FloatArray:
-        """Return what looks at every row still say of each rate, as shares of the likeliest's."""
+        """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
         return kernels.faded_likelihoods(likelihood, rows, ages, log(self.daily_retention))
 
     def posteriors(
@@ -48,7 +52,7 @@ class RatePosterior:
     def mean_rates(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:
-        """Return the mean rate of every row, in changes a day."""
+        """Return the mean rate of every row, in changes per day."""
         return kernels.mean_rates(
             likelihood, rows, ages, prior, self.rates, log(self.daily_retention)
         )
@@ -61,7 +65,10 @@ class RatePosterior:
         prior: PriorRows,
         whole_day_survival: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return each page's chance to have changed, and its mean rate in changes a day."""
+        """Return each page's chance of having changed, and its mean rate in changes per day.
+
+        ``whole_day_survival`` is the table of ``survival_by_day``.
+        """
         grid = (self.rates, whole_day_survival)
         return kernels.change_chances_and_rates(
             likelihood, rows, ages, prior, grid, log(self.daily_retention)
@@ -74,9 +81,9 @@ class RatePosterior:
         ages: tuple[FloatArray, FloatArray],
         prior: PriorRows,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return each page's chance to have changed, and the fresh days that a look would gain.
+        """Return each page's chance of having changed, and the fresh days that a look would gain.
 
-        ``ages`` are in days as they passed, and in days of usual pace.
+        ``ages`` are in calendar days, and in days by the clock of the page's directory.
         """
         return kernels.change_chances_and_gains(
             likelihood, rows, ages, prior, self.rates, log(self.daily_retention)

@@ -1,4 +1,4 @@
-"""What is expected of a page before it is known: by its host, its site and the whole collection."""
+"""The prior over a page's change rate, from its host, its site and the whole collection."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,56 +22,59 @@ OVERSAMPLING = 2
 
 
 class HierarchicalPrior:
-    """The distribution of change rates in the collection, in each site and on each host.
+    """The distributions of change rates in the collection, in each site and on each host.
 
-    Learnt by expectation maximisation from the pages' posteriors. Each level leans on the one
-    above as if that were so many more pages. The collection's keeps a share of what was thought at
-    first: pages that changed at every look tell nothing of how fast they are, and step by step the
-    fit would take them for the fastest there can be. Every distribution is a row of one table: the
-    collection's, then those of sites and hosts that the sample of pages has.
+    They are fitted by expectation maximisation to the pages' posteriors. The distribution one level
+    up counts as a number of extra pages: ``SITE_WEIGHT`` for sites, ``HOST_WEIGHT`` for hosts. The
+    collection's distribution keeps a share of the initial one: pages that changed at every look
+    have no upper bound on their rate, and the fit would move them step by step to the fastest rate.
+    Every distribution is a row of one table: first the collection's, then those of the sites and
+    hosts that occur in the sample of pages.
     """
 
     def __init__(self, rates: FloatArray) -> None:
-        first = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / LOG_RATE_SPREAD) ** 2)
-        self._first: FloatArray = first / first.sum()
-        self.table: FloatArray = self._first[np.newaxis]
+        density = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / LOG_RATE_SPREAD) ** 2)
+        self._initial: FloatArray = density / density.sum()
+        self.table: FloatArray = self._initial[np.newaxis]
         self._site_rows = np.empty(0, np.int32)
         self._host_rows = np.empty(0, np.int32)
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the table and its indices take."""
+        """Return the memory of the table and its indices in bytes."""
         return self.table.nbytes + self._site_rows.nbytes + self._host_rows.nbytes
 
     def rows_for(self, states: PageStates, rows: NDArray[Any]) -> kernels.PriorRows:
-        """Return the table, and which row of it holds for every page."""
-        hosts = (states.host, _padded(self._host_rows, len(states.hosts)))
-        sites = (states.site, _padded(self._site_rows, len(states.sites)))
+        """Return the table, and the row of it that applies to every page."""
+        hosts = (states.host, _pad(self._host_rows, len(states.hosts)))
+        sites = (states.site, _pad(self._site_rows, len(states.sites)))
         return self.table, kernels.nearest_prior_rows(rows, hosts, sites)
 
     def fit(
-        self, states: PageStates, learning: RatePosterior, now: float, *, steps: int, seed: int
+        self, states: PageStates, posterior: RatePosterior, now: float, *, steps: int, seed: int
     ) -> None:
-        """Fit the table to the pages, or to a sample of them, by that many steps."""
+        """Fit the table to the pages, or to a sample of them, in that many steps."""
         rows = sample_rows(states, MAX_SAMPLE_PAGES, seed)
         if not len(rows):
             return
         ages = states.days_since_look(rows, now, never=0.0)
-        weights = learning.faded_likelihoods(states.column("likelihood"), rows, ages)
-        pairs, firsts = kernels.number_site_host_pairs(
+        likelihoods = posterior.faded_likelihoods(states.column("likelihood"), rows, ages)
+        pairs, first_members = kernels.number_site_host_pairs(
             states.site[rows], states.host[rows], len(states.hosts)
         )
-        counts, members = np.bincount(pairs).astype(np.float64), rows[firsts]
-        site_rows, sites = _numbered(states.site[members], len(states.sites), 1)
-        host_rows, hosts = _numbered(states.host[members], len(states.hosts), 1 + int(sites.max()))
-        firm = (INITIAL_SHARE, SITE_WEIGHT, HOST_WEIGHT)
-        table, which = self.rows_for(states, members)
+        pages_per_pair, members = np.bincount(pairs).astype(np.float64), rows[first_members]
+        site_rows, sites = _assign_rows(states.site[members], len(states.sites), 1)
+        host_rows, hosts = _assign_rows(
+            states.host[members], len(states.hosts), 1 + int(sites.max())
+        )
+        weights = (INITIAL_SHARE, SITE_WEIGHT, HOST_WEIGHT)
+        table, prior_rows = self.rows_for(states, members)
         for _ in range(steps):
-            sums = kernels.posterior_sums(weights, pairs, table[which])
-            table, which = (
-                kernels.prior_table(sums, counts, (sites, hosts), self._first, firm),
-                hosts,
+            sums = kernels.posterior_sums(likelihoods, pairs, table[prior_rows])
+            table = kernels.prior_table(
+                sums, pages_per_pair, (sites, hosts), self._initial, weights
             )
+            prior_rows = hosts
         self.table, self._site_rows, self._host_rows = table, site_rows, host_rows
 
     def state(self) -> dict[str, Any]:
@@ -83,37 +86,45 @@ class HierarchicalPrior:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes."""
+        """Restore a state that ``state`` returned."""
         self.table = np.array(state["prior_table"], np.float64)
         self._site_rows = np.array(state["prior_sites"], np.int32)
         self._host_rows = np.array(state["prior_hosts"], np.int32)
 
 
-def _numbered(groups: IndexArray, count: int, first: int) -> tuple[IndexArray, IndexArray]:
-    """Return the table's row of every group, those that occur numbered from one, and of entries."""
-    rows = np.full(count, NOT_FOUND, np.int32)
+def _assign_rows(
+    groups: IndexArray, group_count: int, first_row: int
+) -> tuple[IndexArray, IndexArray]:
+    """Assign consecutive table rows to the groups that occur.
+
+    Returns the row of every group, ``NOT_FOUND`` for groups that do not occur, and of every entry.
+    """
+    rows = np.full(group_count, NOT_FOUND, np.int32)
     rows[groups] = 0
     occurring = np.flatnonzero(rows == 0)
-    rows[occurring] = np.arange(first, first + len(occurring))
+    rows[occurring] = np.arange(first_row, first_row + len(occurring))
     return rows, rows[groups]
 
 
 def sample_rows(states: PageStates, max_pages: int, seed: int) -> IndexArray:
-    """Return the rows of all pages, or of the ``max_pages`` with the lowest lots, by their ids.
+    """Return the rows of all pages, or of the ``max_pages`` with the lowest hashes, by page id.
 
-    A page's lot stays the same, so that a growing collection keeps most of its sample.
+    A page's hash never changes, so that a growing collection keeps most of its sample.
     """
     rows = states.rows_by_page_id()
     if len(rows) <= max_pages:
         return rows
-    draw, low = tie_breaker(seed), min(1.0, OVERSAMPLING * max_pages / len(rows)) * TIE_BREAK_RANGE
-    drawn = np.concatenate([part[draw(states.ids[part]) < low] for part in row_blocks(rows)])
-    lowest = np.argsort(draw(states.ids[drawn]))[:max_pages]
-    return drawn[np.sort(lowest)]
+    hash_ids = tie_breaker(seed)
+    limit = min(1.0, OVERSAMPLING * max_pages / len(rows)) * TIE_BREAK_RANGE
+    candidates = np.concatenate([
+        block[hash_ids(states.ids[block]) < limit] for block in row_blocks(rows)
+    ])
+    lowest = np.argsort(hash_ids(states.ids[candidates]))[:max_pages]
+    return candidates[np.sort(lowest)]
 
 
-def _padded(rows: IndexArray, count: int) -> IndexArray:
-    """Return rows with as many more as there are groups that came since."""
-    if count == len(rows):
+def _pad(rows: IndexArray, group_count: int) -> IndexArray:
+    """Return the rows of groups, with ``NOT_FOUND`` for groups added since the last fit."""
+    if group_count == len(rows):
         return rows
-    return np.concatenate((rows, np.full(count - len(rows), NOT_FOUND, np.int32)))
+    return np.concatenate((rows, np.full(group_count - len(rows), NOT_FOUND, np.int32)))

@@ -1,7 +1,7 @@
-"""The classic rules: what others rank pages by, as published; they know no importance.
+"""The published ranking rules; they ignore the importance of pages.
 
-A rule is a small class that says what it remembers of a look and what it ranks by; ``RankingRule`` does
-the rest. Scores are computed anew at each choice.
+A rule is a small class with a score and the columns that it computes the score from;
+``RankingRule`` implements the rest of a policy. Scores are computed again at each choice.
 """
 
 from abc import ABC, abstractmethod
@@ -35,9 +35,9 @@ FIRST_LOOK_VALUE = 1e12
 
 
 class RankingRule(ABC):
-    """A policy that ranks pages by a score; subclasses say which.
+    """A policy that ranks pages by a score, which subclasses define.
 
-    A page without a look comes before all others. Failing pages count for less, as with every
+    A page without a look comes before all others. Failures lower the value of a page, as in every
     policy.
     """
 
@@ -48,48 +48,48 @@ class RankingRule(ABC):
         name: str,
         *,
         seed: int = 0,
-        waits: RevisitDelays | None = None,
+        delays: RevisitDelays | None = None,
         columns: Mapping[str, ColumnSpec] | None = None,
     ) -> None:
         self.name = name
-        self.page_states = PageStates(waits, self.columns if columns is None else columns)
+        self.page_states = PageStates(delays, self.columns if columns is None else columns)
         self._seed = seed
         self._multiplier = 0.0
 
     def add(self, pages: PageTable) -> None:
-        """Take pages into account from now on."""
+        """Add pages."""
         self.page_states.add(pages)
 
     def forget(self, pages: PageIdArray) -> None:
-        """Leave pages out from now on."""
+        """Remove pages."""
         self.page_states.forget(pages)
 
     def learn(self, visits: VisitTable) -> None:
-        """Take in what visits found."""
+        """Learn from visits."""
         for looks in self.page_states.add_visits(visits).split_repeated_pages():
             self.update_columns(looks)
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return the k pages of the highest value, best first; they are pending from here on."""
+        """Return the k pages of the highest value, best first, and mark them pending."""
         seconds = to_epoch(now)
         rows = self.page_states.eligible_rows(seconds, caps)
         values = self._values(rows, seconds)
-        places = self.page_states.select_top_k(
+        positions = self.page_states.select_top_k(
             rows, values, k, caps, tie_breaker(self._seed, seconds)
         )
-        chosen = rows[places]
+        chosen = rows[positions]
         self.page_states.mark_pending(chosen)
-        if len(places):
-            self._multiplier = float(values[places[-1]])
+        if len(positions):
+            self._multiplier = float(values[positions[-1]])
         return ChoiceTable(
             self.page_states.ids[chosen],
-            values[places],
+            values[positions],
             self.change_chances(chosen, seconds),
             self.page_states.days_since_look(chosen, seconds),
         )
 
     def release(self, pages: PageIdArray) -> None:
-        """Take back pages that were chosen and not visited."""
+        """Make pages that were chosen and not visited available again."""
         self.page_states.release(pages)
 
     def next_time(self, now: datetime) -> datetime | None:
@@ -98,7 +98,7 @@ class RankingRule(ABC):
         return None if seconds is None else from_epoch(seconds)
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
-        """Say why a page stands where it stands; the multiplier is the last value chosen."""
+        """Return the figures behind a page's value; the multiplier is the last value chosen."""
         rows = self.page_states.find_rows(np.array([page], np.int64))
         if rows[0] == NOT_FOUND:
             raise KeyError(page)
@@ -107,7 +107,7 @@ class RankingRule(ABC):
         return PolicyExplanation(
             page=page,
             policy=self.name,
-            looks=int(self.page_states.measured[rows[0]]),
+            looks=int(self.page_states.measured_looks[rows[0]]),
             changes=int(self.page_states.changes[rows[0]]),
             value=float(self._values(rows, seconds)[0]),
             multiplier=self._multiplier,
@@ -122,38 +122,38 @@ class RankingRule(ABC):
         return self.page_states.state() | {"multiplier": self._multiplier}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes."""
+        """Restore a state that ``state`` returned."""
         self.page_states.restore(state)
         self._multiplier = float(state["multiplier"])
 
     def update_columns(self, looks: LookBatch) -> None:
-        """Keep what the rule needs of looks, no page twice among them: nothing, but for some."""
+        """Update the rule's columns by looks, in which no page occurs twice."""
         return
 
     @abstractmethod
     def score(self, rows: RowArray, now: float) -> FloatArray:
-        """Return what the rule ranks by."""
+        """Return the scores by which the rule ranks pages."""
 
     def change_chances(self, rows: RowArray, now: float) -> FloatArray:
-        """Return the chance that each page has changed, NaN where the rule knows none."""
+        """Return the chance that each page has changed, NaN if the rule does not estimate it."""
         return np.full(len(rows), np.nan)
 
     def _values(self, rows: RowArray, now: float) -> FloatArray:
-        unseen = np.isnan(self.page_states.last[rows])
-        scores = np.where(unseen, FIRST_LOOK_VALUE, self.score(rows, now))
+        is_unseen = np.isnan(self.page_states.last_look[rows])
+        scores = np.where(is_unseen, FIRST_LOOK_VALUE, self.score(rows, now))
         return scores * self.page_states.look_chances(rows)
 
 
 class RandomRule(RankingRule):
-    """Visits pages at random, each choice anew."""
+    """Visits pages in random order, a new one at each choice."""
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
-        """Return a number from 0 to 1, drawn for each page and moment."""
+        """Return a pseudo-random number from 0 to 1 for each page and moment."""
         return tie_breaker(self._seed, now)(self.page_states.ids[rows]) / TIE_BREAK_RANGE
 
 
 class AgeRule(RankingRule):
-    """Visits the page that was not seen for longest: round-robin."""
+    """Visits the page with the oldest last look first: round-robin."""
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the days since the last look."""
@@ -161,43 +161,43 @@ class AgeRule(RankingRule):
 
 
 class VariableRule(RankingRule):
-    """Keeps the running sums behind the names of core.ranking that it asks for."""
+    """A rule that keeps the running sums behind some variables of formulas."""
 
     def __init__(
         self,
         name: str,
-        known: VariableSet,
+        variables: VariableSet,
         *,
         seed: int = 0,
-        waits: RevisitDelays | None = None,
-        more: Mapping[str, ColumnSpec] | None = None,
+        delays: RevisitDelays | None = None,
+        policy_columns: Mapping[str, ColumnSpec] | None = None,
     ) -> None:
-        kinds = {"known": ColumnSpec(np.float64, width=SUM_COUNT), **(more or {})}
-        super().__init__(name, seed=seed, waits=waits, columns=kinds)
-        self._known = known
+        columns = {"sums": ColumnSpec(np.float64, width=SUM_COUNT), **(policy_columns or {})}
+        super().__init__(name, seed=seed, delays=delays, columns=columns)
+        self._variables = variables
 
     def update_columns(self, looks: LookBatch) -> None:
-        """Let what is known of pages grow by looks that were compared."""
-        seen = looks[np.flatnonzero(looks.measured)]
-        known = self.page_states.column("known")
-        known[seen.rows] = self._known.rows_after_looks(
-            known[seen.rows], seen.gap_days, seen.changed
+        """Add measured looks to the running sums."""
+        measured = looks[np.flatnonzero(looks.measured)]
+        sums = self.page_states.column("sums")
+        sums[measured.rows] = self._variables.rows_after_looks(
+            sums[measured.rows], measured.gap_days, measured.changed
         )
 
     def variable_values(self, rows: RowArray, now: float) -> Mapping[str, FloatArray]:
-        """Return what every name stands for at a moment, a rate 0 before the first look."""
-        known = self.page_states.column("known")[rows]
-        return self._known.values(known, self.page_states.days_since_look(rows, now, never=0.0))
+        """Return the values of the variables now; rates are 0 before the first look."""
+        sums = self.page_states.column("sums")[rows]
+        return self._variables.values(sums, self.page_states.days_since_look(rows, now, never=0.0))
 
 
 class ChangeRateRule(VariableRule):
-    """Ranks by the rate of change alone (Cho and Garcia-Molina 2003, section 4.2).
+    """Ranks by the change rate alone (Cho and Garcia-Molina 2003, section 4.2).
 
-    It counts changes a visit, whatever the time between visits.
+    The rate is in changes per visit, whatever the time between visits.
     """
 
-    def __init__(self, name: str, *, seed: int = 0, waits: RevisitDelays | None = None) -> None:
-        super().__init__(name, variable_set(["CG"]), seed=seed, waits=waits)
+    def __init__(self, name: str, *, seed: int = 0, delays: RevisitDelays | None = None) -> None:
+        super().__init__(name, variable_set(["CG"]), seed=seed, delays=delays)
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the estimated rate."""
@@ -205,11 +205,11 @@ class ChangeRateRule(VariableRule):
 
 
 class WeightedEstimateRule(VariableRule):
-    """Ranks by 1 - exp(-rate * age), the rate a weighted mean of the changes seen so far.
+    """Ranks by 1 - exp(-rate * age), where the rate is a weighted mean of the changes seen so far.
 
     The weights are uniform (NAD), all on the last look (SAD), growing by one (AAD) or doubling
-    (GAD): Santos et al. 2015, section 5.1. They go by the number of the look, as in the paper, or
-    by that of the cycle (``clock="cycle"``), as in its authors' program.
+    (GAD): Santos et al. 2015, section 5.1. They depend on the number of the look, as in the paper,
+    or on that of the cycle (``clock="cycle"``), as in its authors' program.
     """
 
     def __init__(
@@ -219,9 +219,9 @@ class WeightedEstimateRule(VariableRule):
         estimate: str,
         clock: WeightClock = "visit",
         seed: int = 0,
-        waits: RevisitDelays | None = None,
+        delays: RevisitDelays | None = None,
     ) -> None:
-        super().__init__(name, variable_set([estimate], clock), seed=seed, waits=waits)
+        super().__init__(name, variable_set([estimate], clock), seed=seed, delays=delays)
         self._estimate = estimate
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
@@ -230,13 +230,13 @@ class WeightedEstimateRule(VariableRule):
         return -np.expm1(-rates * self.page_states.days_since_look(rows, now, never=0.0))
 
     def change_chances(self, rows: RowArray, now: float) -> FloatArray:
-        """Return what the rule ranks by, which is a chance."""
+        """Return the score, which is a chance."""
         return self.score(rows, now)
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalSteps:
-    """How an adaptive rule moves a page's interval after a look, and its bounds in seconds."""
+    """How an adaptive rule changes a page's interval after a look, and the interval's bounds."""
 
     unchanged_factor: float
     changed_factor: float
@@ -262,25 +262,25 @@ class AdaptiveIntervalRule(RankingRule):
     """Gives each page an interval that shrinks after a change and grows otherwise.
 
     Apache Nutch's AdaptiveFetchSchedule and StormCrawler's AdaptiveScheduler fetch a page when its
-    interval is over; with a budget, pages rank by the share of their interval that has passed.
+    interval is over. Under a budget, pages rank by the share of their interval that has passed.
     """
 
     columns: ClassVar[Mapping[str, ColumnSpec]] = {"interval": ColumnSpec(np.float64, DAY_SECONDS)}
 
     def __init__(
-        self, name: str, steps: IntervalSteps, *, seed: int = 0, waits: RevisitDelays | None = None
+        self, name: str, steps: IntervalSteps, *, seed: int = 0, delays: RevisitDelays | None = None
     ) -> None:
-        super().__init__(name, seed=seed, waits=waits)
+        super().__init__(name, seed=seed, delays=delays)
         self._steps = steps
 
     def update_columns(self, looks: LookBatch) -> None:
-        """Move the interval of every page that was compared with its look before."""
+        """Change the interval of every page with a measured look."""
         rows, changed = looks.rows[looks.measured], looks.changed[looks.measured]
-        intervals = self.page_states.column("interval")
-        moved = intervals[rows] * np.where(
-            changed, self._steps.changed_factor, self._steps.unchanged_factor
+        steps, intervals = self._steps, self.page_states.column("interval")
+        factors = np.where(changed, steps.changed_factor, steps.unchanged_factor)
+        intervals[rows] = np.clip(
+            intervals[rows] * factors, steps.shortest_seconds, steps.longest_seconds
         )
-        intervals[rows] = np.clip(moved, self._steps.shortest_seconds, self._steps.longest_seconds)
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the time since the last look as a share of the interval."""

@@ -1,4 +1,4 @@
-"""A small evolution, whole or stopped, for the tests of learning a formula."""
+"""A small evolution, complete or stopped, for the tests of learning a formula."""
 
 from collections.abc import Callable
 from functools import cache
@@ -18,14 +18,14 @@ from freshet.learning.evolve.evolution import (
 from freshet.learning.evolve.genetic_search import GPConfig
 from tests.backtest.traces import by_chance, in_groups
 
-WAYS = GPConfig(population=20, generations=4, kept=6)
-TASK = EvolutionTask(budget=0.1, seeds=2, ways=WAYS)
+CONFIG = GPConfig(population=20, generations=4, kept=6)
+TASK = EvolutionTask(budget=0.1, seeds=2, config=CONFIG)
 TRACE = in_groups(by_chance(120, 20, seed=3))
 
 
 @cache
-def whole() -> EvolutionResult:
-    """Return what an evolution finds that nobody stops."""
+def uninterrupted() -> EvolutionResult:
+    """Return the result of an evolution that is not stopped."""
     return evolve(TRACE, TASK)
 
 
@@ -33,17 +33,19 @@ def files(folder: Path, *, resume: bool = False) -> EvolutionFiles:
     return EvolutionFiles(folder / "model.json", folder / "model.checkpoint", resume)
 
 
-def stopping_after(steps: int) -> Callable[[EvolutionProgress], None]:
-    """Return what stops an evolution after some generations, as a signal does."""
+def stopping_after(progress_log: int) -> Callable[[EvolutionProgress], None]:
+    """Return a callback that stops an evolution after some generations, as a signal does."""
 
-    def watch(step: EvolutionProgress) -> None:
-        if step.steps_done >= steps:
+    def stop(progress: EvolutionProgress) -> None:
+        if progress.steps_done >= progress_log:
             raise StopRequestedError("stopped")
 
-    return watch
+    return stop
 
 
-def stopped(folder: Path, *, after: int, task: EvolutionTask = TASK, trace: Trace = TRACE) -> Path:
+def stop_evolution(
+    folder: Path, *, after: int, task: EvolutionTask = TASK, trace: Trace = TRACE
+) -> Path:
     with pytest.raises(StopRequestedError):
-        evolve(trace, task, files=files(folder), watch=stopping_after(after))
+        evolve(trace, task, files=files(folder), on_progress=stopping_after(after))
     return files(folder).checkpoint_path

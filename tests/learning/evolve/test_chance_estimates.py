@@ -1,4 +1,4 @@
-"""Estimates that stand for the chance of a change are written out with their rates."""
+"""Estimates that mean the chance of a change are expanded to formulas of rates."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ PAGES = 30
 
 
 @given(st.integers(0, 10**6))
-def test_what_is_written_out_has_the_values_of_the_chances(seed: int) -> None:
+def test_an_expanded_formula_has_the_values_of_the_chances(seed: int) -> None:
     formula = Formula(
         tuple(
             random_tree(
@@ -25,9 +25,12 @@ def test_what_is_written_out_has_the_values_of_the_chances(seed: int) -> None:
         )
     )
     rng = np.random.default_rng(seed)
-    known = {name: rng.choice([0.0, 0.25, 1.0, 3.0], PAGES) for name in PAPER_VARIABLES}
-    chances = {name: -np.expm1(-known[name] * known["t"]) for name in WEIGHTED_ESTIMATES}
-    expected = formula.evaluate({**known, **chances}, PAGES)
-    assert expand_chances(formula).evaluate(known, PAGES) == pytest.approx(
+    variable_values = {name: rng.choice([0.0, 0.25, 1.0, 3.0], PAGES) for name in PAPER_VARIABLES}
+    chances = {
+        name: -np.expm1(-variable_values[name] * variable_values["t"])
+        for name in WEIGHTED_ESTIMATES
+    }
+    expected = formula.evaluate({**variable_values, **chances}, PAGES)
+    assert expand_chances(formula).evaluate(variable_values, PAGES) == pytest.approx(
         expected, rel=1e-9, abs=1e-9
     )

@@ -22,15 +22,15 @@ from freshet.learning.evolve.genetic_operators import (
 )
 from freshet.learning.evolve.simplify import simplify
 
-LANGUAGE = PrimitiveSet(PAPER_VARIABLES)
+PRIMITIVES = PrimitiveSet(PAPER_VARIABLES)
 PAGES = 40
 
 
 def random_formula(seed: int, depth: int = 6) -> Formula:
-    return Formula(tuple(random_tree(Random(seed), LANGUAGE, depth, is_full=seed % 2 == 0)))
+    return Formula(tuple(random_tree(Random(seed), PRIMITIVES, depth, is_full=seed % 2 == 0)))
 
 
-def known(seed: int) -> dict[str, np.ndarray]:
+def variable_values(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     return {name: rng.choice([0.0, 0.25, 1.0, 3.0, 57.0], PAGES) for name in PAPER_VARIABLES}
 
@@ -43,7 +43,7 @@ def test_a_formula_reads_back_from_its_text(seed: int) -> None:
 
 @given(st.integers(0, 10**6))
 def test_every_value_is_finite(seed: int) -> None:
-    values = random_formula(seed, 9).evaluate(known(seed), PAGES)
+    values = random_formula(seed, 9).evaluate(variable_values(seed), PAGES)
     assert np.all(np.isfinite(values))
     assert np.all(np.abs(values) <= 1e30)
 
@@ -53,32 +53,34 @@ def test_a_simplified_formula_has_the_same_values(seed: int) -> None:
     formula = random_formula(seed, 7)
     shorter = simplify(formula)
     assert len(shorter) <= len(formula)
-    told = known(seed)
-    before, after = (compile_formula(each).evaluate(told, PAGES) for each in (formula, shorter))
+    values = variable_values(seed)
+    before, after = (
+        compile_formula(variant).evaluate(values, PAGES) for variant in (formula, shorter)
+    )
     np.testing.assert_array_equal(before, after)
 
 
 @given(st.integers(0, 10**6))
-def test_children_are_whole_and_not_too_deep(seed: int) -> None:
-    rng, one, other = Random(seed), random_formula(seed, 9), random_formula(seed + 1, 9)
+def test_children_are_valid_and_not_too_deep(seed: int) -> None:
+    rng, first, second = Random(seed), random_formula(seed, 9), random_formula(seed + 1, 9)
     for child in (
-        cross_over(rng, one, other),
-        replace_subtree(rng, one, LANGUAGE),
-        swap_subtrees(rng, one),
+        cross_over(rng, first, second),
+        replace_subtree(rng, first, PRIMITIVES),
+        swap_subtrees(rng, first),
     ):
         assert child.depth <= MAX_DEPTH
         assert parse_formula(str(child), PAPER_VARIABLES) == child
 
 
-def test_the_first_formulas_are_of_every_depth_and_the_same_for_a_seed() -> None:
-    made = initial_population(Random(4), LANGUAGE, 50)
-    assert made == initial_population(Random(4), LANGUAGE, 50)
-    assert {formula.depth for formula in made[::2]} == {2, 3, 4, 5, 6}
-    assert len({formula.depth for formula in made[1::2]}) > 1
+def test_the_initial_population_has_every_depth_and_depends_on_the_seed_alone() -> None:
+    formulas = initial_population(Random(4), PRIMITIVES, 50)
+    assert formulas == initial_population(Random(4), PRIMITIVES, 50)
+    assert {formula.depth for formula in formulas[::2]} == {2, 3, 4, 5, 6}
+    assert len({formula.depth for formula in formulas[1::2]}) > 1
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("t * Y", "'Y' is unknown"),
         ("t * (X + 1", "')' is missing"),
@@ -96,10 +98,10 @@ def test_the_first_formulas_are_of_every_depth_and_the_same_for_a_seed() -> None
         ("t" * 30_000, "shorten it"),
     ],
 )
-def test_what_is_no_formula_is_refused_with_its_place(text: str, said: str) -> None:
+def test_an_invalid_formula_is_refused_with_its_position(text: str, message: str) -> None:
     with pytest.raises(UsageError, match="formula") as refused:
         parse_formula(text, PAPER_VARIABLES)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_brackets_may_be_deep_but_not_endless() -> None:

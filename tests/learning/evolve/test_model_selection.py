@@ -1,4 +1,4 @@
-"""Selection: which of the formulas that searches kept is the one to use."""
+"""Selection of one formula among the best of all searches."""
 
 from statistics import fmean, pstdev
 
@@ -17,33 +17,33 @@ from freshet.learning.evolve.model_selection import (
 from freshet.schedule.model_file import SelectionMethod
 
 SHARES = st.floats(0, 1)
-STEADY = ValidatedFormula(Formula(("t",)), 0.40, 0.40)
-LUCKY = ValidatedFormula(Formula(("X",)), 0.30, 0.42)
-BRED = ValidatedFormula(Formula(("n",)), 0.60, 0.35)
+EQUAL = ValidatedFormula(Formula(("t",)), 0.40, 0.40)
+BEST_VALIDATION = ValidatedFormula(Formula(("X",)), 0.30, 0.42)
+BEST_SUM = ValidatedFormula(Formula(("n",)), 0.60, 0.35)
 
 
 @given(SHARES, SHARES)
-def test_the_deviation_is_that_of_the_two_performances(training: float, validation: float) -> None:
-    judged = ValidatedFormula(Formula(("t",)), training, validation)
+def test_the_deviation_is_that_of_both_fitnesses(training: float, validation: float) -> None:
+    validated = ValidatedFormula(Formula(("t",)), training, validation)
     both = (training, validation)
-    assert mean_less_deviation(judged) == pytest.approx(fmean(both) - pstdev(both))
-    assert sum_less_deviation(judged) == pytest.approx(sum(both) - pstdev(both))
+    assert mean_less_deviation(validated) == pytest.approx(fmean(both) - pstdev(both))
+    assert sum_less_deviation(validated) == pytest.approx(sum(both) - pstdev(both))
 
 
 @pytest.mark.parametrize(
-    ("selection", "expected"), [("best", LUCKY), ("avg", STEADY), ("sum", BRED)]
+    ("selection", "expected"), [("best", BEST_VALIDATION), ("avg", EQUAL), ("sum", BEST_SUM)]
 )
-def test_each_selection_has_its_own_choice(
+def test_each_method_selects_another_formula(
     selection: SelectionMethod, expected: ValidatedFormula
 ) -> None:
-    assert select_formula([STEADY, LUCKY, BRED], selection) == expected
+    assert select_formula([EQUAL, BEST_VALIDATION, BEST_SUM], selection) == expected
 
 
 @pytest.mark.parametrize("selection", SELECTION_METHODS)
-def test_of_equals_the_shorter_is_chosen_in_whatever_order(selection: SelectionMethod) -> None:
+def test_of_equals_the_shorter_is_chosen_in_any_order(selection: SelectionMethod) -> None:
     long = ValidatedFormula(Formula(("*", "t", "X")), 0.40, 0.40)
     assert (
-        select_formula([long, STEADY], selection)
-        == select_formula([STEADY, long], selection)
-        == STEADY
+        select_formula([long, EQUAL], selection)
+        == select_formula([EQUAL, long], selection)
+        == EQUAL
     )

@@ -14,33 +14,34 @@ from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
 from freshet.learning.evolve.simplify import simplify
 
 # Zero and one are among the constants, so that identities have something to work on.
-TIGHT = PrimitiveSet(("t", "X", "CG"), (0.0, 1.0, -1.0, 0.5, 1e-13))
+PRIMITIVES = PrimitiveSet(("t", "X", "CG"), (0.0, 1.0, -1.0, 0.5, 1e-13))
 VALUES = (0.0, -0.0, 0.25, 1.0, -1.0, 3.0, 57.0, -2.5, 1e30, 1e-300)
 PAGES = 60
 
 
 def random_formula(seed: int, depth: int) -> Formula:
-    return Formula(tuple(random_tree(Random(seed), TIGHT, depth, is_full=seed % 2 == 0)))
+    return Formula(tuple(random_tree(Random(seed), PRIMITIVES, depth, is_full=seed % 2 == 0)))
 
 
-def told(seed: int) -> dict[str, np.ndarray]:
+def variable_values(seed: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {name: rng.choice(VALUES, PAGES) for name in TIGHT.variables}
+    return {name: rng.choice(VALUES, PAGES) for name in PRIMITIVES.variables}
 
 
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 7))
-def test_values_stay_the_same_to_the_bit(seed: int, depth: int) -> None:
+def test_values_are_equal_to_the_last_bit(seed: int, depth: int) -> None:
     formula = random_formula(seed, depth)
     before, after = (
-        compile_formula(each).evaluate(told(seed), PAGES) for each in (formula, simplify(formula))
+        compile_formula(variant).evaluate(variable_values(seed), PAGES)
+        for variant in (formula, simplify(formula))
     )
     assert before.tobytes() == after.tobytes()
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 7))
-def test_what_is_simplified_stays_as_it_is_and_is_never_longer(seed: int, depth: int) -> None:
+def test_a_simplified_formula_is_final_and_never_longer(seed: int, depth: int) -> None:
     shorter = simplify(random_formula(seed, depth))
     assert len(shorter) <= len(random_formula(seed, depth))
     assert str(simplify(shorter)) == str(shorter)
@@ -48,26 +49,26 @@ def test_what_is_simplified_stays_as_it_is_and_is_never_longer(seed: int, depth:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**9), st.integers(2, 6))
-def test_turning_sums_and_products_round_changes_no_text(seed: int, depth: int) -> None:
+def test_the_order_of_operands_of_sums_and_products_has_no_effect(seed: int, depth: int) -> None:
     formula = random_formula(seed, depth)
-    assert str(simplify(turned(formula))) == str(simplify(formula))
+    assert str(simplify(exchange_operands(formula))) == str(simplify(formula))
 
 
-def turned(formula: Formula) -> Formula:
-    """Exchange the parts of every sum and product."""
-    parts: list[tuple[str | float, ...]] = []
+def exchange_operands(formula: Formula) -> Formula:
+    """Return a formula with the operands of every sum and product exchanged."""
+    stack: list[tuple[str | float, ...]] = []
     for token in reversed(formula.tokens):
         if token in ("+", "*"):
-            left, right = parts.pop(), parts.pop()
-            parts.append((token, *right, *left))
+            first, second = stack.pop(), stack.pop()
+            stack.append((token, *second, *first))
         elif token in ("-", "/", "pow"):
-            left, right = parts.pop(), parts.pop()
-            parts.append((token, *left, *right))
+            first, second = stack.pop(), stack.pop()
+            stack.append((token, *first, *second))
         elif token in ("log", "exp"):
-            parts.append((token, *parts.pop()))
+            stack.append((token, *stack.pop()))
         else:
-            parts.append((token,))
-    return Formula(parts.pop())
+            stack.append((token,))
+    return Formula(stack.pop())
 
 
 @pytest.mark.parametrize(
@@ -95,8 +96,12 @@ def test_a_formula_has_one_short_text(text: str, short: str) -> None:
 
 
 def test_no_zero_has_a_sign() -> None:
-    known = {"t": np.array([-0.0]), "X": np.array([-1.0])}
+    variables = {"t": np.array([-0.0]), "X": np.array([-1.0])}
     for text in ("pow(t, X)", "pow(-0, X)", "pow(0, X)", "pow(0 * -1, X)", "pow(-0, -1) + 0 * X"):
         formula = parse_formula(text, PAPER_VARIABLES)
-        for each in (formula, simplify(formula)):
-            assert compile_formula(each).evaluate(known, 1) == each.evaluate(known, 1) == 1e30
+        for variant in (formula, simplify(formula)):
+            assert (
+                compile_formula(variant).evaluate(variables, 1)
+                == variant.evaluate(variables, 1)
+                == 1e30
+            )

@@ -1,4 +1,4 @@
-"""Where an evolution stands, kept in a file after every generation, so that it can go on."""
+"""The checkpoint of an evolution, written after every generation, from which it can be resumed."""
 
 import json
 import math
@@ -23,7 +23,7 @@ CHECKPOINT_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class EvolutionCheckpoint:
-    """How far an evolution has come: the searches that are over, and the one under way."""
+    """The finished searches of an evolution, and the last generation of the current search."""
 
     finished_searches: tuple[FinishedSearch, ...] = ()
     current_generation: Generation | None = None
@@ -32,12 +32,12 @@ class EvolutionCheckpoint:
 def write_checkpoint(
     path: Path, purpose: Mapping[str, Any], checkpoint: EvolutionCheckpoint
 ) -> None:
-    """Keep how far an evolution has come; ``purpose`` is what tells it from any other."""
+    """Write a checkpoint; ``purpose`` identifies the evolution."""
     document = {
         "format": CHECKPOINT_FORMAT,
         "version": CHECKPOINT_VERSION,
         "purpose": purpose,
-        "over": [_plain(each) for each in checkpoint.finished_searches],
+        "over": [_search_as_json(search) for search in checkpoint.finished_searches],
         "under_way": checkpoint.current_generation and checkpoint.current_generation.as_json(),
     }
     with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
@@ -45,81 +45,75 @@ def write_checkpoint(
 
 
 def evolution_purpose(trace: Trace, task: EvolutionTask, device: str) -> dict[str, Any]:
-    """Return what tells an evolution from any other, by the options of the command.
+    """Return the values that identify an evolution, by the names of the command's options.
 
-    What the trace is called is for people: traces of one digest are the same.
+    The description of the trace is for people: traces of the same digest are the same.
     """
-    plain = asdict(task)
-    ways = plain.pop("ways")
-    fitness, select = plain.pop("measure"), plain.pop("selection")
-    called = f"{trace.name}: {len(trace.pages):,} pages, {trace.cycles:,} cycles"
-    told = {"trace": called, "digest": trace.digest, "fitness": fitness, "select": select}
-    return {**told, **plain, **ways, "device": device}
+    options = asdict(task)
+    config = options.pop("config")
+    purpose = {
+        "trace": f"{trace.name}: {len(trace.pages):,} pages, {trace.cycles:,} cycles",
+        "digest": trace.digest,
+        "fitness": options.pop("measure"),
+        "select": options.pop("selection"),
+    }
+    return {**purpose, **options, **config, "device": device}
 
 
 def read_checkpoint(
     path: Path, purpose: Mapping[str, Any], task: EvolutionTask
 ) -> EvolutionCheckpoint:
-    """Return how far the evolution of that purpose, and of that task, has come."""
-    document = _document(path)
+    """Read the checkpoint of an evolution; that of another purpose or task is refused."""
+    document = _read_json(path)
     if document.get("format") != CHECKPOINT_FORMAT or document.get("version") != CHECKPOINT_VERSION:
         raise BadInputError(
-            f"{path}: is no checkpoint of this Freshet's evolve; begin without --resume"
+            f"{path}: not a checkpoint of this Freshet's evolve; begin without --resume"
         )
-    _require_same(path, document.get("purpose"), json.loads(json.dumps(purpose)))
+    _require_same_purpose(path, document.get("purpose"), json.loads(json.dumps(purpose)))
     try:
-        under_way = document["under_way"]
-        journey = EvolutionCheckpoint(
-            tuple(_searched(each, task.variables) for each in document["over"]),
-            None if under_way is None else generation_from_json(under_way, task.variables),
+        current = document["under_way"]
+        checkpoint = EvolutionCheckpoint(
+            tuple(_search_from_json(search, task.variables) for search in document["over"]),
+            None if current is None else generation_from_json(current, task.variables),
         )
-        _require_whole(journey, task)
+        _require_valid(checkpoint, task)
     except (KeyError, TypeError, ValueError, AttributeError, FreshetError) as error:
         raise _damaged(path, error) from error
-    return journey
+    return checkpoint
 
 
-def _require_whole(journey: EvolutionCheckpoint, task: EvolutionTask) -> None:
-    """Refuse what no evolution of the task would have written."""
+def _require_valid(checkpoint: EvolutionCheckpoint, task: EvolutionTask) -> None:
+    """Refuse a checkpoint that no evolution of the task would have written."""
     seeds = range(task.seed, task.seed + task.seeds)
     order = [(fold, seed) for fold in range(max(1, task.folds)) for seed in seeds]
-    if [(each.fold, each.seed) for each in journey.finished_searches] != order[
-        : len(journey.finished_searches)
-    ]:
+    searches = checkpoint.finished_searches
+    if [(search.fold, search.seed) for search in searches] != order[: len(searches)]:
         raise ValueError("its searches are not those of its seeds and folds")
-    if not all(each.formulas for each in journey.finished_searches):
-        raise ValueError("a search kept nothing")
-    figures = [
-        figure
-        for each in journey.finished_searches
-        for one in each.formulas
-        for figure in _figures(one)
+    if not all(search.formulas for search in searches):
+        raise ValueError("a search has no formulas")
+    formulas = [formula for search in searches for formula in search.formulas]
+    fitnesses = [
+        fitness for formula in formulas for fitness in (formula.training, formula.validation)
     ]
-    if journey.current_generation is not None:
-        figures += _figures_under_way(journey.current_generation, task)
-        if len(journey.finished_searches) >= len(order):
+    if checkpoint.current_generation is not None:
+        fitnesses += _fitnesses_of(checkpoint.current_generation, task)
+        if len(searches) >= len(order):
             raise ValueError("one search too many")
-    if not all(math.isfinite(figure) for figure in figures):
-        raise ValueError("a fitness is no number")
+    if not all(math.isfinite(fitness) for fitness in fitnesses):
+        raise ValueError("a fitness is not a number")
 
 
-def _figures(judged: ValidatedFormula) -> tuple[float, float]:
-    return judged.training, judged.validation
-
-
-def _figures_under_way(stand: Generation, task: EvolutionTask) -> list[float]:
-    """Return every fitness of a search that is under way and can go on."""
-    if not (stand.population and stand.best):
+def _fitnesses_of(generation: Generation, task: EvolutionTask) -> list[float]:
+    """Return every fitness of a generation that can have a successor."""
+    if not (generation.population and generation.best):
         raise ValueError("a generation is empty")
-    if not 0 <= stand.number < task.ways.generations - 1:
-        raise ValueError(f"generation {stand.number}")
-    return [
-        *stand.fitness_by_text.values(),
-        *(each.fitness for each in (*stand.population, *stand.best)),
-    ]
+    if not 0 <= generation.number < task.config.generations - 1:
+        raise ValueError(f"generation {generation.number}")
+    formulas = (*generation.population, *generation.best)
+    return [*generation.fitness_by_text.values(), *(scored.fitness for scored in formulas)]
 
 
-def _document(path: Path) -> Mapping[str, Any]:
+def _read_json(path: Path) -> Mapping[str, Any]:
     try:
         document = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
     except FileNotFoundError as error:
@@ -132,41 +126,44 @@ def _document(path: Path) -> Mapping[str, Any]:
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _damaged(path: Path, error: Exception) -> BadInputError:
-    return BadInputError(f"{path}: the checkpoint is damaged ({error}); delete it and begin anew")
+    return BadInputError(f"{path}: the checkpoint is damaged ({error}); delete it and begin again")
 
 
-def _require_same(path: Path, kept: Any, purpose: Mapping[str, Any]) -> None:
-    """Refuse to go on with a search of something else."""
-    kept = kept if isinstance(kept, dict) else {}
-    if {**kept, "trace": ""} == {**purpose, "trace": ""}:
+def _require_same_purpose(path: Path, stored: Any, purpose: Mapping[str, Any]) -> None:
+    """Refuse to resume an evolution of another trace or with other options."""
+    stored = stored if isinstance(stored, dict) else {}
+    if {**stored, "trace": ""} == {**purpose, "trace": ""}:
         return
-    if kept.get("digest") != purpose["digest"]:
+    if stored.get("digest") != purpose["digest"]:
         raise BadInputError(
-            f"{path}: a checkpoint of another trace ({kept.get('trace')}, not {purpose['trace']} "
+            f"{path}: a checkpoint of another trace ({stored.get('trace')}, not {purpose['trace']} "
             "as given here); give that trace, or another --checkpoint"
         )
-    differing = [name for name in purpose if name != "trace" and kept.get(name) != purpose[name]]
-    were, are = (
-        " ".join(f"--{name} {some.get(name)}" for name in differing) for some in (kept, purpose)
+    names = [name for name in purpose if name != "trace" and stored.get(name) != purpose[name]]
+    stored_options, given_options = (
+        " ".join(f"--{name} {options.get(name)}" for name in names) for options in (stored, purpose)
     )
     raise BadInputError(
-        f"{path}: a checkpoint of other options: {were}, not {are}; give those, or another "
-        "--checkpoint"
+        f"{path}: a checkpoint of other options: {stored_options}, not {given_options}; give "
+        "those, or another --checkpoint"
     )
 
 
-def _plain(searched: FinishedSearch) -> dict[str, Any]:
-    kept = [[str(each.formula), each.training, each.validation] for each in searched.formulas]
-    return {"fold": searched.fold, "seed": searched.seed, "kept": kept}
+def _search_as_json(search: FinishedSearch) -> dict[str, Any]:
+    formulas = [
+        [str(validated.formula), validated.training, validated.validation]
+        for validated in search.formulas
+    ]
+    return {"fold": search.fold, "seed": search.seed, "kept": formulas}
 
 
-def _searched(plain: Mapping[str, Any], names: Sequence[str]) -> FinishedSearch:
-    kept = tuple(
-        ValidatedFormula(parse_formula(text, names), float(training), float(validation))
-        for text, training, validation in plain["kept"]
+def _search_from_json(document: Mapping[str, Any], variables: Sequence[str]) -> FinishedSearch:
+    formulas = tuple(
+        ValidatedFormula(parse_formula(text, variables), float(training), float(validation))
+        for text, training, validation in document["kept"]
     )
-    return FinishedSearch(int(plain["fold"]), int(plain["seed"]), kept)
+    return FinishedSearch(int(document["fold"]), int(document["seed"]), formulas)

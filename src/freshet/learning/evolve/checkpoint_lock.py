@@ -1,4 +1,4 @@
-"""One evolution at a time for a checkpoint: a lock that dies with its holder."""
+"""The lock of a checkpoint: one evolution at a time, released when its process ends."""
 
 import fcntl
 import os
@@ -12,13 +12,13 @@ from freshet.core.files import PRIVATE_FILE_MODE
 
 @contextmanager
 def lock_checkpoint(checkpoint: Path | None) -> Iterator[None]:
-    """Keep others from the same checkpoint; raise Locked where another has it."""
+    """Lock a checkpoint, if there is one; raise LockedError if another evolution has the lock."""
     if checkpoint is None:
         yield
         return
     path = checkpoint.resolve()
     lock = path.with_name(f".{path.name}.lock")
-    file = _taken(lock, checkpoint)
+    file = _acquire(lock, checkpoint)
     try:
         yield
     finally:
@@ -27,8 +27,8 @@ def lock_checkpoint(checkpoint: Path | None) -> Iterator[None]:
         os.close(file)
 
 
-def _taken(lock: Path, checkpoint: Path) -> int:
-    """Return the lock's file, which is ours alone."""
+def _acquire(lock: Path, checkpoint: Path) -> int:
+    """Return the descriptor of the locked file."""
     while True:
         try:
             file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
@@ -41,16 +41,16 @@ def _taken(lock: Path, checkpoint: Path) -> int:
         except BlockingIOError as error:
             os.close(file)
             raise LockedError(
-                f"{checkpoint}: another evolution is keeping its work here; wait until it ends, or "
+                f"{checkpoint}: another evolution uses this checkpoint; wait until it ends, or "
                 "give another --out"
             ) from error
-        if _is_file_of(file, lock):
+        if _is_same_file(file, lock):
             return file
         os.close(file)
 
 
-def _is_file_of(file: int, path: Path) -> bool:
-    """Say whether a path still leads to a file: its holder may just have taken it away."""
+def _is_same_file(file: int, path: Path) -> bool:
+    """Whether a path still leads to a file; another process may have deleted it meanwhile."""
     try:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:

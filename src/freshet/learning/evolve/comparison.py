@@ -1,4 +1,4 @@
-"""The place of a learned formula among the usual rules, on pages that it was not learnt from."""
+"""Comparison of a learned formula with other policies, on pages that it was not learnt from."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -40,9 +40,9 @@ COMPARED_MEASURES = ("changerate", "ndcg", "freshness")
 
 @dataclass(frozen=True, slots=True)
 class MeanTestResult:
-    """What a policy reached in the mean over folds; the margins are those of 95 % intervals.
+    """The mean results of a policy over folds, with the margins of 95 % confidence intervals.
 
-    One or two folds have no margins: those of two would be wider than the measures.
+    One or two folds have no margins: those of two would be wider than the range of the measures.
     """
 
     policy: str
@@ -55,22 +55,19 @@ class MeanTestResult:
 
 
 def compared_policies(clock: WeightClock) -> tuple[str, ...]:
-    """Return whom a learned formula is held against: by cycle, those that weigh so as well.
+    """Return the policies to compare with; for the clock ``cycle`` also those weighted by cycle.
 
     >>> compared_policies("cycle")[-4:]
     ('nad-cycle', 'sad-cycle', 'aad-cycle', 'gad-cycle')
     """
-    return (
-        (*COMPARED_POLICIES, *policies.CYCLE_POLICY_NAMES)
-        if clock == "cycle"
-        else COMPARED_POLICIES
-    )
+    by_cycle = policies.CYCLE_POLICY_NAMES if clock == "cycle" else ()
+    return (*COMPARED_POLICIES, *by_cycle)
 
 
 def compare_policies(
     trace: Trace, learned: FormulaRanking, budget: float, pool: Executor
 ) -> tuple[PolicyTestResult, ...]:
-    """Let a learned formula, the classic rules and the ceilings crawl the same pages."""
+    """Return the results of a learned formula, other policies and oracles on the same pages."""
     k = visits_per_cycle(budget, len(trace.pages))
     makers: dict[str, Callable[[int], Selector]] = {
         LEARNED_POLICY: lambda seed: policies.make_policy(learned, seed=seed)
@@ -78,41 +75,38 @@ def compare_policies(
     for name in compared_policies(learned.clock):
         makers[name] = partial(make_selector, name, trace)
     runs = [(make, seed) for make in makers.values() for seed in range(1, COMPARISON_SEEDS + 1)]
-    scores = list(pool.map(lambda run: _score(trace, run[0](run[1]), k), runs))
+    metrics = list(pool.map(lambda run: _run(trace, run[0](run[1]), k), runs))
     return tuple(
-        _standing(name, scores[number * COMPARISON_SEEDS : (number + 1) * COMPARISON_SEEDS])
+        _mean_over_seeds(name, metrics[number * COMPARISON_SEEDS :][:COMPARISON_SEEDS])
         for number, name in enumerate(makers)
     )
 
 
-def _score(trace: Trace, chooser: Selector, k: int) -> BacktestMetrics:
-    return measure_crawl(crawl_in_cycles(trace, chooser, k), trace.pages.importance, k)
+def _run(trace: Trace, selector: Selector, k: int) -> BacktestMetrics:
+    return measure_crawl(crawl_in_cycles(trace, selector, k), trace.pages.importance, k)
 
 
-def _standing(name: str, scores: Sequence[BacktestMetrics]) -> PolicyTestResult:
-    return PolicyTestResult(
-        name, *(fmean(getattr(each, of) for each in scores) for of in COMPARED_MEASURES)
+def _mean_over_seeds(name: str, metrics: Sequence[BacktestMetrics]) -> PolicyTestResult:
+    means = (
+        fmean(getattr(seed_metrics, measure) for seed_metrics in metrics)
+        for measure in COMPARED_MEASURES
     )
+    return PolicyTestResult(name, *means)
 
 
 def mean_results(
     folds: Sequence[Sequence[PolicyTestResult]], measure: str
 ) -> tuple[MeanTestResult, ...]:
-    """Return the mean place of every policy over folds, the best by a measure first."""
-    found = [_place(name, each) for name, each in _by_policy(folds)]
-    return tuple(sorted(found, key=lambda place: -getattr(place, measure)))
+    """Return the mean results of every policy over folds, the best by a measure first."""
+    means = [_mean_over_folds(results) for results in zip(*folds, strict=True)]
+    return tuple(sorted(means, key=lambda result: -getattr(result, measure)))
 
 
-def _by_policy(
-    folds: Sequence[Sequence[PolicyTestResult]],
-) -> list[tuple[str, tuple[PolicyTestResult, ...]]]:
-    return [(each[0].policy, each) for each in zip(*folds, strict=True)]
-
-
-def _place(policy: str, standings: Sequence[PolicyTestResult]) -> MeanTestResult:
-    """Return the means of a policy's standings with their margins."""
+def _mean_over_folds(results: Sequence[PolicyTestResult]) -> MeanTestResult:
+    """Return the means and margins of one policy's results."""
     figures: list[Any] = []
-    for of in COMPARED_MEASURES:
-        around = confidence_interval(np.array([getattr(each, of) for each in standings]))
-        figures += [around.mean, around.margin if len(standings) >= MIN_INTERVAL_FOLDS else None]
-    return MeanTestResult(policy, *figures)
+    for measure in COMPARED_MEASURES:
+        values = np.array([getattr(result, measure) for result in results])
+        interval = confidence_interval(values)
+        figures += [interval.mean, interval.margin if len(results) >= MIN_INTERVAL_FOLDS else None]
+    return MeanTestResult(results[0].policy, *figures)

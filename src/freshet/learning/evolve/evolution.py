@@ -1,8 +1,8 @@
-"""Learn, from a trace, the formula by which a crawl ranks its pages.
+"""Learning, from a trace, the formula by which a crawl ranks its pages.
 
-Santos et al. 2015, sections 4 and 5.2: formulas are bred on some pages, the best of all generations
-and seeds are tried on others, and the one that is chosen is tested on pages that no search saw.
-What is found depends on the seed alone, not on how many formulas are tried at once.
+Santos et al. 2015, sections 4 and 5.2: formulas are bred on training pages, the best of all
+generations and seeds are evaluated on validation pages, and the selected one is tested on pages
+that no search used. The result depends on the seed alone, not on the number of threads.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,8 +14,12 @@ from pathlib import Path
 from freshet.backtest.gpu.device import ArrayDevice, open_device
 from freshet.backtest.trace import Trace
 from freshet.core.errors import NoSpaceError, UsageError
-from freshet.learning.evolve import checkpoint as checkpoints
-from freshet.learning.evolve.checkpoint import EvolutionCheckpoint
+from freshet.learning.evolve.checkpoint import (
+    EvolutionCheckpoint,
+    evolution_purpose,
+    read_checkpoint,
+    write_checkpoint,
+)
 from freshet.learning.evolve.checkpoint_lock import lock_checkpoint
 from freshet.learning.evolve.fold_evaluator import (
     FinishedSearch,
@@ -26,6 +30,7 @@ from freshet.learning.evolve.fold_evaluator import (
 from freshet.learning.evolve.genetic_search import Generation
 from freshet.learning.evolve.result import (
     EvolutionResult,
+    FoldResult,
     SearchResult,
     combine_folds,
     evaluate_fold,
@@ -58,7 +63,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EvolutionFiles:
-    """Where the model goes, and where an evolution that is under way is kept."""
+    """The path of the model, and of the checkpoint while the evolution runs."""
 
     model_path: Path
     checkpoint_path: Path
@@ -67,10 +72,10 @@ class EvolutionFiles:
 
 @dataclass(frozen=True, slots=True)
 class EvolutionProgress:
-    """How far an evolution has come: ``steps_done`` of ``steps_total`` steps, and what is best so far.
+    """The progress of an evolution: steps done of all steps, and the best fitness so far.
 
-    A step is a generation. When all searches are over, the test of each fold's choice is a step
-    too: that of the search that found it, after its last generation.
+    A step is a generation. After all searches, the test of each fold's formula is a step too; it
+    has the seed and the last generation of the search that found the formula.
     """
 
     fold: int
@@ -92,74 +97,74 @@ def evolve(
     files: EvolutionFiles | None = None,
     workers: int = 1,
     device: str = "cpu",
-    watch: EvolutionCallback = lambda step: None,
+    on_progress: EvolutionCallback = lambda progress: None,
 ) -> EvolutionResult:
-    """Learn a formula from a trace and save it; after a stop it goes on where it was.
+    """Learn a formula from a trace and save it as a model; a stopped evolution can be resumed.
 
-    On the device ``cpu`` every formula is tried by itself, on ``cuda`` many at once; ``arrays`` is
-    what a GPU does, done by numpy.
+    The device ``cpu`` evaluates formulas one by one on threads, ``cuda`` many at once on a GPU;
+    ``arrays`` runs the code of the GPU on numpy.
     """
     check_task(task)
-    opened = _opened(device, task)
-    shares = [split_fold(trace, task, fold) for fold in range(max(1, task.folds))]
+    array_device = _open_array_device(device, task)
+    splits = [split_fold(trace, task, fold) for fold in range(max(1, task.folds))]
     if files is not None:
         check_output_files(files)
     folds = []
-    with lock_checkpoint(files.checkpoint_path if files else None), _pool(workers) as pool:
+    with lock_checkpoint(files.checkpoint_path if files else None), _thread_pool(workers) as pool:
         log = _CheckpointLog(trace, task, files, device)
-        for fold, share in enumerate(shares):
-            _FoldSearch(fold, task, FoldEvaluator(trace, task, share, pool, opened)).search(
-                log, watch
-            )
-        for fold, share in enumerate(shares):
-            folds.append(evaluate_fold(trace, task, share, log.searches(fold), pool))
-            watch(_test_step(task, fold, folds[-1].search.seed, folds[-1].choice.training))
-        evolved = combine_folds(trace, task, shares, folds)
+        for fold, split in enumerate(splits):
+            evaluator = FoldEvaluator(trace, task, split, pool, array_device)
+            _FoldSearch(fold, task, evaluator).search(log, on_progress)
+        for fold, split in enumerate(splits):
+            folds.append(evaluate_fold(trace, task, split, log.searches(fold), pool))
+            on_progress(_test_progress(task, fold, folds[-1]))
+        result = combine_folds(trace, task, splits, folds)
         if files is not None:
-            evolved.model.save(files.model_path)
+            result.model.save(files.model_path)
             files.checkpoint_path.unlink(missing_ok=True)
-    return evolved
+    return result
 
 
-def _opened(device: str, task: EvolutionTask) -> ArrayDevice | None:
-    """Return a device that tries formulas at once; None where the processor tries each."""
+def _open_array_device(device: str, task: EvolutionTask) -> ArrayDevice | None:
+    """Return the device that evaluates many formulas at once, None for ``cpu``."""
     if device == "cpu":
         return None
     if task.terminals == "extended":
-        raise UsageError(f"device {device!r} tries no extended names; use the device cpu")
+        raise UsageError(f"device {device!r} does not support extended names; use the device cpu")
     return open_device("cpu" if device == "arrays" else device)
 
 
 def check_output_files(files: EvolutionFiles) -> None:
-    """Refuse, before the work and not after it, files that could not be written."""
+    """Refuse files that could not be written, before the work begins."""
     if not is_model_path(str(files.model_path)):
-        raise UsageError(f"{files.model_path}: the name of a model file ends in .json; call it so")
+        raise UsageError(
+            f"{files.model_path}: the name of a model file must end in .json; rename it"
+        )
     if files.model_path.resolve() == files.checkpoint_path.resolve():
         raise UsageError(
-            f"{files.checkpoint_path}: the checkpoint goes when the model is written, and cannot be the "
-            "same file; give another --checkpoint"
+            f"{files.checkpoint_path}: the checkpoint is deleted when the model is written, so it "
+            "cannot be the same file; give another --checkpoint"
         )
     for path in (files.model_path, files.checkpoint_path):
         _require_writable(path)
     if not may_replace_model(files.model_path):
-        raise UsageError(
-            f"{files.model_path}: is there already and is no model; give another --out"
-        )
+        raise UsageError(f"{files.model_path}: exists and is not a model; give another --out")
     with lock_checkpoint(files.checkpoint_path):
         pass
     if files.checkpoint_path.exists() and not files.resume:
         raise UsageError(
-            f"{files.checkpoint_path}: an evolution was stopped here; go on with --resume, or delete it"
+            f"{files.checkpoint_path}: the checkpoint of a stopped evolution; continue it with "
+            "--resume, or delete the file"
         )
 
 
 def _require_writable(path: Path) -> None:
-    trying = path.with_name(f".{path.name}.trying")
+    probe = path.with_name(f".{path.name}.trying")
     try:
         if path.is_dir():
             raise IsADirectoryError(0, "it is a folder")
-        trying.touch()
-        trying.unlink()
+        probe.touch()
+        probe.unlink()
     except OSError as error:
         raise NoSpaceError(
             f"{path}: cannot be written ({error.strerror}); choose another"
@@ -167,8 +172,8 @@ def _require_writable(path: Path) -> None:
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[Executor]:
-    """Give threads; what is left to do when something goes wrong is not done."""
+def _thread_pool(workers: int) -> Iterator[Executor]:
+    """Yield a pool of threads; an error cancels the calls that have not begun."""
     pool = ThreadPoolExecutor(max(1, workers), thread_name_prefix="evolve")
     try:
         yield pool
@@ -177,76 +182,80 @@ def _pool(workers: int) -> Iterator[Executor]:
 
 
 class _CheckpointLog:
-    """How far an evolution has come, in a file where there is one."""
+    """The checkpoint of an evolution, written to a file if there is one."""
 
     def __init__(
         self, trace: Trace, task: EvolutionTask, files: EvolutionFiles | None, device: str
     ) -> None:
         self._path = files.checkpoint_path if files else None
-        self._purpose = checkpoints.evolution_purpose(trace, task, device)
+        self._purpose = evolution_purpose(trace, task, device)
         self.checkpoint = EvolutionCheckpoint()
         if files is not None and files.resume:
-            self.checkpoint = checkpoints.read_checkpoint(
-                files.checkpoint_path, self._purpose, task
-            )
+            self.checkpoint = read_checkpoint(files.checkpoint_path, self._purpose, task)
 
-    def save(self, journey: EvolutionCheckpoint) -> None:
-        """Keep how far it has come."""
-        self.checkpoint = journey
+    def save(self, checkpoint: EvolutionCheckpoint) -> None:
+        """Replace the checkpoint."""
+        self.checkpoint = checkpoint
         if self._path is not None:
-            checkpoints.write_checkpoint(self._path, self._purpose, journey)
+            write_checkpoint(self._path, self._purpose, checkpoint)
 
     def searches(self, fold: int) -> list[FinishedSearch]:
-        """Return the searches of a fold that are over."""
-        return [each for each in self.checkpoint.finished_searches if each.fold == fold]
+        """Return the finished searches of a fold."""
+        return [search for search in self.checkpoint.finished_searches if search.fold == fold]
 
 
 class _FoldSearch:
-    """The searches of one fold, a seed each."""
+    """The searches of one fold, one per seed."""
 
-    def __init__(self, number: int, task: EvolutionTask, ground: FoldEvaluator) -> None:
-        self._number = number
+    def __init__(self, fold: int, task: EvolutionTask, evaluator: FoldEvaluator) -> None:
+        self._fold = fold
         self._task = task
-        self._ground = ground
+        self._evaluator = evaluator
 
-    def search(self, log: _CheckpointLog, watch: EvolutionCallback) -> None:
-        """Run every search that is not over yet."""
-        over = {each.seed for each in log.searches(self._number)}
+    def search(self, log: _CheckpointLog, on_progress: EvolutionCallback) -> None:
+        """Run every search that is not finished yet."""
+        finished_seeds = {search.seed for search in log.searches(self._fold)}
         for seed in range(self._task.seed, self._task.seed + self._task.seeds):
-            if seed not in over:
-                self._search(seed, log, watch)
+            if seed not in finished_seeds:
+                self._search(seed, log, on_progress)
 
-    def _search(self, seed: int, log: _CheckpointLog, watch: EvolutionCallback) -> None:
-        for stand in self._ground.generations(seed, log.checkpoint.current_generation):
-            is_last = stand.number + 1 >= self._task.ways.generations
-            journey = log.checkpoint
-            if is_last:
-                over = FinishedSearch(self._number, seed, self._ground.validate(stand))
-                journey = EvolutionCheckpoint((*journey.finished_searches, over))
-            else:
-                journey = replace(journey, current_generation=stand)
-            log.save(journey)
-            watch(self._step(seed, stand))
+    def _search(self, seed: int, log: _CheckpointLog, on_progress: EvolutionCallback) -> None:
+        for generation in self._evaluator.generations(seed, log.checkpoint.current_generation):
+            checkpoint = replace(log.checkpoint, current_generation=generation)
+            if generation.number + 1 >= self._task.config.generations:
+                formulas = self._evaluator.validate(generation)
+                search = FinishedSearch(self._fold, seed, formulas)
+                checkpoint = EvolutionCheckpoint((*checkpoint.finished_searches, search))
+            log.save(checkpoint)
+            on_progress(self._progress(seed, generation))
 
-    def _step(self, seed: int, stand: Generation) -> EvolutionProgress:
-        task, generation = self._task, stand.number + 1
-        before = self._number * task.seeds + seed - task.seed
+    def _progress(self, seed: int, generation: Generation) -> EvolutionProgress:
+        task, generations_done = self._task, generation.number + 1
+        searches_before = self._fold * task.seeds + seed - task.seed
         return EvolutionProgress(
-            fold=self._number + 1,
+            fold=self._fold + 1,
             seed=seed,
-            generation=generation,
-            best_fitness=stand.best[0].fitness,
-            steps_done=before * task.ways.generations + generation,
-            steps_total=_steps(task),
+            generation=generations_done,
+            best_fitness=generation.best[0].fitness,
+            steps_done=searches_before * task.config.generations + generations_done,
+            steps_total=_step_count(task),
         )
 
 
-def _test_step(task: EvolutionTask, fold: int, seed: int, best: float) -> EvolutionProgress:
-    total = _steps(task)
-    done = total - max(1, task.folds) + fold + 1
-    return EvolutionProgress(fold + 1, seed, task.ways.generations, best, done, total, is_test=True)
+def _test_progress(task: EvolutionTask, fold: int, result: FoldResult) -> EvolutionProgress:
+    """Return the progress after the test of a fold's formula."""
+    total = _step_count(task)
+    return EvolutionProgress(
+        fold=fold + 1,
+        seed=result.search.seed,
+        generation=task.config.generations,
+        best_fitness=result.choice.training,
+        steps_done=total - max(1, task.folds) + fold + 1,
+        steps_total=total,
+        is_test=True,
+    )
 
 
-def _steps(task: EvolutionTask) -> int:
-    """Return how many steps an evolution has: its generations, and a test of every fold."""
-    return max(1, task.folds) * (task.seeds * task.ways.generations + 1)
+def _step_count(task: EvolutionTask) -> int:
+    """Return the number of steps of an evolution: its generations, and a test per fold."""
+    return max(1, task.folds) * (task.seeds * task.config.generations + 1)

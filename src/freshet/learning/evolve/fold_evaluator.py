@@ -1,4 +1,4 @@
-"""One search: formulas are bred on some pages of a trace, and the best are tried on others."""
+"""The searches of one fold: formulas are bred on training pages and validated on other pages."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
@@ -11,7 +11,6 @@ from freshet.backtest.trace import Trace
 from freshet.core.errors import BadInputError
 from freshet.formula.expression import Formula
 from freshet.learning.evolve.formula_trial import FormulaTrial
-from freshet.learning.evolve.generations import run_generations
 from freshet.learning.evolve.genetic_operators import PrimitiveSet
 from freshet.learning.evolve.genetic_search import Generation, GeneticSearch
 from freshet.learning.evolve.model_selection import ValidatedFormula
@@ -20,7 +19,7 @@ from freshet.learning.evolve.task import EvolutionTask
 
 @dataclass(frozen=True, slots=True)
 class FinishedSearch:
-    """A search that is over: its fold, from 0, its seed, and the formulas that it kept."""
+    """A finished search: its fold, counted from 0, its seed, and its best formulas."""
 
     fold: int
     seed: int
@@ -31,75 +30,75 @@ def run_search(
     trace: Trace, task: EvolutionTask, fold: int, seed: int, pool: Executor
 ) -> FinishedSearch:
     """Search one fold with one seed, from the first generation to the last."""
-    ground = FoldEvaluator(trace, task, split_fold(trace, task, fold), pool)
-    *_, last = ground.generations(seed)
-    return FinishedSearch(fold, seed, ground.validate(last))
+    evaluator = FoldEvaluator(trace, task, split_fold(trace, task, fold), pool)
+    *_, last = evaluator.generations(seed)
+    return FinishedSearch(fold, seed, evaluator.validate(last))
 
 
 class FoldEvaluator:
-    """The pages that formulas are bred on, and those on which the best of them are tried."""
+    """Evaluates formulas on the training pages and on the validation pages of a fold."""
 
     def __init__(
         self,
         trace: Trace,
         task: EvolutionTask,
-        shares: PageFolds,
+        split: PageFolds,
         pool: Executor,
         device: ArrayDevice | None = None,
     ) -> None:
-        uses = (trace.select(places) for places in (shares.training, shares.validation))
-        self._training, self._validation = (make_trial(pages, task, device) for pages in uses)
+        self._training = make_trial(trace.select(split.training), task, device)
+        self._validation = make_trial(trace.select(split.validation), task, device)
         self._task = task
         self._pool = pool
 
-    def generations(self, seed: int, begun: Generation | None = None) -> Iterator[Generation]:
-        """Yield where the search of a seed stands after each generation that is still to come."""
+    def generations(self, seed: int, last: Generation | None = None) -> Iterator[Generation]:
+        """Yield the generations of a seed's search, or those after the last one that is done."""
         task = self._task
         search = GeneticSearch(
-            PrimitiveSet(task.variables), self._fitness, seed, task.ways, task.initial_formulas
+            PrimitiveSet(task.variables), self._fitness, seed, task.config, task.initial_formulas
         )
-        return run_generations(search, begun)
+        return search.generations(last)
 
-    def validate(self, stand: Generation) -> tuple[ValidatedFormula, ...]:
-        """Try the formulas that were kept on the pages for validation."""
-        formulas = [self._task.expand_chances(each.formula) for each in stand.best]
-        found = self._validation.fitnesses(self._pool, formulas)
+    def validate(self, generation: Generation) -> tuple[ValidatedFormula, ...]:
+        """Evaluate the best formulas of a search on the validation pages."""
+        formulas = [self._task.expand_chances(scored.formula) for scored in generation.best]
+        fitnesses = self._validation.fitnesses(self._pool, formulas)
         return tuple(
-            ValidatedFormula(formula, each.fitness, fitness)
-            for formula, each, fitness in zip(formulas, stand.best, found, strict=True)
+            ValidatedFormula(formula, scored.fitness, fitness)
+            for formula, scored, fitness in zip(formulas, generation.best, fitnesses, strict=True)
         )
 
     def _fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
-        written = [self._task.expand_chances(formula) for formula in formulas]
-        return self._training.fitnesses(self._pool, written, floor)
+        expanded = [self._task.expand_chances(formula) for formula in formulas]
+        return self._training.fitnesses(self._pool, expanded, floor)
 
 
 def make_trial(
     pages: Trace, task: EvolutionTask, device: ArrayDevice | None = None
 ) -> FormulaTrial:
-    """Return what tries formulas on pages in the way of a task."""
+    """Return a trial of formulas on pages, with the settings of a task."""
     return FormulaTrial(
         pages, task.budget, task.measure, clock=task.clock, seed=task.seed, device=device
     )
 
 
 def split_fold(trace: Trace, task: EvolutionTask, fold: int) -> PageFolds:
-    """Share the pages of a trace out, each use having something to find."""
+    """Split the pages of a trace by their use; every part must have pages that change."""
     pages = len(trace.pages)
-    shares = (
+    split = (
         split_folds(pages, fold, seed=task.seed)
         if task.folds
         else split_in_half(pages, seed=task.seed)
     )
-    uses = {"training": shares.training, "validation": shares.validation}
+    rows_by_use = {"training": split.training, "validation": split.validation}
     if task.folds:
-        uses["test"] = shares.test
-    for use, some in uses.items():
-        what = f"the trace {trace.name!r}, shared out: {len(some)} of {pages} pages for {use}"
-        if len(some) < 2:
-            raise BadInputError(f"{what} leave nothing to choose; bring more pages")
-        if not trace.select(some).changed_bits[WARM_UP_CYCLES:].any():
+        rows_by_use["test"] = split.test
+    for use, rows in rows_by_use.items():
+        subject = f"the trace {trace.name!r} has {len(rows)} of {pages} pages for {use}"
+        if len(rows) < 2:
+            raise BadInputError(f"{subject}, which is too few to choose among; bring more pages")
+        if not trace.select(rows).changed_bits[WARM_UP_CYCLES:].any():
             raise BadInputError(
-                f"{what} have no change after the warm-up; bring more pages or days"
+                f"{subject}, none with a change after the warm-up; bring more pages or days"
             )
-    return shares
+    return split

@@ -1,4 +1,4 @@
-"""Trying formulas: each crawls the same pages, and what its visits find is its fitness."""
+"""Evaluation of formulas: each one crawls the same pages in a simulated crawl."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -16,14 +16,14 @@ from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClo
 from freshet.schedule.ranked.quick import CycleFormulaPolicy
 from freshet.schedule.top_k import tie_break_keys
 
-_BY_CLASS = frozenset(PAPER_VARIABLES)
+_CLASS_VARIABLES = frozenset(PAPER_VARIABLES)
 
 
 class FormulaTrial:
-    """Pages that formulas crawl, as many visits a cycle as the budget allows.
+    """The simulated crawl of a trace by formulas, within a budget of visits per cycle.
 
-    Formulas of the paper's names crawl by classes of pages with the same past, others page by page.
-    A ``device`` tries many at once, of the paper's names only.
+    Formulas of the paper's variables crawl by classes of pages with equal histories, others page by
+    page. A ``device`` evaluates many formulas at once, which may use the paper's variables only.
     """
 
     def __init__(
@@ -40,30 +40,30 @@ class FormulaTrial:
         moments = (cycle_time(cycle).timestamp() for cycle in range(trace.cycles))
         keys = tie_break_keys(seed, moments)
         ranker = partial(CycleFormulaPolicy, trace.pages, clock=clock, seed=seed)
-        self._by_class = HistoryClassCrawl(trace, k, keys, clock=clock)
-        self._by_page = PageCrawl(trace, k, ranker)
-        self._at_once = device and FormulaBatchCrawl(trace, k, keys, clock=clock, device=device)
+        self._class_crawl = HistoryClassCrawl(trace, k, keys, clock=clock)
+        self._page_crawl = PageCrawl(trace, k, ranker)
+        self._batch_crawl = device and FormulaBatchCrawl(trace, k, keys, clock=clock, device=device)
         self._measure: FitnessMeasure = measure
 
     def fitness(self, formula: Formula, floor: float = NO_FLOOR) -> float:
-        """Return how well a formula does; of one that cannot reach the floor, a bound below it."""
+        """Return the fitness of a formula, or a bound below the floor if it cannot reach it."""
         return self.crawl(formula, floor).fitness
 
     def crawl(self, formula: Formula, floor: float = NO_FLOOR) -> FormulaResult:
-        """Return what every cycle of a formula's crawl found."""
-        crawl = self._by_class if formula.variables <= _BY_CLASS else self._by_page
+        """Return the results of every cycle of a formula's crawl."""
+        crawl = self._class_crawl if formula.variables <= _CLASS_VARIABLES else self._page_crawl
         return crawl.run(formula, floor=floor, measure=self._measure)
 
     def fitnesses(
         self, pool: Executor, formulas: Sequence[Formula], floor: float = NO_FLOOR
     ) -> list[float]:
-        """Return how well each formula does, several tried at once."""
+        """Return the fitness of each formula, evaluated in parallel."""
         return [result.fitness for result in self.crawl_all(pool, formulas, floor)]
 
     def crawl_all(
         self, pool: Executor, formulas: Sequence[Formula], floor: float = NO_FLOOR
     ) -> list[FormulaResult]:
-        """Return what every cycle of each formula's crawl found, several tried at once."""
-        if self._at_once:
-            return list(self._at_once.run(formulas, floor=floor, measure=self._measure))
+        """Return the results of each formula's crawl, run in parallel."""
+        if self._batch_crawl:
+            return list(self._batch_crawl.run(formulas, floor=floor, measure=self._measure))
         return list(pool.map(partial(self.crawl, floor=floor), formulas))

@@ -1,10 +1,10 @@
-"""Formulas made at random, bred from others, and altered: the operators of genetic programming.
+"""The operators of genetic programming: random formulas, crossover and mutation.
 
-Santos et al. 2015, section 4, after Koza 1992. A formula stays within the greatest depth; where a
-child would not, another cut is tried, and after some tries the parent stands in for it.
+Santos et al. 2015, section 4, after Koza 1992. A formula has a maximum depth. If a child would be
+deeper, another cut is tried; after some attempts the parent is taken instead.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -18,7 +18,7 @@ MAX_ATTEMPTS = 10
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveSet:
-    """Out of what formulas are made: names of what is known, constants and functions."""
+    """The variables, constants and functions that formulas are made of."""
 
     variables: tuple[str, ...]
     constants: tuple[float, ...] = CONSTANTS
@@ -26,85 +26,81 @@ class PrimitiveSet:
 
     @property
     def terminals(self) -> tuple[FormulaToken, ...]:
-        """Return what has no parts."""
+        """Return the variables and constants."""
         return (*self.variables, *self.constants)
 
 
-def initial_population(rng: Random, language: PrimitiveSet, size: int) -> list[Formula]:
-    """Make formulas of every depth, half of them full to it and half grown at random.
+def initial_population(rng: Random, primitives: PrimitiveSet, size: int) -> list[Formula]:
+    """Return random formulas of all initial depths, half of them full trees (ramped half-and-half).
 
-    As with Koza none comes twice, and each knows something of the page, for others rank nothing;
-    where too few of such formulas are found, what was drawn last is taken.
+    As in Koza's method no formula occurs twice, and each has a variable, because others give all
+    pages the same score. If too few such formulas are found, the last one drawn is taken.
     """
-    made: list[Formula] = []
-    known: set[Formula] = set()
+    population: list[Formula] = []
+    earlier: set[Formula] = set()
     for number in range(size):
         depth, is_full = INITIAL_DEPTHS[number // 2 % len(INITIAL_DEPTHS)], number % 2 == 0
-        made.append(_new(rng, language, depth, known, is_full=is_full))
-        known.add(made[-1])
-    return made
-
-
-def _new(
-    rng: Random, language: PrimitiveSet, depth: int, made: Set[Formula], *, is_full: bool
-) -> Formula:
-    for _ in range(MAX_ATTEMPTS):
-        formula = Formula(tuple(random_tree(rng, language, depth, is_full=is_full)))
-        if formula.variables and formula not in made:
-            break
-    return formula
+        for _ in range(MAX_ATTEMPTS):
+            formula = Formula(tuple(random_tree(rng, primitives, depth, is_full=is_full)))
+            if formula.variables and formula not in earlier:
+                break
+        population.append(formula)
+        earlier.add(formula)
+    return population
 
 
 def random_tree(
-    rng: Random, language: PrimitiveSet, depth: int, *, is_full: bool
+    rng: Random, primitives: PrimitiveSet, depth: int, *, is_full: bool
 ) -> list[FormulaToken]:
-    """Return the tokens of a random formula of at most a depth, or of just that one.
+    """Return the tokens of a random formula of at most a depth, or of exactly it if ``is_full``.
 
-    It begins with a function, where it may have more than one level.
+    The root is a function if the depth is above 1.
     """
     tokens: list[FormulaToken] = []
-    missing = [depth]
-    while missing:
-        room = missing.pop()
-        token = _drawn(rng, language, room, is_full=is_full or not tokens)
+    open_depths = [depth]
+    while open_depths:
+        max_depth = open_depths.pop()
+        token = _random_token(rng, primitives, max_depth, is_full=is_full or not tokens)
         tokens.append(token)
-        missing += [room - 1] * arity(token)
+        open_depths += [max_depth - 1] * arity(token)
     return tokens
 
 
-def _drawn(rng: Random, language: PrimitiveSet, room: int, *, is_full: bool) -> FormulaToken:
-    if room <= 1:
-        return rng.choice(language.terminals)
+def _random_token(
+    rng: Random, primitives: PrimitiveSet, max_depth: int, *, is_full: bool
+) -> FormulaToken:
+    if max_depth <= 1:
+        return rng.choice(primitives.terminals)
     if is_full:
-        return rng.choice(language.functions)
-    return rng.choice((*language.functions, *language.terminals))
+        return rng.choice(primitives.functions)
+    return rng.choice((*primitives.functions, *primitives.terminals))
 
 
-def cross_over(rng: Random, one: Formula, other: Formula) -> Formula:
-    """Put a random part of one formula into the place of a random part of another."""
+def cross_over(rng: Random, receiver: Formula, donor: Formula) -> Formula:
+    """Return the receiver with a random subtree replaced by a random subtree of the donor."""
     for _ in range(MAX_ATTEMPTS):
-        start = rng.randrange(len(one))
-        given = rng.randrange(len(other))
-        part = other.tokens[given : subtree_end(other.tokens, given)]
-        child = _with_part(one, start, part)
+        start = rng.randrange(len(receiver))
+        donor_start = rng.randrange(len(donor))
+        subtree = donor.tokens[donor_start : subtree_end(donor.tokens, donor_start)]
+        child = _with_subtree(receiver, start, subtree)
         if child.depth <= MAX_DEPTH:
             return child
-    return one
+    return receiver
 
 
-def replace_subtree(rng: Random, formula: Formula, language: PrimitiveSet) -> Formula:
-    """Put a new random formula into the place of a random part."""
+def replace_subtree(rng: Random, formula: Formula, primitives: PrimitiveSet) -> Formula:
+    """Return the formula with a random subtree replaced by a new random one."""
     for _ in range(MAX_ATTEMPTS):
         start = rng.randrange(len(formula))
-        part = random_tree(rng, language, rng.choice((1, *INITIAL_DEPTHS)), is_full=False)
-        child = _with_part(formula, start, part)
+        subtree = random_tree(rng, primitives, rng.choice((1, *INITIAL_DEPTHS)), is_full=False)
+        child = _with_subtree(formula, start, subtree)
         if child.depth <= MAX_DEPTH:
             return child
     return formula
 
 
 def swap_subtrees(rng: Random, formula: Formula) -> Formula:
-    """Exchange two random parts of a formula, neither of which holds the other."""
+    """Return the formula with two random disjoint subtrees exchanged."""
     tokens = formula.tokens
     for _ in range(MAX_ATTEMPTS):
         first, second = sorted((rng.randrange(len(tokens)), rng.randrange(len(tokens))))
@@ -123,6 +119,7 @@ def swap_subtrees(rng: Random, formula: Formula) -> Formula:
     return formula
 
 
-def _with_part(formula: Formula, start: int, part: Sequence[FormulaToken]) -> Formula:
+def _with_subtree(formula: Formula, start: int, subtree: Sequence[FormulaToken]) -> Formula:
+    """Return the formula with the subtree at ``start`` replaced."""
     tokens = formula.tokens
-    return Formula((*tokens[:start], *part, *tokens[subtree_end(tokens, start) :]))
+    return Formula((*tokens[:start], *subtree, *tokens[subtree_end(tokens, start) :]))

@@ -1,11 +1,11 @@
-"""Evolution: generation after generation, the formulas that rank best have the most children.
+"""Genetic search for formulas: the fittest formulas of each generation have the most children.
 
 Santos et al. 2015, sections 4 and 5.2. Their rates of crossover, reproduction and mutation add up
-to more than 1; here each child is made by one of them, with probabilities in their proportion.
-Every generation draws from a chance of its own, so that a search goes on as if never interrupted.
+to more than 1; here each child is made by one operator, with probabilities in that proportion.
+Every generation has its own random generator, so that a resumed search equals an uninterrupted one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
@@ -23,7 +23,7 @@ from freshet.learning.evolve.genetic_operators import (
 from freshet.learning.evolve.simplify import simplify
 
 FitnessFunction = Callable[[Sequence[Formula], float], list[float]]
-"""How well formulas do; those that cannot reach a floor may be given up early, below it."""
+"""Returns the fitness of formulas; evaluation of those that cannot reach a floor may stop early."""
 
 NO_FITNESS_FLOOR = float("-inf")
 MAX_KNOWN_FITNESSES = 100_000
@@ -31,7 +31,7 @@ MAX_KNOWN_FITNESSES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class GPConfig:
-    """How a search goes: its sizes, and how often children are made in which way."""
+    """The parameters of a search: its sizes, and the rates of the genetic operators."""
 
     population: int = 300
     generations: int = 50
@@ -46,7 +46,7 @@ class GPConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScoredFormula:
-    """A formula and how well it did."""
+    """A formula and its fitness."""
 
     formula: Formula
     fitness: float
@@ -54,10 +54,10 @@ class ScoredFormula:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Where a search stands: the generation that is scored, best first, and the best of all.
+    """A scored generation, best formula first, and the best formulas of the whole search.
 
-    ``fitness_by_text`` is how well formulas did, by their text, so that none is tried twice; one that was
-    given up early keeps the bound it had then, also after a stop.
+    ``fitness_by_text`` has the fitness of earlier formulas, so that none is evaluated twice. A
+    formula whose evaluation stopped early keeps the bound it had then.
     """
 
     number: int
@@ -66,31 +66,31 @@ class Generation:
     fitness_by_text: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stand as plain values."""
+        """Return the generation as values for JSON."""
         return {
             "generation": self.number,
-            "population": [[str(each.formula), each.fitness] for each in self.population],
-            "best": [[str(each.formula), each.fitness] for each in self.best],
+            "population": [[str(scored.formula), scored.fitness] for scored in self.population],
+            "best": [[str(scored.formula), scored.fitness] for scored in self.best],
             "known": dict(self.fitness_by_text),
         }
 
 
-def generation_from_json(plain: Mapping[str, Any], names: Sequence[str]) -> Generation:
-    """Read a stand from plain values."""
+def generation_from_json(document: Mapping[str, Any], variables: Sequence[str]) -> Generation:
+    """Return the generation that ``as_json`` described."""
     population, best = (
         tuple(
-            ScoredFormula(parse_formula(text, names), float(fitness))
-            for text, fitness in plain[part]
+            ScoredFormula(parse_formula(text, variables), float(fitness))
+            for text, fitness in document[key]
         )
-        for part in ("population", "best")
+        for key in ("population", "best")
     )
-    known = {str(text): float(fitness) for text, fitness in plain["known"].items()}
-    return Generation(int(plain["generation"]), population, best, known)
+    fitness_by_text = {str(text): float(fitness) for text, fitness in document["known"].items()}
+    return Generation(int(document["generation"]), population, best, fitness_by_text)
 
 
 @dataclass(frozen=True, slots=True)
 class GeneticSearch:
-    """A search for formulas of a language that do well; those of ``initial_formulas`` it begins with."""
+    """A search for fit formulas; the first generation begins with ``initial_formulas``."""
 
     primitives: PrimitiveSet
     fitness: FitnessFunction
@@ -98,85 +98,98 @@ class GeneticSearch:
     config: GPConfig = GPConfig()
     initial_formulas: tuple[Formula, ...] = ()
 
+    def generations(self, last: Generation | None = None) -> Iterator[Generation]:
+        """Yield the generations of a search, or those after the last one of a stopped search."""
+        if last is None:
+            last = self.first_generation()
+            yield last
+        while last.number + 1 < self.config.generations:
+            last = self.next_generation(last)
+            yield last
+
     def first_generation(self) -> Generation:
         """Make and score the first generation."""
-        made = initial_population(self._chance(0), self.primitives, self.config.population)
-        return self._scored(
-            Generation(0, (), ()), [*self.initial_formulas, *made][: self.config.population]
-        )
+        count = self.config.population
+        random_formulas = initial_population(self._random(0), self.primitives, count)
+        formulas = [*self.initial_formulas, *random_formulas][:count]
+        return self._score(Generation(0, (), ()), formulas)
 
-    def next_generation(self, stand: Generation) -> Generation:
+    def next_generation(self, last: Generation) -> Generation:
         """Breed and score the next generation."""
-        rng = self._chance(stand.number + 1)
-        parents = self._parents(stand.population)
+        rng = self._random(last.number + 1)
+        parents = self._parents(last.population)
         children = [
-            self._child(rng, stand.population, parents) for _ in range(self.config.population)
+            self._child(rng, last.population, parents) for _ in range(self.config.population)
         ]
-        return self._scored(replace(stand, number=stand.number + 1), children)
+        return self._score(replace(last, number=last.number + 1), children)
 
-    def _chance(self, generation: int) -> Random:
+    def _random(self, generation: int) -> Random:
         return Random(f"{self.seed}/{generation}")
 
-    def _scored(self, stand: Generation, formulas: Sequence[Formula]) -> Generation:
-        """Score a generation, equal formulas once, and keep the best of all so far."""
-        shortest = [simplify(formula) for formula in formulas]
-        texts = [str(formula) for formula in shortest]
-        by_text = dict(zip(texts, shortest, strict=True))
-        new = [text for text in by_text if text not in stand.fitness_by_text]
-        floor = stand.best[-1].fitness if len(stand.best) >= self.config.kept else NO_FITNESS_FLOOR
-        found = self.fitness([by_text[text] for text in new], floor)
-        known = {**stand.fitness_by_text, **dict(zip(new, found, strict=True))}
-        scored = {text: ScoredFormula(formula, known[text]) for text, formula in by_text.items()}
-        population = _ranked(scored[text] for text in texts)
-        distinct = {str(each.formula): each for each in stand.best} | scored
-        best = _ranked(distinct.values())[: self.config.kept]
-        return Generation(stand.number, tuple(population), tuple(best), _latest(known))
+    def _score(self, last: Generation, formulas: Sequence[Formula]) -> Generation:
+        """Score a generation, equal formulas once, and keep the best of the whole search."""
+        simplified = [simplify(formula) for formula in formulas]
+        texts = [str(formula) for formula in simplified]
+        by_text = dict(zip(texts, simplified, strict=True))
+        new_texts = [text for text in by_text if text not in last.fitness_by_text]
+        floor = last.best[-1].fitness if len(last.best) >= self.config.kept else NO_FITNESS_FLOOR
+        new_fitnesses = self.fitness([by_text[text] for text in new_texts], floor)
+        fitness_by_text = {
+            **last.fitness_by_text,
+            **dict(zip(new_texts, new_fitnesses, strict=True)),
+        }
+        scored_by_text = {
+            text: ScoredFormula(formula, fitness_by_text[text]) for text, formula in by_text.items()
+        }
+        population = _rank(scored_by_text[text] for text in texts)
+        candidates = {str(scored.formula): scored for scored in last.best} | scored_by_text
+        best = _rank(candidates.values())[: self.config.kept]
+        return Generation(last.number, tuple(population), tuple(best), _latest(fitness_by_text))
 
     def _child(
         self, rng: Random, population: Sequence[ScoredFormula], parents: Sequence[Formula]
     ) -> Formula:
-        ways = self.config
-        weights = (ways.crossover, ways.reproduction, ways.replacement, ways.swap)
-        way = rng.choices(range(len(weights)), weights)[0]
-        if way == 0:
+        """Make a child by one of the genetic operators, drawn at random."""
+        config = self.config
+        rates = (config.crossover, config.reproduction, config.replacement, config.swap)
+        operator = rng.choices(range(len(rates)), rates)[0]
+        if operator == 0:
             return cross_over(rng, rng.choice(parents), rng.choice(parents))
-        chosen = self._winner(rng, population)
-        if way == 1:
-            return chosen
-        return (
-            replace_subtree(rng, chosen, self.primitives)
-            if way == 2
-            else swap_subtrees(rng, chosen)
-        )
+        winner = self._tournament_winner(rng, population)
+        if operator == 1:
+            return winner
+        if operator == 2:
+            return replace_subtree(rng, winner, self.primitives)
+        return swap_subtrees(rng, winner)
 
     def _parents(self, population: Sequence[ScoredFormula]) -> list[Formula]:
-        """Return the best that are not too deep for a crossing, one of each fitness.
+        """Return the fittest formulas that are not too deep for crossover, one per fitness.
 
-        Copies of one formula, and others that rank alike, would soon be all there is to cross.
+        Formulas of equal fitness nearly always rank pages alike. Without this filter, copies of one
+        formula would soon be the only parents.
         """
         count = max(2, round(self.config.parents * len(population)))
-        fit = _different(each for each in population if each.formula.depth <= MAX_PARENT_DEPTH)
-        return [each.formula for each in fit[:count] or population[:count]]
+        first_by_fitness: dict[float, ScoredFormula] = {}
+        for scored in population:
+            if scored.formula.depth <= MAX_PARENT_DEPTH:
+                first_by_fitness.setdefault(scored.fitness, scored)
+        parents = [*first_by_fitness.values()][:count] or population[:count]
+        return [scored.formula for scored in parents]
 
-    def _winner(self, rng: Random, population: Sequence[ScoredFormula]) -> Formula:
-        """Draw a few and return the best of them; the population is in order."""
-        drawn = (rng.randrange(len(population)) for _ in range(self.config.tournament))
-        return population[min(drawn)].formula
-
-
-def _ranked(scored: Iterable[ScoredFormula]) -> list[ScoredFormula]:
-    """Put the fittest first; of equals the shorter, then by their text."""
-    return sorted(scored, key=lambda each: (-each.fitness, len(each.formula), str(each.formula)))
-
-
-def _different(ranked: Iterable[ScoredFormula]) -> list[ScoredFormula]:
-    """Return the first of those of equal fitness: nearly always they rank pages alike."""
-    found: dict[float, ScoredFormula] = {}
-    for each in ranked:
-        found.setdefault(each.fitness, each)
-    return [*found.values()]
+    def _tournament_winner(self, rng: Random, population: Sequence[ScoredFormula]) -> Formula:
+        """Draw some formulas and return the fittest of them; the population is in order."""
+        positions = (rng.randrange(len(population)) for _ in range(self.config.tournament))
+        return population[min(positions)].formula
 
 
-def _latest(known: Mapping[str, float]) -> Mapping[str, float]:
-    """Forget what was learnt first where there is too much."""
-    return dict(islice(known.items(), max(0, len(known) - MAX_KNOWN_FITNESSES), None))
+def _rank(formulas: Iterable[ScoredFormula]) -> list[ScoredFormula]:
+    """Sort formulas: the fittest first, then the shorter, then by text."""
+    return sorted(
+        formulas, key=lambda scored: (-scored.fitness, len(scored.formula), str(scored.formula))
+    )
+
+
+def _latest(fitness_by_text: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the latest entries, as many as are remembered."""
+    first = max(0, len(fitness_by_text) - MAX_KNOWN_FITNESSES)
+    return dict(islice(fitness_by_text.items(), first, None))

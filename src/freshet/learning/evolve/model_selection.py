@@ -1,10 +1,10 @@
-"""Which of the formulas that searches kept is the one to use.
+"""Selection of one formula among the best formulas of all searches.
 
-Santos et al. 2015, section 4.2.3, after de Almeida et al. 2007: every kept formula of every seed is
-tried on the training and on the validation pages. ``best`` takes what did best on the validation
-pages; ``avg`` the highest mean of the two less their standard deviation; ``sum`` the highest sum
-less it. The standard deviation of two numbers is half their distance, so that the mean less it is
-the lower of the two.
+Santos et al. 2015, section 4.2.3, after de Almeida et al. 2007: the best formulas of every seed are
+evaluated on the training and on the validation pages. ``best`` selects by the fitness on the
+validation pages, ``avg`` by the mean of the two less their standard deviation, ``sum`` by their sum
+less it. The standard deviation of two numbers is half their distance, so the mean less it is the
+lower of the two.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,54 +16,57 @@ from freshet.schedule.model_file import SelectionMethod
 
 @dataclass(frozen=True, slots=True)
 class ValidatedFormula:
-    """A formula and how well it did on the pages it was bred on, and on others."""
+    """A formula and its fitness on the training pages and on the validation pages."""
 
     formula: Formula
     training: float
     validation: float
 
 
-def mean_less_deviation(judged: ValidatedFormula) -> float:
-    """Return the mean of both performances less their standard deviation.
+def mean_less_deviation(validated: ValidatedFormula) -> float:
+    """Return the mean of both fitnesses less their standard deviation.
 
     >>> mean_less_deviation(ValidatedFormula(Formula(("t",)), 0.5, 0.25))
     0.25
     """
-    return (judged.training + judged.validation) / 2 - deviation(judged)
+    return (validated.training + validated.validation) / 2 - deviation(validated)
 
 
-def sum_less_deviation(judged: ValidatedFormula) -> float:
-    """Return the sum of both performances less their standard deviation.
+def sum_less_deviation(validated: ValidatedFormula) -> float:
+    """Return the sum of both fitnesses less their standard deviation.
 
     >>> sum_less_deviation(ValidatedFormula(Formula(("t",)), 0.5, 0.25))
     0.625
     """
-    return judged.training + judged.validation - deviation(judged)
+    return validated.training + validated.validation - deviation(validated)
 
 
-def deviation(judged: ValidatedFormula) -> float:
-    """Return the standard deviation of both performances."""
-    return abs(judged.training - judged.validation) / 2
+def deviation(validated: ValidatedFormula) -> float:
+    """Return the standard deviation of both fitnesses."""
+    return abs(validated.training - validated.validation) / 2
 
 
 SELECTION_METHODS: Mapping[SelectionMethod, Callable[[ValidatedFormula], float]] = {
-    "best": lambda judged: judged.validation,
+    "best": lambda validated: validated.validation,
     "avg": mean_less_deviation,
     "sum": sum_less_deviation,
 }
 
 
 def select_formula(
-    judged: Iterable[ValidatedFormula], selection: SelectionMethod
+    formulas: Iterable[ValidatedFormula], method: SelectionMethod
 ) -> ValidatedFormula:
-    """Return the formula that a selection takes; of equals the better bred, then the shorter.
+    """Return the formula that a method selects; ties go by fitness in training, then by length.
 
-    >>> formulas = [ValidatedFormula(Formula(("t",)), 0.9, 0.2), ValidatedFormula(Formula(("X",)), 0.4, 0.3)]
-    >>> [str(select_formula(formulas, name).formula) for name in SELECTION_METHODS]
+    >>> first = ValidatedFormula(Formula(("t",)), 0.9, 0.2)
+    >>> second = ValidatedFormula(Formula(("X",)), 0.4, 0.3)
+    >>> [str(select_formula([first, second], name).formula) for name in SELECTION_METHODS]
     ['X', 'X', 't']
     """
-    rate = SELECTION_METHODS[selection]
-    return min(
-        judged,
-        key=lambda each: (-rate(each), -each.training, len(each.formula), str(each.formula)),
-    )
+    score = SELECTION_METHODS[method]
+
+    def rank(validated: ValidatedFormula) -> tuple[float, float, int, str]:
+        formula = validated.formula
+        return -score(validated), -validated.training, len(formula), str(formula)
+
+    return min(formulas, key=rank)

@@ -1,4 +1,4 @@
-"""What was learnt: the choice of every fold is tested, and the best of them is the model."""
+"""The result of an evolution: each fold's formula is tested, and the best one is the model."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -19,7 +19,7 @@ BASELINE_FORMULA = Formula(("*", "t", "X"))
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The formula chosen from one search, and its fitness on the pages for each use."""
+    """The formula selected from one search, and its fitness on the pages of each split."""
 
     fold: int
     seed: int
@@ -31,10 +31,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class EvolutionResult:
-    """What was learnt: the model, what each search found, and the model's place among the rules.
+    """The learned model, the result of each search, and the mean test results of all policies.
 
-    ``training``, ``validation`` and ``test`` count the pages of the model's fold, ``cycles`` those
-    of the trace.
+    ``training``, ``validation`` and ``test`` are page counts of the model's fold; ``cycles`` is the
+    length of the trace.
     """
 
     model: FormulaModel
@@ -48,9 +48,9 @@ class EvolutionResult:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """What was chosen in a fold and its lead, what its searches found, and the rules beside it.
+    """The formula selected in a fold, the search that found it, and the test results of the fold.
 
-    The ``lead`` is by how much it does better than the simplest formula on the pages that chose it.
+    ``lead`` is the formula's fitness on the validation pages less that of the baseline formula.
     """
 
     choice: ValidatedFormula
@@ -63,51 +63,54 @@ class FoldResult:
 def evaluate_fold(
     trace: Trace,
     task: EvolutionTask,
-    shares: PageFolds,
+    split: PageFolds,
     searches: Sequence[FinishedSearch],
     pool: Executor,
 ) -> FoldResult:
-    """Choose among what the searches of a fold kept, and try the choice beside the rules."""
-    choice = select_formula((each for one in searches for each in one.formulas), task.selection)
-    validation = trace.select(shares.validation)
-    pages = trace.select(shares.test) if task.folds else validation
+    """Select among the formulas of a fold's searches, and test the choice beside other policies."""
+    formulas = (formula for search in searches for formula in search.formulas)
+    choice = select_formula(formulas, task.selection)
+    validation = trace.select(split.validation)
+    test_pages = trace.select(split.test) if task.folds else validation
+    ranking = FormulaRanking(choice.formula, task.clock)
     return FoldResult(
         choice=choice,
         lead=choice.validation - make_trial(validation, task).fitness(BASELINE_FORMULA),
-        search=next(each for each in searches if choice in each.formulas),
-        search_results=tuple(_found(searches, task, pages)),
-        policy_results=compare_policies(
-            pages, FormulaRanking(choice.formula, task.clock), task.budget, pool
-        ),
+        search=next(search for search in searches if choice in search.formulas),
+        search_results=_search_results(searches, task, test_pages),
+        policy_results=compare_policies(test_pages, ranking, task.budget, pool),
     )
 
 
-def _found(
-    searches: Sequence[FinishedSearch], task: EvolutionTask, pages: Trace
-) -> list[SearchResult]:
-    """Return what each search of a fold chose, tried on the pages for the test."""
-    trying = make_trial(pages, task)
-    found = []
+def _search_results(
+    searches: Sequence[FinishedSearch], task: EvolutionTask, test_pages: Trace
+) -> tuple[SearchResult, ...]:
+    """Select a formula from each search and test it."""
+    trial = make_trial(test_pages, task)
+    results = []
     for search in searches:
         best = select_formula(search.formulas, task.selection)
-        figures = (best.training, best.validation)
-        test = trying.fitness(best.formula) if task.folds else None
-        found.append(SearchResult(search.fold + 1, search.seed, best.formula, *figures, test))
-    return found
+        fitnesses = (best.training, best.validation)
+        test = trial.fitness(best.formula) if task.folds else None
+        results.append(SearchResult(search.fold + 1, search.seed, best.formula, *fitnesses, test))
+    return tuple(results)
 
 
 def combine_folds(
-    trace: Trace, task: EvolutionTask, shares: Sequence[PageFolds], folds: Sequence[FoldResult]
+    trace: Trace, task: EvolutionTask, splits: Sequence[PageFolds], folds: Sequence[FoldResult]
 ) -> EvolutionResult:
-    """Make the model of the choice with the largest lead: some folds' pages are easier."""
+    """Return the result of all folds; the model is the formula with the largest lead.
+
+    The fitnesses of folds cannot be compared, because the pages of some folds are easier.
+    """
     best = max(range(len(folds)), key=lambda fold: folds[fold].lead)
     return EvolutionResult(
         model=_model(trace, task, folds[best]),
-        searches=tuple(each for fold in folds for each in fold.search_results),
+        searches=tuple(result for fold in folds for result in fold.search_results),
         places=mean_results([fold.policy_results for fold in folds], task.measure),
-        training=len(shares[best].training),
-        validation=len(shares[best].validation),
-        test=len(shares[best].test),
+        training=len(splits[best].training),
+        validation=len(splits[best].validation),
+        test=len(splits[best].test),
         cycles=trace.cycles,
     )
 

@@ -1,5 +1,6 @@
-"""What an evolution is to learn, and how."""
+"""The task of an evolution: what to learn, and with which settings."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,13 +22,13 @@ FITNESS_MEASURES: tuple[FitnessMeasure, ...] = ("ndcg", "changerate")
 
 @dataclass(frozen=True, slots=True)
 class EvolutionTask:
-    """What to learn, and how.
+    """The settings of an evolution.
 
-    ``estimates`` says what NAD to GAD stand for while formulas are bred: rates of change, or the
-    chances that follow from them. ``folds`` says how many of the five folds have their turn as the
-    test; 0 is none: then all pages are for training and validation, and the place is taken on the
-    pages for validation. ``seed`` shares pages out and draws lots; it is also that of the first
-    search, and those that follow count up from it.
+    ``estimates`` is the meaning of NAD to GAD during the search: change rates, or the chances of a
+    change that follow from them. ``folds`` is how many of the five folds serve as test pages, one
+    after another; with 0 all pages are for training and validation, and policies are compared on
+    the validation pages. ``seed`` is the seed of the page split, of tie breaks and of the first
+    search; later searches count up from it.
     """
 
     terminals: TerminalSet = "all"
@@ -39,51 +40,42 @@ class EvolutionTask:
     seed: int = 1
     seeds: int = 5
     folds: int = 1
-    ways: GPConfig = field(default_factory=GPConfig)
+    config: GPConfig = field(default_factory=GPConfig)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Return what formulas may know of a page."""
+        """Return the variables that formulas may use."""
         return VARIABLES_BY_TERMINAL_SET[self.terminals]
 
     @property
     def initial_formulas(self) -> tuple[Formula, ...]:
-        """Return what a search begins with: names that are good formulas by themselves."""
+        """Return the formulas that a search begins with: variables that rank well on their own."""
         return tuple(Formula((name,)) for name in self.variables if self.terminals == "extended")
 
     def expand_chances(self, formula: Formula) -> Formula:
-        """Return a bred formula as others read it, every estimate a rate."""
+        """Return a formula of the search in its general form, in which every estimate is a rate."""
         return expand_chances(formula) if self.estimates == "chances" else formula
 
 
 def check_task(task: EvolutionTask) -> None:
-    """Refuse what cannot be learnt."""
-    _require(
-        task.terminals in VARIABLES_BY_TERMINAL_SET,
-        f"terminals {task.terminals!r}",
-        " or ".join(VARIABLES_BY_TERMINAL_SET),
-    )
-    _require(
-        task.estimates in ESTIMATE_KINDS,
-        f"estimates {task.estimates!r}",
-        " or ".join(ESTIMATE_KINDS),
-    )
-    _require(
-        task.measure in FITNESS_MEASURES, f"fitness {task.measure!r}", " or ".join(FITNESS_MEASURES)
-    )
-    _require(
-        task.selection in SELECTION_METHODS,
-        f"selection {task.selection!r}",
-        " or ".join(SELECTION_METHODS),
-    )
+    """Refuse settings outside their range."""
+    config = task.config
+    _require_one_of("terminals", task.terminals, VARIABLES_BY_TERMINAL_SET)
+    _require_one_of("estimates", task.estimates, ESTIMATE_KINDS)
+    _require_one_of("fitness", task.measure, FITNESS_MEASURES)
+    _require_one_of("selection", task.selection, SELECTION_METHODS)
     _require(0 < task.budget <= 1, f"budget {task.budget:.4g}", "above 0 and at most 1")
     _require(0 <= task.folds <= FOLDS, f"{task.folds} folds", f"from 0 to {FOLDS}")
     _require(task.seeds >= 1, f"{task.seeds} seeds", "at least 1")
-    _require(task.ways.population >= 2, f"population {task.ways.population}", "at least 2")
-    _require(task.ways.generations >= 1, f"{task.ways.generations} generations", "at least 1")
-    _require(task.ways.kept >= 1, f"{task.ways.kept} kept formulas", "at least 1")
+    _require(config.population >= 2, f"population {config.population}", "at least 2")
+    _require(config.generations >= 1, f"{config.generations} generations", "at least 1")
+    _require(config.kept >= 1, f"{config.kept} kept formulas", "at least 1")
 
 
-def _require(holds: bool, what: str, wanted: str) -> None:
+def _require_one_of(setting: str, value: str, allowed: Collection[str]) -> None:
+    _require(value in allowed, f"{setting} {value!r}", " or ".join(allowed))
+
+
+def _require(holds: bool, setting: str, requirement: str) -> None:
     if not holds:
-        raise UsageError(f"{what}: it must be {wanted}")
+        raise UsageError(f"{setting}: it must be {requirement}")

@@ -1,7 +1,7 @@
-"""The compiled loops of the look-around clock: the pace of every group, and stretched ages.
+"""Compiled loops of the look-around clocks: fitting a clock per group, and effective ages.
 
-A look covers the time from the one before to its own, both as places in the window of cells; it
-found a change or none, on a page of some usual rate.
+A look covers the time since the previous look, given in days from the start of the window. It found
+a change or none, on a page with some mean rate.
 """
 
 import math
@@ -23,130 +23,129 @@ MIN_MULTIPLIER, MAX_MULTIPLIER = 0.001, 50.0
 
 
 @njit(cache=True, nogil=True)
-def group_rows(groups: IndexArray, count: int) -> tuple[IndexArray, NDArray[np.int64]]:
-    """Return the places of all entries, group by group, and where each group's begin and end."""
-    starts = np.zeros(count + 1, np.int64)
+def group_rows(groups: IndexArray, group_count: int) -> tuple[IndexArray, NDArray[np.int64]]:
+    """Return the positions of all entries sorted by group, and the start of every group."""
+    starts = np.zeros(group_count + 1, np.int64)
     for group in groups:
         starts[group + 1] += 1
-    for group in range(count):
+    for group in range(group_count):
         starts[group + 1] += starts[group]
-    order, free = np.empty(len(groups), np.int32), starts[:-1].copy()
-    for place in range(len(groups)):
-        order[free[groups[place]]] = place
-        free[groups[place]] += 1
+    order, next_position = np.empty(len(groups), np.int32), starts[:-1].copy()
+    for position in range(len(groups)):
+        order[next_position[groups[position]]] = position
+        next_position[groups[position]] += 1
     return order, starts
 
 
 @njit(cache=True, nogil=True)
 def fit_clocks(looks: LookArrays, starts: NDArray[np.int64]) -> SmallFloatArray:
-    """Return for every group with looks the sums of its multipliers up to each cell.
+    """Return a clock for every group that has looks: its readings at the boundaries of days.
 
-    The looks come group by group, those of each from its start to that of the next.
+    The looks are sorted by group, and ``starts`` has the start of every group.
     """
-    sums = np.empty((np.count_nonzero(starts[1:] > starts[:-1]), WINDOW_DAYS + 1), np.float32)
+    readings = np.empty((np.count_nonzero(starts[1:] > starts[:-1]), WINDOW_DAYS + 1), np.float32)
     row = 0
     for group in range(len(starts) - 1):
         if starts[group + 1] > starts[group]:
-            sums[row] = fit_clock(looks, starts[group], starts[group + 1])
+            readings[row] = fit_clock(looks, starts[group], starts[group + 1])
             row += 1
-    return sums
+    return readings
 
 
 @njit(cache=True)
 def fit_clock(looks: LookArrays, start: int, stop: int) -> FloatArray:
-    """Return one group's sums of multipliers, fitted to its looks."""
+    """Return the readings of one group's clock, fitted to its looks."""
     begins, ends, _, rates = looks
-    pace, steps, parts = (
-        np.arange(WINDOW_DAYS + 1.0),
-        np.zeros(WINDOW_DAYS + 1),
-        np.zeros(WINDOW_DAYS),
-    )
+    readings = np.arange(WINDOW_DAYS + 1.0)
+    steps, corrections = np.zeros(WINDOW_DAYS + 1), np.zeros(WINDOW_DAYS)
     for look in range(start, stop):
-        add_interval(steps, parts, (begins[look], ends[look]), rates[look])
-    exposure = daily_totals(steps, parts)
+        add_interval(steps, corrections, (begins[look], ends[look]), rates[look])
+    exposure = daily_totals(steps, corrections)
     for _ in range(FIT_STEPS):
-        update_clock(pace, expected_events(looks, (start, stop), pace), exposure)
-    return pace
+        update_clock(readings, expected_events(looks, (start, stop), readings), exposure)
+    return readings
 
 
 @njit(cache=True)
-def expected_events(looks: LookArrays, mine: tuple[int, int], pace: FloatArray) -> FloatArray:
-    """Return the changes that a group's looks put on each cell, per unit of its multiplier."""
+def expected_events(looks: LookArrays, bounds: tuple[int, int], readings: FloatArray) -> FloatArray:
+    """Return the expected changes of a group's looks on each day, divided by its multiplier."""
     begins, ends, changed, rates = looks
-    steps, parts = np.zeros(WINDOW_DAYS + 1), np.zeros(WINDOW_DAYS)
-    for look in range(mine[0], mine[1]):
+    steps, corrections = np.zeros(WINDOW_DAYS + 1), np.zeros(WINDOW_DAYS)
+    for look in range(bounds[0], bounds[1]):
         if changed[look] and ends[look] > begins[look]:
-            stretched = clock_reading(pace, ends[look]) - clock_reading(pace, begins[look])
-            found = rates[look] / -math.expm1(-rates[look] * stretched)
-            add_interval(steps, parts, (begins[look], ends[look]), found)
-    return daily_totals(steps, parts)
+            elapsed = clock_reading(readings, ends[look]) - clock_reading(readings, begins[look])
+            events = rates[look] / -math.expm1(-rates[look] * elapsed)
+            add_interval(steps, corrections, (begins[look], ends[look]), events)
+    return daily_totals(steps, corrections)
 
 
 @njit(cache=True)
 def add_interval(
-    steps: FloatArray, parts: FloatArray, covered: tuple[float, float], amount: float
+    steps: FloatArray, corrections: FloatArray, interval: tuple[float, float], amount: float
 ) -> None:
-    """Add an amount to every cell as far as it is covered.
+    """Add an amount per day to every day of an interval, in proportion to its part of the day.
 
-    Whole cells go into ``steps``, which are still to be added up, and what the first and the last
-    cell are covered short of that into ``parts``.
+    ``steps`` are differences between days, which ``daily_totals`` adds up; ``corrections`` are for
+    the first and the last day, which the interval covers in part.
     """
-    begin, end = max(covered[0], 0.0), min(covered[1], float(WINDOW_DAYS))
+    begin, end = max(interval[0], 0.0), min(interval[1], float(WINDOW_DAYS))
     if end <= begin:
         return
     first, last = int(begin), math.ceil(end) - 1
     steps[first] += amount
     steps[last + 1] -= amount
-    parts[first] -= amount * (begin - first)
-    parts[last] -= amount * (last + 1 - end)
+    corrections[first] -= amount * (begin - first)
+    corrections[last] -= amount * (last + 1 - end)
 
 
 @njit(cache=True)
-def daily_totals(steps: FloatArray, parts: FloatArray) -> FloatArray:
-    """Return what each cell holds, never less than nothing."""
-    cells, level = np.empty(WINDOW_DAYS), 0.0
-    for cell in range(WINDOW_DAYS):
-        level += steps[cell]
-        cells[cell] = max(0.0, level + parts[cell])
-    return cells
+def daily_totals(steps: FloatArray, corrections: FloatArray) -> FloatArray:
+    """Return the amount of each day, at least 0."""
+    totals, level = np.empty(WINDOW_DAYS), 0.0
+    for day in range(WINDOW_DAYS):
+        level += steps[day]
+        totals[day] = max(0.0, level + corrections[day])
+    return totals
 
 
 @njit(cache=True)
-def update_clock(pace: FloatArray, events: FloatArray, exposure: FloatArray) -> None:
-    """Set the sums of the multipliers from what each cell held at the multipliers before."""
-    reached = 0.0
-    for cell in range(WINDOW_DAYS):
-        before, reached = pace[cell + 1] - reached, pace[cell + 1]
-        multiplier = (PRIOR_STRENGTH + before * events[cell]) / (PRIOR_STRENGTH + exposure[cell])
-        pace[cell + 1] = pace[cell] + min(max(multiplier, MIN_MULTIPLIER), MAX_MULTIPLIER)
+def update_clock(readings: FloatArray, events: FloatArray, exposure: FloatArray) -> None:
+    """Update the readings from the events and the exposure under the current multipliers."""
+    reading_before = 0.0
+    for day in range(WINDOW_DAYS):
+        multiplier_before, reading_before = readings[day + 1] - reading_before, readings[day + 1]
+        multiplier = (PRIOR_STRENGTH + multiplier_before * events[day]) / (
+            PRIOR_STRENGTH + exposure[day]
+        )
+        readings[day + 1] = readings[day] + min(max(multiplier, MIN_MULTIPLIER), MAX_MULTIPLIER)
 
 
 @njit(cache=True)
-def clock_reading(pace: FloatArray | SmallFloatArray, place: float) -> float:
-    """Return the stretched place of a place in the window; outside of it the pace is 1."""
-    if place <= 0.0:
-        return place
-    cell = min(int(place), WINDOW_DAYS)
-    multiplier = pace[cell + 1] - pace[cell] if cell < WINDOW_DAYS else 1.0
-    return float(pace[cell] + (place - cell) * multiplier)
+def clock_reading(readings: FloatArray | SmallFloatArray, time: float) -> float:
+    """Return the clock's reading at a day of the window; outside of it the clock runs normally."""
+    if time <= 0.0:
+        return time
+    day = min(int(time), WINDOW_DAYS)
+    multiplier = readings[day + 1] - readings[day] if day < WINDOW_DAYS else 1.0
+    return float(readings[day] + (time - day) * multiplier)
 
 
 @njit(cache=True, nogil=True)
 def effective_ages(
-    ages: FloatArray, which: IndexArray, now: float, clocks: ClockArrays
+    ages: FloatArray, clock_rows: IndexArray, now: float, clocks: ClockArrays
 ) -> FloatArray:
-    """Return ages in days of usual pace: those of pages that have a clock as it ran.
+    """Return ages in days by each page's clock; pages without a clock keep their ages.
 
-    ``now`` is in days, and every clock has its window's first day and its sums.
+    ``now`` is in days; ``clocks`` has the first day of every clock's window and its readings.
     """
-    starts, sums = clocks
-    stretched = ages.copy()
-    for place in range(len(ages)):
-        clock = which[place]
+    starts, clock_readings = clocks
+    effective = ages.copy()
+    for index in range(len(ages)):
+        clock = clock_rows[index]
         if clock >= 0:
             end = now - starts[clock]
-            pace = sums[clock]
-            stretched[place] = max(
-                0.0, clock_reading(pace, end) - clock_reading(pace, end - ages[place])
+            readings = clock_readings[clock]
+            effective[index] = max(
+                0.0, clock_reading(readings, end) - clock_reading(readings, end - ages[index])
             )
-    return stretched
+    return effective

@@ -1,8 +1,8 @@
-"""The compiled loops over the grid of change rates: learning from looks, and what they add up to.
+"""Compiled loops over the grid of change rates: learning from looks, and averages of posteriors.
 
-The logarithms of likelihoods are kept as of a page's last look and fade from then on, so that only
-pages that are looked at are written; a constant added to all rates alters nothing, and the highest
-is kept at zero.
+Log-likelihoods are stored as of a page's last look and fade from then on, so that only pages that
+are looked at are written. A constant added to all rates has no effect; the highest value is kept at
+zero.
 """
 
 import math
@@ -29,24 +29,24 @@ COEFFICIENTS = tuple(1 / math.factorial(power) for power in range(11))
 
 @njit(cache=True, fastmath=True)
 def fast_exp(x: float) -> float:
-    """Return e to the power of x ≤ 0 within 3e-13 of it, in a form that compilers vectorise.
+    """Return e to the power of x ≤ 0 with an error below 3e-13, in a form that compilers vectorise.
 
-    The argument is split into a power of two and a rest, for which a polynomial serves.
+    The argument is split into a power of two and a remainder, for which a polynomial is used.
     """
     x = max(x, LOWEST_EXPONENT)
     power = np.int64(x * LOG2_E - 0.5)
-    rest = x - power * LOG_OF_TWO
+    remainder = x - power * LOG_OF_TWO
     series = COEFFICIENTS[10]
-    series = series * rest + COEFFICIENTS[9]
-    series = series * rest + COEFFICIENTS[8]
-    series = series * rest + COEFFICIENTS[7]
-    series = series * rest + COEFFICIENTS[6]
-    series = series * rest + COEFFICIENTS[5]
-    series = series * rest + COEFFICIENTS[4]
-    series = series * rest + COEFFICIENTS[3]
-    series = series * rest + COEFFICIENTS[2]
-    series = series * rest + COEFFICIENTS[1]
-    series = series * rest + COEFFICIENTS[0]
+    series = series * remainder + COEFFICIENTS[9]
+    series = series * remainder + COEFFICIENTS[8]
+    series = series * remainder + COEFFICIENTS[7]
+    series = series * remainder + COEFFICIENTS[6]
+    series = series * remainder + COEFFICIENTS[5]
+    series = series * remainder + COEFFICIENTS[4]
+    series = series * remainder + COEFFICIENTS[3]
+    series = series * remainder + COEFFICIENTS[2]
+    series = series * remainder + COEFFICIENTS[1]
+    series = series * remainder + COEFFICIENTS[0]
     return series * np.int64((power + EXPONENT_BIAS) << EXPONENT_BITS).view(np.float64)
 
 
@@ -55,44 +55,48 @@ def add_looks(
     likelihood: SmallFloatArray,
     looks: tuple[RowNumbers, FloatArray, NDArray[np.bool_], NDArray[np.bool_]],
     rates: FloatArray,
-    outliers: float,
-    fading: float,
+    outlier_chance: float,
+    log_retention: float,
 ) -> None:
-    """Take looks in, in their order: fade what was known, add what each of them says."""
+    """Update log-likelihoods look by look: fade the earlier evidence, add that of the look."""
     rows, gaps, measured, changed = looks
     for look in range(len(rows)):
-        known = likelihood[rows[look]]
+        log_likelihood = likelihood[rows[look]]
         days = 0.0 if np.isnan(gaps[look]) else gaps[look]
-        keeps, highest = math.exp(fading * days), -np.inf
+        retention, highest = math.exp(log_retention * days), -np.inf
         for rate in range(RATE_COUNT):
-            log = known[rate] * keeps
+            value = log_likelihood[rate] * retention
             if measured[look]:
-                still = math.exp(-rates[rate] * days)
-                chance = 1.0 - still if changed[look] else still
-                log += math.log(outliers + (1.0 - 2.0 * outliers) * chance)
-            known[rate] = log
-            highest = max(highest, log)
+                survival = math.exp(-rates[rate] * days)
+                chance = 1.0 - survival if changed[look] else survival
+                value += math.log(outlier_chance + (1.0 - 2.0 * outlier_chance) * chance)
+            log_likelihood[rate] = value
+            highest = max(highest, value)
         for rate in range(RATE_COUNT):
-            known[rate] -= highest
+            log_likelihood[rate] -= highest
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def posteriors(
-    likelihood: SmallFloatArray, rows: RowNumbers, ages: FloatArray, prior: PriorRows, fading: float
+    likelihood: SmallFloatArray,
+    rows: RowNumbers,
+    ages: FloatArray,
+    prior: PriorRows,
+    log_retention: float,
 ) -> FloatArray:
-    """Return the posterior of every row, which adds up to 1."""
-    table, which = prior
+    """Return the posterior of every row; it sums to 1."""
+    table, prior_rows = prior
     weights = np.empty((len(rows), RATE_COUNT))
-    for place in range(len(rows)):
-        known, expected = likelihood[rows[place]], table[which[place]]
-        keeps, total = fast_exp(fading * ages[place]), 0.0
+    for index in range(len(rows)):
+        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        retention, total = fast_exp(log_retention * ages[index]), 0.0
         for rate in range(RATE_COUNT):
-            weight = expected[rate] * fast_exp(keeps * known[rate])
-            weights[place, rate] = weight
+            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
+            weights[index, rate] = weight
             total += weight
-        share = 1.0 / total
+        scale = 1.0 / total
         for rate in range(RATE_COUNT):
-            weights[place, rate] *= share
+            weights[index, rate] *= scale
     return weights
 
 
@@ -103,19 +107,19 @@ def mean_rates(
     ages: FloatArray,
     prior: PriorRows,
     rates: FloatArray,
-    fading: float,
+    log_retention: float,
 ) -> FloatArray:
     """Return the mean rate of every row."""
-    table, which = prior
+    table, prior_rows = prior
     means = np.empty(len(rows))
-    for place in range(len(rows)):
-        known, expected = likelihood[rows[place]], table[which[place]]
-        keeps, total, mean = fast_exp(fading * ages[place]), 0.0, 0.0
+    for index in range(len(rows)):
+        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        retention, total, mean = fast_exp(log_retention * ages[index]), 0.0, 0.0
         for rate in range(RATE_COUNT):
-            weight = expected[rate] * fast_exp(keeps * known[rate])
+            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
             total += weight
             mean += weight * rates[rate]
-        means[place] = mean / total
+        means[index] = mean / total
     return means
 
 
@@ -126,35 +130,42 @@ def change_chances_and_gains(
     ages: tuple[FloatArray, FloatArray],
     prior: PriorRows,
     rates: FloatArray,
-    fading: float,
+    log_retention: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each page's chance to have changed, and the fresh days that a look would gain.
+    """Return each page's chance of having changed, and the fresh days that a look would gain.
 
-    Ages are in days as they passed, and in days of usual pace. Where few changes are expected, the
-    gain is a difference of almost equal numbers: its series serves.
+    Ages are in calendar days, and in days by the clock of the page's directory. Where few changes
+    are expected, the gain is a difference of almost equal numbers, so its series is used.
     """
-    (passed, stretched), (table, which) = ages, prior
-    chances, gains, lives = np.empty(len(rows)), np.empty(len(rows)), 1.0 / rates
-    for place in range(len(rows)):
-        known, expected = likelihood[rows[place]], table[which[place]]
-        keeps, total, still, gain = fast_exp(fading * passed[place]), 0.0, 0.0, 0.0
+    (calendar_ages, effective_ages), (table, prior_rows) = ages, prior
+    chances, gains, mean_lifetimes = np.empty(len(rows)), np.empty(len(rows)), 1.0 / rates
+    for index in range(len(rows)):
+        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        retention, total, survival, gain = (
+            fast_exp(log_retention * calendar_ages[index]),
+            0.0,
+            0.0,
+            0.0,
+        )
         for rate in range(RATE_COUNT):
-            weight = expected[rate] * fast_exp(keeps * known[rate])
-            changes = rates[rate] * stretched[place]
+            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
+            changes = rates[rate] * effective_ages[index]
             unchanged = fast_exp(-changes)
-            square = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
-            beyond = 1.0 - (1.0 + changes) * unchanged
+            series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
+            difference = 1.0 - (1.0 + changes) * unchanged
             total += weight
-            still += weight * unchanged
-            gain += weight * lives[rate] * (square if changes < SERIES_LIMIT else beyond)
-        chances[place] = max(0.0, 1.0 - still / total)
-        gains[place] = max(0.0, gain / total)
+            survival += weight * unchanged
+            gain += (
+                weight * mean_lifetimes[rate] * (series if changes < SERIES_LIMIT else difference)
+            )
+        chances[index] = max(0.0, 1.0 - survival / total)
+        gains[index] = max(0.0, gain / total)
     return chances, gains
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def survival_by_day(rates: FloatArray, days: int) -> FloatArray:
-    """Return how likely no change is in 0, 1, 2 and more whole days, a row each."""
+    """Return the chance of no change within 0, 1, 2 and more whole days, a row each."""
     table = np.empty((days, len(rates)))
     for day in range(days):
         for rate in range(len(rates)):
@@ -169,150 +180,165 @@ def change_chances_and_rates(
     ages: FloatArray,
     prior: PriorRows,
     grid: tuple[FloatArray, FloatArray],
-    fading: float,
+    log_retention: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each page's chance to have changed, and its mean rate.
+    """Return each page's chance of having changed, and its mean rate.
 
-    The grid has the rates, and the table of ``survival_by_day`` after whole days, which all ages are in
-    a crawl in cycles; for other ages the same is computed.
+    ``grid`` has the rates and the table of ``survival_by_day``. The table serves for ages of whole
+    days, which all ages are in a crawl in cycles; for other ages the survival is computed.
     """
-    (table, which), (rates, whole) = prior, grid
+    (table, prior_rows), (rates, survival_table) = prior, grid
     chances, means = np.empty(len(rows)), np.empty(len(rows))
-    likely, still = np.empty(RATE_COUNT), np.empty(RATE_COUNT)
-    for place in range(len(rows)):
-        age, known, expected = ages[place], likelihood[rows[place]], table[which[place]]
-        keeps = fast_exp(fading * age)
+    likelihoods, survival = np.empty(RATE_COUNT), np.empty(RATE_COUNT)
+    for index in range(len(rows)):
+        age, log_likelihood, prior_weights = (
+            ages[index],
+            likelihood[rows[index]],
+            table[prior_rows[index]],
+        )
+        retention = fast_exp(log_retention * age)
         for rate in range(RATE_COUNT):
-            likely[rate] = fast_exp(keeps * known[rate])
-        if age < len(whole) and age == int(age):
-            chances[place], means[place] = posterior_averages(
-                likely, expected, whole[int(age)], rates
+            likelihoods[rate] = fast_exp(retention * log_likelihood[rate])
+        if age < len(survival_table) and age == int(age):
+            chances[index], means[index] = posterior_averages(
+                likelihoods, prior_weights, survival_table[int(age)], rates
             )
         else:
             for rate in range(RATE_COUNT):
-                still[rate] = fast_exp(-rates[rate] * age)
-            chances[place], means[place] = posterior_averages(likely, expected, still, rates)
+                survival[rate] = fast_exp(-rates[rate] * age)
+            chances[index], means[index] = posterior_averages(
+                likelihoods, prior_weights, survival, rates
+            )
     return chances, means
 
 
 @njit(cache=True, fastmath=True)
 def posterior_averages(
-    likely: FloatArray, expected: FloatArray, still: FloatArray, rates: FloatArray
+    likelihoods: FloatArray, prior_weights: FloatArray, survival: FloatArray, rates: FloatArray
 ) -> tuple[float, float]:
-    """Return the chance to have changed and the mean rate of one posterior."""
-    total, same, mean = 0.0, 0.0, 0.0
+    """Return the chance of having changed and the mean rate of one posterior."""
+    total, unchanged, mean = 0.0, 0.0, 0.0
     for rate in range(RATE_COUNT):
-        weight = likely[rate] * expected[rate]
+        weight = likelihoods[rate] * prior_weights[rate]
         total += weight
-        same += weight * still[rate]
+        unchanged += weight * survival[rate]
         mean += weight * rates[rate]
-    share = 1.0 / total
-    return max(0.0, 1.0 - same * share), mean * share
+    scale = 1.0 / total
+    return max(0.0, 1.0 - unchanged * scale), mean * scale
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def faded_likelihoods(
-    likelihood: SmallFloatArray, rows: RowNumbers, ages: FloatArray, fading: float
+    likelihood: SmallFloatArray, rows: RowNumbers, ages: FloatArray, log_retention: float
 ) -> FloatArray:
-    """Return what looks at every row still say of each rate, as shares of the likeliest's."""
-    weights = np.empty((len(rows), RATE_COUNT))
-    for place in range(len(rows)):
-        known, keeps = likelihood[rows[place]], fast_exp(fading * ages[place])
+    """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
+    likelihoods = np.empty((len(rows), RATE_COUNT))
+    for index in range(len(rows)):
+        log_likelihood, retention = likelihood[rows[index]], fast_exp(log_retention * ages[index])
         for rate in range(RATE_COUNT):
-            weights[place, rate] = fast_exp(keeps * known[rate])
-    return weights
+            likelihoods[index, rate] = fast_exp(retention * log_likelihood[rate])
+    return likelihoods
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def posterior_sums(weights: FloatArray, groups: RowNumbers, expected: FloatArray) -> FloatArray:
-    """Return the sum of every group's posteriors, by its prior and what looks say of its rows."""
-    sums = np.zeros(expected.shape)
-    for row in range(len(weights)):
-        total, prior, into = 0.0, expected[groups[row]], sums[groups[row]]
+def posterior_sums(likelihoods: FloatArray, groups: RowNumbers, priors: FloatArray) -> FloatArray:
+    """Return the sum of the posteriors of every group, given a prior per group."""
+    sums = np.zeros(priors.shape)
+    for row in range(len(likelihoods)):
+        total, prior, group_sum = 0.0, priors[groups[row]], sums[groups[row]]
         for rate in range(RATE_COUNT):
-            total += weights[row, rate] * prior[rate]
-        share = 1.0 / total
+            total += likelihoods[row, rate] * prior[rate]
+        scale = 1.0 / total
         for rate in range(RATE_COUNT):
-            into[rate] += weights[row, rate] * share
-    return sums * expected
+            group_sum[rate] += likelihoods[row, rate] * scale
+    return sums * priors
 
 
 @njit(cache=True, nogil=True)
 def number_site_host_pairs(
-    sites: IndexArray, hosts: IndexArray, count: int
+    sites: IndexArray, hosts: IndexArray, host_count: int
 ) -> tuple[IndexArray, IndexArray]:
-    """Number the pairs of a site and one of ``count`` hosts as they come.
+    """Number the pairs of site and host in order of appearance.
 
     Returns the number of every row's pair, and the first row of every pair.
     """
-    numbers, firsts = np.empty(len(hosts), np.int32), np.empty(len(hosts), np.int32)
-    newest, before = np.full(count, -1, np.int32), np.empty(len(hosts), np.int32)
-    found = 0
+    numbers, first_rows = np.empty(len(hosts), np.int32), np.empty(len(hosts), np.int32)
+    newest_pair_of_host, previous_pair = (
+        np.full(host_count, -1, np.int32),
+        np.empty(len(hosts), np.int32),
+    )
+    pair_count = 0
     for row in range(len(hosts)):
-        pair = newest[hosts[row]]
-        while pair >= 0 and sites[firsts[pair]] != sites[row]:
-            pair = before[pair]
+        pair = newest_pair_of_host[hosts[row]]
+        while pair >= 0 and sites[first_rows[pair]] != sites[row]:
+            pair = previous_pair[pair]
         if pair < 0:
-            pair = found
-            firsts[pair], before[pair] = row, newest[hosts[row]]
-            newest[hosts[row]] = pair
-            found += 1
+            pair = pair_count
+            first_rows[pair], previous_pair[pair] = row, newest_pair_of_host[hosts[row]]
+            newest_pair_of_host[hosts[row]] = pair
+            pair_count += 1
         numbers[row] = pair
-    return numbers, firsts[:found]
+    return numbers, first_rows[:pair_count]
 
 
 @njit(cache=True, nogil=True)
 def prior_table(
     sums: FloatArray,
-    pages: FloatArray,
-    above: tuple[IndexArray, IndexArray],
-    first: FloatArray,
-    firm: PriorWeights,
+    pages_per_pair: FloatArray,
+    group_rows: tuple[IndexArray, IndexArray],
+    initial: FloatArray,
+    weights: PriorWeights,
 ) -> FloatArray:
-    """Return the collection's distribution, then those of sites and of hosts, from pairs' sums.
+    """Return the distributions of the collection, of sites and of hosts, a row each.
 
-    ``above`` are the rows of every pair's site and host in what is returned; each level leans on
-    the one above it, the collection's on what was thought ``first``.
+    ``sums`` are the posterior sums of pairs of site and host, ``group_rows`` the rows of every
+    pair's site and host in the result. Each level is pulled towards the level above, and the
+    collection towards the ``initial`` distribution.
     """
-    sites, hosts = above
-    lowest = sites.max() + 1
+    sites, hosts = group_rows
+    first_host = sites.max() + 1
     table, counts = np.zeros((hosts.max() + 1, RATE_COUNT)), np.zeros(hosts.max() + 1)
     for pair in range(len(sums)):
         for level in (np.int32(0), sites[pair], hosts[pair]):
-            counts[level] += pages[pair]
+            counts[level] += pages_per_pair[pair]
             add_scaled(table[level], sums[pair], 1.0)
     for rate in range(RATE_COUNT):
-        whole = (1.0 - firm[0]) * table[0, rate] / counts[0] + firm[0] * first[rate]
-        table[0, rate] = whole
-        for site in range(1, lowest):
-            table[site, rate] = (table[site, rate] + firm[1] * whole) / (counts[site] + firm[1])
+        collection_weight = (1.0 - weights[0]) * table[0, rate] / counts[0] + weights[0] * initial[
+            rate
+        ]
+        table[0, rate] = collection_weight
+        for site in range(1, first_host):
+            table[site, rate] = (table[site, rate] + weights[1] * collection_weight) / (
+                counts[site] + weights[1]
+            )
     for pair in range(len(sums)):
-        share = firm[2] * pages[pair] / counts[hosts[pair]]
+        share = weights[2] * pages_per_pair[pair] / counts[hosts[pair]]
         add_scaled(table[hosts[pair]], table[sites[pair]], share)
-    for host in range(lowest, len(table)):
-        table[host] /= counts[host] + firm[2]
+    for host in range(first_host, len(table)):
+        table[host] /= counts[host] + weights[2]
     return table
 
 
 @njit(cache=True)
-def add_scaled(into: FloatArray, what: FloatArray, times: float) -> None:
-    """Add a distribution to another, so many times."""
+def add_scaled(total: FloatArray, distribution: FloatArray, factor: float) -> None:
+    """Add a multiple of a distribution to a total."""
     for rate in range(RATE_COUNT):
-        into[rate] += times * what[rate]
+        total[rate] += factor * distribution[rate]
 
 
 @njit(cache=True, nogil=True)
 def nearest_prior_rows(
     rows: RowNumbers, hosts: tuple[IndexArray, IndexArray], sites: tuple[IndexArray, IndexArray]
 ) -> IndexArray:
-    """Return which prior holds for every row: its host's, else its site's, else the first.
+    """Return the prior's row for every page: its host's, else its site's, else the collection's.
 
-    Hosts and sites are those of all pages, and where the prior of each is, if it has one.
+    ``hosts`` and ``sites`` each hold the group of every page and the prior's row of every group,
+    which is negative if the group has none.
     """
-    levels = np.zeros(len(rows), np.int32)
-    for place in range(len(rows)):
-        level = hosts[1][hosts[0][rows[place]]]
-        if level < 0:
-            level = max(0, sites[1][sites[0][rows[place]]])
-        levels[place] = level
-    return levels
+    prior_rows = np.zeros(len(rows), np.int32)
+    for index in range(len(rows)):
+        prior_row = hosts[1][hosts[0][rows[index]]]
+        if prior_row < 0:
+            prior_row = max(0, sites[1][sites[0][rows[index]]])
+        prior_rows[index] = prior_row
+    return prior_rows

@@ -1,8 +1,4 @@
-"""Policies that rank pages by a formula, given as text or learnt from a trace.
-
-What a formula may ask to know of a page stands in ``VARIABLES_BY_TERMINAL_SET``, by the set of names that it belongs
-to: those of Santos et al. 2015, and with them those that the default policy's forecast tells.
-"""
+"""Policies that rank pages by a formula, written by hand or learnt from a trace."""
 
 from freshet.core.policy import Policy
 from freshet.formula.expression import Formula
@@ -32,14 +28,14 @@ def make_formula_policy(
     name: str = "",
     clock: WeightClock = "visit",
     seed: int = 0,
-    waits: RevisitDelays | None = None,
+    delays: RevisitDelays | None = None,
     live: bool = False,
 ) -> Policy:
     """Return a policy that ranks by a formula and keeps what its names need, and no more."""
     title = name or str(formula)
     if formula.variables.isdisjoint(EXTENDED_VARIABLES):
-        return FormulaPolicy(title, formula, clock=clock, seed=seed, waits=waits)
+        return FormulaPolicy(title, formula, clock=clock, seed=seed, delays=delays)
     cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
     return ExtendedFormulaPolicy(
-        title, formula, cadence=cadence, clock=clock, seed=seed, waits=waits
+        title, formula, cadence=cadence, clock=clock, seed=seed, delays=delays
     )

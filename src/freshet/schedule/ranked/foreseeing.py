@@ -1,10 +1,10 @@
-"""A policy whose formula may also ask for what the default policy's forecast knows of a page.
+"""A policy whose formula may also use variables of the default policy's forecast.
 
-``rate`` is the mean of the posterior over change rates, in changes a day, and ``chance`` the chance
-by it that the page has changed since its last look. ``around`` is the age in days of usual pace, by
-the look-around clock of the page's directory; ``quiet`` the days since the last change seen, or
-since the first look where none was; ``weekday`` the mean over the changes seen of the cosine
-between the day of the week on which each was found and the day that is now. A cycle is a day.
+``rate`` is the mean of the posterior over change rates, in changes per day, and ``chance`` the
+chance by it that the page has changed since its last look. ``around`` is the age in days by the
+look-around clock of the page's directory. ``quiet`` is the number of days since the last change
+seen, or since the first look if none was seen. ``weekday`` is the mean, over the changes seen, of
+the cosine between the weekday on which each was found and today's. A cycle is a day.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ WEEK_DAYS = 7
 
 
 class ExtendedFormulaPolicy(FormulaPolicy):
-    """Ranks by a formula of what was seen of a page and what is expected of it."""
+    """Ranks pages by a formula of the extended variables."""
 
     def __init__(
         self,
@@ -52,105 +52,105 @@ class ExtendedFormulaPolicy(FormulaPolicy):
         cadence: CrawlCadence,
         clock: WeightClock = "visit",
         seed: int = 0,
-        waits: RevisitDelays | None = None,
+        delays: RevisitDelays | None = None,
     ) -> None:
         super().__init__(
             name,
             formula,
             clock=clock,
             seed=seed,
-            waits=waits,
-            more={
+            delays=delays,
+            policy_columns={
                 "likelihood": ColumnSpec(np.float32, width=RATE_COUNT),
-                "still_since": ColumnSpec(np.float64, np.nan),
-                "week": ColumnSpec(np.float64, width=2),
+                "unchanged_since": ColumnSpec(np.float64, np.nan),
+                "weekday_sums": ColumnSpec(np.float64, width=2),
             },
         )
-        self._asked = formula.variables
-        self._asks_for_sums = not self._asked.isdisjoint(PAPER_VARIABLES)
-        looks_around = "around" in self._asked
+        self._used_variables = formula.variables
+        self._needs_sums = not self._used_variables.isdisjoint(PAPER_VARIABLES)
+        looks_around = "around" in self._used_variables
         self.forecast = FormulaForecast(self.page_states, cadence, seed, looks_around=looks_around)
 
     def add(self, pages: PageTable) -> None:
-        """Take pages into account from now on."""
+        """Add pages."""
         self.forecast.add(self.page_states.add(pages))
 
     def forget(self, pages: PageIdArray) -> None:
-        """Leave pages out from now on."""
+        """Remove pages."""
         self.forecast.keep_rows(self.page_states.forget(pages))
 
     def learn(self, visits: VisitTable) -> None:
-        """Take in what visits found."""
+        """Learn from visits."""
         looks = self.page_states.add_visits(visits)
         self.forecast.learn(looks)
-        for each in looks.split_repeated_pages():
-            self.update_columns(each)
+        for batch in looks.split_repeated_pages():
+            self.update_columns(batch)
 
     def update_columns(self, looks: LookBatch) -> None:
-        """Let what is known of pages grow by looks, no page twice among them."""
-        if self._asks_for_sums:
+        """Update the columns of the formula's variables by looks without repeated pages."""
+        if self._needs_sums:
             super().update_columns(looks)
         changed = looks.changed & looks.measured
-        if "quiet" in self._asked:
-            since = self.page_states.column("still_since")
-            begins = changed | np.isnan(since[looks.rows])
-            since[looks.rows[begins]] = looks.times[begins]
-        if "weekday" in self._asked:
-            week = self.page_states.column("week")
-            week[looks.rows[changed]] += _weekdays(looks.times[changed])
+        if "quiet" in self._used_variables:
+            unchanged_since = self.page_states.column("unchanged_since")
+            is_start = changed | np.isnan(unchanged_since[looks.rows])
+            unchanged_since[looks.rows[is_start]] = looks.times[is_start]
+        if "weekday" in self._used_variables:
+            weekday_sums = self.page_states.column("weekday_sums")
+            weekday_sums[looks.rows[changed]] += _weekday_points(looks.times[changed])
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return the k pages of the highest value, best first; they are pending from here on."""
+        """Return the k pages of the highest value, best first, and mark them pending."""
         self.forecast.refit_if_due(to_epoch(now))
         return super().choose(now, k, caps)
 
     def variable_values(self, rows: RowArray, now: float) -> Mapping[str, FloatArray]:
-        """Return what every name of the formula stands for at a moment."""
-        told = dict(super().variable_values(rows, now)) if self._asks_for_sums else {}
-        if "chance" in self._asked or "rate" in self._asked:
-            told["chance"], told["rate"] = self.change_chances_and_rates(rows, now)
-        if "around" in self._asked:
-            told["around"] = self.forecast.effective_ages(rows, now)
-        if "quiet" in self._asked:
-            days = (now - self.page_states.column("still_since")[rows]) / DAY_SECONDS
-            told["quiet"] = np.maximum(0.0, np.nan_to_num(days))
-        if "weekday" in self._asked:
-            week, today = self.page_states.column("week")[rows], _weekdays(np.array([now]))[0]
-            agreeing = week[:, 0] * today[0] + week[:, 1] * today[1]
-            told["weekday"] = agreeing / np.maximum(1, self.page_states.changes[rows])
-        return told
+        """Return the values of the formula's variables now."""
+        values = dict(super().variable_values(rows, now)) if self._needs_sums else {}
+        if "chance" in self._used_variables or "rate" in self._used_variables:
+            values["chance"], values["rate"] = self.change_chances_and_rates(rows, now)
+        if "around" in self._used_variables:
+            values["around"] = self.forecast.effective_ages(rows, now)
+        if "quiet" in self._used_variables:
+            days = (now - self.page_states.column("unchanged_since")[rows]) / DAY_SECONDS
+            values["quiet"] = np.maximum(0.0, np.nan_to_num(days))
+        if "weekday" in self._used_variables:
+            sums = self.page_states.column("weekday_sums")[rows]
+            today = _weekday_points(np.array([now]))[0]
+            cosine_sums = sums[:, 0] * today[0] + sums[:, 1] * today[1]
+            values["weekday"] = cosine_sums / np.maximum(1, self.page_states.changes[rows])
+        return values
 
     def change_chances_and_rates(self, rows: RowArray, now: float) -> tuple[FloatArray, FloatArray]:
-        """Return each page's chance to have changed since its last look, and its changes a day."""
+        """Return each page's chance of having changed since its last look, and its mean rate."""
         return self.forecast.change_chances_and_rates(rows, now)
 
     def change_chances(self, rows: RowArray, now: float) -> FloatArray:
-        """Return the chance that each page has changed, NaN where it was never seen."""
+        """Return the chance that each page has changed, NaN if it was never seen."""
         chances, _ = self.forecast.change_chances_and_rates(rows, now)
-        return np.where(np.isnan(self.page_states.last[rows]), np.nan, chances)
+        return np.where(np.isnan(self.page_states.last_look[rows]), np.nan, chances)
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
-        """Say why a page stands where it stands, and what is expected of it."""
-        found = super().explain(page, now)
+        """Return the figures behind a page's value: those of the formula and of the forecast."""
+        explanation = super().explain(page, now)
         row = int(self.page_states.find_rows(np.array([page], np.int64))[0])
-        return replace(
-            self.forecast.add_explanation(found, row, to_epoch(now)), reckoning=found.reckoning
-        )
+        extended = self.forecast.add_explanation(explanation, row, to_epoch(now))
+        return replace(extended, reckoning=explanation.reckoning)
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learnt, as plain arrays, numbers and texts."""
         return {**super().state(), **self.forecast.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes."""
+        """Restore a state that ``state`` returned."""
         super().restore(state)
         self.forecast.restore(state)
 
 
-def _weekdays(times: FloatArray) -> FloatArray:
-    """Return the day of the week of each time as a point of the circle.
+def _weekday_points(times: FloatArray) -> FloatArray:
+    """Return the weekday of each time as a point on the unit circle.
 
-    >>> _weekdays(np.array([0.0, 1.9, 8.0]) * DAY_SECONDS).round(3).tolist()
+    >>> _weekday_points(np.array([0.0, 1.9, 8.0]) * DAY_SECONDS).round(3).tolist()
     [[1.0, 0.0], [0.623, 0.782], [0.623, 0.782]]
     """
     angles = tau / WEEK_DAYS * np.floor(times / DAY_SECONDS)

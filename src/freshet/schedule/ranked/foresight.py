@@ -1,6 +1,6 @@
-"""What the default policy's forecast tells a formula: rates, chances and ages by directories' pace.
+"""The forecast variables of formulas: mean rates, chances of a change and effective ages.
 
-A crawl in cycles learns the prior once a week: no worse than at every plan, and far quicker.
+A crawl in cycles refits the prior once a week, which is far faster than at every plan and no worse.
 """
 
 from collections.abc import Mapping
@@ -26,84 +26,85 @@ WHOLE_DAYS = 512
 
 
 class FormulaForecast:
-    """The posterior of the objective ``changes``, with look-around clocks where they are wanted.
+    """The forecast of the objective ``changes``, with look-around clocks if they are used.
 
-    In continuous time prior and clocks are learnt hourly, in cycles the clocks at every plan.
+    In continuous time prior and clocks are refitted every hour, in cycles the clocks at every plan.
     """
 
     def __init__(
-        self, states: PageStates, cadence: CrawlCadence, seed: int, *, looks_around: bool
+        self, page_states: PageStates, cadence: CrawlCadence, seed: int, *, looks_around: bool
     ) -> None:
         objective = replace(OBJECTIVES["changes"], looks_around=looks_around)
-        self._states = states
-        self._forecasts = ForecastModel(states, objective, cadence, seed)
+        self._page_states = page_states
+        self._model = ForecastModel(page_states, objective, cadence, seed)
         self._in_cycles = cadence.in_cycles
-        self._whole = survival_by_day(cadence.rates, WHOLE_DAYS)
-        self._planned = self._learnt = np.nan
+        self._whole_day_survival = survival_by_day(cadence.rates, WHOLE_DAYS)
+        self._fitted_period = self._prior_fitted_at = np.nan
 
     def add(self, rows: IndexArray) -> None:
-        """Take new pages into account."""
-        self._forecasts.add(rows)
+        """Add the rows of new pages."""
+        self._model.add(rows)
 
-    def keep_rows(self, kept: BoolArray) -> None:
-        """Leave out what belongs to pages that are forgotten."""
-        self._forecasts.keep_rows(kept)
+    def keep_rows(self, mask: BoolArray) -> None:
+        """Remove the rows outside the mask."""
+        self._model.keep_rows(mask)
 
     def learn(self, looks: LookBatch) -> None:
-        """Take looks in."""
-        self._forecasts.learn(looks)
+        """Learn from looks."""
+        self._model.learn(looks)
 
     def refit_if_due(self, now: float, rates: MeanRates | None = None) -> None:
-        """Learn prior and clocks when it is time to; ``mean_rates`` may tell mean rates sooner."""
+        """Refit prior and clocks if they are due; ``rates`` is a faster source of mean rates."""
         period = now if self._in_cycles else now // HOUR_SECONDS
-        if period == self._planned:
+        if period == self._fitted_period:
             return
-        lasts = PRIOR_REFIT_SECONDS if self._in_cycles else 0.0
-        if not abs(now - self._learnt) < lasts:
-            self._forecasts.refit_prior(now)
-            self._learnt = now
-        self._forecasts.refit_clocks(now, rates)
-        self._planned = period
+        prior_interval = PRIOR_REFIT_SECONDS if self._in_cycles else 0.0
+        if not abs(now - self._prior_fitted_at) < prior_interval:
+            self._model.refit_prior(now)
+            self._prior_fitted_at = now
+        self._model.refit_clocks(now, rates)
+        self._fitted_period = period
 
     def change_chances_and_rates(self, rows: RowArray, now: float) -> tuple[FloatArray, FloatArray]:
-        """Return each page's chance to have changed since its last look, and its changes a day."""
-        self._plan_first(now)
-        states, forecasts = self._states, self._forecasts
-        ages, prior = (
-            states.days_since_look(rows, now, never=0.0),
-            forecasts.prior.rows_for(states, rows),
-        )
+        """Return each page's chance of having changed since its last look, and its mean rate."""
+        self._fit_if_never(now)
+        states, model = self._page_states, self._model
+        ages = states.days_since_look(rows, now, never=0.0)
+        prior = model.prior.rows_for(states, rows)
         likelihood = states.column("likelihood")
-        return forecasts.posterior.change_chances_and_rates(
-            likelihood, rows, ages, prior, self._whole
+        return model.posterior.change_chances_and_rates(
+            likelihood, rows, ages, prior, self._whole_day_survival
         )
 
     def mean_rates(self, rows: RowArray, now: float) -> FloatArray:
-        """Return each page's changes a day, by which the clocks go."""
-        return self._forecasts.mean_rates(rows, now)
+        """Return each page's mean rate in changes per day."""
+        return self._model.mean_rates(rows, now)
 
     def effective_ages(self, rows: RowArray, now: float) -> FloatArray:
-        """Return the days since each page's last look as they passed for its directory."""
-        self._plan_first(now)
-        return self._forecasts.ages_and_effective_ages(rows, now)[1]
+        """Return the days since each page's last look by the clock of its directory."""
+        self._fit_if_never(now)
+        return self._model.ages_and_effective_ages(rows, now)[1]
 
-    def add_explanation(self, told: PolicyExplanation, row: int, now: float) -> PolicyExplanation:
-        """Return an explanation with what the forecast adds to it."""
-        plan = (told.policy, told.multiplier)
-        more = explain_page(self._forecasts, row, now, plan)
-        return replace(more, value=told.value, due=None)
+    def add_explanation(
+        self, explanation: PolicyExplanation, row: int, now: float
+    ) -> PolicyExplanation:
+        """Return an explanation with the figures of the forecast added."""
+        plan = (explanation.policy, explanation.multiplier)
+        extended = explain_page(self._model, row, now, plan)
+        return replace(extended, value=explanation.value, due=None)
 
     def state(self) -> dict[str, Any]:
         """Return everything learnt, as plain arrays and numbers."""
-        return self._forecasts.state() | {"planned": self._planned, "prior_learnt": self._learnt}
+        fitted = {"fitted_period": self._fitted_period, "prior_fitted_at": self._prior_fitted_at}
+        return self._model.state() | fitted
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes."""
-        self._forecasts.restore(state)
-        self._planned = float(state["planned"])
-        self._learnt = float(state["prior_learnt"])
+        """Restore a state that ``state`` returned."""
+        self._model.restore(state)
+        self._fitted_period = float(state["fitted_period"])
+        self._prior_fitted_at = float(state["prior_fitted_at"])
 
-    def _plan_first(self, now: float) -> None:
-        """Plan where that was never done: who asks later alters no plan."""
-        if np.isnan(self._planned):
+    def _fit_if_never(self, now: float) -> None:
+        """Fit prior and clocks the first time; later calls of the getters fit nothing."""
+        if np.isnan(self._fitted_period):
             self.refit_if_due(now)

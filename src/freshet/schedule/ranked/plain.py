@@ -1,4 +1,4 @@
-"""A policy that ranks pages by a formula of the paper's names."""
+"""A policy that ranks pages by a formula of the paper's variables."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,12 +18,12 @@ from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.ranking_rules import RowArray, VariableRule
 from freshet.schedule.states import RevisitDelays
 
-# A page that was never seen comes before whatever a formula can give.
+# A page that was never seen comes before every value that a formula can have.
 NEVER_SEEN_SCORE = 1e6 * LARGEST_VALUE
 
 
 class FormulaPolicy(VariableRule):
-    """Ranks by the value of a formula of what is known of a page; a cycle is a day."""
+    """Ranks pages by the value of a formula; a cycle is a day."""
 
     def __init__(
         self,
@@ -32,44 +32,45 @@ class FormulaPolicy(VariableRule):
         *,
         clock: WeightClock = "visit",
         seed: int = 0,
-        waits: RevisitDelays | None = None,
-        more: Mapping[str, ColumnSpec] | None = None,
+        delays: RevisitDelays | None = None,
+        policy_columns: Mapping[str, ColumnSpec] | None = None,
     ) -> None:
-        known = variable_set(formula.variables, clock)
-        super().__init__(name, known, seed=seed, waits=waits, more=more)
+        variables = variable_set(formula.variables, clock)
+        super().__init__(name, variables, seed=seed, delays=delays, policy_columns=policy_columns)
         self.formula = formula
         self._program = compile_formula(formula)
-        self._learns_for = f"{formula}, by {clock}"
+        self._purpose = f"{formula}, by {clock}"
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the value of the formula."""
         return self._program.evaluate(self.variable_values(rows, now), len(rows))
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
-        """Say why a page stands where it stands, and how the formula comes to its score."""
-        found = super().explain(page, now)
-        told = self.variable_values(
-            self.page_states.find_rows(np.array([page], np.int64)), to_epoch(now)
-        )
-        names = {name: float(told[name][0]) for name in sorted(self.formula.variables)}
-        score = float(self._program.evaluate(told, 1)[0])
-        return replace(found, reckoning=FormulaEvaluation(str(self.formula), names, score))
+        """Return the figures behind a page's value, with the formula's variables and score."""
+        explanation = super().explain(page, now)
+        row = self.page_states.find_rows(np.array([page], np.int64))
+        columns = self.variable_values(row, to_epoch(now))
+        values = {name: float(columns[name][0]) for name in sorted(self.formula.variables)}
+        score = float(self._program.evaluate(columns, 1)[0])
+        evaluation = FormulaEvaluation(str(self.formula), values, score)
+        return replace(explanation, reckoning=evaluation)
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, and for which formula: what is kept differs between them."""
-        return {**super().state(), "learnt for": self._learns_for}
+        """Return everything learnt, and the formula, which decides what is learnt."""
+        return {**super().state(), "learnt for": self._purpose}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes; what was learnt for another formula is refused."""
-        if state.get("learnt for") != self._learns_for:
+        """Restore a state that ``state`` returned; the state of another formula is refused."""
+        if state.get("learnt for") != self._purpose:
             raise UsageError(
-                f"what was learnt for {state.get('learnt for', 'another policy')} cannot serve "
-                f"{self._learns_for}; let it learn the visits anew"
+                f"a state learnt for {state.get('learnt for', 'another policy')} cannot be used "
+                f"for {self._purpose}; learn from the visits again"
             )
         super().restore(state)
 
     def _values(self, rows: RowArray, now: float) -> FloatArray:
-        """Return scores, worse for pages whose visits fail, also where a score is below 0."""
-        scores, chances = self.score(rows, now), self.page_states.look_chances(rows)
-        weighed = np.where(scores < 0, scores / chances, scores * chances)
-        return np.where(np.isnan(self.page_states.last[rows]), NEVER_SEEN_SCORE * chances, weighed)
+        """Return scores, lowered for pages whose visits fail, also if the score is negative."""
+        scores, look_chances = self.score(rows, now), self.page_states.look_chances(rows)
+        weighted = np.where(scores < 0, scores / look_chances, scores * look_chances)
+        is_unseen = np.isnan(self.page_states.last_look[rows])
+        return np.where(is_unseen, NEVER_SEEN_SCORE * look_chances, weighted)

@@ -159,7 +159,7 @@ def learn(
     task = EvolutionTask(
         terminals=terminals, estimates=estimates, measure=fitness, budget=_one_share(budget),
         clock=clock, selection=select, seed=seed, seeds=seeds or (1 if quick else 5),
-        folds=folds, ways=ways,
+        folds=folds, config=ways,
     )  # fmt: skip
     files = EvolutionFiles(out, checkpoint or out.with_suffix(".checkpoint"), resume)
     check_task(task)
@@ -204,7 +204,7 @@ def _watched(
                 bar(step.steps_done, step.steps_total, _label(step, task))
                 go_on(step.steps_done, step.steps_total)
 
-            return learning(watch=watch)
+            return learning(on_progress=watch)
     except (StopRequestedError, KeyboardInterrupt) as stopped:
         if not files.checkpoint_path.exists():
             raise StopRequestedError(

@@ -1,4 +1,4 @@
-"""The compiled loops that find pages of one past: what is forecast of one holds for all of them."""
+"""Compiled loops that find pages with equal histories, and therefore equal forecasts."""
 
 import numpy as np
 from numba import njit
@@ -12,38 +12,38 @@ _U = np.uint64
 
 @njit(cache=True, nogil=True)
 def initial_history_keys(sites: IndexArray, hosts: IndexArray) -> HashArray:
-    """Return the keys of pages that were never looked at: the same where the prior is."""
-    pasts = np.empty(len(sites), np.uint64)
+    """Return the history keys of pages without looks: equal for pages of the same site and host."""
+    keys = np.empty(len(sites), np.uint64)
     for row in range(len(sites)):
-        pasts[row] = splitmix64(splitmix64(_U(sites[row])) ^ _U(hosts[row]))
-    return pasts
+        keys[row] = splitmix64(splitmix64(_U(sites[row])) ^ _U(hosts[row]))
+    return keys
 
 
 @njit(cache=True, nogil=True)
 def add_looks(
-    pasts: HashArray, rows: IndexArray, gaps: FloatArray, changed: NDArray[np.bool_]
+    keys: HashArray, rows: IndexArray, gap_days: FloatArray, changed: NDArray[np.bool_]
 ) -> None:
-    """Add a look to the pasts of rows."""
+    """Update the history keys of rows by a look each."""
     for look in range(len(rows)):
-        said = _U(2.0 * gaps[look]) + _U(1 if changed[look] else 0)
-        pasts[rows[look]] = splitmix64(pasts[rows[look]] ^ said)
+        result = _U(2.0 * gap_days[look]) + _U(1 if changed[look] else 0)
+        keys[rows[look]] = splitmix64(keys[rows[look]] ^ result)
 
 
 @njit(cache=True, nogil=True)
-def number_equal_keys(pasts: HashArray) -> tuple[IndexArray, IndexArray]:
-    """Number equal pasts alike; return each row's number, and the first row of each number."""
+def number_equal_keys(keys: HashArray) -> tuple[IndexArray, IndexArray]:
+    """Number the distinct keys; return each row's number, and the first row of each number."""
     size = 16
-    while size < 2 * len(pasts):
+    while size < 2 * len(keys):
         size *= 2
-    held = np.full(size, -1, np.int32)
-    numbers, firsts, count = np.empty(len(pasts), np.int32), np.empty(len(pasts), np.int32), 0
-    for row in range(len(pasts)):
-        slot = np.int64(pasts[row] & _U(size - 1))
-        while held[slot] >= 0 and pasts[firsts[held[slot]]] != pasts[row]:
+    slots = np.full(size, -1, np.int32)
+    numbers, first_rows, count = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32), 0
+    for row in range(len(keys)):
+        slot = np.int64(keys[row] & _U(size - 1))
+        while slots[slot] >= 0 and keys[first_rows[slots[slot]]] != keys[row]:
             slot = (slot + 1) & (size - 1)
-        if held[slot] < 0:
-            held[slot] = count
-            firsts[count] = row
+        if slots[slot] < 0:
+            slots[slot] = count
+            first_rows[count] = row
             count += 1
-        numbers[row] = held[slot]
-    return numbers, firsts[:count]
+        numbers[row] = slots[slot]
+    return numbers, first_rows[:count]
