@@ -5,8 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from freshet.core import __version__
 from freshet.core.numba_cache import choose_cache_folder, user_home
-from freshet.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError, UsageError
 from freshet.core.policy import Policy
-from freshet.core.settings import FORMULA_WORDS, LIVE_POLICY_NAMES, Settings, merge_settings
+from freshet.core.setting_checks import FORMULA_WORDS, LIVE_POLICY_NAMES
+from freshet.core.settings import Settings, merge_settings
 from freshet.core.tables import (
     ChoiceTable,
     FormulaEvaluation,

@@ -10,9 +10,9 @@ import numpy as np
 from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
+from freshet.core import __version__
 from freshet.core.clock import to_epoch
 from freshet.core.types import Page
-from freshet.core.version import __version__
 from freshet.engine.result_cache import Columns
 from freshet.measure.statistics.groups import NO_GROUP
 from freshet.measure.statistics.page_summary import (

@@ -7,7 +7,7 @@ from freshet.backtest.cycle_crawl import Selector
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
-from freshet.core.settings import looks_like_formula
+from freshet.core.setting_checks import looks_like_formula
 from freshet.schedule import policies
 from freshet.schedule.model_file import FormulaModel, is_model_path, resolve_policy
 

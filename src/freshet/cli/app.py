@@ -13,10 +13,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from freshet.cli.terminal import print_traceback, print_warnings_safely, safe_text
+from freshet.core import __version__
 from freshet.core.errors import FreshetError, NoSpaceError, StopRequestedError
 from freshet.core.local_time import use_utc
 from freshet.core.redaction import redact_user_info
-from freshet.core.version import __version__
 
 COMMANDS = {
     "init": "Make a collection.",

@@ -8,8 +8,7 @@ import numpy as np
 
 from freshet.analysis.page_study import PageStudy
 from freshet.cli.output import format_count, print_table, print_text
-from freshet.core.humanize import duration_text, slope_text
-from freshet.core.shares import percent_text
+from freshet.core.humanize import duration_text, percent_text, slope_text
 from freshet.core.types import IndexArray
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.block_names import block_names

@@ -1,1 +1,3 @@
-"""The shared words: types, the policy protocol, clock, settings and errors."""
+"""Shared types, the policy interface, clock, settings and errors, and the version of Freshet."""
+
+__version__ = "0.1.0"

@@ -10,7 +10,7 @@ HOURS_PATTERN = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)(?: (\S+))?")
 
 @dataclass(frozen=True, slots=True)
 class ActiveHours:
-    """A daily window; one that ends before it begins runs over midnight."""
+    """A daily time window; one that ends before it begins runs over midnight."""
 
     start: time
     end: time
@@ -18,7 +18,7 @@ class ActiveHours:
 
     @classmethod
     def parse(cls, text: str) -> "ActiveHours | None":
-        """Read ``08:00-20:00`` or ``22:00-06:00 Europe/Paris``; empty text means always.
+        """Parse ``08:00-20:00`` or ``22:00-06:00 Europe/Paris``; empty text means always.
 
         >>> ActiveHours.parse("08:00-20:00").contains(datetime(2026, 1, 1, 9, tzinfo=UTC))
         True
@@ -27,25 +27,25 @@ class ActiveHours:
         """
         if not text:
             return None
-        found = HOURS_PATTERN.fullmatch(text)
-        if not found:
+        match = HOURS_PATTERN.fullmatch(text)
+        if not match:
             raise ValueError("must look like 08:00-20:00 or 08:00-20:00 Europe/Paris")
-        hours = [int(part) for part in found.groups()[:4]]
+        numbers = [int(digits) for digits in match.groups()[:4]]
         try:
-            start, end = time(hours[0], hours[1]), time(hours[2], hours[3])
+            start, end = time(numbers[0], numbers[1]), time(numbers[2], numbers[3])
         except ValueError:
             raise ValueError("must be hours from 00:00 to 23:59") from None
-        return cls(start, end, _zone(found[5] or "UTC"))
+        return cls(start, end, _zone(match[5] or "UTC"))
 
     def contains(self, moment: datetime) -> bool:
-        """Whether a visit is welcome at that moment."""
+        """Whether a time lies in the window."""
         local = moment.astimezone(self.zone).time()
         if self.start <= self.end:
             return self.start <= local < self.end
         return local >= self.start or local < self.end
 
     def next_start(self, after: datetime) -> datetime:
-        """Return when the window next begins after a moment.
+        """Return when the window next begins after a time.
 
         >>> ActiveHours.parse("08:00-20:00").next_start(datetime(2026, 1, 1, 9, tzinfo=UTC)).day
         2

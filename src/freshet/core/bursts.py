@@ -1,11 +1,11 @@
-"""Rounds: looks at a page minutes apart, or at once, to see how fast it changes."""
+"""Bursts: looks at a page minutes apart, or at once, that show how fast it changes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class BurstKind(StrEnum):
-    """What a round is for: change within minutes, or change by the visit itself."""
+    """What a burst is to detect: change within minutes, or change at every request."""
 
     FAST = "fast"
     INSTANT = "instant"
@@ -13,12 +13,12 @@ class BurstKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BurstProgress:
-    """How far a page is in its rounds; times are epoch seconds.
+    """The progress of a page in its bursts; times are epoch seconds.
 
-    ``step`` is the sample of the present round that comes next, not before ``due``; without a kind
-    the page rests until then. ``began`` is when the first sample of its last fast round was taken,
-    and ``is_quick`` says that it had changed by the second. ``finished`` counts the fast rounds of
-    this series, ``pauses`` the series before it.
+    ``step`` is the next sample of the present burst, not before ``due``; without a kind, the page
+    rests until then. ``began`` is the time of the first sample of its last fast burst, and
+    ``is_quick`` says that the page had changed by the second sample. ``finished`` counts the fast
+    bursts of this series, ``pauses`` the series before it.
     """
 
     kind: BurstKind | None
@@ -32,9 +32,9 @@ class BurstProgress:
 
 @dataclass(frozen=True, slots=True)
 class PendingSample:
-    """A sample about to be taken: ``request_count`` requests, ``offset`` seconds after the round's first.
+    """A sample to be taken by ``request_count`` requests, ``offset`` seconds after the first one.
 
-    ``apart`` says that the two requests of an instant round cannot be made at once.
+    ``apart`` says that the two requests of an instant burst cannot be made at the same time.
     """
 
     page: int
@@ -46,7 +46,7 @@ class PendingSample:
 
 @dataclass(frozen=True, slots=True)
 class BurstSample:
-    """A visit that was made for a round, which ``first`` names: the visit that began it."""
+    """A visit that was made for a burst; ``first`` is the visit that began the burst."""
 
     visit: int
     page: int

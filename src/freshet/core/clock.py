@@ -1,4 +1,4 @@
-"""The only place that reads the time, and the two forms that time takes.
+"""The only module that reads the clock, and conversions between the two forms of a time.
 
 Times are aware UTC datetimes at the edges and float epoch seconds in arrays and tables.
 """
@@ -9,21 +9,21 @@ from typing import Protocol
 
 CYCLE_SECONDS = 86_400
 
-# Visits of outside histories lie between the epoch, where made-up traces begin, and about now.
+# Imported visits lie between the epoch, where generated traces begin, and about now.
 EARLIEST_VISIT = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_CLOCK_ERROR = timedelta(days=7)
 
-# Times read back are kept a year inside the calendar, so that zones and spans can be added to them.
+# Times are kept a year inside the calendar, so that zones and durations can be added to them.
 _FIRST_SECOND = datetime(2, 1, 1, tzinfo=UTC).timestamp()
 _LAST_SECOND = datetime(9998, 12, 31, tzinfo=UTC).timestamp()
 
 
 class Clock(Protocol):
-    """Says what time it is; the demo and the tests have clocks of their own."""
+    """Tells the time; the demo and the tests have their own clocks."""
 
     @property
     def speed(self) -> float:
-        """Return how many of its seconds pass in one of real time."""
+        """Return how many seconds of this clock pass in one second of real time."""
         ...
 
     def now(self) -> datetime:
@@ -31,12 +31,12 @@ class Clock(Protocol):
         ...
 
     def seconds_until(self, moment: datetime) -> float:
-        """Return how many seconds of real time pass until this clock shows a moment; 0 if past."""
+        """Return the seconds of real time until this clock shows a time; 0 if it is past."""
         ...
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The clock of the machine."""
 
     speed = 1.0
 
@@ -45,29 +45,29 @@ class SystemClock:
         return datetime.now(UTC)
 
     def seconds_until(self, moment: datetime) -> float:
-        """Return the seconds until a moment, 0 if it is past."""
+        """Return the seconds until a time; 0 if it is past."""
         return max(0.0, (moment - self.now()).total_seconds())
 
 
 class ScaledClock:
-    """A clock that began at a moment and runs ``speed`` times as fast as real time."""
+    """A clock that starts at a given time and runs ``speed`` times as fast as real time."""
 
     def __init__(self, start: datetime, speed: float) -> None:
         self.start = start
         self.speed = speed
-        self._began = time.monotonic()
+        self._started = time.monotonic()
 
     def now(self) -> datetime:
         """Return the time that this clock has reached."""
-        return self.start + timedelta(seconds=(time.monotonic() - self._began) * self.speed)
+        return self.start + timedelta(seconds=(time.monotonic() - self._started) * self.speed)
 
     def seconds_until(self, moment: datetime) -> float:
-        """Return the seconds of real time until this clock shows a moment, 0 if it is past."""
+        """Return the seconds of real time until this clock shows a time; 0 if it is past."""
         return max(0.0, (moment - self.now()).total_seconds() / self.speed)
 
 
 class FixedClock:
-    """A clock that stands still until it is moved."""
+    """A clock that stands still until it is set."""
 
     speed = 1.0
 
@@ -75,21 +75,21 @@ class FixedClock:
         self.at = at
 
     def now(self) -> datetime:
-        """Return the time at which this clock was set."""
+        """Return the time to which this clock is set."""
         return self.at
 
     def seconds_until(self, moment: datetime) -> float:
-        """Return the seconds until a moment, as if this clock were about to run."""
+        """Return the seconds until a time, as if this clock ran; 0 if it is past."""
         return max(0.0, (moment - self.at).total_seconds())
 
 
 def monotonic_seconds() -> float:
-    """Return seconds that only ever grow, for measuring how long something took."""
+    """Return seconds that never decrease, to measure how long something takes."""
     return time.monotonic()
 
 
 def from_epoch(seconds: float) -> datetime:
-    """Turn epoch seconds into an aware UTC datetime; one beyond the calendar is moved to its end.
+    """Convert epoch seconds to an aware UTC datetime, limited to the years 2 to 9998.
 
     >>> from_epoch(0).isoformat()
     '1970-01-01T00:00:00+00:00'
@@ -100,7 +100,7 @@ def from_epoch(seconds: float) -> datetime:
 
 
 def to_epoch(moment: datetime) -> float:
-    """Turn an aware datetime into epoch seconds.
+    """Convert an aware datetime to epoch seconds.
 
     >>> to_epoch(datetime(1970, 1, 2, tzinfo=UTC))
     86400.0
@@ -111,7 +111,7 @@ def to_epoch(moment: datetime) -> float:
 
 
 def visit_time_problem(moment: datetime, now: datetime) -> str:
-    """Return why an outside history cannot have seen a page at that time; empty where it can.
+    """Return why the time of an imported visit is not plausible; empty if it is.
 
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     >>> visit_time_problem(noon, noon)

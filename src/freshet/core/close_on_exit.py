@@ -1,4 +1,4 @@
-"""What holds something open can be used in a ``with`` statement."""
+"""Base class of objects that hold something open and are used in ``with`` statements."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -10,15 +10,15 @@ class CloseOnExit(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is held open."""
+        """Release everything that is held open."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()

@@ -1,4 +1,4 @@
-"""Reports when numba compiles one of Freshet's functions because no compiled version is cached."""
+"""Counts the functions of Freshet that numba compiles because no compiled version is cached."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ COMPILE_EVENT = "numba:compile"
 
 
 class CompilationCounter(Listener):
-    """Counts Freshet's functions as they are compiled; numba's own parts are not counted."""
+    """Counts compilations of Freshet's functions; numba's own functions are not counted."""
 
     def __init__(self, on_compile: Callable[[int], None]) -> None:
         self.count = 0
@@ -26,9 +26,9 @@ class CompilationCounter(Listener):
 
 
 def count_compilations(on_compile: Callable[[int], None]) -> CompilationCounter:
-    """Call a function with the number so far whenever a function is compiled in this process.
+    """Call ``on_compile`` with the count so far whenever this process compiles a function.
 
-    Functions that are loaded from the cache are not reported. The call comes from the thread that
+    Functions that are loaded from the cache are not counted. The call is made in the thread that
     compiles.
     """
     counter = CompilationCounter(on_compile)

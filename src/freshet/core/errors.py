@@ -1,30 +1,30 @@
 """The errors that Freshet raises, in one tree.
 
     FreshetError
-    ├── UsageError          what was asked cannot be done as asked
-    │   ├── SettingsError   a setting is unknown or has a wrong value
-    │   ├── NotFoundError   a page, version, tag or collection that is not there
-    │   └── BadInputError   an outside file or repository cannot be read
-    ├── StorageError        the collection's own files
-    │   ├── LockedError     another process appends to the archive
-    │   ├── DamagedError    a record is cut short or altered
-    │   ├── TooNewError     the collection was written by a newer Freshet
-    │   └── NoSpaceError    the disk is full, or the folder cannot be written
-    └── StopRequestedError  stopped on request; everything acknowledged is kept
+    ├── UsageError              the request cannot be carried out
+    │   ├── SettingsError       a setting is unknown or has a wrong value
+    │   ├── NotFoundError       a page, version, tag or collection does not exist
+    │   └── BadInputError       an outside file or repository cannot be read
+    ├── StorageError            the collection's own files cannot be used
+    │   ├── LockedError         another process is appending to the archive
+    │   ├── DamagedError        a record is cut short or altered
+    │   ├── TooNewError         the collection was written by a newer Freshet
+    │   └── NoSpaceError        the disk is full, or the folder cannot be written
+    └── StopRequestedError      stopped on request; everything acknowledged is stored
 
 A message says what is wrong, with which value, where, and what to do about it.
-The command line alone turns one of these into a line and an exit code.
+Only the command line turns an error into a line of text and an exit code.
 """
 
 
 class FreshetError(Exception):
-    """Anything that Freshet reports by itself."""
+    """Base class of all errors that Freshet reports."""
 
     exit_code = 1
 
 
 class UsageError(FreshetError):
-    """What was asked cannot be done as asked."""
+    """The request cannot be carried out."""
 
     exit_code = 2
 
@@ -34,7 +34,7 @@ class SettingsError(UsageError):
 
 
 class NotFoundError(UsageError):
-    """A page, version, tag or collection is not there."""
+    """A page, version, tag or collection does not exist."""
 
     exit_code = 3
 
@@ -72,6 +72,6 @@ class NoSpaceError(StorageError):
 
 
 class StopRequestedError(FreshetError):
-    """The work was stopped on request; what was acknowledged is kept."""
+    """The work was stopped on request; everything acknowledged is stored."""
 
     exit_code = 130

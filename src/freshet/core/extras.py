@@ -7,7 +7,7 @@ from freshet.core.errors import UsageError
 
 
 class OptionalPackage:
-    """Stands for a package of an extra: attributes are read from the package, once it is needed.
+    """A package that is imported when one of its attributes is first used.
 
     >>> OptionalPackage("math", extra="numbers").sqrt(4)
     2.0
@@ -18,7 +18,7 @@ class OptionalPackage:
         self._extra = extra
 
     def __getattr__(self, attribute: str) -> Any:
-        """Return an attribute of the package; raise UsageError where it is not installed."""
+        """Return an attribute of the package; raise UsageError if the package is not installed."""
         return getattr(self._package(), attribute)
 
     def _package(self) -> Any:

@@ -1,4 +1,4 @@
-"""Spans of time in words."""
+"""Durations, intervals, slopes and shares as people read them."""
 
 from datetime import timedelta
 
@@ -16,21 +16,21 @@ TIME_UNITS = (
 
 
 def duration_text(days: float) -> str:
-    """Write a span of time given in days with the unit that suits it.
+    """Format a duration, given in days, in the unit that suits it.
 
     >>> duration_text(0.002), duration_text(1), duration_text(800)
     ('2.9 minutes', '1 day', '2.2 years')
     """
-    length = timedelta(days=min(days, MAX_DAYS))
+    duration = timedelta(days=min(days, MAX_DAYS))
     for unit, name in TIME_UNITS:
-        if length >= unit:
-            number = f"{length / unit:.1f}".removesuffix(".0")
+        if duration >= unit:
+            number = f"{duration / unit:.1f}".removesuffix(".0")
             return f"{number} {name}" if number == "1" else f"{number} {name}s"
-    return f"{length / timedelta(seconds=1):.0f} seconds"
+    return f"{duration / timedelta(seconds=1):.0f} seconds"
 
 
 def interval_text(days: float) -> str:
-    """Write a span of time as what comes after "every".
+    """Format a duration as it follows the word "every".
 
     >>> interval_text(1), interval_text(2)
     ('day', '2 days')
@@ -38,28 +38,51 @@ def interval_text(days: float) -> str:
     return duration_text(days).removeprefix("1 ")
 
 
-def slope_text(slope: float, what: str) -> str:
-    """Write a slope per hour as one a day, or a year where it is slight.
-
-    >>> slope_text(-0.01, "Dice"), slope_text(-1e-5, "Dice"), slope_text(-1e-9, "Dice")
-    ('-0.240 Dice a day', '-0.088 Dice a year', 'level')
-    """
-    for unit, hours in (("day", 24), ("year", 8766)):
-        if abs(hours * slope) >= MIN_SLOPE:
-            return f"{hours * slope:+.3f} {what} a {unit}"
-    return "level"
-
-
 def change_interval_text(days: float) -> str:
     """Say how often a page changes, given the days between two changes.
 
-    Change rates outside of five minutes to five years are not told apart.
+    Intervals below five minutes, and intervals above five years, are not told apart.
 
-    >>> change_interval_text(2), change_interval_text(1 / 24), change_interval_text(0.001), change_interval_text(5000)
-    ('about every 2 days', 'about every hour', 'every 5 minutes or less', 'every 5 years or more')
+    >>> change_interval_text(2), change_interval_text(1 / 24)
+    ('about every 2 days', 'about every hour')
+    >>> change_interval_text(0.001), change_interval_text(5000)
+    ('every 5 minutes or less', 'every 5 years or more')
     """
     if days <= MIN_INTERVAL_DAYS * BOUND_TOLERANCE:
         return f"every {duration_text(MIN_INTERVAL_DAYS)} or less"
     if days >= MAX_INTERVAL_DAYS / BOUND_TOLERANCE:
         return f"every {duration_text(MAX_INTERVAL_DAYS)} or more"
     return f"about every {interval_text(days)}"
+
+
+def slope_text(slope: float, unit: str) -> str:
+    """Format a slope per hour as one per day, or per year if it is slight.
+
+    >>> slope_text(-0.01, "Dice"), slope_text(-1e-5, "Dice"), slope_text(-1e-9, "Dice")
+    ('-0.240 Dice a day', '-0.088 Dice a year', 'level')
+    """
+    for period, hours in (("day", 24), ("year", 8766)):
+        if abs(hours * slope) >= MIN_SLOPE:
+            return f"{hours * slope:+.3f} {unit} a {period}"
+    return "level"
+
+
+def percent_text(share: float) -> str:
+    """Format a share of one in per cent; a little is not 0%, and nearly all is not 100%.
+
+    >>> percent_text(0.5), percent_text(0.005), percent_text(0.0), percent_text(0.998)
+    ('50%', 'fewer than 1%', '0%', 'more than 99%')
+    """
+    if 0 < share < 0.01:
+        return "fewer than 1%"
+    return "more than 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def percent_text_capitalized(share: float) -> str:
+    """Format a share as ``percent_text`` does, for the beginning of a sentence.
+
+    >>> percent_text_capitalized(0.001), percent_text_capitalized(0.5)
+    ('Fewer than 1%', '50%')
+    """
+    text = percent_text(share)
+    return text[0].upper() + text[1:]

@@ -1,33 +1,33 @@
-"""Times as people read them: in the zone of this machine (or of TZ), with the zone's name."""
+"""Times as people read and write them: in the zone of this machine (or of TZ)."""
 
 import os
 import re
 import time
 from datetime import UTC, datetime, timedelta
 
-_DAY = re.compile(r"\d{4}-?\d\d-?\d\d")
-_TO_THE_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
+_DATE = re.compile(r"\d{4}-?\d\d-?\d\d")
+_TIME_TO_SECOND = re.compile(r"\S+[T ]\d\d:\d\d:\d\d")
 
 
 def parse_local_time(text: str) -> datetime:
-    """Read a date or time; one without a zone is of this machine's zone. Or raise ValueError.
+    """Parse a date or time; one without a zone is in this machine's zone. May raise ValueError.
 
-    A date means its end, and a time to the second the end of that second, so that a time that was
-    copied from a table finds its visit.
+    A date means its end, and a time to the second means the end of that second, so that a time
+    copied from a table includes its visit.
 
     >>> parse_local_time("2026-03-01T12:00+01:00").isoformat()
     '2026-03-01T12:00:00+01:00'
     """
     moment = datetime.fromisoformat(text)
-    if _DAY.fullmatch(text):
+    if _DATE.fullmatch(text):
         moment += timedelta(days=1, microseconds=-1)
-    elif _TO_THE_SECOND.fullmatch(text):
+    elif _TIME_TO_SECOND.fullmatch(text):
         moment += timedelta(seconds=1, microseconds=-1)
     return assume_local_zone(moment)
 
 
 def assume_local_zone(moment: datetime) -> datetime:
-    """Return an aware time as it is, and a naive one as a time of this machine's zone."""
+    """Return an aware time as it is, and a naive one as a time in this machine's zone."""
     if moment.tzinfo is not None:
         return moment
     try:
@@ -37,9 +37,9 @@ def assume_local_zone(moment: datetime) -> datetime:
 
 
 def to_local(moment: datetime) -> datetime:
-    """Return a time in the zone of this machine; in UTC where TZ names no possible zone.
+    """Return a time in the zone of this machine; in UTC if TZ names no possible zone.
 
-    Python knows no zone that is a day or more away from UTC, such as that of TZ=UTC+99.
+    Python supports no zone that is a day or more away from UTC, such as TZ=UTC+99.
     """
     try:
         return moment.astimezone()
@@ -48,26 +48,26 @@ def to_local(moment: datetime) -> datetime:
 
 
 def format_to_second(moment: datetime) -> str:
-    """Write a time to the second, with the name of its zone."""
+    """Format a time to the second, with the name of its zone."""
     return f"{to_local(moment):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def format_to_minute(moment: datetime) -> str:
-    """Write a time to the minute, with the name of its zone."""
+    """Format a time to the minute, with the name of its zone."""
     return f"{to_local(moment):%Y-%m-%d %H:%M %Z}"
 
 
 def format_time_of_day(moment: datetime) -> str:
-    """Write the time of day to the second, with the name of its zone."""
+    """Format the time of day to the second, with the name of its zone."""
     return f"{to_local(moment):%H:%M:%S %Z}"
 
 
 def format_time_to_minute(moment: datetime) -> str:
-    """Write the time of day to the minute, with the name of its zone."""
+    """Format the time of day to the minute, with the name of its zone."""
     return f"{to_local(moment):%H:%M %Z}"
 
 
 def use_utc() -> None:
-    """Write all times of this process in UTC."""
+    """Format all times of this process in UTC."""
     os.environ["TZ"] = "UTC"
     time.tzset()

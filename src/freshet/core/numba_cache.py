@@ -1,4 +1,4 @@
-"""Where compiled functions are kept from one run to the next."""
+"""Chooses the folder in which numba caches compiled functions."""
 
 import os
 import stat
@@ -12,27 +12,27 @@ CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 def choose_cache_folder(
     package: Path, home: Path | None, environment: MutableMapping[str, str]
 ) -> None:
-    """Name a folder for compiled code where neither the package nor the home can be written.
+    """Set numba's cache folder if it can write neither beside the package nor in the home.
 
-    Compiled functions are kept beside the package or in the user's cache. A service user may have
-    neither, and compiling would then be refused: a private temporary folder serves instead.
+    A service user may have neither, and numba would then refuse to compile. A private temporary
+    folder is used instead.
     """
     usual = [package] if home is None else [package, home / ".cache" / "numba"]
-    if CACHE_VARIABLE in environment or any(map(_can_write, usual)):
+    if CACHE_VARIABLE in environment or any(map(_is_writable, usual)):
         return
     environment[CACHE_VARIABLE] = str(_private_folder())
 
 
 def user_home() -> Path | None:
-    """Return the user's home; None where the system knows of none."""
+    """Return the user's home folder; None if the system has none for the user."""
     try:
         return Path.home()
     except RuntimeError:
         return None
 
 
-def _can_write(folder: Path) -> bool:
-    """Whether files can be made in a folder, or in the nearest folder above that is there."""
+def _is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, or in its nearest parent that exists."""
     try:
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
@@ -42,11 +42,11 @@ def _can_write(folder: Path) -> bool:
 
 
 def _private_folder() -> Path:
-    """Return a folder of this user's own: one that others could write would be a way in."""
+    """Return a folder that only this user can write: others could put code into it otherwise."""
     folder = Path(tempfile.gettempdir()) / f"freshet-compiled-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    mine = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
-    if mine and not found.st_mode & 0o077:
+    status = folder.lstat()
+    is_own = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
+    if is_own and not status.st_mode & 0o077:
         return folder
     return Path(tempfile.mkdtemp(prefix="freshet-compiled-"))

@@ -1,4 +1,4 @@
-"""What every scheduling policy and every forecaster can do; live crawl and simulator drive both."""
+"""The interface of scheduling policies, which the live crawl and the backtests drive."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,7 +12,6 @@ from freshet.core.tables import (
     PolicyExplanation,
     VisitTable,
 )
-from freshet.core.types import FloatArray, Forecast, IndexArray
 
 
 class Policy(Protocol):
@@ -21,19 +20,19 @@ class Policy(Protocol):
     name: str
 
     def add(self, pages: PageTable) -> None:
-        """Take pages into account from now on; the importance of known ones is taken over."""
+        """Add pages; for pages that are already there, the importance is updated."""
         ...
 
     def forget(self, pages: PageIdArray) -> None:
-        """Leave pages out from now on; unknown ones are passed over."""
+        """Remove pages; unknown ones are ignored."""
         ...
 
     def learn(self, visits: VisitTable) -> None:
-        """Take in what visits found; visits of pages that are not known are passed over."""
+        """Update the state with the results of visits; visits of unknown pages are ignored."""
         ...
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
-        """Return at most k pages worth a visit now, best first; they are pending from here on."""
+        """Return at most k pages worth a visit now, best first; they become pending."""
         ...
 
     def release(self, pages: PageIdArray) -> None:
@@ -41,29 +40,17 @@ class Policy(Protocol):
         ...
 
     def next_time(self, now: datetime) -> datetime | None:
-        """Return when a page can next be chosen: now where one can, None where none ever will."""
+        """Return when a page can next be chosen: now if one can, None if none ever will."""
         ...
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
-        """Say why a page stands where it stands; KeyError where it is not known."""
+        """Explain the place of a page in the plan; KeyError if the page is unknown."""
         ...
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, as plain arrays, numbers and texts."""
+        """Return the whole state, as plain arrays, numbers and texts."""
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what ``state`` describes."""
-        ...
-
-
-class Forecaster(Protocol):
-    """Says how likely pages are to have changed by given horizons."""
-
-    def fit(self, visits: VisitTable) -> "Forecaster":
-        """Learn from visits; nothing after the last of them is known."""
-        ...
-
-    def forecast(self, pages: IndexArray, now: datetime, horizons: FloatArray) -> Forecast:
-        """Return survival and expected new links, a row per page and a column per horizon."""
+        """Replace the state by one that ``state`` returned."""
         ...

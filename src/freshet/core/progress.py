@@ -1,15 +1,15 @@
-"""How long work tells how far it has come."""
+"""Progress reports of long operations."""
 
 from typing import Protocol
 
 
 class ProgressCallback(Protocol):
-    """Is told, again and again, how much of the work is done."""
+    """Is called repeatedly with the work done so far."""
 
     def __call__(self, done: int, total: int) -> None:
-        """Take note that ``done`` of ``total`` is done."""
+        """Report that ``done`` of ``total`` is done."""
         ...
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Show nothing."""
+    """Report nothing."""

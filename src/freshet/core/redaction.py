@@ -1,4 +1,4 @@
-"""Which request headers are secrets, and how secrets are left out of what is shown and kept."""
+"""Which request headers are secrets, and how secrets are removed from output and storage."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _SECRET_ENDINGS = (
     "auth", "authorization", "authentication", "cookie", "credential", "credentials", "jwt", "key",
     "passwd", "password", "secret", "session", "signature", "token",
 )  # fmt: skip
-# The words before a host are Twisted's.
+# Twisted writes "invalid hostname: " before a host.
 _USER_INFO = re.compile(
     r"(?i)\b([a-z][a-z0-9+.-]*:[/\\]{2,}|invalid hostname: )[^\s/\\?\"<>]+@(?=[^\s@])"
 )
@@ -20,20 +20,19 @@ _URL_USER_INFO = re.compile(r"(?i)(https?:[/\\]{2,})[^/\\?#]*@")
 
 
 def is_secret_header(header: str) -> bool:
-    """Whether a header's name says that its value is a secret.
+    """Whether the name of a header says that its value is a secret.
 
-    That is so where a part of the name, between hyphens, ends in a word such as key or token.
+    That is so if a part of the name, between hyphens, ends in a word such as key or token.
 
-    >>> [name for name in ("Authorization", "X-Api-Key", "X-CSRFToken") if is_secret_header(name)]
+    >>> names = ("Authorization", "X-Api-Key", "X-CSRFToken", "Accept-Language", "Author")
+    >>> [name for name in names if is_secret_header(name)]
     ['Authorization', 'X-Api-Key', 'X-CSRFToken']
-    >>> is_secret_header("Accept-Language"), is_secret_header("Author")
-    (False, False)
     """
-    return any(part.endswith(_SECRET_ENDINGS) for part in re.split(r"[-_]", header.lower()))
+    return any(word.endswith(_SECRET_ENDINGS) for word in re.split(r"[-_]", header.lower()))
 
 
 def redact_user_info(text: str) -> str:
-    """Return a text with the user name and password of every web address in it blanked.
+    """Redact the user name and password of every web address in a text.
 
     >>> redact_user_info("at http://me:pw@example.org/a@b and https://example.org/@me")
     'at http://[blanked]@example.org/a@b and https://example.org/@me'
@@ -44,7 +43,7 @@ def redact_user_info(text: str) -> str:
 
 
 def strip_user_info(url: str) -> str:
-    """Return a web address without its user name and password, otherwise as it is written.
+    """Return a web address without its user name and password.
 
     >>> strip_user_info("HTTP://me:pw@example.org/a@b"), strip_user_info("http://example.org/@me")
     ('HTTP://example.org/a@b', 'http://example.org/@me')
@@ -54,10 +53,10 @@ def strip_user_info(url: str) -> str:
 
 
 def redact_url(url: str) -> str:
-    """Return one URL, valid or not, as it may be shown: what stands before its host is blanked.
+    """Redact the user name and password of one URL, valid or not.
 
-    That is all up to the last @ before the path or query; where what follows is no host and port,
-    as with a password that has a slash, it is all up to the last @.
+    They end at the last @ before the path or query. If no host and port follow, as after a
+    password with a slash, they end at the last @ of all.
 
     >>> redact_url("http://me:p#w@[bad/"), redact_url("me:p/w@example.org/@you")
     ('http://[blanked]@[bad/', '[blanked]@you')
@@ -66,17 +65,17 @@ def redact_url(url: str) -> str:
     """
     if "@" not in url:
         return url
-    before = _BEFORE_AUTHORITY.match(url)
-    start = before.end() if before else 0
-    rest = url[start:]
-    authority = re.split(r"[/\\?]", rest, maxsplit=1)[0]
+    scheme = _BEFORE_AUTHORITY.match(url)
+    start = scheme.end() if scheme else 0
+    after_scheme = url[start:]
+    authority = re.split(r"[/\\?]", after_scheme, maxsplit=1)[0]
     is_host = _HOST_AND_PORT.fullmatch(authority.rpartition("@")[2])
-    end = start + (authority if is_host else rest).rfind("@") + 1
+    end = start + (authority if is_host else after_scheme).rfind("@") + 1
     return f"{url[:start]}{REDACTED}@{url[end:]}" if end > start else url
 
 
 def redact_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return page settings by name as they may be shown: values of secrets are blanked.
+    """Redact the secrets in page settings, given by name.
 
     >>> redact_settings({"headers": {"Accept": "a", "X-Token": "b"}, "cookies": {"id": "c"}})
     {'headers': {'Accept': 'a', 'X-Token': '[blanked]'}, 'cookies': {'id': '[blanked]'}}
@@ -85,7 +84,7 @@ def redact_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def redact_setting(name: str, value: Any) -> Any:
-    """Return the value of a page setting as it may be shown."""
+    """Redact the secrets in the value of a page setting."""
     if name == "cookies" and isinstance(value, Mapping):
         return dict.fromkeys(value, REDACTED)
     if name == "headers" and isinstance(value, Mapping):
@@ -96,16 +95,16 @@ def redact_setting(name: str, value: Any) -> Any:
 
 
 def redact_headers(head: bytes) -> bytes:
-    r"""Return the head of a request with the values of its secrets blanked.
+    r"""Redact the values of secret headers in the head of a request.
 
     >>> redact_headers(b"GET / HTTP/1.1\r\nCookie: id=1\r\nAccept: a\r\n\r\n")
     b'GET / HTTP/1.1\r\nCookie: [blanked]\r\nAccept: a\r\n\r\n'
     """
-    first, *lines = head.split(b"\r\n")
-    return b"\r\n".join([first, *map(_blank_line, lines)])
+    request_line, *lines = head.split(b"\r\n")
+    return b"\r\n".join([request_line, *map(_redact_line, lines)])
 
 
-def _blank_line(line: bytes) -> bytes:
+def _redact_line(line: bytes) -> bytes:
     name, colon, _ = line.partition(b":")
-    is_kept = not colon or not is_secret_header(name.decode("latin-1").strip())
-    return line if is_kept else b"%s: %s" % (name, REDACTED.encode())
+    is_secret = bool(colon) and is_secret_header(name.decode("latin-1").strip())
+    return b"%s: %s" % (name, REDACTED.encode()) if is_secret else line

@@ -1,10 +1,48 @@
-"""Checks of headers and cookies that are to be sent; each returns what is wrong, or nothing."""
+"""Checks of setting values; each returns what is wrong, or an empty text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from freshet.core.active_hours import ActiveHours
+from freshet.core.budget import BUDGET_FORMS, MAX_REQUESTS_PER_DAY, Budget
+from freshet.core.counts_as import COUNTS_AS_FORMS, parse_counts_as
+from freshet.core.errors import SettingsError
+
+SettingCheck = Callable[[Any], str]
+
+LIVE_POLICY_NAMES = (
+    "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
+    "stormcrawler",
+)  # fmt: skip
+FORMULA_WORDS = (
+    "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",
+    "log", "exp", "pow",
+)  # fmt: skip
+MODEL_SUFFIX = ".json"
+POLICY_FORMS = (
+    f"one of {', '.join(LIVE_POLICY_NAMES)}, a formula such as t * X,"
+    f" or a model file (*{MODEL_SUFFIX})"
+)
 # RFC 9110, section 5.6.2.
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+def check_one_of(allowed: tuple[str, ...]) -> SettingCheck:
+    """Return a check that accepts only the given values."""
+    return lambda value: "" if value in allowed else f"must be one of {', '.join(allowed)}"
+
+
+def check_positive(maximum: int) -> SettingCheck:
+    """Return a check that accepts numbers above 0 up to a maximum."""
+    return lambda value: "" if 0 < value <= maximum else f"must be above 0 and at most {maximum:,}"
+
+
+def check_not_negative(maximum: int) -> SettingCheck:
+    """Return a check that accepts numbers from 0 to a maximum."""
+    return lambda value: (
+        "" if 0 <= value <= maximum else f"must be 0 or more and at most {maximum:,}"
+    )
 
 
 def check_one_line(value: str) -> str:
@@ -31,10 +69,64 @@ def check_headers(value: Mapping[str, str]) -> str:
 
 
 def check_cookies(value: Mapping[str, str]) -> str:
-    """Refuse cookies that cannot be sent, or would be read as several.
+    """Refuse cookies that cannot be sent, or that would be read as several.
 
     >>> check_cookies({"session": "a; path=/"})
     "'session' must be without a semicolon"
     """
-    cut = next((name for name, text in value.items() if ";" in text), None)
-    return check_headers(value) if cut is None else f"{cut!r} must be without a semicolon"
+    split_name = next((name for name, text in value.items() if ";" in text), None)
+    if split_name is not None:
+        return f"{split_name!r} must be without a semicolon"
+    return check_headers(value)
+
+
+def check_proxy(value: str) -> str:
+    """Refuse a proxy that is not an http or https URL."""
+    if not value or value.startswith(("http://", "https://")):
+        return ""
+    return "must be an http(s) URL"
+
+
+def check_active_hours(value: str) -> str:
+    """Refuse active hours that cannot be parsed."""
+    try:
+        ActiveHours.parse(value)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def check_budget(value: str) -> str:
+    """Refuse a budget that cannot be parsed."""
+    try:
+        Budget.parse(value)
+    except SettingsError:
+        return f"must be {BUDGET_FORMS}, and at most {MAX_REQUESTS_PER_DAY:,} a day"
+    return ""
+
+
+def check_counts_as(value: str) -> str:
+    """Refuse a ``counts_as`` that cannot be parsed."""
+    try:
+        parse_counts_as(value)
+    except SettingsError:
+        return f"must be {COUNTS_AS_FORMS}"
+    return ""
+
+
+def check_policy(value: str) -> str:
+    """Refuse a misspelt policy name; the planner parses what looks like a formula."""
+    if problem := check_one_line(value):
+        return problem
+    is_policy = not value or value in LIVE_POLICY_NAMES or looks_like_formula(value)
+    return "" if is_policy else f"must be {POLICY_FORMS}"
+
+
+def looks_like_formula(text: str) -> bool:
+    """Whether a policy looks like a formula rather than a name, valid or not.
+
+    >>> looks_like_formula("t * Y"), looks_like_formula("X"), looks_like_formula("bayes-change")
+    (True, True, False)
+    """
+    is_word = not text or re.fullmatch(r"[A-Za-z]\w*(-\w+)*", text) is not None
+    return not is_word or not set(FORMULA_WORDS).isdisjoint(re.split(r"\W+", text))

@@ -1,7 +1,7 @@
-"""Pages, visits and choices as columns: what policies take in and give, one or ten million alike.
+"""Pages, visits and choices as columns: the input and output of policies.
 
-Hosts, sites and directories are 64-bit keys (``hash_name``), so that no policy holds texts; times are
-epoch seconds.
+Hosts, sites and directories are 64-bit hashes (``hash_name``), so that no policy holds texts; times
+are epoch seconds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ NEVER_SEEN_REASON = "nothing seen yet"
 
 
 def hash_name(name: str) -> int:
-    """Return the 64-bit key of a host, site or directory.
+    """Return the 64-bit hash of a host, site or directory.
 
     >>> hash_name("example.org") == hash_name("example.org") != hash_name("example.com")
     True
@@ -33,17 +33,17 @@ def hash_name(name: str) -> int:
 
 
 def hash_names(names: Sequence[str]) -> HashArray:
-    """Return the keys of many names."""
-    known = {name: hash_name(name) for name in set(names)}
-    return np.array([known[name] for name in names], np.uint64)
+    """Return the hashes of many names."""
+    hashes = {name: hash_name(name) for name in set(names)}
+    return np.array([hashes[name] for name in names], np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """Pages to be taken into account.
+    """Pages to be added to a policy.
 
-    ``known_since`` is the time from which a page is known without having been looked at (a trace's
-    start); NaN where the first look is only the reference, as in a live collection.
+    ``known_since`` is the time from which a page is known without a look at it (the start of a
+    trace). It is NaN if the first look is only the reference, as in a live collection.
     """
 
     ids: PageIdArray
@@ -59,10 +59,10 @@ class PageTable:
 
 @dataclass(frozen=True, slots=True)
 class VisitTable:
-    """Visits to be learnt from; those of one page are in time order.
+    """Visits to learn from; those of one page are in time order.
 
-    ``looks`` showed the content; ``measured`` ones were compared with the look before, and
-    ``changed`` says what came of it. ``new_links`` is -1 where it is not known.
+    ``looks`` says which visits showed the content, ``measured`` which were compared with the look
+    before, and ``changed`` which found a change. ``new_links`` is -1 if it is not known.
     """
 
     pages: PageIdArray
@@ -78,10 +78,10 @@ class VisitTable:
 
 @dataclass(frozen=True, slots=True)
 class PageDayTable:
-    """What was seen of pages on days, a row per page and day (days since 1970).
+    """The changes of pages by day, a row per page and day (days since 1970).
 
-    ``pages`` are places in ``urls`` and ``parts``, which hold each page's URL and its part, and in
-    ``importance`` where that is told. ``new_links`` is -1 where it is not known.
+    ``pages`` are indices into ``urls``, ``parts`` and, if given, ``importance``, which hold a value
+    per page. ``new_links`` is -1 if it is not known.
     """
 
     pages: IndexArray
@@ -100,7 +100,7 @@ class PageDayTable:
 class HostCaps:
     """How many visits each host may have in one choice, and which pages may have none.
 
-    Hosts that are not named have room for ``default_limit`` visits.
+    Hosts that are not named may have ``default_limit`` visits.
     """
 
     hosts: HashArray = field(default_factory=lambda: np.empty(0, np.uint64))
@@ -111,9 +111,9 @@ class HostCaps:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceTable:
-    """Pages worth a visit now, best first; a chance is NaN where a rule knows none.
+    """Pages worth a visit now, best first; a chance is NaN if the policy has none.
 
-    ``ages`` are the days since each page's last look, infinite where it had none.
+    ``ages`` are the days since each page's last look, infinite if it had none.
     """
 
     pages: PageIdArray
@@ -131,20 +131,20 @@ class ChoiceTable:
 
 
 def choice_reason(chance: float, age_days: float) -> str:
-    """Say in words why a page was chosen.
+    """Say why a page was chosen.
 
     >>> choice_reason(0.5, 2.0), choice_reason(float("nan"), float("inf"))
     ('changed with probability 0.5, last seen 2 days ago', 'nothing seen yet')
     """
     if age_days == float("inf"):
         return NEVER_SEEN_REASON
-    seen = f"last seen {duration_text(age_days)} ago"
-    return seen if chance != chance else f"changed with probability {chance:.2g}, {seen}"
+    last_seen = f"last seen {duration_text(age_days)} ago"
+    return last_seen if chance != chance else f"changed with probability {chance:.2g}, {last_seen}"
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaEvaluation:
-    """How a formula comes to a page's score: what each of its names stands for at that moment."""
+    """The score of a page by a formula, with the value of each variable of the formula."""
 
     formula: str
     names: Mapping[str, float]
@@ -153,14 +153,14 @@ class FormulaEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class PolicyExplanation:
-    """Why a page stands where it stands in the plan; None where a policy knows no such thing.
+    """Why a page has its place in the plan; a figure is None if the policy has none.
 
-    Rates are changes a day: the middle one, and the bounds of 90 % of their probability. ``clock``
-    is how fast the page's directory has been changing since its last look, against its usual pace.
-    ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
-    known now; None where it does not: then it is visited only where budget is left.
-    ``change_days`` is the time after a look by which a change is 63 % likely (1 - 1/e, as for a
-    page that changes every so many days), and ``prior_change_days`` the same for pages like it.
+    Rates are changes a day: the median, and the bounds of the 90 % interval. ``clock`` is how fast
+    the page's directory has been changing since its last look, relative to its usual pace. ``due``
+    is the time (epoch seconds) at which the page's value reaches the multiplier, by what is known
+    now; if it is None, the page is visited only if budget is left. ``change_days`` is the time
+    after a look by which a change is 63 % likely (1 - 1/e, as for a page that changes every so many
+    days), and ``prior_change_days`` the same for pages like it.
     """
 
     page: int

@@ -1,4 +1,4 @@
-"""The words that every part shares, as frozen values (docs/glossary.md explains each).
+"""The values that all packages share (docs/glossary.md explains each).
 
 Times are aware UTC datetimes; identifiers of terms, links and DOM paths are 64-bit hashes.
 Tables that may be long (terms, links, DOM rows) are columns, never one object per row.
@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 
 
 class Outcome(StrEnum):
-    """How a visit ended; the first three are looks, the rest cost budget and show no content."""
+    """How a visit ended; the first three are looks, the others used budget and show no content."""
 
     OK = "ok"
     NOT_MODIFIED = "not-modified"
@@ -54,7 +54,7 @@ LOOK_OUTCOMES = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.REPORTED})
 
 
 class ContentKind(StrEnum):
-    """What a snapshot is, whatever its server called it."""
+    """The kind of content of a snapshot, whatever its server declared."""
 
     HTML = "html"
     TEXT = "text"
@@ -67,7 +67,7 @@ class ContentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageKey:
-    """What makes a page that page: where it came from and its canonical URL."""
+    """The identity of a page: its canonical URL and its source (empty for the live crawl)."""
 
     url: str
     source: str = ""
@@ -75,7 +75,7 @@ class PageKey:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A URL kept fresh; its identity never moves."""
+    """A URL kept fresh; its identity never changes."""
 
     id: int
     url: str
@@ -95,7 +95,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The bytes that a visit brought, content codings undone."""
+    """The bytes that a visit brought, with content codings removed."""
 
     url: str
     body: bytes
@@ -103,9 +103,9 @@ class Snapshot:
     headers: tuple[tuple[str, str], ...] = ()
 
     def header(self, name: str, default: str = "") -> str:
-        """Return the first header of that name, whatever its case."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), default)
+        """Return the first header with a name, whatever its case."""
+        lower_name = name.lower()
+        return next((value for key, value in self.headers if key.lower() == lower_name), default)
 
     @property
     def media_type(self) -> str:
@@ -115,7 +115,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class RecordLocation:
-    """Where a record lies in the archive."""
+    """The position of a record in the archive."""
 
     file: str
     offset: int
@@ -126,10 +126,9 @@ class RecordLocation:
 class Visit:
     """One attempt at a page, with its outcome; a visit that shows the content is a look.
 
-    ``uid`` makes a visit unique for good: 16 bytes of its WARC-Record-ID, or of its import row.
-    ``digest`` is the sha1 of the payload; ``final_url`` is set when a redirect was followed.
-    ``why`` says in a few words what kept a visit from being a look, where more than its outcome is
-    known.
+    ``uid`` identifies a visit for good: 16 bytes of its WARC-Record-ID, or of its import row.
+    ``digest`` is the sha1 of the payload; ``final_url`` is set if a redirect was followed. ``why``
+    says in a few words why a visit is not a look, if more than its outcome is known.
     """
 
     uid: bytes
@@ -147,20 +146,20 @@ class Visit:
 
     @property
     def outcome_text(self) -> str:
-        """Return in words how the visit ended."""
+        """Return the outcome and its reason in words."""
         return f"{self.outcome}: {self.why}" if self.why else str(self.outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often each word occurs: ids sorted, counts beside them."""
+    """How often each term occurs: the sorted hashes of the terms, and their counts."""
 
     hashes: HashArray
     counts: TermCountArray
 
     @property
     def total(self) -> int:
-        """Return the number of words."""
+        """Return the number of words, repeated ones included."""
         return int(self.counts.sum())
 
     def __len__(self) -> int:
@@ -169,7 +168,7 @@ class TermCounts:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A place of an input that could not be taken in, and why."""
+    """A row of an input that could not be read: where it is, and why."""
 
     place: str
     why: str
@@ -180,7 +179,7 @@ INTERNAL, SAME_HOST, SAME_SCHEME, NOFOLLOW = 1, 2, 4, 8
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of a page, as a value to look at."""
+    """One link of a page."""
 
     url: str
     anchor: str
@@ -206,22 +205,22 @@ class LinkTable:
         return len(self.urls)
 
     def __iter__(self) -> Iterator[Link]:
-        for url, anchor, rel, fact in zip(
+        for url, anchor, rel, flags in zip(
             self.urls, self.anchors, self.rels, self.flags.tolist(), strict=True
         ):
             yield Link(
-                url, anchor, rel, bool(fact & INTERNAL), bool(fact & SAME_HOST),
-                bool(fact & SAME_SCHEME),
+                url, anchor, rel, bool(flags & INTERNAL), bool(flags & SAME_HOST),
+                bool(flags & SAME_SCHEME),
             )  # fmt: skip
 
     @property
     def internal_count(self) -> int:
-        """Return how many links stay on the page's site."""
+        """Return how many links lead to the page's own site."""
         return int(np.count_nonzero(self.flags & INTERNAL))
 
     @property
     def external_count(self) -> int:
-        """Return how many links leave the page's site."""
+        """Return how many links lead to other sites."""
         return len(self) - self.internal_count
 
 
@@ -230,10 +229,10 @@ class DomRows:
     """One row per element in document order (Adar et al. 2009, section 5.1), as columns.
 
     ``tag`` indexes ``names``; ``parent`` is the row of the parent (-1 at the root); ``index`` is
-    the element's place among its siblings of the same name: rows spell ``/html[0]/body[0]``.
-    ``full_path`` and ``type_path`` are hashes of both notations, ``node_hash`` of the element's
-    own text, ``subtree_hash`` of all text beneath it. ``start`` and ``end`` say where that text
-    stands, in bytes of the view's text as UTF-8.
+    the element's position among its siblings of the same name, as in ``/html[0]/body[0]``.
+    ``full_path`` and ``type_path`` are hashes of the paths with and without positions,
+    ``node_hash`` of the element's own text, ``subtree_hash`` of all text in it. ``start`` and
+    ``end`` are the position of that text, in bytes of the view's text as UTF-8.
     """
 
     names: tuple[str, ...]
@@ -268,10 +267,10 @@ class ViewStatistics:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A snapshot, parsed: what a reader sees, and what measures compare.
+    """A parsed snapshot: the content that a reader sees and that measures compare.
 
-    ``text_hash`` covers the visible text with white space collapsed, ``structure_hash`` the tags
-    and their nesting, ``body_hash`` the bytes. ``dom`` is there when it was asked for.
+    ``text_hash`` is the hash of the visible text with white space collapsed, ``structure_hash`` of
+    the tags and their nesting, ``body_hash`` of the bytes. ``dom`` is set if it was requested.
     """
 
     url: str
@@ -291,10 +290,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Two views of a page compared; None where the history does not tell.
+    """The difference between two views of a page; a field is None if the history does not tell.
 
-    The first facts are unmasked. ``changed`` is what policies, metrics and notifications use: the
-    masked text differs, or what ``counts_as`` says instead, under mask version ``mask``.
+    ``changed`` is what policies, metrics and notifications use: the masked text differs, or the
+    aspect that ``counts_as`` names, under mask version ``mask``. The other fields are unmasked.
     """
 
     changed: bool
@@ -315,22 +314,22 @@ class Change:
 
     @property
     def new_link_count(self) -> int | None:
-        """Return how many links are new, of both kinds together; None where neither is known.
+        """Return how many links are new, internal and external; None if neither is known.
 
         >>> Change(True, new_internal=2, new_external=3).new_link_count
         5
         """
         counts = (self.new_internal, self.new_external)
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
+        numbers = [count for count in counts if count is not None]
+        return sum(numbers) if numbers else None
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is expected of pages: per page (row) and horizon (column).
+    """The expected changes of pages: a row per page, a column per horizon.
 
     ``survival`` is the probability that a page has not changed by each horizon, counted from its
-    last look; ``new_links`` the expected number of new outlinks by then.
+    last look; ``new_links`` is the expected number of new outlinks by then.
     """
 
     pages: IndexArray
@@ -341,7 +340,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class PageChoice:
-    """One page of a plan: what a visit now is worth, and why."""
+    """One page worth a visit: the value of a visit now, and the reason."""
 
     page: int
     value: float
@@ -350,10 +349,10 @@ class PageChoice:
 
 @dataclass(frozen=True, slots=True)
 class PlannedVisit:
-    """One line of a plan: a page, when its visit is expected, what it is worth then, and why.
+    """One visit of a plan: the page, the expected time, the value of the visit, and the reason.
 
     ``score`` is the value on a scale from 0 to 100, where 100 is the greatest value of the plan;
-    None where a visit comes before all that have a value.
+    None for a visit that comes before all that have a value.
     """
 
     page: Page
@@ -365,7 +364,7 @@ class PlannedVisit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to visit, in order, for which objective and within which budget of requests a day."""
+    """The next visits in order, for an objective and within a budget of requests a day."""
 
     made: datetime
     objective: str

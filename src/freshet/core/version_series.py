@@ -1,4 +1,4 @@
-"""A page's versions over time, as columns: what every measure of a history takes."""
+"""The versions of a page over time, as columns: the input of the measures of a history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from freshet.core.types import DomRows, FloatArray, IndexArray, TermCounts
 class VersionSeries:
     """The looks at a page in time order, and the distinct versions that they showed.
 
-    ``times`` are those of the looks (epoch seconds, never falling); ``version_indices`` says for each look
-    which version it showed. ``doms`` is empty where no DOM rows were asked for, and holds None for
-    versions that have none.
+    ``times`` are the times of the looks (epoch seconds, ascending); ``version_indices`` is the
+    version that each look showed. ``doms`` is empty if no DOM rows were requested, and holds None
+    for versions that have none.
     """
 
     times: FloatArray
@@ -32,7 +32,7 @@ def build_series(
     terms: Sequence[TermCounts],
     doms: Sequence[DomRows | None] = (),
 ) -> VersionSeries:
-    """Put looks in time order, whatever order they were stored in; equal times keep theirs.
+    """Sort looks by time, whatever order they were stored in; the sort is stable.
 
     >>> build_series([20.0, 10.0], [1, 0], []).version_indices.tolist()
     [0, 1]

@@ -10,9 +10,8 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import Clock
 from freshet.core.errors import UsageError
-from freshet.core.humanize import change_interval_text
+from freshet.core.humanize import change_interval_text, percent_text
 from freshet.core.settings import Settings
-from freshet.core.shares import percent_text
 from freshet.core.tables import DAY_SECONDS, PolicyExplanation
 from freshet.core.types import Page, Visit
 from freshet.crawl.live_policy import build_live_policy

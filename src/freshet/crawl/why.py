@@ -10,10 +10,9 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.active_hours import ActiveHours
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import change_interval_text, duration_text
+from freshet.core.humanize import change_interval_text, duration_text, percent_text
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
-from freshet.core.shares import percent_text
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation
 from freshet.core.types import Page, Visit
 from freshet.crawl.hosts import HostView, host_names, host_view

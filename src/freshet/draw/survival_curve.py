@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from freshet.core.humanize import duration_text
-from freshet.core.shares import percent_text
+from freshet.core.humanize import duration_text, percent_text
 from freshet.draw.axes import duration_axis_at, duration_scale, scale_floor
 from freshet.draw.chart_library import alt
 from freshet.draw.theme import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from freshet.core.shares import percent_text, percent_text_capitalized
+from freshet.core.humanize import percent_text, percent_text_capitalized
 from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.axes import time_axis, to_milliseconds
 from freshet.draw.chart_library import alt

@@ -17,9 +17,9 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
+from freshet.core import __version__
 from freshet.core.errors import FreshetError, LockedError, SettingsError
 from freshet.core.settings import NetworkSettings, Settings
-from freshet.core.version import __version__
 from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES, require_guard
 from freshet.fetch.network.guard import ALLOW, RESOLVER
 from freshet.fetch.runtime import COLLECTION_SETTING, runtime_of

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Self
 from freshet.archive.catalog.catalog import Catalog, open_catalog
 from freshet.archive.snapshots import SnapshotReader
 from freshet.archive.warc.lock import ArchiveLock
+from freshet.core import __version__
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.close_on_exit import CloseOnExit
 from freshet.core.errors import BadInputError, NoSpaceError, NotFoundError, StorageError, UsageError
 from freshet.core.files import make_private_folder, write_private_text
 from freshet.core.redaction import redact_url
+from freshet.core.setting_checks import MODEL_SUFFIX
 from freshet.core.settings import (
-    MODEL_SUFFIX,
     UNREADABLE_KEY,
     PageSettings,
     Settings,

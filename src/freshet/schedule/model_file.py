@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
+from freshet.core import __version__
 from freshet.core.errors import BadInputError, UsageError
-from freshet.core.files import PRIVATE_FILE_MODE
-from freshet.core.partial_files import atomic_output
-from freshet.core.settings import MODEL_SUFFIX
-from freshet.core.version import __version__
+from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
+from freshet.core.setting_checks import MODEL_SUFFIX
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import FitnessMeasure, WeightClock
 from freshet.schedule import policies

@@ -7,7 +7,7 @@ from functools import partial
 
 from freshet.core.errors import UsageError
 from freshet.core.policy import Policy
-from freshet.core.settings import looks_like_formula
+from freshet.core.setting_checks import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import WeightClock

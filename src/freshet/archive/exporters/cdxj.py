@@ -16,7 +16,7 @@ from freshet.archive.warc.http_message import parse_payload, stored_body
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import closed_name
 from freshet.archive.warc.record import HeaderFields, WarcRecord
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 from freshet.core.redaction import strip_user_info
 from freshet.core.types import RecordLocation
 

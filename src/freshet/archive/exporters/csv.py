@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from freshet.archive.exporters.base import ChangeRow
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 
 HEADER = ("page", "time", "changed", "new_links")
 

@@ -15,7 +15,7 @@ import polars as pl
 from ada_url import URL
 
 from freshet.archive.exporters.base import ChangeRow, VisitRow
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 from freshet.core.types import Page, RecordLocation
 
 BATCH_ROWS = 50_000

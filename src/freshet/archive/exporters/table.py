@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from freshet.core.errors import UsageError
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 
 WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
     ".csv": lambda table, path: table.write_csv(path),

@@ -23,7 +23,7 @@ from freshet.archive.warc.http_message import split_http
 from freshet.archive.warc.located_record import LocatedRecord, gzip_member_of
 from freshet.archive.warc.read import closed_name, read_records
 from freshet.archive.warc.record import WarcRecord, encode_record
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 from freshet.core.redaction import redact_headers
 from freshet.core.types import RecordLocation
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from freshet.backtest.trace import PageGroupKeys, Trace, trace_page_table
 from freshet.core.errors import BadInputError, NoSpaceError, UsageError
-from freshet.core.partial_files import lock_partial, partial_path, remove_abandoned_partials
+from freshet.core.files import lock_partial, partial_path, remove_abandoned_partials
 
 MANIFEST_FILE = "trace.json"
 KIND, VERSION = "freshet trace", 1

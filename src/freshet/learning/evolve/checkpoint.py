@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 
 from freshet.backtest.trace import Trace
 from freshet.core.errors import BadInputError, FreshetError, NotFoundError
-from freshet.core.files import PRIVATE_FILE_MODE
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
 from freshet.formula.expression import parse_formula
 from freshet.learning.evolve.fold_evaluator import FinishedSearch
 from freshet.learning.evolve.genetic_search import Generation, generation_from_json

@@ -27,8 +27,8 @@ from freshet.cli.output import console, format_count, print_json, print_text
 from freshet.cli.terminal import safe_text
 from freshet.collection.page import CollectionPage, VersionDifference, VersionNews
 from freshet.core.errors import UsageError
+from freshet.core.files import atomic_output
 from freshet.core.local_time import format_to_minute
-from freshet.core.partial_files import atomic_output
 from freshet.draw.diff_sheet import render_diff_sheet
 from freshet.measure.change.word_diff import DiffKind, DiffPiece
 from freshet.record.store import CollectionStore

@@ -30,7 +30,7 @@ from freshet.cli.options import (
 from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
 from freshet.cli.page_report import page_report_document, print_page_report
 from freshet.core.errors import UsageError
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 from freshet.record.store import CollectionStore
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.core.errors import NoSpaceError
-from freshet.core.partial_files import atomic_output
+from freshet.core.files import atomic_output
 
 
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_folder_that_is_already_named_stays(tmp_path: Path) -> None:
 def test_a_private_folder_is_chosen_where_nothing_can_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
+    monkeypatch.setattr(numba_cache, "_is_writable", lambda folder: False)
     monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     environment: dict[str, str] = {}
     choose_cache_folder(Path("/a"), Path("/b"), environment)
@@ -34,7 +34,7 @@ def test_a_private_folder_is_chosen_where_nothing_can_be_written(
 def test_a_folder_that_others_could_write_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numba_cache, "_can_write", lambda folder: False)
+    monkeypatch.setattr(numba_cache, "_is_writable", lambda folder: False)
     monkeypatch.setattr(numba_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     first: dict[str, str] = {}
     choose_cache_folder(Path("/a"), Path("/b"), first)
