@@ -3,10 +3,10 @@
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import NewPage
 from freshet.archive.snapshots import SnapshotReader
+from freshet.core import __version__
 from freshet.core.clock import Clock
 from freshet.core.settings import Settings
 from freshet.core.types import PageKey
-from freshet.core.version import __version__
 from freshet.view.url import page_address
 
 SOFTWARE = f"Freshet/{__version__}"

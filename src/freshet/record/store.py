@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 from freshet.archive.catalog.catalog import Catalog, open_catalog
 from freshet.archive.snapshots import SnapshotReader
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.core import __version__
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.close_on_exit import CloseOnExit
 from freshet.core.errors import BadInputError, NoSpaceError, NotFoundError, StorageError, UsageError
