@@ -26,8 +26,8 @@ from benchmarks.formulas import (
 from benchmarks.report import Result, report, seconds
 from freshet.backtest.class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
-from freshet.backtest.gpu import FormulaBatchCrawl
-from freshet.backtest.gpu.device import DEVICES, open_device
+from freshet.backtest.devices import DEVICES, open_device
+from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.formula.expression import Formula
 from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig

@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from freshet.backtest.continuous import (
-    CrawlerScore,
+from freshet.backtest.continuous.crawler import CrawlerScore, SimulatedCrawler
+from freshet.backtest.continuous.ground_truth import (
     GroundTruth,
-    SimulatedCrawler,
     ground_truth,
     ground_truth_of_trace,
 )

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from freshet.backtest.continuous import TimedCopies, ground_truth
+from freshet.backtest.continuous.copies import TimedCopies
+from freshet.backtest.continuous.ground_truth import ground_truth
 from freshet.core.tables import PageTable, hash_names
 
 FIRST, SECOND = np.array([0]), np.array([1])

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from freshet.backtest.gpu import FormulaBatchCrawl
+from freshet.backtest.devices import open_device
+from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.gpu.cuda import CudaDevice
 from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, define_constants
-from freshet.backtest.gpu.device import open_device
 from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
 from freshet.formula.expression import parse_formula
@@ -71,5 +71,7 @@ def test_a_machine_without_a_gpu_is_told_so() -> None:
 
 def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(UsageError, match=r"install freshet\[gpu\], or use the device cpu"):
+    with pytest.raises(
+        UsageError, match=r"pip install 'freshet-crawler\[gpu\]', or use the device cpu"
+    ):
         open_device("cuda")

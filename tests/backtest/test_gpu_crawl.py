@@ -1,5 +1,7 @@
 """The crawl by arrays chooses what a policy and the crawl by classes choose."""
 
+import subprocess
+import sys
 from random import Random
 
 import numpy as np
@@ -9,10 +11,10 @@ from hypothesis import strategies as st
 
 from freshet.backtest.class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import crawl_in_cycles, cycle_time
+from freshet.backtest.devices import open_device
 from freshet.backtest.fitness import FormulaResult
-from freshet.backtest.gpu import FormulaBatchCrawl
 from freshet.backtest.gpu.cpu import CpuDevice
-from freshet.backtest.gpu.device import open_device
+from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula, parse_formula
@@ -124,3 +126,15 @@ def test_a_formula_that_knows_more_than_the_sums_tell_is_refused() -> None:
     crawl = FormulaBatchCrawl(some_trace(1), 3, keys(0, 14))
     with pytest.raises(UsageError, match="know no weekday; use n, X, t"):
         crawl.run([Formula(("*", "t", "weekday"))])
+
+
+def test_the_gpu_package_is_loaded_only_when_a_device_is_opened() -> None:
+    script = (
+        "import sys\n"
+        "import freshet.learning.evolve.evolution\n"
+        "from freshet.backtest.devices import open_device\n"
+        "assert not any(name.startswith('freshet.backtest.gpu') for name in sys.modules)\n"
+        "open_device('cpu')\n"
+        "assert 'freshet.backtest.gpu.cpu' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from freshet.backtest.gpu import FormulaBatchCrawl
-from freshet.backtest.gpu.device import ArrayDevice, open_device
+from freshet.backtest.devices import open_device
+from freshet.backtest.gpu.crawl import FormulaBatchCrawl
+from freshet.backtest.gpu.device import ArrayDevice
 from freshet.formula.expression import Formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree

@@ -134,8 +134,11 @@ def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
         assert result.fitness == whole.fitness
 
 
-class Fixed:
+class FixedRanking(CycleFormulaPolicy):
     """Ranks two of four pages alike, before a third."""
+
+    def __init__(self) -> None:
+        pass
 
     def choose_in_cycle(self, cycle: int, k: int) -> tuple[IndexArray, FloatArray]:
         return np.array([2, 0, 1], np.int32), np.array([5.0, 5.0, 4.0])
@@ -147,7 +150,7 @@ class Fixed:
 def test_a_find_among_equal_values_gains_the_mean_of_their_places() -> None:
     changed = np.zeros((4, 3), np.bool_)
     changed[0, 2] = True
-    result = PageCrawl(in_groups(changed), 3, lambda _: Fixed()).run(
+    result = PageCrawl(in_groups(changed), 3, lambda _: FixedRanking()).run(
         parse_formula("t", PAPER_VARIABLES)
     )
     assert result.gain.tolist() == pytest.approx([(1 + 1 / np.log(3)) / 2])

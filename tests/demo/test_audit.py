@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.core.clock import to_epoch
 from freshet.core.types import Change, Outcome, Visit
 from freshet.demo.audit import (

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.cli import live_view
 from freshet.crawl.fetch_job import DaySpending
 from freshet.demo.monitor import LivePageStatus, LiveStatus, VisitFinding

@@ -1,8 +1,8 @@
 """Compare policies: each crawls the same trace with the same budgets and is scored."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import partial
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from freshet.archive.exporters import table
 from freshet.backtest import Trace, selectors, simulate
-from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, CycleResult
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.metrics import COMPARED_METRICS, BacktestMetrics, MetricCurves
 from freshet.backtest.significance import (
     ConfidenceInterval,
@@ -145,15 +145,19 @@ def run_policies(
     """Yield the result of every policy with every budget."""
     check_request(names, budgets, seeds)
     measured_cycles = trace.cycles - WARM_UP_CYCLES
-    total = len(budgets) * len(names) * seeds * measured_cycles
-    for number, (budget, name) in enumerate((each, name) for each in budgets for name in names):
-        done = number * seeds * measured_cycles
-        runs = []
-        for seed in range(1, seeds + 1):
-            on_cycle = partial(_tell, progress, done + (seed - 1) * measured_cycles, total)
-            policy = selectors.make_selector(name, trace, seed)
-            runs.append(simulate(trace, policy, budget, on_cycle=on_cycle))
+    on_cycle = cycle_counter(progress, len(budgets) * len(names) * seeds * measured_cycles)
+    for budget, name in product(budgets, names):
+        runs = (
+            simulate(trace, selectors.make_selector(name, trace, seed), budget, on_cycle=on_cycle)
+            for seed in range(1, seeds + 1)
+        )
         yield PolicyResult(name, budget, tuple(runs))
+
+
+def cycle_counter(progress: ProgressCallback, total: int) -> Callable[[object], None]:
+    """Return a callback that reports one more finished cycle at every call."""
+    numbers = count(1)
+    return lambda cycle: progress(next(numbers), total)
 
 
 def result_rows(
@@ -226,7 +230,3 @@ def _interval(metrics: Sequence[BacktestMetrics], metric: str) -> ConfidenceInte
     return confidence_interval(
         np.array([getattr(values, metric) for values in metrics], np.float64)
     )
-
-
-def _tell(progress: ProgressCallback, done: int, total: int, cycle: CycleResult) -> None:
-    progress(done + cycle.number - WARM_UP_CYCLES + 1, total)

@@ -5,7 +5,6 @@ state of a page's host and directory.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 import numpy as np
 
@@ -23,18 +22,7 @@ from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula
 from freshet.formula.variables import FitnessMeasure
-
-
-class PageRanker(Protocol):
-    """Ranks the pages of a trace cycle by cycle, and learns from visits."""
-
-    def choose_in_cycle(self, cycle: int, k: int) -> tuple[IndexArray, FloatArray]:
-        """Return the k pages of the highest value and their values, best first."""
-        ...
-
-    def learn_in_cycle(self, cycle: int, pages: IndexArray, changed: BoolArray) -> None:
-        """Update with the results of looks at pages."""
-        ...
+from freshet.schedule.ranked.quick import CycleFormulaPolicy
 
 
 class PageCrawl:
@@ -43,7 +31,9 @@ class PageCrawl:
     A crawl keeps no state between runs, so several threads may share it.
     """
 
-    def __init__(self, trace: Trace, k: int, ranker: Callable[[Formula], PageRanker]) -> None:
+    def __init__(
+        self, trace: Trace, k: int, ranker: Callable[[Formula], CycleFormulaPolicy]
+    ) -> None:
         self._k = min(k, len(trace.pages))
         self._ranker = ranker
         self._all: IndexArray = np.arange(len(trace.pages), dtype=np.int32)
@@ -61,7 +51,7 @@ class PageCrawl:
                 return log.result(number + 1, measure)
         return log.result(cycles, measure)
 
-    def _visit(self, ranker: PageRanker, log: "_CycleLog") -> Iterator[int]:
+    def _visit(self, ranker: CycleFormulaPolicy, log: "_CycleLog") -> Iterator[int]:
         """Visit pages, log the results, and yield every cycle when it is complete."""
         stale = np.zeros(len(self._all), np.bool_)
         for number in range(self._trace.cycles):
@@ -74,7 +64,7 @@ class PageCrawl:
             log.note(number, stale_before, values, changed)
             yield number
 
-    def _chosen(self, ranker: PageRanker, number: int) -> tuple[IndexArray, FloatArray]:
+    def _chosen(self, ranker: CycleFormulaPolicy, number: int) -> tuple[IndexArray, FloatArray]:
         if number < WARM_UP_CYCLES:
             return self._all, np.zeros(len(self._all))
         return ranker.choose_in_cycle(number, self._k)

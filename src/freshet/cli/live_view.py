@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.cli.output import console
 from freshet.cli.terminal import safe_text
 from freshet.demo.monitor import LivePageStatus, LiveStatus, StatusListener, VisitFinding

@@ -8,7 +8,8 @@ from uuid import uuid4
 import numpy as np
 
 from freshet.archive.observation import Observation
-from freshet.backtest.continuous import TimedCopies, ground_truth
+from freshet.backtest.continuous.copies import TimedCopies
+from freshet.backtest.continuous.ground_truth import ground_truth
 from freshet.collection.collection import Collection
 from freshet.collection.watch import watch_results
 from freshet.core.clock import to_epoch

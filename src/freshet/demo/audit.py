@@ -11,7 +11,7 @@ from http import HTTPStatus
 from itertools import pairwise
 
 from freshet.archive.catalog.rows import HistoryRow
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.collection.check import CheckReport, check_collection
 from freshet.core.budget import utc_day
 from freshet.core.clock import to_epoch

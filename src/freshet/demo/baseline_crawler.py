@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 import numpy as np
 
-from freshet.backtest.continuous import SimulatedCrawler
+from freshet.backtest.continuous.crawler import SimulatedCrawler
 from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.policy import Policy
 from freshet.core.tables import HostCaps, VisitTable, hash_names

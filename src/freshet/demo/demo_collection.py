@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freshet.backtest.continuous import GroundTruth, ground_truth
+from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.tables import PageTable, hash_names

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.core.policy import Policy
 from freshet.core.tables import HostCaps

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from freshet.backtest.continuous import CrawlerScore, TimedCopies
+from freshet.backtest.continuous.copies import TimedCopies
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.core.clock import to_epoch
 from freshet.demo.baseline_crawler import BaselineCrawler
 from freshet.demo.demo_collection import DemoCollection

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from freshet.backtest.cycle_crawl import crawl_in_cycles, visits_per_cycle
+from freshet.backtest.devices import open_device
 from freshet.backtest.folds import split_folds
-from freshet.backtest.gpu.device import open_device
 from freshet.backtest.metrics import measure_crawl
 from freshet.backtest.selectors import make_selector
 from freshet.backtest.trace_formats.saved_trace import open_saved_trace, save_trace

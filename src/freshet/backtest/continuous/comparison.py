@@ -1,10 +1,11 @@
 """Compare policies in continuous time: the live form of each visits pages at an even pace."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from itertools import product
 
-from freshet.backtest.comparison import PolicyResult, check_request
-from freshet.backtest.continuous import GroundTruth, daily, ground_truth_of_trace
+from freshet.backtest.comparison import PolicyResult, check_request, cycle_counter
+from freshet.backtest.continuous.daily import crawl_by_day
+from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth_of_trace
 from freshet.backtest.continuous.oracles import CONTINUOUS_ORACLES
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, Selector, visits_per_cycle
 from freshet.backtest.trace import Trace
@@ -29,18 +30,15 @@ def run_policies_continuously(
     """
     check_request(names, budgets, seeds)
     measured_days = trace.cycles - WARM_UP_CYCLES
-    total = len(budgets) * len(names) * seeds * measured_days
+    on_day = cycle_counter(progress, len(budgets) * len(names) * seeds * measured_days)
     truths = [truth or ground_truth_of_trace(trace, seed=seed) for seed in range(1, seeds + 1)]
-    for number, (budget, name) in enumerate((each, name) for each in budgets for name in names):
+    for budget, name in product(budgets, names):
         visits = visits_per_cycle(budget, len(trace.pages))
         runs = []
         for seed, seed_truth in enumerate(truths, 1):
-            on_day = partial(_tell, progress, (number * seeds + seed - 1) * measured_days, total)
             selector = make_live_selector(name, seed_truth, seed)
             runs.append(
-                daily.crawl_by_day(
-                    selector, seed_truth, visits, trace.cycles, seed=seed, on_day=on_day
-                )
+                crawl_by_day(selector, seed_truth, visits, trace.cycles, seed=seed, on_day=on_day)
             )
         yield PolicyResult(name, budget, tuple(runs))
 
@@ -50,7 +48,3 @@ def make_live_selector(name: str, truth: GroundTruth, seed: int) -> Selector:
     if name in CONTINUOUS_ORACLES:
         return CONTINUOUS_ORACLES[name](truth, seed=seed)
     return policies.make_policy(resolve_policy(name), seed=seed, live=True)
-
-
-def _tell(progress: ProgressCallback, done: int, total: int, day: int) -> None:
-    progress(done + day - WARM_UP_CYCLES + 1, total)

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.backtest.continuous import (
-    BATCHES_PER_DAY,
-    ChangeDetections,
-    GroundTruth,
-    SimulatedCrawler,
-)
+from freshet.backtest.continuous.copies import ChangeDetections
+from freshet.backtest.continuous.crawler import BATCHES_PER_DAY, SimulatedCrawler
+from freshet.backtest.continuous.ground_truth import GroundTruth
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, Selector
 from freshet.backtest.metrics import UNDEFINED, CycleMetrics, MetricCurves
 from freshet.core.clock import CYCLE_SECONDS, from_epoch

@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from freshet.backtest.continuous import GroundTruth, ground_truth, without_history
+from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth, without_history
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.tables import hash_names

@@ -9,7 +9,8 @@ from datetime import datetime
 
 import numpy as np
 
-from freshet.backtest.continuous import NEVER, GroundTruth, TimedCopies, index_lookup
+from freshet.backtest.continuous.copies import NEVER, TimedCopies
+from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
 from freshet.backtest.cycle_crawl import Selector
 from freshet.backtest.cycle_oracles import fresh_time_gained
 from freshet.core.clock import to_epoch

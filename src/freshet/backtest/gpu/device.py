@@ -5,19 +5,13 @@ would need one call per formula node or several passes over the arrays.
 """
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.cpu import CpuDevice
-from freshet.backtest.gpu.cuda import CudaDevice
 from freshet.backtest.gpu.histories import Array, HistoryTable
-from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula
 from freshet.formula.variables import WeightClock
-
-DEVICES = ("cpu", "cuda")
 
 
 class BatchRanking(Protocol):
@@ -68,22 +62,3 @@ class ArrayDevice(Protocol):
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
         """Number equal histories of a formula alike; return the numbers and the first row of each."""
         ...
-
-
-def open_device(name: str) -> ArrayDevice:
-    """Return a device by name; a GPU needs the optional package cupy."""
-    if name == "cpu":
-        return CpuDevice()
-    if name != "cuda":
-        raise UsageError(f"device {name!r} is unknown; use one of {', '.join(DEVICES)}")
-    return CudaDevice(_cupy())
-
-
-def _cupy() -> Any:
-    try:
-        return import_module("cupy")
-    except ImportError as error:
-        raise UsageError(
-            f"device 'cuda' needs the package cupy, which cannot be imported ({error});"
-            " install freshet[gpu], or use the device cpu"
-        ) from error

@@ -10,8 +10,9 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from freshet.backtest.gpu.device import ArrayDevice, open_device
+from freshet.backtest.devices import open_device
 from freshet.backtest.trace import Trace
 from freshet.core.errors import NoSpaceError, UsageError
 from freshet.learning.evolve.checkpoint import (
@@ -43,6 +44,9 @@ from freshet.learning.evolve.task import (
     check_task,
 )
 from freshet.schedule.model_file import is_model_path, may_replace_model
+
+if TYPE_CHECKING:
+    from freshet.backtest.gpu.device import ArrayDevice
 
 __all__ = [
     "ESTIMATE_KINDS",
@@ -125,7 +129,7 @@ def evolve(
     return result
 
 
-def _open_array_device(device: str, task: EvolutionTask) -> ArrayDevice | None:
+def _open_array_device(device: str, task: EvolutionTask) -> "ArrayDevice | None":
     """Return the device that evaluates many formulas at once, None for ``cpu``."""
     if device == "cpu":
         return None

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.folds import PageFolds, split_folds, split_in_half
-from freshet.backtest.gpu.device import ArrayDevice
 from freshet.backtest.trace import Trace
 from freshet.core.errors import BadInputError
 from freshet.formula.expression import Formula
@@ -15,6 +15,9 @@ from freshet.learning.evolve.genetic_operators import PrimitiveSet
 from freshet.learning.evolve.genetic_search import Generation, GeneticSearch
 from freshet.learning.evolve.model_selection import ValidatedFormula
 from freshet.learning.evolve.task import EvolutionTask
+
+if TYPE_CHECKING:
+    from freshet.backtest.gpu.device import ArrayDevice
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class FoldEvaluator:
         task: EvolutionTask,
         split: PageFolds,
         pool: Executor,
-        device: ArrayDevice | None = None,
+        device: "ArrayDevice | None" = None,
     ) -> None:
         self._training = make_trial(trace.select(split.training), task, device)
         self._validation = make_trial(trace.select(split.validation), task, device)
@@ -74,7 +77,7 @@ class FoldEvaluator:
 
 
 def make_trial(
-    pages: Trace, task: EvolutionTask, device: ArrayDevice | None = None
+    pages: Trace, task: EvolutionTask, device: "ArrayDevice | None" = None
 ) -> FormulaTrial:
     """Return a trial of formulas on pages, with the settings of a task."""
     return FormulaTrial(

@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
+from typing import TYPE_CHECKING
 
 from freshet.backtest.class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import cycle_time, visits_per_cycle
+from freshet.backtest.devices import batch_crawl
 from freshet.backtest.fitness import NO_FLOOR, FormulaResult
-from freshet.backtest.gpu import FormulaBatchCrawl
-from freshet.backtest.gpu.device import ArrayDevice
 from freshet.backtest.page_crawl import PageCrawl
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.schedule.ranked.quick import CycleFormulaPolicy
 from freshet.schedule.top_k import tie_break_keys
+
+if TYPE_CHECKING:
+    from freshet.backtest.gpu.device import ArrayDevice
 
 _CLASS_VARIABLES = frozenset(PAPER_VARIABLES)
 
@@ -34,7 +37,7 @@ class FormulaTrial:
         *,
         clock: WeightClock = "visit",
         seed: int = 0,
-        device: ArrayDevice | None = None,
+        device: "ArrayDevice | None" = None,
     ) -> None:
         k = visits_per_cycle(budget, len(trace.pages))
         moments = (cycle_time(cycle).timestamp() for cycle in range(trace.cycles))
@@ -42,7 +45,7 @@ class FormulaTrial:
         ranker = partial(CycleFormulaPolicy, trace.pages, clock=clock, seed=seed)
         self._class_crawl = HistoryClassCrawl(trace, k, keys, clock=clock)
         self._page_crawl = PageCrawl(trace, k, ranker)
-        self._batch_crawl = device and FormulaBatchCrawl(trace, k, keys, clock=clock, device=device)
+        self._batch_crawl = device and batch_crawl(trace, k, keys, clock=clock, device=device)
         self._measure: FitnessMeasure = measure
 
     def fitness(self, formula: Formula, floor: float = NO_FLOOR) -> float:

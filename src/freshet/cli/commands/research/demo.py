@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.backtest.continuous import CrawlerScore
+from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.cli.live_view import POLICY_LABELS, max_visible_pages, open_live_view
 from freshet.cli.options import JsonOption, new_app
 from freshet.cli.output import console, format_count, print_json, print_table, print_text

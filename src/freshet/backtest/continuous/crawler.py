@@ -1,0 +1,109 @@
+"""A simulated crawler: a policy visits pages at an even pace and is scored on the ground truth."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from freshet.backtest.continuous.copies import ChangeDetections, TimedCopies
+from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
+from freshet.backtest.cycle_crawl import Selector, look_table
+from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray
+
+BATCHES_PER_DAY = 24
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerScore:
+    """Score of a crawler: mean freshness since the start, and freshness now.
+
+    Both are shares of the pages weighted by importance; a page without a copy is not fresh.
+    """
+
+    policy: str
+    visits: int
+    changes_found: int
+    freshness: float
+    fresh_now: float
+
+
+class SimulatedCrawler:
+    """A policy that visits pages at an even pace, ``batch_size`` pages at a time."""
+
+    def __init__(
+        self,
+        policy: Selector,
+        truth: GroundTruth,
+        budget_per_day: float,
+        start: datetime,
+        *,
+        batch_size: int = 1,
+    ) -> None:
+        self._policy = policy
+        self._truth = truth
+        self._at_once = batch_size
+        self._pause = batch_size * DAY_SECONDS / budget_per_day
+        self._start = to_epoch(start)
+        self._now = self._start
+        self._turns = self.visits = self.changes_found = 0
+        self._places = index_lookup(truth.pages.ids)
+        self._copies = TimedCopies(truth)
+        policy.add(truth.pages)
+
+    def warm_up(
+        self, order: PageIdArray, days: int, *, batches_per_day: int = BATCHES_PER_DAY
+    ) -> None:
+        """Look at every page once a day before the start; these looks do not count."""
+        batches_per_day = min(batches_per_day, len(order))
+        batches = np.array_split(order, batches_per_day)
+        for turn in range(days * batches_per_day):
+            seconds_before = days * DAY_SECONDS - turn * DAY_SECONDS / batches_per_day
+            self._look(batches[turn % batches_per_day], self._start - seconds_before)
+        self._copies.reset_totals(self._start)
+        self.visits = self.changes_found = 0
+
+    def advance(self, until: datetime) -> CrawlerScore:
+        """Make every visit due up to a moment, and return the score then."""
+        end = to_epoch(until)
+        while (visit_time := self._start + self._turns * self._pause) <= end:
+            self._turns += 1
+            self.visit(visit_time)
+        self._now = max(self._now, end)
+        return self.score()
+
+    def score(self) -> CrawlerScore:
+        """Return the score at the moment up to which the crawler has advanced."""
+        elapsed, fresh_now = self._now - self._start, self._copies.fresh_share(self._now)
+        return CrawlerScore(
+            policy=self._policy.name,
+            visits=self.visits,
+            changes_found=self.changes_found,
+            freshness=self._copies.fresh_seconds(self._now) / elapsed if elapsed > 0 else fresh_now,
+            fresh_now=fresh_now,
+        )
+
+    def detections(self) -> ChangeDetections:
+        """Return the changes found by that moment."""
+        return self._copies.detections(self._now)
+
+    def unweighted_fresh_seconds(self) -> float:
+        """Return the fresh time by that moment, with equal weights."""
+        return self._copies.unweighted_fresh_seconds(self._now)
+
+    def fresh_seconds(self) -> float:
+        """Return the fresh time by that moment, weighted by importance."""
+        return self._copies.fresh_seconds(self._now)
+
+    def visit(self, now: float) -> None:
+        """Let the policy select pages, look at them, and let it learn the results."""
+        self._look(self._policy.choose(from_epoch(now), self._at_once, HostCaps()).pages, now)
+
+    def _look(self, pages: PageIdArray, now: float) -> None:
+        page_indices = self._places(pages)
+        has_copy = self._copies.exists(page_indices)
+        was_stale = self._copies.refresh(page_indices, now)
+        self.visits += len(page_indices)
+        self.changes_found += int(np.count_nonzero(was_stale))
+        seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])
+        self._policy.learn(look_table(pages, now, seems_changed, measured=has_copy))

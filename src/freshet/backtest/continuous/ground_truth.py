@@ -1,0 +1,86 @@
+"""Ground truth of a continuous backtest: the times at which pages really change."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.backtest.kernels import copies as kernels
+from freshet.backtest.trace import Trace
+from freshet.core.clock import CYCLE_SECONDS
+from freshet.core.tables import BoolArray, PageIdArray, PageTable
+from freshet.core.types import FloatArray
+
+PageIndices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class GroundTruth:
+    """The times at which each page really changes (epoch seconds, ascending).
+
+    ``times[starts[i]:starts[i + 1]]`` belong to the i-th page of ``pages``. Pages marked in
+    ``is_noisy`` seem to change at every look.
+    """
+
+    pages: PageTable
+    starts: NDArray[np.int64]
+    times: FloatArray
+    is_noisy: BoolArray
+
+    def next_changes(
+        self, page_indices: PageIndices, moment: float
+    ) -> tuple[PageIndices, FloatArray]:
+        """Return the indices and times of pages' first changes after a moment."""
+        time_indices, change_times = kernels.find_next_changes(
+            self.times, self.starts, page_indices, moment
+        )
+        return time_indices, change_times
+
+
+def ground_truth(
+    pages: PageTable, change_times: Sequence[FloatArray], *, is_noisy: BoolArray | None = None
+) -> GroundTruth:
+    """Return the ground truth of pages from each page's change times."""
+    counts = [len(times) for times in change_times]
+    return GroundTruth(
+        pages=pages,
+        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        times=np.concatenate([np.empty(0), *(np.sort(times) for times in change_times)]),
+        is_noisy=np.zeros(len(pages), np.bool_) if is_noisy is None else is_noisy,
+    )
+
+
+def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
+    """Return the ground truth of a trace: each change at a uniformly drawn moment of its cycle."""
+    rng = np.random.default_rng(seed)
+    changed_by_cycle = [np.flatnonzero(trace.changed(cycle)) for cycle in range(trace.cycles)]
+    page_indices = np.concatenate(changed_by_cycle)
+    cycles = np.repeat(
+        np.arange(trace.cycles), [len(changed_pages) for changed_pages in changed_by_cycle]
+    )
+    times = (cycles + rng.random(len(cycles))) * CYCLE_SECONDS
+    order = np.lexsort((times, page_indices))
+    counts = np.bincount(page_indices, minlength=len(trace.pages))
+    return GroundTruth(
+        pages=without_history(trace.pages),
+        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        times=times[order],
+        is_noisy=np.zeros(len(trace.pages), np.bool_),
+    )
+
+
+def without_history(pages: PageTable) -> PageTable:
+    """Return pages of which nothing is known before their first look, as in a live collection."""
+    return replace(pages, known_since=np.full(len(pages), np.nan))
+
+
+def index_lookup(ids: PageIdArray) -> Callable[[PageIdArray], PageIndices]:
+    """Return a function that maps page ids to their indices.
+
+    >>> index_lookup(np.array([30, 10, 20]))(np.array([10, 30])).tolist()
+    [1, 0]
+    """
+    order = np.argsort(ids)
+    in_order = ids[order]
+    return lambda wanted: order[np.searchsorted(in_order, wanted)]

@@ -1,0 +1,125 @@
+"""Crawl of many formulas side by side on a device."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
+from freshet.backtest.fitness import (
+    NO_FLOOR,
+    CycleCounts,
+    FormulaResult,
+    stop_cycle,
+    summarise_crawl,
+)
+from freshet.backtest.gpu.batch import BatchStep, DeviceTrace, FormulaBatch, load_trace
+from freshet.backtest.gpu.cpu import CpuDevice
+from freshet.backtest.gpu.device import ArrayDevice
+from freshet.backtest.metrics import cumulative_gains
+from freshet.backtest.trace import Trace
+from freshet.core.errors import UsageError
+from freshet.core.types import FloatArray
+from freshet.formula.expression import Formula
+from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+
+Ints = NDArray[np.int64]
+
+
+class FormulaBatchCrawl:
+    """Crawls of a trace with k visits a cycle; ``keys`` are the tie break keys of the cycles.
+
+    The data that all formulas share stays on the device between runs.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        k: int,
+        keys: NDArray[np.uint64],
+        *,
+        clock: WeightClock = "visit",
+        device: ArrayDevice | None = None,
+    ) -> None:
+        self._device = device or CpuDevice()
+        self._clock: WeightClock = clock
+        self._web: DeviceTrace = load_trace(trace, min(k, len(trace.pages)), keys, self._device)
+        self._gains = cumulative_gains(self._web.k)
+
+    def run(
+        self,
+        formulas: Sequence[Formula],
+        *,
+        floor: float = NO_FLOOR,
+        measure: FitnessMeasure = "ndcg",
+    ) -> list[FormulaResult]:
+        """Crawl by the scores of each formula; stop those that cannot reach the floor."""
+        _require_known(formulas)
+        size = max(1, self._device.max_cells // self._web.pages)
+        parts = (formulas[start : start + size] for start in range(0, len(formulas), size))
+        return [result for batch in parts for result in self._results(batch, floor, measure)]
+
+    def _results(
+        self, formulas: Sequence[Formula], floor: float, measure: FitnessMeasure
+    ) -> list[FormulaResult]:
+        cycles = self._web.cycles
+        batch = FormulaBatch(self._device, self._web, formulas, self._clock)
+        device_gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
+        log, stop = _CycleLog(len(formulas), cycles), stop_cycle(cycles, floor)
+        for number in range(WARM_UP_CYCLES, cycles):
+            log.write(number, batch.step(number, device_gains))
+            if number == stop:
+                bounds = [result.fitness for result in log.results(self._gains, measure)]
+                batch.keep(log.keep(np.array(bounds) >= floor))
+                if log.is_over:
+                    break
+        return log.results(self._gains, measure)
+
+
+def _require_known(formulas: Sequence[Formula]) -> None:
+    unknown = sorted(
+        {name for formula in formulas for name in formula.variables} - set(PAPER_VARIABLES)
+    )
+    if unknown:
+        raise UsageError(
+            f"formulas that are crawled side by side know no {', '.join(unknown)};"
+            f" use {', '.join(PAPER_VARIABLES)}, or the device cpu"
+        )
+
+
+class _CycleLog:
+    """Log of every cycle's results, a row per formula; stopped formulas get no further cycles."""
+
+    def __init__(self, formulas: int, cycles: int) -> None:
+        self._running = np.arange(formulas)
+        self._cycles = np.full(formulas, min(WARM_UP_CYCLES, cycles))
+        self._found = np.zeros((formulas, cycles), np.int64)
+        self._gain = np.zeros((formulas, cycles))
+        self._before = np.zeros((formulas, cycles), np.int64)
+
+    def write(self, number: int, step: BatchStep) -> None:
+        """Log a cycle of the running formulas."""
+        self._cycles[self._running] = number + 1
+        self._found[self._running, number] = step.changes_found
+        self._gain[self._running, number] = step.gain
+        self._before[self._running, number] = step.stale_before
+
+    def keep(self, is_continued: NDArray[np.bool_]) -> Ints:
+        """Continue with some of the formulas; return their indices among those that were running."""
+        indices = np.flatnonzero(is_continued[self._running])
+        self._running = self._running[indices]
+        return indices
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every formula is stopped."""
+        return not len(self._running)
+
+    def results(self, gains: FloatArray, measure: FitnessMeasure) -> list[FormulaResult]:
+        """Return the result of each formula so far."""
+        after = self._before - self._found
+        rows = zip(self._found, self._gain, self._before, after, strict=True)
+        return [
+            summarise_crawl(CycleCounts(*row), int(crawled), gains, measure)
+            for row, crawled in zip(rows, self._cycles, strict=True)
+        ]
