@@ -1,4 +1,4 @@
-"""What holds for every catalog, whatever is put into it."""
+"""Properties that hold for every catalog, whatever is stored in it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.rows import (
-    LinkDelta,
-    VisitEntry,
-)
+from freshet.archive.catalog.rows import LinkDelta, VisitEntry
 from tests.contracts.catalog_samples import (
     CATALOGS,
     CHANGE,
@@ -34,21 +31,27 @@ def shared(request: pytest.FixtureRequest) -> Iterator[Catalog]:
 
 @given(NUMBER_LISTS, NUMBER_LISTS)
 @settings(max_examples=30, deadline=None)
-def test_appending_again_doubles_nothing(shared: Catalog, some: list[int], more: list[int]) -> None:
+def test_a_visit_that_is_appended_twice_is_stored_once(
+    shared: Catalog, first_numbers: list[int], second_numbers: list[int]
+) -> None:
     page = add_another(shared)
     entries = [
-        [VisitEntry(new_visit(page, number), CHANGE) for number in part] for part in (some, more)
+        [VisitEntry(new_visit(page, number), CHANGE) for number in numbers]
+        for numbers in (first_numbers, second_numbers)
     ]
-    first, second = map(shared.append_visits, entries)
-    assert shared.append_visits(entries[0]) == first
-    ids = dict(zip(some, first, strict=True)) | dict(zip(more, second, strict=True))
+    first_ids, second_ids = map(shared.append_visits, entries)
+    assert shared.append_visits(entries[0]) == first_ids
+    ids = dict(zip(first_numbers, first_ids, strict=True))
+    ids |= dict(zip(second_numbers, second_ids, strict=True))
     assert {row.visit.id for row in shared.history(page)} == set(ids.values())
-    assert len(shared.history(page)) == len({*some, *more})
+    assert len(shared.history(page)) == len({*first_numbers, *second_numbers})
 
 
 @given(NUMBER_LISTS)
 @settings(max_examples=30, deadline=None)
-def test_a_history_is_in_time_order_however_it_came(shared: Catalog, numbers: list[int]) -> None:
+def test_a_history_is_in_time_order_whatever_the_order_of_writing(
+    shared: Catalog, numbers: list[int]
+) -> None:
     page = add_another(shared)
     shared.append_visits([VisitEntry(new_visit(page, number)) for number in numbers])
     times = [row.visit.time for row in shared.history(page)]
@@ -57,7 +60,7 @@ def test_a_history_is_in_time_order_however_it_came(shared: Catalog, numbers: li
 
 @given(st.lists(LINKS, min_size=1, max_size=8))
 @settings(max_examples=30, deadline=None)
-def test_link_events_fold_to_the_links_of_each_look(
+def test_link_deltas_add_up_to_the_links_of_each_look(
     shared: Catalog, looks: list[frozenset[str]]
 ) -> None:
     page = add_another(shared)
@@ -72,7 +75,7 @@ def test_link_events_fold_to_the_links_of_each_look(
     assert [shared.links_at(page, NOW + n * DAY) for n in range(len(looks))] == looks
     assert shared.links_at(page) == looks[-1]
     assert shared.links_ever_seen(page) == frozenset().union(*looks)
-    told = shared.link_deltas(page)
-    assert list(told) == ids
-    assert told == {visit: shared.link_delta(visit) for visit in ids}
+    deltas_by_visit = shared.link_deltas(page)
+    assert list(deltas_by_visit) == ids
+    assert deltas_by_visit == {visit: shared.link_delta(visit) for visit in ids}
     assert list(shared.link_deltas(page, since=NOW + DAY)) == ids[1:]

@@ -1,9 +1,7 @@
-"""What every catalog promises; one suite, run on each of them."""
+"""The behaviour of every catalog; one suite, run on each database."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +18,6 @@ from freshet.archive.catalog.rows import (
 from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.types import BadRow, Change, Outcome, PageKey, RecordLocation
 from tests.contracts.catalog_samples import (
-    CATALOGS,
     CHANGE,
     DAY,
     NOW,
@@ -31,12 +28,6 @@ from tests.contracts.catalog_samples import (
 )
 
 
-@pytest.fixture(params=CATALOGS)
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with CATALOGS[request.param](tmp_path) as opened:
-        yield opened
-
-
 class TestPages:
     def test_ids_come_in_the_order_of_the_pages(self, catalog: Catalog) -> None:
         a, b, again = add(catalog, new_page("a"), new_page("b"), new_page("a"))
@@ -44,12 +35,12 @@ class TestPages:
         assert add(catalog, new_page("c"), new_page("b"))[1] == b
         assert catalog.add_pages([], NOW) == []
 
-    def test_pages_that_were_not_there_before_are_told(self, catalog: Catalog) -> None:
-        [known] = add(catalog, new_page("a"))
-        found = catalog.insert_pages([new_page("b"), new_page("a"), new_page("b")], NOW)
-        new, also_known, again = found.ids
-        assert (also_known, again) == (known, new)
-        assert found.new_ids == {new}
+    def test_new_pages_are_reported(self, catalog: Catalog) -> None:
+        [a] = add(catalog, new_page("a"))
+        added = catalog.insert_pages([new_page("b"), new_page("a"), new_page("b")], NOW)
+        b = added.ids[0]
+        assert added.ids == [b, a, b]
+        assert added.new_ids == {b}
         assert catalog.insert_pages([new_page("b")], NOW).new_ids == frozenset()
 
     def test_the_same_url_of_another_source_is_another_page(self, catalog: Catalog) -> None:
@@ -57,14 +48,14 @@ class TestPages:
         assert live != imported
         assert catalog.page(PageKey("https://a.example/", "snap")).id == imported
 
-    def test_adding_a_page_again_leaves_it_as_it_was(self, catalog: Catalog) -> None:
+    def test_adding_a_page_again_does_not_change_it(self, catalog: Catalog) -> None:
         ids = add(catalog)
         catalog.pause_pages(ids)
         catalog.add_pages([replace(new_page(), site="other.example")], NOW + DAY)
         page = catalog.page(new_page().key)
         assert (page.added, page.paused, page.site) == (NOW, True, "a.example")
 
-    def test_an_unknown_page_is_named(self, catalog: Catalog) -> None:
+    def test_the_error_for_an_unknown_page_names_its_url(self, catalog: Catalog) -> None:
         with pytest.raises(NotFoundError, match=r"freshet add https://a\.example/"):
             catalog.page(new_page().key)
 
@@ -76,20 +67,20 @@ class TestPages:
         assert [page.id for page in catalog.pages(source="snap")] == [c]
         assert [page.id for page in catalog.pages(after_id=a, limit=1)] == [b]
 
-    def test_pages_are_found_by_id_removed_ones_too(self, catalog: Catalog) -> None:
+    def test_pages_are_returned_by_id_removed_ones_too(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         catalog.tag_pages([a], "news")
         catalog.remove_pages([b], NOW)
-        found = catalog.pages_by_id([b, a, 99])
-        assert found == {page.id: page for page in (found[a], found[b])}
-        assert found[a] == catalog.page(new_page("a").key)
+        pages = catalog.pages_by_id([b, a, 99])
+        assert {page_id: page.id for page_id, page in pages.items()} == {a: a, b: b}
+        assert pages[a] == catalog.page(new_page("a").key)
 
     def test_thousands_of_pages_are_streamed_once_each(self, catalog: Catalog) -> None:
         ids = add(catalog, *(new_page(str(number)) for number in range(2100)))
         assert [page.id for page in catalog.pages()] == ids
         assert len(list(catalog.pages(limit=1500))) == 1500
 
-    def test_tags_are_given_and_taken(self, catalog: Catalog) -> None:
+    def test_tags_are_added_and_removed(self, catalog: Catalog) -> None:
         ids = add(catalog)
         for tag in ("news", "daily", "news"):
             catalog.tag_pages(ids, tag)
@@ -106,7 +97,7 @@ class TestPages:
         catalog.restore_pages(ids)
         assert [page.id for page in catalog.pages()] == ids
 
-    def test_of_very_many_links_the_last_ones_are_known(
+    def test_of_very_many_links_the_last_ones_are_returned(
         self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (page,) = add(catalog)
@@ -119,17 +110,17 @@ class TestPages:
         assert catalog.links_ever_seen(page) == {"x:4", "y:4", "x:5", "y:5"}
 
     def test_a_purged_page_leaves_nothing(self, catalog: Catalog) -> None:
-        page, other = add(catalog, new_page("a"), new_page("b"))
-        full = VisitEntry(new_visit(page, 0), CHANGE, view=VIEW, links=LinkDelta(("x:1",)))
-        catalog.append_visits([full, VisitEntry(new_visit(other, 0))])
+        page, second_page = add(catalog, new_page("a"), new_page("b"))
+        entry = VisitEntry(new_visit(page, 0), CHANGE, view=VIEW, links=LinkDelta(("x:1",)))
+        catalog.append_visits([entry, VisitEntry(new_visit(second_page, 0))])
         catalog.lease_pages("w", [page], NOW, NOW + DAY)
         catalog.remove_pages([page], NOW, purge=True)
         assert catalog.links_ever_seen(page) == frozenset()
         counts = catalog.counts()
         assert (counts.pages, counts.removed, counts.visits, counts.changes) == (1, 0, 1, 0)
-        assert add(catalog, new_page("a"))[0] not in {page, other}
+        assert add(catalog, new_page("a"))[0] not in {page, second_page}
 
-    def test_settings_are_kept_per_page_and_per_tag(self, catalog: Catalog) -> None:
+    def test_settings_are_stored_per_page_and_per_tag(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         assert catalog.page_settings(page) == catalog.tag_settings("news") == {}
         catalog.set_page_settings(page, {"counts_as": "links", "every": 1.5})
@@ -142,7 +133,7 @@ class TestPages:
 
 
 class TestVisits:
-    def test_everything_of_an_entry_comes_back(self, catalog: Catalog) -> None:
+    def test_every_field_of_an_entry_is_read_back(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         location = RecordLocation("a.warc.gz", 12, 34)
         visit = new_visit(
@@ -160,7 +151,7 @@ class TestVisits:
         assert (row.view, row.etag, row.last_modified) == (VIEW, '"e"', "Sun")
         assert catalog.link_delta(visit_id) == links
 
-    def test_a_bare_visit_comes_back_bare(self, catalog: Catalog) -> None:
+    def test_a_visit_without_a_change_is_read_back_without_one(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         bare, full = new_visit(page, 0, Outcome.TIMEOUT), new_visit(page, 1)
         ids = catalog.append_visits([VisitEntry(bare), VisitEntry(full, CHANGE, view=VIEW)])
@@ -180,14 +171,14 @@ class TestVisits:
         with pytest.raises(NotFoundError, match="append that one first"):
             catalog.append_visits([VisitEntry(new_visit(page, 2), CHANGE, since=b"?" * 16)])
 
-    def test_known_names_only_what_is_there(self, catalog: Catalog) -> None:
+    def test_only_stored_uids_are_returned(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         catalog.append_visits([VisitEntry(new_visit(page, 0))])
         assert catalog.stored_uids([new_visit(page, n).uid for n in (0, 1)]) == {
             new_visit(page, 0).uid
         }
 
-    def test_visits_are_found_with_their_sources(self, catalog: Catalog) -> None:
+    def test_the_sources_of_visits_are_returned_by_uid(self, catalog: Catalog) -> None:
         live, imported = add(catalog, new_page(), new_page(source="warc"))
         visits = [new_visit(live, 0), new_visit(imported, 0)]
         catalog.append_visits([VisitEntry(visit) for visit in visits])
@@ -196,7 +187,7 @@ class TestVisits:
             zip(uids, ["", "warc"], strict=True)
         )
 
-    def test_of_one_uid_in_a_batch_the_first_is_kept(self, catalog: Catalog) -> None:
+    def test_of_two_visits_with_one_uid_the_first_is_stored(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         catalog.append_visits([
             VisitEntry(new_visit(page, 0, status=status)) for status in (200, 500)
@@ -231,40 +222,44 @@ class TestVisits:
 
     def test_files_list_their_records_in_order(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
-        places = [RecordLocation("a.warc.gz", offset, 10) for offset in range(12_000, 0, -10)]
+        locations = [RecordLocation("a.warc.gz", offset, 10) for offset in range(12_000, 0, -10)]
         catalog.append_visits([
-            VisitEntry(new_visit(page, n, location=place)) for n, place in enumerate(places)
+            VisitEntry(new_visit(page, number, location=location))
+            for number, location in enumerate(locations)
         ])
         assert catalog.archive_files() == [ArchiveFile(1, "a.warc.gz", "")]
-        assert [visit.location for visit in catalog.visits_in_file("a.warc.gz")] == places[::-1]
+        assert [visit.location for visit in catalog.visits_in_file("a.warc.gz")] == locations[::-1]
         assert list(catalog.visits_in_file("b.warc.gz")) == []
         assert catalog.archive_file_ends() == {"a.warc.gz": 12_010}
 
-    def test_records_move_and_are_forgotten(self, catalog: Catalog) -> None:
+    def test_the_locations_of_records_are_changed_and_removed(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
-        place, other = RecordLocation("a.warc.gz", 0, 9), RecordLocation("b.warc.gz", 5, 9)
-        same = [new_visit(page, n, digest=b"d" * 20, size=3, location=place) for n in range(2)]
+        location, new_location = (
+            RecordLocation("a.warc.gz", 0, 9),
+            RecordLocation("b.warc.gz", 5, 9),
+        )
+        same = [new_visit(page, n, digest=b"d" * 20, size=3, location=location) for n in range(2)]
         ids = catalog.append_visits([VisitEntry(visit) for visit in same])
         assert catalog.first_visit_with_payload(b"d" * 20, 4) is None
-        catalog.set_locations({ids[0]: None, ids[1]: other})
-        found = catalog.first_visit_with_payload(b"d" * 20, 3)
-        assert found == replace(same[1], id=ids[1], location=other)
+        catalog.set_locations({ids[0]: None, ids[1]: new_location})
+        first = catalog.first_visit_with_payload(b"d" * 20, 3)
+        assert first == replace(same[1], id=ids[1], location=new_location)
         assert catalog.history(page)[0].visit.location is None
 
-    def test_all_visits_that_brought_the_same_bytes_are_found(self, catalog: Catalog) -> None:
+    def test_all_visits_with_the_same_payload_are_returned(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        place = RecordLocation("a.warc.gz", 0, 9)
-        kept = [
-            new_visit(page, n, digest=b"d" * 20, size=3, location=place)
+        location = RecordLocation("a.warc.gz", 0, 9)
+        stored = [
+            new_visit(page, n, digest=b"d" * 20, size=3, location=location)
             for n, page in enumerate((a, b))
         ]
-        lost = new_visit(a, 2, digest=b"d" * 20, size=3)
-        longer = new_visit(a, 3, digest=b"d" * 20, size=4, location=place)
-        catalog.append_visits([VisitEntry(visit) for visit in (*kept, lost, longer)])
-        found = catalog.visits_with_payload(b"d" * 20, 3)
-        assert [visit.uid for visit in found] == [visit.uid for visit in kept]
+        without_record = new_visit(a, 2, digest=b"d" * 20, size=3)
+        longer = new_visit(a, 3, digest=b"d" * 20, size=4, location=location)
+        catalog.append_visits([VisitEntry(visit) for visit in (*stored, without_record, longer)])
+        same = catalog.visits_with_payload(b"d" * 20, 3)
+        assert [visit.uid for visit in same] == [visit.uid for visit in stored]
 
-    def test_a_whole_catalog_has_no_faults(self, catalog: Catalog) -> None:
+    def test_an_intact_catalog_has_no_integrity_problems(self, catalog: Catalog) -> None:
         assert catalog.integrity_problems() == []
 
 
@@ -285,7 +280,7 @@ class TestLooks:
         assert catalog.last_looks([a], with_content=False)[a].visit.time == NOW + 2 * DAY
         assert catalog.last_looks([a, b], {a: NOW, b: NOW - DAY}) == {a: catalog.history(a)[0]}
 
-    def test_history_is_cut_by_time_and_number(self, catalog: Catalog) -> None:
+    def test_a_history_is_limited_by_time_and_number(self, catalog: Catalog) -> None:
         (page,) = add(catalog)
         catalog.append_visits([VisitEntry(new_visit(page, number)) for number in range(5)])
         times = [row.visit.time for row in catalog.history(page, since=NOW + DAY, limit=2)]
@@ -294,14 +289,14 @@ class TestLooks:
 
 
 class TestTotals:
-    def test_counts_tell_looks_from_visits(self, catalog: Catalog) -> None:
+    def test_counts_distinguish_looks_from_visits(self, catalog: Catalog) -> None:
         a, b, gone = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.pause_pages([b])
         catalog.remove_pages([gone], NOW)
-        kept = new_visit(a, 0, location=RecordLocation("a.warc.gz", 0, 90))
+        stored = new_visit(a, 0, location=RecordLocation("a.warc.gz", 0, 90))
         reported = new_visit(a, 1, Outcome.REPORTED)
         catalog.append_visits(
-            [VisitEntry(kept, CHANGE), VisitEntry(reported, Change(False)),
+            [VisitEntry(stored, CHANGE), VisitEntry(reported, Change(False)),
              VisitEntry(new_visit(b, 2, Outcome.GONE))]
         )  # fmt: skip
         counts = catalog.counts()
@@ -313,11 +308,13 @@ class TestTotals:
         (page,) = add(catalog)
         last = datetime(2026, 11, 1, 23, 59, 59, 900_000, tzinfo=UTC)
         midnight = datetime(2026, 11, 2, tzinfo=UTC)
-        place = RecordLocation("a.warc.gz", 0, 90)
-        catalog.append_visits(
-            [VisitEntry(new_visit(page, 0, time=last)), VisitEntry(new_visit(page, 1, time=midnight)),
-             VisitEntry(new_visit(page, 2, time=midnight, location=place))]
-        )  # fmt: skip
+        catalog.append_visits([
+            VisitEntry(new_visit(page, 0, time=last)),
+            VisitEntry(new_visit(page, 1, time=midnight)),
+            VisitEntry(
+                new_visit(page, 2, time=midnight, location=RecordLocation("a.warc.gz", 0, 90))
+            ),
+        ])
         assert catalog.daily_growth() == [
             DailyGrowth(date(2026, 11, 1), 1, 0), DailyGrowth(date(2026, 11, 2), 2, 90),
         ]  # fmt: skip
@@ -337,7 +334,7 @@ class TestTotals:
         catalog.pause_pages([a])
         assert [page.id for page in catalog.failing_pages(source="")] == [c]
 
-    def test_a_summary_follows_each_page(self, catalog: Catalog) -> None:
+    def test_each_page_has_its_totals(self, catalog: Catalog) -> None:
         a, _ = add(catalog, new_page("a"), new_page("b"))
         catalog.append_visits(
             [VisitEntry(new_visit(a, 0), CHANGE), VisitEntry(new_visit(a, 1), Change(False)),

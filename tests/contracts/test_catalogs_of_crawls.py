@@ -1,6 +1,5 @@
-"""What every catalog promises to a crawl; one suite, run on each of them."""
+"""The state of a crawl in every catalog; one suite, run on each database."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -24,14 +23,8 @@ TODAY = "2026-11-01"
 TOMORROW = "2026-11-02"
 
 
-@pytest.fixture(params=CATALOGS)
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with CATALOGS[request.param](tmp_path) as opened:
-        yield opened
-
-
 class TestLeases:
-    def test_a_page_is_lent_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
+    def test_a_page_is_leased_to_one_worker_at_a_time(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         assert catalog.lease_pages("one", [a], NOW, NOW + DAY) == [a]
         assert catalog.lease_pages("two", [a, b], NOW, NOW + DAY) == [b]
@@ -40,14 +33,14 @@ class TestLeases:
         catalog.release_pages("one", [a])
         assert catalog.lease_pages("three", [a, b], NOW, NOW + DAY) == [a, b]
 
-    def test_a_lease_that_has_run_out_can_be_taken(self, catalog: Catalog) -> None:
+    def test_an_expired_lease_can_be_taken_over(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         catalog.lease_pages("dead", [a], NOW, NOW + DAY)
         catalog.lease_pages("alive", [b], NOW, NOW + 3 * DAY)
         assert catalog.lease_pages("new", [a, b], NOW + DAY, NOW + 2 * DAY) == [a]
         assert catalog.lease_pages("newer", [a, b], NOW + 2 * DAY, NOW + 3 * DAY) == [a]
 
-    def test_every_lease_can_be_seen_and_taken_back(self, catalog: Catalog) -> None:
+    def test_all_leases_are_listed_and_released(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         catalog.lease_pages("one", [b, a], NOW, NOW + DAY)
         assert catalog.leases() == [Lease(page, "one", NOW, NOW + DAY) for page in (a, b)]
@@ -65,7 +58,7 @@ class TestLeases:
 
 
 class TestSpending:
-    def test_what_is_booked_adds_up_by_the_day(self, catalog: Catalog) -> None:
+    def test_booked_requests_add_up_by_day(self, catalog: Catalog) -> None:
         assert catalog.spending(TODAY) == DailySpending(0, 0)
         catalog.book_requests(TODAY, 3, other_requests=1)
         catalog.book_requests(TODAY, -1)
@@ -73,7 +66,7 @@ class TestSpending:
         assert catalog.spending(TODAY) == DailySpending(2, 1)
         assert catalog.spending(TOMORROW) == DailySpending(7, 0)
 
-    def test_lending_books_a_request_for_each_page_once(self, catalog: Catalog) -> None:
+    def test_a_lease_books_one_request_for_each_page(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.lease_pages("other", [c], NOW, NOW + DAY)
         assert catalog.lease_pages("one", [a, b, c, a], NOW, NOW + DAY, day=TODAY) == [a, b, a]
@@ -83,7 +76,7 @@ class TestSpending:
         assert catalog.lease_pages("one", [c], NOW + DAY, NOW + 2 * DAY, day=TOMORROW) == [c]
         assert catalog.spending(TOMORROW).requests == 1
 
-    def test_pages_given_back_give_back_their_requests(self, catalog: Catalog) -> None:
+    def test_released_pages_give_back_their_requests(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.lease_pages("one", [a, b, c], NOW, NOW + DAY, day=TODAY)
         catalog.release_pages("one", [a], day=TODAY)
@@ -92,7 +85,9 @@ class TestSpending:
         catalog.release_pages("one", day=TODAY)
         assert catalog.spending(TODAY).requests == 0
 
-    def test_a_new_day_gains_nothing_from_what_was_lent_before(self, catalog: Catalog) -> None:
+    def test_releasing_pages_leased_on_an_earlier_day_gives_nothing_back(
+        self, catalog: Catalog
+    ) -> None:
         ids = add(catalog, new_page("a"), new_page("b"))
         catalog.lease_pages("one", ids, NOW, NOW + DAY, day=TODAY)
         catalog.release_pages("one", day=TOMORROW)
@@ -105,8 +100,8 @@ class TestSpending:
         assert catalog.spending(TODAY).requests == 1
 
 
-class TestAsking:
-    def test_pages_asked_for_come_first_asked_first(self, catalog: Catalog) -> None:
+class TestRequestedVisits:
+    def test_requested_pages_are_in_the_order_of_the_requests(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
         catalog.request_visits([c], NOW)
         catalog.request_visits([a, c, d], NOW + DAY)
@@ -114,7 +109,7 @@ class TestAsking:
         assert catalog.requested_pages() == [c, a]
         assert b not in catalog.requested_pages()
 
-    def test_a_visit_answers_what_was_asked(self, catalog: Catalog) -> None:
+    def test_a_visit_fulfils_the_request(self, catalog: Catalog) -> None:
         a, b = ids = add(catalog, new_page("a"), new_page("b"))
         catalog.request_visits(ids, NOW)
         catalog.append_visits([VisitEntry(new_visit(a, 0))])
@@ -122,14 +117,14 @@ class TestAsking:
 
 
 class TestHosts:
-    def test_hosts_are_remembered(self, catalog: Catalog) -> None:
+    def test_host_states_are_stored(self, catalog: Catalog) -> None:
         assert catalog.host_state("a.example") is None
         state = HostState("a.example", NOW, 2.5, 3, NOW + DAY, {"crawl_delay": 5})
-        for remembered in (HostState("a.example", failures=1), state):
-            catalog.set_host_states([remembered])
-            assert catalog.host_state("a.example") == remembered
+        for new_state in (HostState("a.example", failures=1), state):
+            catalog.set_host_states([new_state])
+            assert catalog.host_state("a.example") == new_state
 
-    def test_a_reopened_host_keeps_its_delay_and_is_told_of_once(self, catalog: Catalog) -> None:
+    def test_a_reopened_host_keeps_its_delay_and_is_reported_once(self, catalog: Catalog) -> None:
         failed = {"failing_since": 1.0, "status": 503}
         catalog.set_host_states([
             HostState("a.example", NOW, 2.5, 3, NOW + DAY, failed),
@@ -143,27 +138,27 @@ class TestHosts:
         assert catalog.take_reopened_hosts() == ["a.example", "b.example", "unknown_%.example"]
         assert catalog.take_reopened_hosts() == []
 
-    def test_a_host_with_a_blank_state_is_forgotten(self, catalog: Catalog) -> None:
+    def test_a_host_with_a_blank_state_is_deleted(self, catalog: Catalog) -> None:
         catalog.set_host_states([HostState("a.example", NOW), HostState("b.example", NOW)])
         catalog.set_host_states([HostState("a.example"), HostState("c.example")])
         assert [state.host for state in catalog.host_states()] == ["b.example"]
 
-    def test_hosts_without_live_pages_are_told_apart(self, catalog: Catalog) -> None:
+    def test_hosts_without_live_pages_are_listed(self, catalog: Catalog) -> None:
         names = ["a.example", "a.example:80", "b.example", "c.example", "c.example:80", "d.example"]
-        kept, gone = add(
+        live, removed = add(
             catalog, new_page("a"), new_page("b", "b.example"),
             new_page("c", "c.example", source="snap"),
         )[:2]  # fmt: skip
-        catalog.remove_pages([gone], NOW)
+        catalog.remove_pages([removed], NOW)
         catalog.set_host_states([HostState(name, NOW) for name in names])
         catalog.set_host_states([HostState("d.example", NOW, backoff_until=NOW + DAY)])
         assert catalog.hosts_without_pages() == names[2:]
         assert catalog.hosts_without_pages(idle_by=NOW) == names[2:5]
         assert catalog.hosts_without_pages(idle_by=NOW - DAY) == []
-        assert catalog.count_host_pages(catalog.pages_by_id([kept])[kept].host) == 1
+        assert catalog.count_host_pages(catalog.pages_by_id([live])[live].host) == 1
         assert catalog.count_host_pages("b.example") == 0
 
-    def test_many_hosts_are_replaced_at_once(self, catalog: Catalog) -> None:
+    def test_many_host_states_are_replaced_at_once(self, catalog: Catalog) -> None:
         catalog.set_host_states([HostState("b.example", failures=2)])
         states = [HostState("a.example", NOW), HostState("b.example", delay=1.5)]
         catalog.set_host_states(states)
@@ -183,7 +178,7 @@ class TestPlanning:
         assert (list(columns.ids), list(columns.paused)) == ([a, c], [False, True])
         assert list(columns.hosts) == list(columns.sites) == ["a.example", "c.example"]
         assert list(columns.directories) == ["a.example/", "c.example/"]
-        assert [list(more.ids) for more in catalog.live_page_columns(after_id=a)] == [[c]]
+        assert [list(batch.ids) for batch in catalog.live_page_columns(after_id=a)] == [[c]]
         assert list(catalog.live_page_columns(after_id=c)) == []
         assert b not in columns.ids
 
@@ -195,7 +190,7 @@ class TestPlanning:
         assert [page for batch in catalog.live_page_columns() for page in batch.ids] == ids
         assert [len(batch) for batch in catalog.live_page_columns()] == [2, 2, 1]
 
-    def test_paused_and_removed_live_pages_are_told(self, catalog: Catalog) -> None:
+    def test_paused_and_removed_live_pages_are_inactive(self, catalog: Catalog) -> None:
         a, b, c, d = add(
             catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
         )
@@ -203,7 +198,7 @@ class TestPlanning:
         catalog.remove_pages([b, c, d], NOW)
         assert catalog.inactive_pages() == InactivePages(frozenset({a}), frozenset({b, c}))
 
-    def test_importance_is_told_where_it_is_set(self, catalog: Catalog) -> None:
+    def test_importance_is_returned_for_pages_that_set_it(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
         for tag, importance in {"x": 2, "y": 3.5}.items():
             catalog.tag_pages([a, b], tag)
@@ -214,14 +209,14 @@ class TestPlanning:
         catalog.remove_pages([d], NOW)
         assert catalog.importance_by_page() == {a: 3.5, b: 9.0}
 
-    def test_hours_are_told_where_they_are_set(self, catalog: Catalog) -> None:
+    def test_active_hours_are_returned_for_pages_that_set_them(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         catalog.tag_pages([a, b], "office")
         catalog.set_tag_settings("office", {"active_hours": "08:00-18:00"})
         catalog.set_page_settings(b, {"active_hours": "", "importance": 2})
         assert catalog.active_hours_by_page() == {a: "08:00-18:00", b: ""}
 
-    def test_live_pages_never_visited_are_told(self, catalog: Catalog) -> None:
+    def test_live_pages_without_visits_are_listed(self, catalog: Catalog) -> None:
         a, b, c, d = add(
             catalog, new_page("a"), new_page("b"), new_page("c"), new_page("d", source="snap")
         )
@@ -230,7 +225,7 @@ class TestPlanning:
         assert catalog.unvisited_pages() == [b]
         assert d not in catalog.unvisited_pages()
 
-    def test_visits_that_the_settings_refused_are_forgotten(self, catalog: Catalog) -> None:
+    def test_visits_that_settings_refused_are_ignored(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         catalog.append_visits([
             VisitEntry(new_visit(a, 0, Outcome.REFUSED)),
@@ -241,17 +236,17 @@ class TestPlanning:
         (batch,) = catalog.live_visit_tables()
         assert (batch.pages.tolist(), batch.times.tolist()) == ([b], [NOW.timestamp()])
 
-    @pytest.mark.parametrize("at_once", [1, 3, 100])
+    @pytest.mark.parametrize("batch_size", [1, 3, 100])
     def test_visits_of_live_pages_come_as_columns_by_page_and_time(
-        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, at_once: int
+        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, batch_size: int
     ) -> None:
-        monkeypatch.setattr(planning, "VISITS_PER_BATCH", at_once)
-        a, b, other = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
+        monkeypatch.setattr(planning, "VISITS_PER_BATCH", batch_size)
+        a, b, imported = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
         catalog.append_visits([
             VisitEntry(new_visit(a, 2, Outcome.TIMEOUT)),
             VisitEntry(new_visit(b, 0), Change(False)),
             VisitEntry(new_visit(a, 1), CHANGE),
-            VisitEntry(new_visit(other, 0), CHANGE),
+            VisitEntry(new_visit(imported, 0), CHANGE),
             VisitEntry(new_visit(a, 0)),
             VisitEntry(new_visit(b, 1, Outcome.REPORTED), Change(True, new_external=4)),
         ])
@@ -267,7 +262,7 @@ class TestPlanning:
         assert changed == [False, True, False, False, True]
         assert new_links == [-1, 3, -1, -1, 4]
 
-    def test_only_visits_written_later_come_after_one(self, catalog: Catalog) -> None:
+    def test_only_visits_written_after_a_given_one_are_returned(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         [_, last] = catalog.append_visits([
             VisitEntry(new_visit(a, 3)),
@@ -278,14 +273,14 @@ class TestPlanning:
         (batch,) = catalog.live_visit_tables(after_visit_id=last)
         assert batch.pages.tolist() == [a, b]
 
-    def test_conditions_are_those_of_the_last_look_with_content(self, catalog: Catalog) -> None:
+    def test_validators_are_those_of_the_last_look_with_content(self, catalog: Catalog) -> None:
         a, b, c, d = add(catalog, *(new_page(name) for name in "abcd"))
-        kept = {"status": 200, "final_url": "https://a.example/new"}
+        redirected = {"status": 200, "final_url": "https://a.example/new"}
         unchanged = Outcome.NOT_MODIFIED
         catalog.append_visits([
             VisitEntry(new_visit(a, 0, status=200), etag='"old"'),
             VisitEntry(new_visit(a, 1, unchanged)),
-            VisitEntry(new_visit(a, 2, **kept), etag='"new"', last_modified="Sun"),
+            VisitEntry(new_visit(a, 2, **redirected), etag='"new"', last_modified="Sun"),
             VisitEntry(new_visit(a, 3, unchanged)),
             VisitEntry(new_visit(a, 4, Outcome.TIMEOUT)),
             VisitEntry(new_visit(a, 5, unchanged)),
@@ -312,28 +307,28 @@ class TestPlanning:
 
 
 class TestSharing:
-    def test_the_stamp_tells_what_others_wrote_and_not_our_own_writes(
+    def test_the_data_version_differs_after_writes_of_others_only(
         self, catalog: Catalog, tmp_path: Path
     ) -> None:
         add(catalog)
         before = catalog.data_version()
         add(catalog, new_page("b"))
         assert catalog.data_version() == before
-        with CATALOGS["sqlite"](tmp_path) as other:
-            add(other, new_page("c"))
+        with CATALOGS["sqlite"](tmp_path) as second_connection:
+            add(second_connection, new_page("c"))
         assert catalog.data_version() != before
 
     def test_a_catalog_opened_in_one_thread_is_used_in_another(self, catalog: Catalog) -> None:
         pages = add(catalog)
         before = catalog.data_version()
-        found: list[object] = []
+        results: list[object] = []
 
         def work() -> None:
-            found.extend(catalog.append_visits([VisitEntry(new_visit(pages[0], 0))]))
-            found.append(catalog.data_version())
+            results.extend(catalog.append_visits([VisitEntry(new_visit(pages[0], 0))]))
+            results.append(catalog.data_version())
 
         thread = Thread(target=work)
         thread.start()
         thread.join()
-        assert found == [1, before]
+        assert results == [1, before]
         assert len(catalog.history(pages[0])) == 1

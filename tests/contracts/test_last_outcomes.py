@@ -1,20 +1,9 @@
-"""Every catalog counts by host how the last visits of live pages ended."""
-
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
+"""Every catalog counts live pages by host and outcome of their last visit."""
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import HostOutcomeCount, VisitEntry
 from freshet.core.types import Outcome
-from tests.contracts.catalog_samples import CATALOGS, NOW, add, new_page, new_visit
-
-
-@pytest.fixture(params=CATALOGS)
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with CATALOGS[request.param](tmp_path) as opened:
-        yield opened
+from tests.contracts.catalog_samples import NOW, add, new_page, new_visit
 
 
 def test_only_the_last_visit_of_a_page_counts(catalog: Catalog) -> None:

@@ -21,18 +21,18 @@ def test_a_budget_is_a_number_or_a_share_a_day(text: str, per_day: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "0%", "-5", "many", "5/minute", "1e9", "5%%"])
-def test_what_is_no_budget_is_refused(text: str) -> None:
+def test_a_text_that_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="budget"):
         Budget.parse(text)
 
 
 @pytest.mark.parametrize("text", ["1000000001", "41666667/hour", "999999999999999", "9" * 400])
-def test_a_budget_beyond_all_measure_is_refused(text: str) -> None:
+def test_a_budget_above_the_maximum_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="above 1,000,000,000 a day"):
         Budget.parse(text)
 
 
-def test_a_large_share_of_many_pages_is_bounded_too() -> None:
+def test_a_large_share_of_many_pages_is_limited_too() -> None:
     assert Budget.parse("100000000000%").requests_per_day(pages=1_000_000) == MAX_REQUESTS_PER_DAY
 
 
@@ -57,11 +57,11 @@ def test_a_day_ends_at_utc_midnight() -> None:
     assert next_midnight(moment) == datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def test_nothing_is_due_where_the_day_is_spent() -> None:
+def test_no_request_is_due_after_the_budget_is_spent() -> None:
     assert RequestPace(NOON, spent=10, total=10).allowed_by(NOON + timedelta(hours=5)) == 10
 
 
-def test_a_budget_made_smaller_than_what_is_spent_allows_nothing_more() -> None:
+def test_a_budget_below_what_is_spent_allows_no_more_requests() -> None:
     assert RequestPace(NOON, spent=10, total=4).allowed_by(NOON + timedelta(hours=5)) == 4
 
 
@@ -118,7 +118,7 @@ def test_after_few_requests_out_of_turn_the_pace_stays_a_share_of_the_day() -> N
     assert pace.allowed_by(next_midnight(NOON) - timedelta(minutes=1)) == 6 + 23
 
 
-def test_requests_beside_the_pace_put_none_of_the_others_off() -> None:
+def test_requests_added_as_spent_delay_no_other_request() -> None:
     pace = RequestPace(NOON, spent=10, total=48).add_spent(4)
     assert pace.allowed_by(NOON) == 10 + 4 + 1
     assert pace.allowed_by(NOON + timedelta(minutes=31)) == 10 + 4 + 2

@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Output files that are complete or absent."""
 
 import fcntl
 import os
@@ -12,19 +12,19 @@ from freshet.core.errors import NoSpaceError
 from freshet.core.files import atomic_output
 
 
-def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
+def test_the_old_file_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
-    with atomic_output(path) as part:
-        part.write_text("new")
+    with atomic_output(path) as partial:
+        partial.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def _fail_half_way(path: Path) -> None:
-    with atomic_output(path) as part:
-        part.write_text("half")
+    with atomic_output(path) as partial:
+        partial.write_text("half")
         raise KeyboardInterrupt
 
 
@@ -34,7 +34,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with (
         pytest.raises(NoSpaceError, match="cannot be written"),
         atomic_output(tmp_path / "no" / "out"),
@@ -48,39 +48,39 @@ def dead_process() -> int:
     return child.pid
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
-    part = f".out.{dead_process()}.part"
-    (tmp_path / part).write_text("half")
-    (tmp_path / f"{part}.pieces").mkdir()
-    (tmp_path / f"{part}.pieces" / "0.parquet").write_text("half")
+def test_unfinished_output_of_a_killed_process_is_removed(tmp_path: Path) -> None:
+    partial = f".out.{dead_process()}.part"
+    (tmp_path / partial).write_text("half")
+    (tmp_path / f"{partial}.pieces").mkdir()
+    (tmp_path / f"{partial}.pieces" / "0.parquet").write_text("half")
     with atomic_output(tmp_path / "out") as new:
-        new.write_text("whole")
+        new.write_text("complete")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_what_is_not_left_by_a_dead_process_stays(tmp_path: Path) -> None:
+def test_files_that_no_dead_process_left_are_kept(tmp_path: Path) -> None:
     dead = dead_process()
     others = [f".out.{os.getppid()}.part", ".out.part", f".other.{dead}.part", f"out.{dead}.part"]
     for name in others:
         (tmp_path / name).write_text("mine")
     with atomic_output(tmp_path / "out") as new:
-        new.write_text("whole")
+        new.write_text("complete")
     assert {path.name for path in tmp_path.iterdir()} == {"out", *others}
 
 
-def test_what_a_process_of_another_machine_is_writing_stays(tmp_path: Path) -> None:
-    part = tmp_path / f".out.{dead_process()}.part"
-    with part.open("w") as file:
+def test_unfinished_output_of_a_process_on_another_machine_is_kept(tmp_path: Path) -> None:
+    partial = tmp_path / f".out.{dead_process()}.part"
+    with partial.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with atomic_output(tmp_path / "out") as new:
-            new.write_text("whole")
-    assert part.exists()
+            new.write_text("complete")
+    assert partial.exists()
 
 
-def test_what_is_being_written_is_locked(tmp_path: Path) -> None:
+def test_unfinished_output_is_locked(tmp_path: Path) -> None:
     with (
-        atomic_output(tmp_path / "out") as part,
-        part.open() as file,
+        atomic_output(tmp_path / "out") as partial,
+        partial.open() as file,
         pytest.raises(BlockingIOError),
     ):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,20 +6,20 @@ from freshet.core import numba_cache
 from freshet.core.numba_cache import CACHE_VARIABLE, choose_cache_folder
 
 
-def test_nothing_is_chosen_where_the_package_or_the_home_can_be_written(tmp_path: Path) -> None:
+def test_no_folder_is_chosen_if_the_package_or_the_home_is_writable(tmp_path: Path) -> None:
     environment: dict[str, str] = {}
     choose_cache_folder(tmp_path / "package", Path("/proc/nowhere"), environment)
     choose_cache_folder(Path("/proc/nowhere"), tmp_path, environment)
     assert environment == {}
 
 
-def test_a_folder_that_is_already_named_stays(tmp_path: Path) -> None:
+def test_a_folder_that_is_already_set_is_kept(tmp_path: Path) -> None:
     environment = {CACHE_VARIABLE: "/somewhere"}
     choose_cache_folder(Path("/proc/a"), Path("/proc/b"), environment)
     assert environment == {CACHE_VARIABLE: "/somewhere"}
 
 
-def test_a_private_folder_is_chosen_where_nothing_can_be_written(
+def test_a_private_folder_is_chosen_if_nothing_is_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numba_cache, "_is_writable", lambda folder: False)
@@ -31,7 +31,7 @@ def test_a_private_folder_is_chosen_where_nothing_can_be_written(
     assert not chosen.stat().st_mode & 0o077
 
 
-def test_a_folder_that_others_could_write_is_not_trusted(
+def test_a_folder_that_others_can_write_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numba_cache, "_is_writable", lambda folder: False)
@@ -44,7 +44,7 @@ def test_a_folder_that_others_could_write_is_not_trusted(
     assert second[CACHE_VARIABLE] != first[CACHE_VARIABLE]
 
 
-def test_a_folder_that_may_not_even_be_looked_at_cannot_be_written(
+def test_a_folder_that_cannot_be_read_is_not_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: Path) -> bool:

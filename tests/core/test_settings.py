@@ -14,7 +14,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_defaults_stand_where_nothing_is_set(tmp_path: Path) -> None:
+def test_defaults_hold_for_everything_that_is_not_set(tmp_path: Path) -> None:
     assert load_settings(write(tmp_path, ""), {}) == Settings()
 
 
@@ -33,7 +33,7 @@ def test_a_page_overrides_its_tags_which_override_the_collection() -> None:
     assert (resolved.importance, resolved.counts_as, resolved.proxy) == (4.5, "links", "http://p:1")
 
 
-def test_tables_of_tag_and_page_are_joined_entry_by_entry() -> None:
+def test_tables_of_tag_and_page_are_merged_entry_by_entry() -> None:
     resolved = Settings().for_page({"headers": {"A": "1", "B": "2"}}, {"headers": {"B": "3"}})
     assert resolved.headers == {"A": "1", "B": "3"}
 
@@ -91,7 +91,7 @@ def test_a_refused_header_is_named_and_its_value_is_not_shown() -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_what_an_earlier_version_let_pass_does_not_stop_a_crawl() -> None:
+def test_a_value_that_an_earlier_version_accepted_does_not_stop_a_crawl() -> None:
     assert Settings().for_page({"headers": {"X Key": "k"}}).headers == {"X Key": "k"}
 
 

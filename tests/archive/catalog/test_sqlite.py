@@ -1,4 +1,4 @@
-"""What is particular to the SQLite file: versions, errors, other processes."""
+"""What is specific to SQLite: schema versions, errors, other processes."""
 
 import os
 import sqlite3
@@ -42,32 +42,32 @@ def tables_of(path: Path) -> list[str]:
 
 
 def schema_of(path: Path) -> dict[str, list[object]]:
-    """Return each table's columns, keys and indexes; a column added later is spelt otherwise."""
-    facts = ("table_xinfo", "foreign_key_list", "index_list")
+    """Return each table's columns, keys and indexes, sorted: a migration may add a column last."""
+    pragmas = ("table_xinfo", "foreign_key_list", "index_list")
     indexes = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
     with closing(sqlite3.connect(path)) as connection:
-        found: dict[str, list[object]] = {
+        tables: dict[str, list[object]] = {
             table: [
                 sorted(row[1:] for row in rows)
                 for rows in (
-                    connection.execute(f"PRAGMA {fact}({table})").fetchall() for fact in facts
+                    connection.execute(f"PRAGMA {pragma}({table})").fetchall() for pragma in pragmas
                 )
             ]
             for table in tables_of(path)
         }
-        return found | {"indexes": sorted(connection.execute(indexes))}
+        return tables | {"indexes": sorted(connection.execute(indexes))}
 
 
-def make_earlier_version(path: Path, *steps: str) -> None:
+def make_earlier_version(path: Path, *revisions: str) -> None:
     """Make a catalog as an earlier release did."""
     engine = sqlite.connect(path, foreign_keys=False)
     with engine.execution_options(writes=True).begin() as connection:
         context = MigrationContext.configure(connection)
         with Operations.context(context):
-            for step in steps:
-                import_module(f"freshet.archive.catalog.migrations.versions.{step}").upgrade()
+            for revision in revisions:
+                import_module(f"freshet.archive.catalog.migrations.versions.{revision}").upgrade()
         context._ensure_version_table()
-        number = steps[-1].partition("_")[0]
+        number = revisions[-1].partition("_")[0]
         connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{number}')")
     engine.dispose()
 
@@ -79,14 +79,14 @@ def set_version(path: Path, version: str) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    where = tmp_path / "catalog.db"
-    open_catalog(where, create=True).close()
-    return where
+    catalog_path = tmp_path / "catalog.db"
+    open_catalog(catalog_path, create=True).close()
+    return catalog_path
 
 
 @pytest.fixture
 def read_only_folder() -> Iterator[Path]:
-    """A folder that may be read and not written; root steps down, as nothing stops it."""
+    """A folder that can be read and not written; root changes its user, as it may write anywhere."""
     was_root = os.geteuid() == 0
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -99,7 +99,7 @@ def read_only_folder() -> Iterator[Path]:
         folder.chmod(0o755)
 
 
-def test_migrations_give_exactly_the_schema(path: Path, tmp_path: Path) -> None:
+def test_the_migrations_create_exactly_the_schema(path: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.db"
     engine = create_engine(f"sqlite:///{plain}")
     schema.metadata.create_all(engine)
@@ -107,7 +107,7 @@ def test_migrations_give_exactly_the_schema(path: Path, tmp_path: Path) -> None:
     assert schema_of(path) == schema_of(plain)
 
 
-def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> None:
+def test_a_catalog_of_the_first_version_keeps_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     make_earlier_version(path, "0001_first")
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -131,7 +131,7 @@ def test_a_catalog_of_the_first_version_keeps_what_it_has(tmp_path: Path) -> Non
         assert catalog.counts().visits == 1
 
 
-def test_what_was_spent_before_there_were_rounds_stays_spent(tmp_path: Path) -> None:
+def test_spending_from_before_there_were_bursts_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     make_earlier_version(path, "0001_first", "0002_crawl")
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -151,14 +151,14 @@ def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", program, path], check=False).returncode == 0
 
 
-def test_a_catalog_that_was_never_filled_is_made_on_opening(tmp_path: Path) -> None:
+def test_an_empty_file_becomes_a_catalog_when_it_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     path.touch()
     with open_catalog(path) as catalog:
         assert catalog.counts().pages == 0
 
 
-def test_a_missing_catalog_is_not_made_unasked(tmp_path: Path) -> None:
+def test_a_missing_catalog_is_not_created_unless_requested(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="check --repair"):
         open_catalog(tmp_path / "catalog.db")
     assert not list(tmp_path.iterdir())
@@ -192,12 +192,12 @@ def test_every_acknowledged_write_is_synced(path: Path) -> None:
     assert modes == ["wal", 2, 1, 30_000]
 
 
-def test_a_read_only_folder_is_named(read_only_folder: Path) -> None:
+def test_the_error_for_a_read_only_folder_names_it(read_only_folder: Path) -> None:
     with pytest.raises(NoSpaceError, match=f"{read_only_folder}/catalog.db.*writable"):
         open_catalog(read_only_folder / "catalog.db", create=True)
 
 
-def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_folder_that_is_a_file_names_it(tmp_path: Path) -> None:
     (tmp_path / "news").touch()
     with pytest.raises(StorageError, match=r"news/catalog\.db.*check that its folder exists"):
         open_catalog(tmp_path / "news" / "catalog.db", create=True)
@@ -221,26 +221,29 @@ def test_a_catalog_with_an_overwritten_table_is_damaged(path: Path) -> None:
         catalog.counts()
 
 
-def test_a_full_disk_is_named_and_nothing_is_half_written(
+def test_a_full_disk_is_reported_and_nothing_is_half_written(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full = f"max_page_count={path.stat().st_size // 4096 + 4}"
-    monkeypatch.setattr(sqlite, "PRAGMAS", (*sqlite.PRAGMAS, full))
-    many = [NewPage(PageKey(f"https://a.example/{n}"), "a", "a", "a/") for n in range(2000)]
+    size_limit = f"max_page_count={path.stat().st_size // 4096 + 4}"
+    monkeypatch.setattr(sqlite, "PRAGMAS", (*sqlite.PRAGMAS, size_limit))
+    new_pages = [NewPage(PageKey(f"https://a.example/{n}"), "a", "a", "a/") for n in range(2000)]
     with open_catalog(path) as catalog:
         with pytest.raises(NoSpaceError, match="free some disk space"):
-            catalog.add_pages(many, NOW)
+            catalog.add_pages(new_pages, NOW)
         assert catalog.counts().pages == 0
-        assert catalog.add_pages(many[:1], NOW) == [1]
+        assert catalog.add_pages(new_pages[:1], NOW) == [1]
 
 
-def test_a_long_held_lock_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_held_too_long_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other, open_catalog(path) as ours:
-        other.execute("BEGIN IMMEDIATE")
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as writer,
+        open_catalog(path) as catalog,
+    ):
+        writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(LockedError, match="another process"):
-            ours.add_pages([HOME], NOW)
-        assert ours.counts().pages == 0
+            catalog.add_pages([HOME], NOW)
+        assert catalog.counts().pages == 0
 
 
 def test_a_visit_of_an_unknown_page_is_refused(path: Path) -> None:
@@ -248,14 +251,13 @@ def test_a_visit_of_an_unknown_page_is_refused(path: Path) -> None:
         catalog.append_visits([VisitEntry(Visit(b"u" * 16, 7, NOW, Outcome.OK))])
 
 
-def test_an_error_without_a_code_is_still_explained(tmp_path: Path) -> None:
+def test_an_error_without_a_code_is_translated_too(tmp_path: Path) -> None:
     assert "freshet doctor" in str(translate_error(sqlite3.OperationalError("odd"), tmp_path))
 
 
 WRITER = """
 import sys
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from freshet.archive.catalog.rows import VisitEntry
 from freshet.archive.catalog.catalog import open_catalog
@@ -274,15 +276,15 @@ def test_two_processes_write_at_the_same_time(path: Path) -> None:
         assert catalog.add_pages([HOME], NOW) == [1]
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE
-        ) as other:
-            assert other.stdout is not None
-            assert other.stdout.readline() == b"ready\n"
-            ours = [
+        ) as writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"ready\n"
+            visit_ids = [
                 catalog.append_visits([
                     VisitEntry(Visit(number.to_bytes(16, "big"), 1, NOW, Outcome.OK))
                 ])[0]
                 for number in range(100)
             ]
-        assert other.returncode == 0
-        assert len(set(ours)) == 100
+        assert writer.returncode == 0
+        assert len(set(visit_ids)) == 100
         assert catalog.counts().visits == 200

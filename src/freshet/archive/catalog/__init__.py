@@ -1,1 +1,1 @@
-"""The catalog: pages, visits, changes and links as tables."""
+"""The catalog of a collection: pages, visits, changes and links in a SQL database."""

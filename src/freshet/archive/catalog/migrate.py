@@ -13,7 +13,7 @@ MIGRATIONS = "freshet.archive.catalog.migrations"
 
 
 def upgrade(connection: Connection) -> None:
-    """Run the migrations that this database has not seen, inside its transaction."""
+    """Run the migrations that this database lacks, in the transaction of the connection."""
     scripts = ScriptDirectory(str(files(MIGRATIONS)))
     context = MigrationContext.configure(connection, opts={"target_metadata": metadata})
     revisions = list(scripts.iterate_revisions("head", context.get_current_revision() or "base"))

@@ -1,7 +1,7 @@
-"""The catalog's tables, the same in every database.
+"""The tables of the catalog, the same in every database.
 
 Times are epoch seconds, hashes are signed 64-bit integers, JSON is text. ``VERSION`` grows by one
-with every migration; a test holds the migrations and this file equal.
+with every migration; a test checks that the migrations create exactly these tables.
 """
 
 from sqlalchemy import (
@@ -28,7 +28,7 @@ NAMES = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
-# SQLite gives a table its fast row number only when the key is called INTEGER.
+# In SQLite, only a key of type INTEGER is the fast row number itself.
 Id = BigInteger().with_variant(Integer, "sqlite")
 
 metadata = MetaData(naming_convention=NAMES)
@@ -63,7 +63,7 @@ pages = Table(
     Column("asked", Double),
     UniqueConstraint("url", "source"),
 )
-# The few pages that stand out are found without reading all of them: a crawl asks often.
+# Partial indexes on the few pages with these columns set: a crawl queries them often.
 Index(
     "ix_pages_asked",
     pages.c.asked,
@@ -131,7 +131,7 @@ visits = Table(
     Column("last_modified", Text),
     Column("why", Text),
 )
-# The outcome rides along so that looks are found and counted without touching the table.
+# The outcome is part of the index, so that looks are counted without reading the table.
 Index("ix_visits_page_id_time", visits.c.page_id, visits.c.time, visits.c.outcome)
 Index(
     "ix_visits_digest",
@@ -254,7 +254,7 @@ rounds = Table(
     Column("apart", Boolean, nullable=False),
     Column("out", Integer, nullable=False),
 )
-# Few samples are out at a time, and every batch of visits asks for them.
+# Few samples are outstanding at a time, and every batch of visits queries them.
 Index(
     "ix_rounds_out",
     rounds.c.out,

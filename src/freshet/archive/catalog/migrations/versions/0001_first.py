@@ -1,4 +1,4 @@
-"""The first schema: pages, visits, what was learnt from them, crawling and imports."""
+"""The first schema: pages, visits and their changes, the state of crawls, and imports."""
 
 import sqlalchemy as sa
 from alembic import op

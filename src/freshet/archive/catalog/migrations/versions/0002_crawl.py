@@ -1,4 +1,4 @@
-"""What a crawl needs: spending by the day, pages asked for now, and why a visit was no look."""
+"""Columns for crawls: spending by day, requested visits, and why a visit was not a look."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add a table, columns, and indexes on the few pages that stand out; no row is rewritten."""
+    """Add a table, columns, and partial indexes on pages; no row is rewritten."""
     op.create_table(
         "spending",
         sa.Column("day", sa.Text(), nullable=False),

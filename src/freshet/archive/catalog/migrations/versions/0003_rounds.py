@@ -1,4 +1,4 @@
-"""Rounds of looks close together: how far each page is in them, and which visits were samples."""
+"""Bursts of looks close together: the progress of each page, and which visits were samples."""
 
 import sqlalchemy as sa
 from alembic import op

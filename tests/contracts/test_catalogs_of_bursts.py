@@ -1,54 +1,43 @@
-"""What every catalog promises of rounds; one suite, run on each of them."""
-
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
+"""Burst sampling in every catalog; one suite, run on each database."""
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import DailySpending, Lease, VisitEntry
 from freshet.core.bursts import BurstKind, BurstProgress, BurstSample, PendingSample
 from freshet.core.clock import from_epoch
 from freshet.core.types import Outcome
-from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
+from tests.contracts.catalog_samples import CHANGE, DAY, NOW, add, new_page, new_visit
 
 TODAY = "2026-11-01"
 LEASE = Lease(0, "one", NOW, NOW + DAY)
 FIRST = BurstProgress(BurstKind.FAST, 5.0)
 SECOND = BurstProgress(BurstKind.FAST, 125.5, 1, 5.5, False, 2, 1)
-TWICE = BurstProgress(BurstKind.INSTANT, 9.0, began=5.5, finished=1)
+INSTANT = BurstProgress(BurstKind.INSTANT, 9.0, began=5.5, finished=1)
 
 
-@pytest.fixture(params=CATALOGS)
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with CATALOGS[request.param](tmp_path) as opened:
-        yield opened
-
-
-def send(catalog: Catalog, *samplings: PendingSample) -> list[int]:
-    return catalog.start_samples(LEASE, samplings, day=TODAY)
+def start(catalog: Catalog, *pending: PendingSample) -> list[int]:
+    return catalog.start_samples(LEASE, pending, day=TODAY)
 
 
 def visit(catalog: Catalog, page: int, number: int, outcome: Outcome = Outcome.OK) -> int:
     return catalog.append_visits([VisitEntry(new_visit(page, number, outcome), CHANGE)])[0]
 
 
-class TestCourses:
-    def test_courses_come_back_as_they_were_set(self, catalog: Catalog) -> None:
+class TestBurstProgress:
+    def test_progress_is_read_back_as_it_was_set(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
-        catalog.set_burst_progress({a: SECOND, b: TWICE})
-        rest = BurstProgress(None, 7.0, pauses=3)
+        catalog.set_burst_progress({a: SECOND, b: INSTANT})
+        resting = BurstProgress(None, 7.0, pauses=3)
         catalog.set_burst_progress({
-            b: rest,
+            b: resting,
             c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
         })
         assert catalog.burst_progress() == {
             a: SECOND,
-            b: rest,
+            b: resting,
             c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
         }
 
-    def test_removed_and_imported_pages_have_none(self, catalog: Catalog) -> None:
+    def test_removed_and_imported_pages_have_no_progress(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c", source="old"))
         catalog.set_burst_progress(dict.fromkeys((a, b, c), SECOND))
         catalog.remove_pages([a], NOW)
@@ -56,39 +45,41 @@ class TestCourses:
         catalog.remove_pages([b], NOW, purge=True)
         assert catalog.burst_progress() == {}
 
-    def test_pages_are_in_a_round_from_its_first_sample_to_its_last(self, catalog: Catalog) -> None:
+    def test_pages_are_in_a_burst_from_its_first_sample_to_its_last(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.set_burst_progress({a: SECOND, b: FIRST})
         assert catalog.count_pages_in_bursts(from_epoch(0)) == 1
-        send(catalog, PendingSample(c, FIRST, 0.0))
+        start(catalog, PendingSample(c, FIRST, 0.0))
         assert catalog.count_pages_in_bursts(from_epoch(0)) == 2
         assert catalog.count_pages_in_bursts(from_epoch(6)) == 1
 
 
 class TestSamples:
-    def test_sending_lends_and_books(self, catalog: Catalog) -> None:
+    def test_starting_samples_leases_pages_and_books_requests(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.lease_pages("other", [b], NOW, NOW + DAY)
-        sent = send(
+        started = start(
             catalog,
             PendingSample(a, FIRST, 0.0),
             PendingSample(b, FIRST, 0.0),
-            PendingSample(c, TWICE, 0.0, 2),
+            PendingSample(c, INSTANT, 0.0, 2),
         )
-        assert sent == [a, c]
+        assert started == [a, c]
         assert [lease.page for lease in catalog.leases() if lease.worker == "one"] == [a, c]
         assert catalog.spending(TODAY) == DailySpending(3, 0, 3)
-        assert catalog.burst_progress() == {a: FIRST, c: TWICE}
+        assert catalog.burst_progress() == {a: FIRST, c: INSTANT}
 
-    def test_a_visit_of_a_page_whose_sample_is_out_is_that_sample(self, catalog: Catalog) -> None:
+    def test_a_visit_of_a_page_with_an_outstanding_sample_is_that_sample(
+        self, catalog: Catalog
+    ) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
         visit(catalog, a, 0)
-        send(catalog, PendingSample(a, FIRST, 0.0))
+        start(catalog, PendingSample(a, FIRST, 0.0))
         first = visit(catalog, a, 1)
         visit(catalog, b, 1)
         visit(catalog, a, 2)
         catalog.set_burst_progress({a: SECOND})
-        send(catalog, PendingSample(a, SECOND, 120.0))
+        start(catalog, PendingSample(a, SECOND, 120.0))
         second = visit(catalog, a, 3, Outcome.TIMEOUT)
         assert catalog.burst_samples(a) == [
             BurstSample(first, a, first, BurstKind.FAST, 0.0),
@@ -98,38 +89,43 @@ class TestSamples:
         assert catalog.pages_with_samples() == [a]
         assert catalog.leases() == []
 
-    def test_the_next_round_has_a_first_visit_of_its_own(self, catalog: Catalog) -> None:
+    def test_the_next_burst_has_its_own_first_visit(self, catalog: Catalog) -> None:
         [a] = add(catalog)
-        for number, course in enumerate([FIRST, TWICE, FIRST]):
-            send(catalog, PendingSample(a, course, 0.0, apart=course is TWICE))
+        for number, progress in enumerate([FIRST, INSTANT, FIRST]):
+            start(catalog, PendingSample(a, progress, 0.0, apart=progress is INSTANT))
             visit(catalog, a, number)
             catalog.set_burst_progress({a: SECOND})
         samples = catalog.burst_samples(a)
         assert [sample.first == sample.visit for sample in samples] == [True, True, True]
         assert [sample.apart for sample in samples] == [False, True, False]
 
-    def test_two_at_once_are_one_round_and_the_page_is_lent_until_both_are_back(
+    def test_two_requests_at_once_are_one_burst_and_the_lease_lasts_until_both_are_done(
         self, catalog: Catalog
     ) -> None:
         [a] = add(catalog)
-        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2))
-        one = visit(catalog, a, 0)
+        start(catalog, PendingSample(a, INSTANT, 0.0, request_count=2))
+        first = visit(catalog, a, 0)
         assert [lease.page for lease in catalog.leases()] == [a]
-        two = visit(catalog, a, 1)
+        second = visit(catalog, a, 1)
         assert catalog.leases() == []
-        assert [(s.visit, s.first) for s in catalog.burst_samples(a)] == [(one, one), (two, one)]
+        assert [(s.visit, s.first) for s in catalog.burst_samples(a)] == [
+            (first, first),
+            (second, first),
+        ]
 
-    def test_two_at_once_may_be_written_together(self, catalog: Catalog) -> None:
+    def test_two_requests_at_once_may_be_written_together(self, catalog: Catalog) -> None:
         [a] = add(catalog)
-        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2))
+        start(catalog, PendingSample(a, INSTANT, 0.0, request_count=2))
         ids = catalog.append_visits([VisitEntry(new_visit(a, number)) for number in range(3)])
         assert [(s.visit, s.first) for s in catalog.burst_samples(a)] == [(ids[0], ids[0]),
                                                                     (ids[1], ids[0])]  # fmt: skip
         assert catalog.leases() == []
 
-    def test_what_is_recalled_is_given_back_request_by_request(self, catalog: Catalog) -> None:
+    def test_cancelled_samples_are_given_back_request_by_request(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2), PendingSample(b, FIRST, 0.0))
+        start(
+            catalog, PendingSample(a, INSTANT, 0.0, request_count=2), PendingSample(b, FIRST, 0.0)
+        )
         catalog.cancel_samples("one", [a, b], day=TODAY)
         assert catalog.spending(TODAY) == DailySpending(1, 0, 1)
         assert [lease.page for lease in catalog.leases()] == [a]
@@ -140,18 +136,22 @@ class TestSamples:
         visit(catalog, b, 0)
         assert [len(catalog.burst_samples(page)) for page in (a, b)] == [1, 0]
 
-    def test_after_a_crash_no_sample_is_out_and_all_stay_booked(self, catalog: Catalog) -> None:
+    def test_after_a_crash_no_sample_is_outstanding_and_all_stay_booked(
+        self, catalog: Catalog
+    ) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, PendingSample(a, TWICE, 0.0, request_count=2), PendingSample(b, FIRST, 0.0))
+        start(
+            catalog, PendingSample(a, INSTANT, 0.0, request_count=2), PendingSample(b, FIRST, 0.0)
+        )
         assert catalog.cancel_all_samples() == {a: 2, b: 1}
         assert catalog.cancel_all_samples() == {}
         visit(catalog, a, 0)
         assert catalog.burst_samples(a) == []
         assert catalog.spending(TODAY).burst_requests == 3
 
-    def test_samples_that_no_course_was_set_after_are_told(self, catalog: Catalog) -> None:
+    def test_samples_without_progress_set_since_are_unprocessed(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))
-        send(catalog, PendingSample(a, FIRST, 0.0), PendingSample(b, FIRST, 0.0))
+        start(catalog, PendingSample(a, FIRST, 0.0), PendingSample(b, FIRST, 0.0))
         visit(catalog, a, 0)
         visit(catalog, b, 0)
         catalog.set_burst_progress({b: SECOND})
@@ -160,9 +160,9 @@ class TestSamples:
         catalog.set_burst_progress({a: SECOND})
         assert catalog.unprocessed_samples() == []
 
-    def test_purging_a_page_purges_its_samples(self, catalog: Catalog) -> None:
+    def test_purging_a_page_deletes_its_samples(self, catalog: Catalog) -> None:
         [a] = add(catalog)
-        send(catalog, PendingSample(a, FIRST, 0.0))
+        start(catalog, PendingSample(a, FIRST, 0.0))
         visit(catalog, a, 0)
         catalog.remove_pages([a], NOW)
         assert catalog.pages_with_samples() == []

@@ -1,4 +1,4 @@
-"""Link lists survive packing, as sets."""
+"""Packed link lists are unpacked to the same sets."""
 
 from hypothesis import given
 from hypothesis import strategies as st
