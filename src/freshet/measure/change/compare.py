@@ -12,7 +12,7 @@ from freshet.measure.change.similarity import align_counts
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
 
 WordCounter = Callable[[str], TermCounts]
-"""Counts the words of a text (view.words.count); a parameter because stages do not import each other."""
+"""Counts the words of a text: view.words.count, as stages do not import each other."""
 
 
 _WORD_ASPECTS = frozenset({ChangeAspect.WORDS, ChangeAspect.SIGNIFICANT})

@@ -1,1 +1,1 @@
-"""Figures of many pages: summaries, groups and tests between groups."""
+"""Figures of pages, groups of pages and bursts of looks, with tests of significance."""

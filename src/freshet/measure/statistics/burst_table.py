@@ -1,7 +1,7 @@
-"""How many pages change within an hour, minutes or at once (Adar et al. 2009, table 2).
+"""Shares of pages that change within an hour, minutes or at once (Adar et al. 2009, table 2).
 
 Each row is one interval: the share of pages that changed in any of its samples is an upper bound on
-change that fast, the share that changed in all of them a lower one.
+change that fast, the share that changed in all samples a lower bound.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,18 +14,18 @@ from freshet.core.types import FloatArray, IndexArray
 
 INSTANT = 0
 INTERVAL_MINUTES = (INSTANT, 2, 16, 32, 60)
-# Two looks meant to be so far apart count where they truly were, within this factor.
+# Two looks belong to an interval if their distance is within this factor of it.
 INTERVAL_TOLERANCE = 4 / 3
-# Two looks at once may be a host's delay apart, but no more.
+# Two looks at once may be a host's crawl delay apart, but no more.
 MAX_INSTANT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class LookPairs:
-    """Pairs of looks: whose, how many seconds apart, whether the page changed, and how alike.
+    """Pairs of looks: page, seconds between them, whether the page changed, and Dice.
 
-    Dice is NaN where there are no words to compare. ``apart`` says that two looks meant to be at
-    once had to keep a host's delay between them.
+    Dice is NaN where there are no words to compare. ``apart`` marks two looks planned at once that
+    had to keep a host's crawl delay.
     """
 
     pages: PageIdArray
@@ -36,7 +36,7 @@ class LookPairs:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, float, bool, float, bool]]) -> "LookPairs":
-        """Put pairs given one by one into columns."""
+        """Return the columns of pairs given as rows."""
         listed = list(rows)
         pages, seconds, changed, dice, apart = zip(*listed, strict=True) if listed else [()] * 5
         return cls(
@@ -50,10 +50,10 @@ class LookPairs:
 
 @dataclass(frozen=True, slots=True)
 class BurstInterval:
-    """One row of the table: of ``pages`` pages, the shares that changed in any and in all samples.
+    """One row of the table: the shares of ``pages`` that changed in any and in all samples.
 
-    Dice is over the pairs that changed, NaN where none did; ``apart`` counts the pages whose two
-    looks at once were a host's delay apart.
+    Dice is over the pairs that changed, NaN where none did. ``apart`` counts the pages whose two
+    looks at once were a host's crawl delay apart.
     """
 
     minutes: int
@@ -68,53 +68,55 @@ class BurstInterval:
 def burst_table(pairs: LookPairs) -> list[BurstInterval]:
     """Return a row for each interval that was sampled.
 
-    Each is over the pages that were sampled so: a page whose looks at once teach its mask may have
-    none after minutes. Pages that never changed within two minutes count as standing still at once
-    too, where they were not looked at so.
+    Each row is over the pages sampled at that interval: a page whose looks at once teach its mask
+    may have no looks after minutes. Pages that never changed within two minutes also count as
+    unchanged at once, if they were not sampled so.
 
     >>> looks = [(1, 120.0, True, 0.5, False), (1, 121.0, False, 1.0, False)]
     >>> [(row.minutes, row.any, row.all) for row in burst_table(LookPairs.from_rows(looks))]
     [(2, 1.0, 0.0)]
     """
-    return list(_rows(pairs, _minutes(pairs.seconds)))
+    return list(_rows(pairs, _interval_of_pairs(pairs.seconds)))
 
 
 def _rows(pairs: LookPairs, minutes: IndexArray) -> Iterator[BurstInterval]:
-    soon = minutes == INTERVAL_MINUTES[1]
-    still = np.setdiff1d(pairs.pages[soon], pairs.pages[soon & pairs.changed])
-    for each in INTERVAL_MINUTES:
-        chosen = minutes == each
-        pages, places = np.unique(pairs.pages[chosen], return_inverse=True)
+    is_two_minutes = minutes == INTERVAL_MINUTES[1]
+    stable_pages = np.setdiff1d(
+        pairs.pages[is_two_minutes], pairs.pages[is_two_minutes & pairs.changed]
+    )
+    for interval in INTERVAL_MINUTES:
+        is_interval = minutes == interval
+        pages, page_rows = np.unique(pairs.pages[is_interval], return_inverse=True)
         if not len(pages):
             continue
-        samples = np.bincount(places)
-        changes = np.bincount(places, pairs.changed[chosen])
-        number = len(pages)
-        if each == INSTANT:
-            number += len(np.setdiff1d(still, pages))
-        dice = pairs.dice[chosen & pairs.changed & ~np.isnan(pairs.dice)]
+        sample_counts = np.bincount(page_rows)
+        change_counts = np.bincount(page_rows, pairs.changed[is_interval])
+        page_count = len(pages)
+        if interval == INSTANT:
+            page_count += len(np.setdiff1d(stable_pages, pages))
+        dice = pairs.dice[is_interval & pairs.changed & ~np.isnan(pairs.dice)]
         yield BurstInterval(
-            each,
-            number,
-            float(np.count_nonzero(changes > 0) / number),
-            float(np.count_nonzero(changes == samples) / number),
+            interval,
+            page_count,
+            float(np.count_nonzero(change_counts > 0) / page_count),
+            float(np.count_nonzero(change_counts == sample_counts) / page_count),
             float(np.mean(dice)) if len(dice) else float("nan"),
             float(np.median(dice)) if len(dice) else float("nan"),
-            len(np.unique(pairs.pages[chosen & pairs.apart])),
+            len(np.unique(pairs.pages[is_interval & pairs.apart])),
         )
 
 
-def _minutes(seconds: FloatArray) -> IndexArray:
-    """Return the interval that each pair belongs to; -1: none.
+def _interval_of_pairs(seconds: FloatArray) -> IndexArray:
+    """Return the interval of each pair, in minutes; -1: none.
 
-    >>> _minutes(np.array([0.5, 110.0, 300.0, 3700.0])).tolist()
+    >>> _interval_of_pairs(np.array([0.5, 110.0, 300.0, 3700.0])).tolist()
     [0, 2, -1, 60]
     """
-    found = np.full(len(seconds), -1, np.int32)
-    found[seconds <= MAX_INSTANT_SECONDS] = INSTANT
+    intervals = np.full(len(seconds), -1, np.int32)
+    intervals[seconds <= MAX_INSTANT_SECONDS] = INSTANT
     for minutes in INTERVAL_MINUTES[1:]:
-        nearly = (seconds >= 60 * minutes / INTERVAL_TOLERANCE) & (
+        is_within = (seconds >= 60 * minutes / INTERVAL_TOLERANCE) & (
             seconds <= 60 * minutes * INTERVAL_TOLERANCE
         )
-        found[nearly] = minutes
-    return found
+        intervals[is_within] = minutes
+    return intervals

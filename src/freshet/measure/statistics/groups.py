@@ -1,6 +1,6 @@
-"""Pages by group: tables of how each changes, and whether the groups differ (Table 1).
+"""Tables of groups of pages, and tests whether the groups differ (Table 1).
 
-Groups are tested on ranks, since intervals are far from normal: Kruskal-Wallis over all of them,
+Groups are tested on ranks, because intervals are far from normal: Kruskal-Wallis over all groups,
 then Mann-Whitney for each pair with Holm's correction. Groups of fewer than five pages are shown
 and not tested.
 """
@@ -27,10 +27,10 @@ WEB_SCHEMES = ("http://", "https://")
 
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
-    """A mean over the pages of which something can be said, their median, and their number.
+    """The mean and the median of a figure, and the number of pages that have it.
 
-    ``low`` and ``high`` hold the mean with 95 % (Student's t), and no less than nought, as all that
-    is measured is; None where there are too few pages.
+    ``low`` and ``high`` are the 95 % confidence interval of the mean (Student's t), not below 0;
+    None where there are too few pages.
     """
 
     mean: float | None
@@ -44,10 +44,10 @@ class MeanEstimate:
 class GroupSummary:
     """How the pages of a group change.
 
-    ``compared`` pages were looked at twice or more; ``never_changed`` is the share of those that
-    never did. Hours and Dice are means over pages of the pages' own means; ``shapes`` are the
-    shares of flat, sloped and knotted curves among pages that have one; ``survival`` has an entry
-    for each time of Table 4, and never rises (``mean_survival``).
+    ``compared`` pages have two looks or more; ``never_changed`` is the share of these that never
+    changed. Hours and Dice are means over pages of each page's mean. ``shapes`` are the shares of
+    flat, sloped and knotted curves among pages that have one. ``survival`` has an entry for each
+    horizon of Table 4, and never rises (``mean_survival``).
     """
 
     name: str
@@ -79,10 +79,11 @@ class GroupPairTest:
 
 @dataclass(frozen=True, slots=True)
 class GroupTest:
-    """Whether groups differ in a figure: over all by Kruskal-Wallis, then pair by pair.
+    """Whether groups differ in a figure: over all groups by Kruskal-Wallis, then pair by pair.
 
-    ``untested`` groups have too few pages; ``unpaired`` ones are tested over all only, as pairs
-    are made of the largest groups. ``p`` is None where nothing could be tested, and ``why`` tells.
+    ``untested`` groups have too few pages. ``unpaired`` groups are in the overall test only,
+    because pairs are made of the largest groups. ``p`` is None where nothing could be tested, and
+    ``why`` is the reason.
     """
 
     figure: str
@@ -97,7 +98,7 @@ class GroupTest:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many pages lie between each two edges; ``lacking`` are those without a figure."""
+    """The number of pages between each two edges; ``lacking`` pages have no figure."""
 
     edges: FloatArray
     counts: NDArray[np.int64]
@@ -107,7 +108,7 @@ class Histogram:
 def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
     """Return how the pages of one group change."""
     compared = figures.compared > 0
-    drawn = figures.shape[figures.shape != ""]
+    shapes = figures.shape[figures.shape != ""]
     return GroupSummary(
         name=name,
         pages=len(figures),
@@ -118,8 +119,8 @@ def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
         dice=_mean(figures.dice_mean),
         knot_hours=_mean(figures.knot_hours),
         knot_dice=_mean(figures.knot_dice),
-        curves=len(drawn),
-        shapes=tuple(float(np.mean(drawn == shape)) for shape in SHAPES) if len(drawn) else (),
+        curves=len(shapes),
+        shapes=tuple(float(np.mean(shapes == shape)) for shape in SHAPES) if len(shapes) else (),
         survival=mean_survival(figures.survival),
         stay=_mean(figures.stay),
         go=_mean(figures.go),
@@ -127,52 +128,58 @@ def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
 
 
 def mean_survival(shares: FloatArray) -> tuple[MeanEstimate, ...]:
-    """Return the mean share still there at each horizon (column), over pages (rows).
+    """Return the mean share of elements still present at each horizon (column), over pages (rows).
 
-    Pages are known from and up to different times: those seen daily say nothing of hours, and
-    short histories nothing of weeks. Means over each time's own pages might rise. So each step
-    from one horizon to the next is taken over the pages that tell of it (Kaplan and Meier 1958),
-    and where all pages tell of all horizons this is their plain mean.
+    Pages have different horizons: pages seen daily have none within hours, and short histories none
+    after weeks. Plain means over each horizon's own pages might rise. So each step from one horizon
+    to the next is averaged over the pages that have it (Kaplan and Meier 1958). Where all pages
+    have all horizons, this is the plain mean.
 
-    >>> [each.mean for each in mean_survival(np.array([[0.5, 0.5], [np.nan, 1.0]]))]
+    >>> [estimate.mean for estimate in mean_survival(np.array([[0.5, 0.5], [np.nan, 1.0]]))]
     [0.5, 0.5]
     """
-    before, left, found = np.ones(len(shares)), 1.0, []
+    last_shares, surviving, estimates = np.ones(len(shares)), 1.0, []
     for column in shares.T:
-        known = np.isfinite(column)
-        there = float(before[known].sum())
-        left *= float(column[known].sum()) / there if there else 1.0
-        middle = float(np.median(column[known])) if known.any() else None
-        found.append(MeanEstimate(left if known.any() else None, middle, int(known.sum())))
-        before = np.where(known, column, before)
-    return tuple(found)
+        is_known = np.isfinite(column)
+        present = float(last_shares[is_known].sum())
+        surviving *= float(column[is_known].sum()) / present if present else 1.0
+        median = float(np.median(column[is_known])) if is_known.any() else None
+        estimates.append(
+            MeanEstimate(surviving if is_known.any() else None, median, int(is_known.sum()))
+        )
+        last_shares = np.where(is_known, column, last_shares)
+    return tuple(estimates)
 
 
 def group_table(
     names: Sequence[str], member: IndexArray, figures: PageFigures
 ) -> list[GroupSummary]:
-    """Return a row for every group; ``member`` says for each row of figures which group it is in.
+    """Return a row for every group; ``member`` is the group of each row of figures.
 
     Groups without pages are left out.
     """
-    rows = _by_group(len(names), member)
+    rows_by_group = _rows_by_group(len(names), member)
     return [
-        summarise_group(name, figures[held])
-        for name, held in zip(names, rows, strict=True)
-        if len(held)
+        summarise_group(name, figures[rows_of_group])
+        for name, rows_of_group in zip(names, rows_by_group, strict=True)
+        if len(rows_of_group)
     ]
 
 
 def group_tests(
     names: Sequence[str], member: IndexArray, figures: PageFigures
 ) -> tuple[GroupTest, ...]:
-    """Return for every figure that is tested whether the groups differ."""
-    rows = _by_group(len(names), member)
+    """Return for each tested figure whether the groups differ."""
+    rows_by_group = _rows_by_group(len(names), member)
     tests = []
     for figure in TESTED_FIGURES:
         values = getattr(figures, figure)
-        held = {name: _known(values[at]) for name, at in zip(names, rows, strict=True) if len(at)}
-        tests.append(compare_groups(figure, held))
+        values_by_group = {
+            name: _finite(values[rows_of_group])
+            for name, rows_of_group in zip(names, rows_by_group, strict=True)
+            if len(rows_of_group)
+        }
+        tests.append(compare_groups(figure, values_by_group))
     return tuple(tests)
 
 
@@ -180,48 +187,56 @@ def compare_groups(figure: str, values: dict[str, FloatArray]) -> GroupTest:
     """Test whether a figure differs between groups, given each group's values.
 
     >>> low, high = np.arange(10.0), np.arange(20.0, 30.0)
-    >>> found = compare_groups("dice", {"a": low, "b": high, "c": low[:3]})
-    >>> found.untested, found.p < 0.001, found.pairs[0].groups
+    >>> test = compare_groups("dice", {"a": low, "b": high, "c": low[:3]})
+    >>> test.untested, test.p < 0.001, test.pairs[0].groups
     (('c',), True, ('a', 'b'))
     """
-    large = {name: held for name, held in values.items() if len(held) >= MIN_TESTED_PAGES}
-    tested, untested = tuple(large), tuple(name for name in values if name not in large)
-    if len(large) < 2:
+    large_groups = {
+        name: group_values
+        for name, group_values in values.items()
+        if len(group_values) >= MIN_TESTED_PAGES
+    }
+    tested, untested = (
+        tuple(large_groups),
+        tuple(name for name in values if name not in large_groups),
+    )
+    if len(large_groups) < 2:
         why = f"fewer than two groups have {MIN_TESTED_PAGES} pages with a figure"
         return GroupTest(figure, tested, untested, why=why)
-    if len(np.unique(np.concatenate(list(large.values())))) == 1:
+    if len(np.unique(np.concatenate(list(large_groups.values())))) == 1:
         return GroupTest(figure, tested, untested, why="all pages have the same figure")
-    overall = kruskal_wallis(list(large.values()))
-    largest = sorted(large, key=lambda name: -len(large[name]))[:MAX_PAIRED_GROUPS]
-    paired = {name: large[name] for name in large if name in largest}
-    unpaired = tuple(name for name in large if name not in paired)
+    overall = kruskal_wallis(list(large_groups.values()))
+    largest = sorted(large_groups, key=lambda name: -len(large_groups[name]))[:MAX_PAIRED_GROUPS]
+    paired_groups = {name: large_groups[name] for name in large_groups if name in largest}
+    unpaired = tuple(name for name in large_groups if name not in paired_groups)
     return GroupTest(
         figure, tested, untested, unpaired, overall.statistic, overall.p,
-        tuple(_pairs(paired)),
+        tuple(_pair_tests(paired_groups)),
     )  # fmt: skip
 
 
-def _pairs(values: dict[str, FloatArray]) -> Iterator[GroupPairTest]:
+def _pair_tests(values: dict[str, FloatArray]) -> Iterator[GroupPairTest]:
     pairs = list(combinations(values, 2))
-    found = [mann_whitney(values[a], values[b]) for a, b in pairs]
-    p = np.array([test.p for test in found], np.float64)
-    for (a, b), test, corrected in zip(pairs, found, holm_correction(p).tolist(), strict=True):
+    tests = [mann_whitney(values[a], values[b]) for a, b in pairs]
+    p = np.array([test.p for test in tests], np.float64)
+    for (a, b), test, corrected in zip(pairs, tests, holm_correction(p).tolist(), strict=True):
         sizes = len(values[a]), len(values[b])
         yield GroupPairTest((a, b), sizes, test.statistic, test.p, corrected)
 
 
 def make_histogram(values: FloatArray, edges: FloatArray) -> Histogram:
-    """Count values between edges, those beyond the ends in the first and last."""
-    known = _known(values)
-    counts, _ = np.histogram(known.clip(edges[0], edges[-1]), edges)
-    return Histogram(edges, counts.astype(np.int64), len(values) - len(known))
+    """Count values between edges; values outside count in the first and the last bin."""
+    finite = _finite(values)
+    counts, _ = np.histogram(finite.clip(edges[0], edges[-1]), edges)
+    return Histogram(edges, counts.astype(np.int64), len(values) - len(finite))
 
 
 def top_level_domain(url: str) -> str:
     """Return the top-level domain of a page's URL; "none" where its host is no name.
 
-    >>> top_level_domain("https://www.example.co.uk:81/a"), top_level_domain("http://10.0.0.1/"), top_level_domain("ota:Google/Terms")
-    ('uk', 'none', 'none')
+    >>> urls = ("https://www.example.co.uk:81/a", "http://10.0.0.1/", "ota:Google/Terms")
+    >>> [top_level_domain(url) for url in urls]
+    ['uk', 'none', 'none']
     """
     if not url.startswith(WEB_SCHEMES):
         return NO_GROUP
@@ -231,10 +246,11 @@ def top_level_domain(url: str) -> str:
 
 
 def path_depth(url: str) -> str:
-    """Return how many steps a page's path has, from 0 to "5+"; "none" where it has no path.
+    """Return the number of steps in a page's path, from 0 to "5+"; "none" without a path.
 
-    >>> path_depth("https://example.org/"), path_depth("https://example.org/a/b?c/d"), path_depth("ota:A/B")
-    ('0', '2', 'none')
+    >>> urls = ("https://example.org/", "https://example.org/a/b?c/d", "ota:A/B")
+    >>> [path_depth(url) for url in urls]
+    ['0', '2', 'none']
     """
     if not url.startswith(WEB_SCHEMES):
         return NO_GROUP
@@ -243,30 +259,32 @@ def path_depth(url: str) -> str:
     return str(steps) if steps < MAX_DEPTH else f"{MAX_DEPTH}+"
 
 
-def _by_group(groups: int, member: IndexArray) -> list[NDArray[np.intp]]:
+def _rows_by_group(groups: int, member: IndexArray) -> list[NDArray[np.intp]]:
     """Return the rows of every group."""
     order = np.argsort(member, kind="stable")
     return np.split(order, np.searchsorted(member[order], np.arange(1, groups)))[:groups]
 
 
-def _known(values: FloatArray) -> FloatArray:
+def _finite(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
 
 
 def _mean(values: FloatArray) -> MeanEstimate:
-    known = _known(values)
-    if not len(known):
+    finite = _finite(values)
+    if not len(finite):
         return MeanEstimate(None, None, 0)
-    mean, around = float(known.mean()), _around(known)
-    bounds = (None, None) if around is None else (max(0.0, mean - around), mean + around)
-    return MeanEstimate(mean, float(np.median(known)), len(known), *bounds)
+    mean, half_width = float(finite.mean()), _half_width(finite)
+    bounds = (
+        (None, None) if half_width is None else (max(0.0, mean - half_width), mean + half_width)
+    )
+    return MeanEstimate(mean, float(np.median(finite)), len(finite), *bounds)
 
 
-def _around(known: FloatArray) -> float | None:
-    """Return how far from its mean a sample's true mean may lie, with 95 %."""
-    if len(known) < MIN_TESTED_PAGES:
+def _half_width(values: FloatArray) -> float | None:
+    """Return the half width of the 95 % confidence interval of a mean; None for few values."""
+    if len(values) < MIN_TESTED_PAGES:
         return None
-    return float(stdtrit(len(known) - 1, 0.975) * known.std(ddof=1) / np.sqrt(len(known)))
+    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def _share(flags: NDArray[np.bool_]) -> float | None:

@@ -1,7 +1,6 @@
-"""One page in figures: how often it changes, by how much, and how (Adar et al. 2009, section 4).
+"""Figures of one page: how often it changes, by how much, and how (Adar et al. 2009, section 4).
 
-What cannot be said is None, and ``why`` says for each such figure what is lacking; in columns it is
-not a number.
+An unknown figure is None, and ``why`` has the reason for it; in columns it is NaN.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,9 +34,9 @@ Marks = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class LookTable:
-    """What each look at a page found, in time order: 1 yes, 0 no, -1 where it is not known.
+    """The result of each look at a page, in time order: 1 yes, 0 no, -1 unknown.
 
-    ``dice`` is not a number where it is not known.
+    ``dice`` is NaN where it is unknown.
     """
 
     times: FloatArray
@@ -54,30 +53,30 @@ class LookTable:
 
     @property
     def compared(self) -> int:
-        """Return how many looks were compared with the one before."""
+        """Return how many looks were compared with the look before."""
         return int(np.count_nonzero(self.changed != UNKNOWN_MARK))
 
     @property
     def starts_version(self) -> BoolArray:
-        """Whether each look begins a version: the first one does, and those that found a change."""
-        found = np.asarray(self.changed == 1, np.bool_)
-        found[:1] = True
-        return found
+        """Whether each look starts a version: the first look, and looks with a change."""
+        is_start = np.asarray(self.changed == 1, np.bool_)
+        is_start[:1] = True
+        return is_start
 
     @property
     def version_times(self) -> FloatArray:
-        """Return when each version was first seen."""
+        """Return the time at which each version was first seen."""
         return np.asarray(self.times[self.starts_version])
 
 
-def look_table(found: Iterable[tuple[float, Change | None]]) -> LookTable:
-    """Put what looks found into columns, in time order whatever order they come in.
+def look_table(looks: Iterable[tuple[float, Change | None]]) -> LookTable:
+    """Return the results of looks as columns, in time order.
 
     >>> looks = look_table([(20.0, Change(True, dice=0.5)), (10.0, None)])
     >>> looks.times.tolist(), looks.changed.tolist(), looks.text.tolist(), looks.dice.tolist()
     ([10.0, 20.0], [-1, 1], [-1, -1], [nan, 0.5])
     """
-    ordered = sorted(found, key=lambda item: item[0])
+    ordered = sorted(looks, key=lambda item: item[0])
     changes = [change for _, change in ordered]
     marks = {
         name: np.array([_mark(change, name) for change in changes], np.int8)
@@ -95,10 +94,10 @@ def _mark(change: Change | None, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PageTraits:
-    """What the measures of a page's versions said; None, and ``why``, where they could not.
+    """Results of the measures of a page's versions; None where unknown, with ``why``.
 
-    ``survival`` holds the share of elements still there at the six times of Table 4, ``stay`` and
-    ``go`` the shares of words of high and of low staying power.
+    ``survival`` has the share of elements still present at the six horizons of Table 4. ``stay``
+    and ``go`` are the shares of words of high and of low staying power.
     """
 
     shape: str | None = None
@@ -117,12 +116,12 @@ NO_TRAITS = PageTraits()
 class PageChangeSummary:
     """How a page changes, in figures.
 
-    Changes are counted as spec 0 defines them and, unmasked, by what differed; None where no look
-    tells. ``interval_hours`` is the plain mean of the time from one version to the next, as in the
-    paper, so that one change has an interval too; ``expected_hours`` is one over the posterior
-    rate, which holds for uneven visits too. Of a page that changed at nearly every look, or of
-    whose looks only those with a change were kept, the rate is only known to be high, and nothing
-    is said.
+    Changes are counted as spec 0 defines them and, unmasked, by the aspect that differed; None
+    where no look has that aspect. ``interval_hours`` is the plain mean of the time from one version
+    to the next, as in the paper, so that one change has an interval too. ``expected_hours`` is one
+    over the posterior rate, which is also valid for uneven visits. It is unknown for a page that
+    changed at nearly every look, or of which only looks with a change were stored, because then the
+    rate is only known to be high.
     """
 
     looks: int
@@ -149,7 +148,7 @@ def summarise_page(
     """Return a page's figures; ``rate`` is the mean of its posterior, in changes a day."""
     changes = int(np.count_nonzero(looks.changed == 1))
     dice = looks.dice[(looks.changed == 1) & np.isfinite(looks.dice)]
-    tells = rate is not None and can_estimate_rate(changes, looks.compared)
+    is_rate_known = rate is not None and can_estimate_rate(changes, looks.compared)
     return PageChangeSummary(
         looks=len(looks),
         compared=looks.compared,
@@ -162,16 +161,16 @@ def summarise_page(
         first=float(looks.times[0]) if len(looks) else None,
         last=float(looks.times[-1]) if len(looks) else None,
         interval_hours=mean_interval_hours(looks.version_times),
-        expected_hours=HOURS_PER_DAY / rate if rate and tells else None,
+        expected_hours=HOURS_PER_DAY / rate if rate and is_rate_known else None,
         dice_mean=float(dice.mean()) if len(dice) else None,
         dice_median=float(np.median(dice)) if len(dice) else None,
         traits=replace(traits, why=()),
-        why=(*_lacking(looks, changes, len(dice), rate), *traits.why),
+        why=(*_missing_reasons(looks, changes, len(dice), rate), *traits.why),
     )
 
 
 def with_rate(summary: PageChangeSummary, rate: float) -> PageChangeSummary:
-    """Return a summary that was made before its page's rate was learnt with what that tells."""
+    """Return a summary with the figures that depend on the page's rate."""
     if not can_estimate_rate(summary.changes, summary.compared):
         return summary
     why = tuple(reason for reason in summary.why if reason[0] != "expected_hours")
@@ -179,7 +178,7 @@ def with_rate(summary: PageChangeSummary, rate: float) -> PageChangeSummary:
 
 
 def can_estimate_rate(changes: Any, compared: Any) -> Any:
-    """Whether pages stood still at enough of their looks that their rates can be told from them.
+    """Return whether enough looks found no change for an estimate of the rate.
 
     >>> can_estimate_rate(4, 10), can_estimate_rate(10, 10), can_estimate_rate(619, 635)
     (True, False, False)
@@ -188,10 +187,10 @@ def can_estimate_rate(changes: Any, compared: Any) -> Any:
 
 
 def mean_interval_hours(times: FloatArray) -> float | None:
-    """Return the mean hours between versions; None where there are not two at different times.
+    """Return the mean hours between versions; None without two different times.
 
-    >>> mean_interval_hours(np.array([0.0, 3600.0, 4 * 3600.0])), mean_interval_hours(np.array([0.0]))
-    (2.0, None)
+    >>> mean_interval_hours(np.array([0.0, 3600.0, 4 * 3600.0]))
+    2.0
     """
     if len(times) < 2 or times[0] == times[-1]:
         return None
@@ -199,27 +198,27 @@ def mean_interval_hours(times: FloatArray) -> float | None:
 
 
 def _count(marks: Marks) -> int | None:
-    known = marks[marks != UNKNOWN_MARK]
-    return int(known.sum()) if len(known) else None
+    known_marks = marks[marks != UNKNOWN_MARK]
+    return int(known_marks.sum()) if len(known_marks) else None
 
 
-def _lacking(
-    looks: LookTable, changes: int, dice: int, rate: float | None
+def _missing_reasons(
+    looks: LookTable, changes: int, dice_count: int, rate: float | None
 ) -> list[tuple[str, str]]:
-    """Say what cannot be said, and why."""
-    found = []
+    """Return the reason for each unknown figure."""
+    reasons = []
     if mean_interval_hours(looks.version_times) is None:
-        found.append(("interval_hours", _few_changes(looks.compared, changes)))
+        reasons.append(("interval_hours", _no_interval_reason(looks.compared, changes)))
     if not rate or not can_estimate_rate(changes, looks.compared):
-        found.append(("expected_hours", _no_rate(looks.compared, changes)))
-    if not dice and changes:
-        found.append(("dice_mean", "no version of a change was compared"))
-    elif not dice:
-        found.append(("dice_mean", _few_changes(looks.compared, changes)))
-    return found
+        reasons.append(("expected_hours", _no_rate_reason(looks.compared, changes)))
+    if not dice_count and changes:
+        reasons.append(("dice_mean", "no version of a change was compared"))
+    elif not dice_count:
+        reasons.append(("dice_mean", _no_interval_reason(looks.compared, changes)))
+    return reasons
 
 
-def _no_rate(compared: int, changes: int) -> str:
+def _no_rate_reason(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
     if can_estimate_rate(changes, compared):
@@ -227,7 +226,7 @@ def _no_rate(compared: int, changes: int) -> str:
     return "changed at every look" if changes == compared else "changed at nearly every look"
 
 
-def _few_changes(compared: int, changes: int) -> str:
+def _no_interval_reason(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
     if not changes:
@@ -236,56 +235,58 @@ def _few_changes(compared: int, changes: int) -> str:
 
 
 def summaries_to_columns(summaries: Sequence[PageChangeSummary]) -> dict[str, NDArray[Any]]:
-    """Put summaries into plain columns: numbers, the shapes, the shares of survival, reasons."""
+    """Return summaries as columns: numbers, shapes, shares of survival, reasons."""
     traits = [summary.traits for summary in summaries]
-    survival = [(*each.survival, *NO_SURVIVAL)[: len(NO_SURVIVAL)] for each in traits]
+    survival = [(*item.survival, *NO_SURVIVAL)[: len(NO_SURVIVAL)] for item in traits]
     return {
-        **{name: _numbers([getattr(each, name) for each in summaries]) for name in NUMBER_COLUMNS},
-        **{name: _numbers([getattr(each, name) for each in traits]) for name in TRAIT_COLUMNS},
-        "shape": np.array([each.shape or "" for each in traits], np.str_),
+        **{name: _numbers([getattr(item, name) for item in summaries]) for name in NUMBER_COLUMNS},
+        **{name: _numbers([getattr(item, name) for item in traits]) for name in TRAIT_COLUMNS},
+        "shape": np.array([item.shape or "" for item in traits], np.str_),
         "survival": np.array(survival, np.float64).reshape(-1, len(NO_SURVIVAL)),
-        "why": np.array(["\n".join(map(": ".join, each.why)) for each in summaries], np.str_),
+        "why": np.array(["\n".join(map(": ".join, item.why)) for item in summaries], np.str_),
     }
 
 
 def summaries_from_columns(columns: Mapping[str, NDArray[Any]]) -> list[PageChangeSummary]:
     """Read summaries back from their columns."""
-    plain = {
+    values = {
         name: columns[name].tolist() for name in (*NUMBER_COLUMNS, *TRAIT_COLUMNS, *OTHER_COLUMNS)
     }
-    rows = (dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True))
+    rows = (dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True))
     return [_summary(row) for row in rows]
 
 
 def _summary(row: Mapping[str, Any]) -> PageChangeSummary:
-    why = tuple((name, text) for name, _, text in (_parted(row["why"])))
+    why = tuple((name, text) for name, _, text in (_split_reasons(row["why"])))
     traits = PageTraits(
         shape=row["shape"] or None,
-        survival=tuple(map(_said, row["survival"])),
-        **{name: _said(row[name]) for name in TRAIT_COLUMNS},
+        survival=tuple(map(_optional_float, row["survival"])),
+        **{name: _optional_float(row[name]) for name in TRAIT_COLUMNS},
     )
-    counts = {name: _counted(row[name]) for name in COUNT_COLUMNS}
-    said = {name: _said(row[name]) for name in NUMBER_COLUMNS if name not in COUNT_COLUMNS}
-    return PageChangeSummary(**counts, **said, traits=traits, why=why)
+    counts = {name: _optional_int(row[name]) for name in COUNT_COLUMNS}
+    numbers = {
+        name: _optional_float(row[name]) for name in NUMBER_COLUMNS if name not in COUNT_COLUMNS
+    }
+    return PageChangeSummary(**counts, **numbers, traits=traits, why=why)
 
 
-def _parted(why: str) -> Iterator[tuple[str, str, str]]:
+def _split_reasons(why: str) -> Iterator[tuple[str, str, str]]:
     return (line.partition(": ") for line in why.splitlines())
 
 
-def _said(value: float) -> Any:
+def _optional_float(value: float) -> Any:
     return None if value != value else float(value)
 
 
-def _counted(value: float) -> Any:
+def _optional_int(value: float) -> Any:
     return None if value != value else int(value)
 
 
 @dataclass(frozen=True, slots=True)
 class PageFigures:
-    """The figures of many pages as columns, not a number where nothing can be said.
+    """The figures of many pages as columns; NaN where unknown.
 
-    ``survival`` has a column for each time of Table 4; ``shape`` is empty where there is none.
+    ``survival`` has a column for each horizon of Table 4; ``shape`` is empty where it is unknown.
     """
 
     compared: FloatArray
@@ -315,11 +316,11 @@ def figures_from_columns(columns: Mapping[str, NDArray[Any]]) -> PageFigures:
     return PageFigures(*(columns[name] for name in FIGURE_COLUMNS))
 
 
-def concatenate_figures(parts: Sequence[PageFigures]) -> PageFigures:
-    """Return the figures of several batches one after another."""
-    whole = parts or [figures_from_columns(summaries_to_columns([]))]
+def concatenate_figures(batches: Sequence[PageFigures]) -> PageFigures:
+    """Return the figures of several batches as one table."""
+    batches = batches or [figures_from_columns(summaries_to_columns([]))]
     return PageFigures(
-        *(np.concatenate([getattr(p, name) for p in whole]) for name in FIGURE_COLUMNS)
+        *(np.concatenate([getattr(batch, name) for batch in batches]) for name in FIGURE_COLUMNS)
     )
 
 

@@ -1,7 +1,7 @@
-"""Tests on ranks, for figures that are far from normal: do groups differ, and which of them.
+"""Rank tests for figures that are far from normal: do groups differ, and which of them.
 
-Both are the usual large-sample forms with the correction for ties. They are written here because
-loading all of scipy.stats would take every command a second.
+Both are the usual large-sample forms with a correction for ties. They are implemented here because
+importing scipy.stats would take every command a second.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from freshet.core.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """The statistic of a test, and how likely one as large is where nothing differs."""
+    """The statistic of a test, and the probability of one as large if nothing differs."""
 
     statistic: float
     p: float
@@ -24,7 +24,7 @@ class RankTest:
 
 @dataclass(frozen=True, slots=True)
 class _RankedValues:
-    """The ranks of values, equal ones sharing theirs, and the sum of t³ - t over groups of t."""
+    """The ranks of values, shared by equal values, and the sum of t³ - t over groups of t ties."""
 
     ranks: FloatArray
     ties: float
@@ -36,15 +36,17 @@ def kruskal_wallis(groups: Sequence[FloatArray]) -> RankTest:
     >>> round(kruskal_wallis([np.array([1.0, 2, 3]), np.array([4.0, 5, 6])]).statistic, 3)
     3.857
     """
-    ranked = _ranked(np.concatenate(groups))
+    ranked = _rank(np.concatenate(groups))
     n = len(ranked.ranks)
     ends = np.cumsum([len(group) for group in groups])[:-1]
-    parts = np.split(ranked.ranks, ends)
-    between = sum(float(part.sum()) ** 2 / len(part) for part in parts)
-    tied = 1 - ranked.ties / (n**3 - n)
-    if tied <= 0:
+    ranks_by_group = np.split(ranked.ranks, ends)
+    rank_sum = sum(
+        float(group_ranks.sum()) ** 2 / len(group_ranks) for group_ranks in ranks_by_group
+    )
+    tie_correction = 1 - ranked.ties / (n**3 - n)
+    if tie_correction <= 0:
         return RankTest(0.0, 1.0)
-    statistic = (12 / (n * (n + 1)) * between - 3 * (n + 1)) / tied
+    statistic = (12 / (n * (n + 1)) * rank_sum - 3 * (n + 1)) / tie_correction
     return RankTest(statistic, float(chdtrc(len(groups) - 1, statistic)))
 
 
@@ -54,32 +56,34 @@ def mann_whitney(a: FloatArray, b: FloatArray) -> RankTest:
     >>> mann_whitney(np.array([1.0, 2, 3]), np.array([4.0, 5, 6])).statistic
     0.0
     """
-    ranked = _ranked(np.concatenate([a, b]))
+    ranked = _rank(np.concatenate([a, b]))
     size = len(a) * len(b)
     n = len(a) + len(b)
-    first = float(ranked.ranks[: len(a)].sum()) - len(a) * (len(a) + 1) / 2
+    first_statistic = float(ranked.ranks[: len(a)].sum()) - len(a) * (len(a) + 1) / 2
     spread = sqrt(size / 12 * ((n + 1) - ranked.ties / (n * (n - 1))))
     if not spread:
-        return RankTest(first, 1.0)
-    beyond = (max(first, size - first) - size / 2 - 0.5) / spread
-    return RankTest(first, min(1.0, 2 * float(ndtr(-beyond))))
+        return RankTest(first_statistic, 1.0)
+    standardised = (max(first_statistic, size - first_statistic) - size / 2 - 0.5) / spread
+    return RankTest(first_statistic, min(1.0, 2 * float(ndtr(-standardised))))
 
 
 def holm_correction(p: FloatArray) -> FloatArray:
-    """Return p-values corrected for their number by the step-down rule of Holm (1979).
+    """Return p-values corrected for multiple tests by the step-down rule of Holm (1979).
 
     >>> holm_correction(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(p)
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     corrected = np.empty(len(p))
-    corrected[order] = np.minimum(stepped, 1.0)
+    corrected[order] = np.minimum(adjusted, 1.0)
     return corrected
 
 
-def _ranked(values: FloatArray) -> _RankedValues:
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+def _rank(values: FloatArray) -> _RankedValues:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    shared = ends - (counts - 1) / 2
-    return _RankedValues(shared[place], float((counts.astype(np.float64) ** 3 - counts).sum()))
+    mean_ranks = ends - (counts - 1) / 2
+    return _RankedValues(
+        mean_ranks[inverse], float((counts.astype(np.float64) ** 3 - counts).sum())
+    )

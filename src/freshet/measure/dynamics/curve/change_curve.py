@@ -110,8 +110,8 @@ def _draw_starts(
 
 def _mean_curve(curves: list[StartCurve]) -> tuple[PositionArray, FloatArray, IndexArray]:
     """Return the steps of any curve, the mean Dice at each, and the number of curves."""
-    steps = np.concatenate([strand.steps for strand in curves])
-    dice = np.concatenate([strand.dice for strand in curves])
+    steps = np.concatenate([curve.steps for curve in curves])
+    dice = np.concatenate([curve.dice for curve in curves])
     counts = np.bincount(steps)
     distinct_steps = np.flatnonzero(counts)
     counts = counts[distinct_steps]

@@ -59,10 +59,10 @@ class BendFit:
 
 
 def fit_bend(x: FloatArray, y: FloatArray, weights: FloatArray) -> BendFit | None:
-    """Fit one line and two; None for too few different places.
+    """Fit one line and two lines; None for too few distinct positions.
 
-    Points that share a place are one point, and only those count in the criterion: neighbours
-    that show the same words are no evidence of their own.
+    Points at the same position count as one point: neighbours with the same words are no further
+    evidence.
     """
     positions, dice, weight_sums = _mean_by_position(x, y, weights)
     lines = fit_two_lines(positions, dice, weight_sums)
@@ -77,8 +77,8 @@ def fit_bend(x: FloatArray, y: FloatArray, weights: FloatArray) -> BendFit | Non
 
 def fit_bend_to_starts(curves: list[StartCurve], *, max_drift: float = inf) -> BendFit | None:
     """Fit the lines to the curves of all starts over drift, without the starts themselves."""
-    drift = np.concatenate([strand.drift[1:] for strand in curves])
-    dice = np.concatenate([strand.dice[1:] for strand in curves])
+    drift = np.concatenate([curve.drift[1:] for curve in curves])
+    dice = np.concatenate([curve.dice[1:] for curve in curves])
     is_within = drift <= max_drift
     return fit_bend(drift[is_within], dice[is_within], np.ones(int(is_within.sum())))
 
@@ -92,15 +92,15 @@ def find_knot_drift(outer_bend: BendFit | None, curves: list[StartCurve]) -> flo
     """
     if outer_bend is None or not outer_bend.is_knot:
         return None
-    widest = innermost = outer_bend
+    outermost = innermost = outer_bend
     while (inner_bend := fit_bend_to_starts(curves, max_drift=innermost.crossing)) is not None:
         if not inner_bend.is_knot or inner_bend.drop < MIN_INNER_DROP_SHARE * innermost.drop:
             break
         innermost = inner_bend
     return (
         innermost.crossing
-        if innermost.crossing < MAX_INNER_KNOT_SHARE * widest.crossing
-        else widest.crossing
+        if innermost.crossing < MAX_INNER_KNOT_SHARE * outermost.crossing
+        else outermost.crossing
     )
 
 

@@ -1,1 +1,1 @@
-"""Structure over time: which elements stay, which content, what moves, what changes together."""
+"""The DOM of a page over time: blocks, their contents and moves, survival of elements."""

@@ -1,4 +1,4 @@
-"""Blocks that move between siblings: the same text under the same parent at another place."""
+"""Blocks that move between siblings: the same text under the same parent at another position."""
 
 import numpy as np
 
@@ -11,34 +11,34 @@ from freshet.measure.dynamics.structure.column_table import (
 )
 from freshet.measure.dynamics.structure.dom_history import NO_TEXT, DomHistory
 
-_BLOCK = ["parent", "tag", "subtree_hash", "version"]
+_BLOCK_KEYS = ["parent", "tag", "subtree_hash", "version"]
 
 
 def block_moves(structure: DomHistory) -> ColumnTable:
     """Return every move from one stay to the next, by parent and text.
 
-    The columns are parent, subtree_hash, version (the stay that shows it at its new place), before
-    and after (full paths), and place (where the row lies in the table). A text that stands twice
-    under one parent is left out, for nobody can tell which of the two moved.
+    The columns are parent, subtree_hash, version (the stay after the move), before and after (full
+    paths), and place (the row in the table). A text that is twice under one parent is left out,
+    because its moves are ambiguous.
     """
-    blocks = _blocks(structure)
+    blocks = _unique_texts(structure)
     moved = blocks["version"][1:] == blocks["version"][:-1] + 1
     moved &= blocks["after"][1:] != blocks["after"][:-1]
-    for key in _BLOCK[:-1]:
+    for key in _BLOCK_KEYS[:-1]:
         moved &= blocks[key][1:] == blocks[key][:-1]
-    places = np.flatnonzero(moved) + 1
-    return blocks.take(places).with_columns(before=blocks["after"][places - 1])
+    rows = np.flatnonzero(moved) + 1
+    return blocks.take(rows).with_columns(before=blocks["after"][rows - 1])
 
 
-def _blocks(structure: DomHistory) -> ColumnTable:
-    """Return the elements whose text stands once under their parent, each text in time order."""
-    rows = structure.rows.select(*_BLOCK, "full_path", "place")
+def _unique_texts(structure: DomHistory) -> ColumnTable:
+    """Return the elements whose text occurs once under their parent, each text in time order."""
+    rows = structure.rows.select(*_BLOCK_KEYS, "full_path", "place")
     rows = rows.take(rows["subtree_hash"] != NO_TEXT)
-    rows = sort_rows(rows, *_BLOCK).with_columns(one=np.ones(len(rows), np.int32))
-    pieces = {
+    rows = sort_rows(rows, *_BLOCK_KEYS).with_columns(one=np.ones(len(rows), np.int32))
+    aggregates = {
         "after": maximum_of("full_path"),
         "place": maximum_of("place"),
         "alike": sum_of("one"),
     }
-    blocks = reduce_rows(rows, _BLOCK, pieces)
+    blocks = reduce_rows(rows, _BLOCK_KEYS, aggregates)
     return blocks.take(blocks["alike"] == 1)

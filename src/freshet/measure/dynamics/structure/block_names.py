@@ -1,4 +1,4 @@
-"""What the blocks of a page are called, so that each can be told from the others."""
+"""Short names of the blocks of a page, each distinct from the others."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ STEPS = 3
 
 
 def block_names(blocks: Sequence[DomBlock]) -> list[str]:
-    """Return what blocks are called in a picture: the end of their path, and their text.
+    """Return the names of blocks for a chart: the end of their path, and their text.
 
-    Where several would be called the same, as much more of their paths is told as sets them apart.
+    Where several names are equal, more of the paths is shown.
     """
     names = [_name(block, STEPS) for block in blocks]
     depths = [block.path.count("/") for block in blocks]
     for steps in range(STEPS + 1, max(depths, default=0) + 1):
-        met = Counter(names)
-        alike = [place for place, name in enumerate(names) if met[name] > 1]
-        for place in alike:
-            names[place] = _name(blocks[place], min(steps, depths[place]))
+        name_counts = Counter(names)
+        duplicates = [index for index, name in enumerate(names) if name_counts[name] > 1]
+        for index in duplicates:
+            names[index] = _name(blocks[index], min(steps, depths[index]))
     return names
 
 

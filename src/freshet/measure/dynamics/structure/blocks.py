@@ -1,7 +1,7 @@
-"""The blocks of a page: the smallest elements that hold its text, and how each of them lives.
+"""The blocks of a page: the smallest elements with text, and their behaviour over time.
 
-Inline elements belong to the block around them. A block inside which others hold text counts only
-with what they do not.
+Inline elements belong to the block around them. A block that contains other blocks counts only with
+the text outside these.
 """
 
 from collections.abc import Callable, Collection
@@ -30,11 +30,11 @@ MAX_BLOCKS = 1_000
 ALWAYS, OFTEN, MOSTLY = 0.9, 0.2, 0.5
 
 TextSampler = Callable[[int, int], str]
-"""What gives the text of a row (second) of a version (first), to show a block by."""
+"""Returns the text of a row (second) of a version (first), to describe a block."""
 
 
 class BlockBehaviour(StrEnum):
-    """How a block lives."""
+    """How often a block changes."""
 
     ONCE = "seen once"
     STAYS = "stays"
@@ -48,10 +48,10 @@ class BlockBehaviour(StrEnum):
 class DomBlock:
     """A block over the history of its page.
 
-    ``lifespan`` is how long its content stays on average (seconds), the one still there counted as
-    it is; ``block_moves`` how many of its changes were content moving in from a sibling; ``presence`` the
-    share of looks that found it; ``last_change`` when its latest content was first seen (epoch
-    seconds), None if it never had another. ``version`` and ``row`` say where it was seen last.
+    ``lifespan`` is how long its content stays on average (seconds), including the current content;
+    ``moves`` is how many of its changes were content that moved in from a sibling; ``presence`` is
+    the share of looks with the block; ``last_change`` is when its latest content was first seen
+    (epoch seconds), None if it never changed. ``version`` and ``row`` are its latest occurrence.
     """
 
     path: str
@@ -68,11 +68,11 @@ class DomBlock:
 
 @dataclass(frozen=True, slots=True)
 class BlockContents:
-    """The contents of blocks, a run each: its block, from when to when, and what ended it.
+    """The contents of blocks, one run each: its block, its start and end, and how it ended.
 
-    ``block`` counts in the order of the blocks; ``seconds`` is how long it is known to have been
-    there, without the times at which nobody looked; ``ended`` is 1 where other content or none
-    took its place, 0 where it was still there at the last look.
+    ``block`` is the index in the order of the blocks; ``seconds`` is the known duration, without
+    gaps between looks; ``ended`` is 1 where other content or none followed, 0 where the content was
+    still present at the last look.
     """
 
     block: IndexArray
@@ -86,9 +86,9 @@ class BlockContents:
 class BlockOutline:
     """The blocks of a page in document order, as columns.
 
-    ``table`` has a row per block with the columns of ``content.path_lifespans``, ``place`` (its latest
-    row in the structure) and ``innermost``; ``content_runs`` those of its contents. ``left_out`` counts
-    blocks beyond the bound, those seen least.
+    ``table`` has one row for each block with the columns of ``content_runs.path_lifespans``,
+    ``place`` (its latest row in the history) and ``innermost``; ``runs`` has those of its contents.
+    ``left_out`` counts the blocks beyond the limit, those with the fewest looks.
     """
 
     structure: DomHistory
@@ -105,67 +105,74 @@ def block_outline(
 ) -> BlockOutline:
     """Return the blocks of a page; ``block_names`` are the elements that start a new line."""
     rows = _block_rows(structure, block_names)
-    found = content_runs(rows, structure.timeline, "content")
-    latest = {"place": maximum_of("place"), "innermost": maximum_of("innermost")}
-    where = reduce_rows(sort_rows(rows, "full_path"), ["full_path"], latest)
-    table = path_lifespans(found).with_columns(place=where["place"], innermost=where["innermost"])
-    kept = np.sort(np.argsort(-table["looks"], kind="stable")[:max_blocks])
-    left_out = len(table) - len(kept)
-    order = kept[np.argsort(_document_order(structure, table.take(kept)), kind="stable")]
-    return BlockOutline(structure, table.take(order), found, left_out)
+    runs = content_runs(rows, structure.timeline, "content")
+    aggregates = {"place": maximum_of("place"), "innermost": maximum_of("innermost")}
+    latest_rows = reduce_rows(sort_rows(rows, "full_path"), ["full_path"], aggregates)
+    table = path_lifespans(runs).with_columns(
+        place=latest_rows["place"], innermost=latest_rows["innermost"]
+    )
+    kept_rows = np.sort(np.argsort(-table["looks"], kind="stable")[:max_blocks])
+    left_out = len(table) - len(kept_rows)
+    order = kept_rows[np.argsort(_document_order(structure, table.take(kept_rows)), kind="stable")]
+    return BlockOutline(structure, table.take(order), runs, left_out)
 
 
 def _block_rows(structure: DomHistory, block_names: Collection[str]) -> ColumnTable:
-    """Return the rows of blocks that hold text, with their content and whether it moved in."""
+    """Return the rows of blocks with text, with their content and whether it moved in."""
     rows = structure.rows
     moved = np.zeros(len(rows), np.bool_)
     moved[block_moves(structure)["place"]] = True
     mark_descendants(rows["above"], moved)
     is_block = np.array([name in block_names for name in structure.names] or [False])[rows["tag"]]
-    own, beneath = structure.texts[rows["node_hash"]], structure.texts[rows["subtree_hash"]]
-    holds, innermost, text = gather_block_texts(rows["above"], is_block, own, beneath)
-    content = np.empty(int(holds.sum()), np.int32)
-    number_values(text[holds], content)
+    own_texts, subtree_texts = (
+        structure.texts[rows["node_hash"]],
+        structure.texts[rows["subtree_hash"]],
+    )
+    has_text, innermost, block_text = gather_block_texts(
+        rows["above"], is_block, own_texts, subtree_texts
+    )
+    content = np.empty(int(has_text.sum()), np.int32)
+    number_values(block_text[has_text], content)
     rows = rows.select("full_path", "version", "place")
     rows = rows.with_columns(moved=moved, innermost=innermost.astype(np.int32))
-    return rows.take(holds).with_columns(content=content)
+    return rows.take(has_text).with_columns(content=content)
 
 
 def _document_order(structure: DomHistory, table: ColumnTable) -> FloatArray:
-    """Return where blocks stand: their latest row, scaled to its version's length."""
+    """Return the position of blocks: their latest row, relative to its version's length."""
     stays = structure.rows["version"][table["place"]]
     sizes = np.diff(np.append(structure.stay_starts, len(structure.rows)))[stays]
     return np.asarray((table["place"] - structure.stay_starts[stays]) / sizes, np.float64)
 
 
 def blocks_of_outline(
-    found: BlockOutline, spell: PathSpeller, sample: TextSampler | None = None
+    outline: BlockOutline, path_of: PathSpeller, sampler: TextSampler | None = None
 ) -> tuple[DomBlock, ...]:
-    """Return the blocks of an outline as values to look at, in document order."""
-    structure, table = found.structure, found.table
+    """Return the blocks of an outline as values, in document order."""
+    structure, table = outline.structure, outline.table
     looks = max(int(structure.timeline.looks.sum()), 1)
     columns = ("lifespan", "changes", "came", "looks", "latest", "place")
-    listed = zip(*(table[name].tolist() for name in columns), strict=True)
-    shown = []
-    for lifespan, changes, came, seen, latest, place in listed:
-        dom, row = structure.locate(place)
-        version = int(structure.timeline.versions[structure.rows["version"][place]])
+    rows = zip(*(table[name].tolist() for name in columns), strict=True)
+    blocks = []
+    for lifespan, changes, moves_in, looks_with_block, latest, row_index in rows:
+        dom, row = structure.locate(row_index)
+        version = int(structure.timeline.versions[structure.rows["version"][row_index]])
         changed = float(structure.timeline.start[latest]) if changes else None
-        text = sample(version, row) if sample else ""
-        shown.append(
+        text = sampler(version, row) if sampler else ""
+        blocks.append(
             DomBlock(
-                spell(dom, row), lifespan, changes, came, seen / looks, changed,
-                classify_behaviour(changes, came, seen), version, row, text,
+                path_of(dom, row), lifespan, changes, moves_in, looks_with_block / looks, changed,
+                classify_behaviour(changes, moves_in, looks_with_block), version, row, text,
             )
         )  # fmt: skip
-    return tuple(shown)
+    return tuple(blocks)
 
 
 def classify_behaviour(changes: int, moved: int, looks: int) -> BlockBehaviour:
-    """Return how a block lives, from its changes, those that were moves, and the looks at it.
+    """Return the behaviour of a block by its changes, its moves and its looks.
 
-    >>> classify_behaviour(0, 0, 9), classify_behaviour(8, 0, 9), classify_behaviour(3, 2, 9)
-    (<BlockBehaviour.STAYS: 'stays'>, <BlockBehaviour.ALWAYS: 'always changes'>, <BlockBehaviour.MOVES: 'moves'>)
+    >>> [str(classify_behaviour(*counts)) for counts in ((0, 0, 9), (8, 0, 9), (3, 2, 9))]
+    ['stays', 'always changes', 'moves']
     """
     if not changes:
         return BlockBehaviour.STAYS if looks > 1 else BlockBehaviour.ONCE
@@ -177,37 +184,39 @@ def classify_behaviour(changes: int, moved: int, looks: int) -> BlockBehaviour:
     return BlockBehaviour.OFTEN if changes > 1 and pace >= OFTEN else BlockBehaviour.CHANGES
 
 
-def block_contents(found: BlockOutline) -> BlockContents:
-    """Return the contents of an outline's blocks over time, for a picture."""
-    timeline, table = found.structure.timeline, found.table
-    order = np.full(len(found.structure.paths), -1, np.int32)
-    order[table["full_path"]] = np.arange(len(table), dtype=np.int32)
-    kept = found.runs.take(order[found.runs["full_path"]] >= 0)
+def block_contents(outline: BlockOutline) -> BlockContents:
+    """Return the contents of an outline's blocks over time."""
+    timeline, table = outline.structure.timeline, outline.table
+    block_of_path = np.full(len(outline.structure.paths), -1, np.int32)
+    block_of_path[table["full_path"]] = np.arange(len(table), dtype=np.int32)
+    runs = outline.runs.take(block_of_path[outline.runs["full_path"]] >= 0)
     return BlockContents(
-        order[kept["full_path"]],
-        timeline.start[kept["first"]],
-        timeline.end[kept["last"]],
-        kept["seconds"],
-        (kept["last"] < len(timeline) - 1).astype(np.int32),
+        block_of_path[runs["full_path"]],
+        timeline.start[runs["first"]],
+        timeline.end[runs["last"]],
+        runs["seconds"],
+        (runs["last"] < len(timeline) - 1).astype(np.int32),
     )
 
 
-def row_lifespans(found: BlockOutline, dom: DomRows) -> FloatArray:
-    """Return how long content stays at each row of a version; NaN where no innermost block is."""
-    structure, table = found.structure, found.table
-    known = np.full(len(structure.paths) + 1, np.nan)
-    known[table["full_path"]] = np.where(table["innermost"] == 1, table["lifespan"], np.nan)
+def row_lifespans(outline: BlockOutline, dom: DomRows) -> FloatArray:
+    """Return the lifespan of content at each row of a version; NaN outside innermost blocks."""
+    structure, table = outline.structure, outline.table
+    lifespan_of_path = np.full(len(structure.paths) + 1, np.nan)
+    lifespan_of_path[table["full_path"]] = np.where(
+        table["innermost"] == 1, table["lifespan"], np.nan
+    )
     order = np.argsort(structure.paths)
-    places = np.searchsorted(structure.paths[order], dom.full_path)
-    paths = np.append(order, len(order))[places]
-    same = np.append(structure.paths, np.uint64(0))[paths] == dom.full_path
-    return np.where(same, known[paths], np.nan)
+    positions = np.searchsorted(structure.paths[order], dom.full_path)
+    paths = np.append(order, len(order))[positions]
+    is_same_path = np.append(structure.paths, np.uint64(0))[paths] == dom.full_path
+    return np.where(is_same_path, lifespan_of_path[paths], np.nan)
 
 
 def lifespan_shades(lifespans: FloatArray, structure: DomHistory) -> FloatArray:
-    """Return lifespans from 0 (gone by the next step) to 1 (stays through), on a log scale.
+    """Return lifespans on a log scale from 0 (one step) to 1 (the whole history).
 
-    All are NaN where the history has no length.
+    All are NaN where the history has no duration.
     """
     timeline = structure.timeline
     steps = float(timeline.seconds.sum()) / timeline.step

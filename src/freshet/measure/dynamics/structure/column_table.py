@@ -1,8 +1,7 @@
-"""Columns by name and the two operators on them, sort and reduce (Adar et al. 2009, section 5.1).
+"""Column tables with two operators, sort and reduce (Adar et al. 2009, section 5.1).
 
-``reduce_rows`` gathers rows that stand together with equal keys, so that it is linear and comes after a
-sort. All its pieces are associative, so that rows reduced in parts and then reduced again give what
-the whole gives; pages are the parts that an engine maps over.
+``reduce_rows`` combines neighbouring rows with equal keys, so it is linear and follows a sort. All
+aggregates are associative, so that rows can be reduced in parts and then together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ ValueArray = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class ColumnTable:
-    """Columns of one length, by name."""
+    """Columns of equal length, by name."""
 
     columns: Mapping[str, ValueArray]
 
@@ -29,22 +28,22 @@ class ColumnTable:
     def __getitem__(self, name: str) -> ValueArray:
         return self.columns[name]
 
-    def take(self, which: ValueArray) -> "ColumnTable":
-        """Return some of the rows: by their places, or by a truth for each."""
-        return ColumnTable({name: column[which] for name, column in self.columns.items()})
+    def take(self, rows: ValueArray) -> "ColumnTable":
+        """Return some rows, by their indices or by a boolean for each row."""
+        return ColumnTable({name: column[rows] for name, column in self.columns.items()})
 
     def select(self, *names: str) -> "ColumnTable":
-        """Return the table with these columns alone: what is sorted is carried along."""
+        """Return a table with these columns only."""
         return ColumnTable({name: self.columns[name] for name in names})
 
     def with_columns(self, **columns: ValueArray) -> "ColumnTable":
-        """Return the table with further columns."""
+        """Return the table with more columns."""
         return ColumnTable({**self.columns, **columns})
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnAggregate:
-    """What is kept of a column where rows are gathered; ``ufunc`` is associative."""
+    """An associative function that combines the values of a column."""
 
     ufunc: np.ufunc
     column: str
@@ -54,24 +53,25 @@ Aggregates = Mapping[str, ColumnAggregate]
 
 
 def minimum_of(column: str) -> ColumnAggregate:
-    """Keep the smallest value."""
+    """Aggregate a column to its smallest value."""
     return ColumnAggregate(np.minimum, column)
 
 
 def maximum_of(column: str) -> ColumnAggregate:
-    """Keep the largest value."""
+    """Aggregate a column to its largest value."""
     return ColumnAggregate(np.maximum, column)
 
 
 def sum_of(column: str) -> ColumnAggregate:
-    """Keep the sum."""
+    """Aggregate a column to its sum."""
     return ColumnAggregate(np.add, column)
 
 
 def sort_rows(table: ColumnTable, *keys: str) -> ColumnTable:
-    """Return the rows sorted by the keys, the first one first; equal rows stay in their order.
+    """Return the rows sorted by the keys, the first key first; the sort is stable.
 
-    >>> sort_rows(ColumnTable({"a": np.array([2, 1, 2]), "b": np.array([1, 5, 0])}), "a", "b")["b"].tolist()
+    >>> table = ColumnTable({"a": np.array([2, 1, 2]), "b": np.array([1, 5, 0])})
+    >>> sort_rows(table, "a", "b")["b"].tolist()
     [5, 0, 1]
     """
     order: PositionArray | None = None
@@ -80,32 +80,32 @@ def sort_rows(table: ColumnTable, *keys: str) -> ColumnTable:
     return table if order is None else table.take(order)
 
 
-def reduce_rows(table: ColumnTable, keys: Sequence[str], pieces: Aggregates) -> ColumnTable:
-    """Gather neighbouring rows with equal keys into one, and keep the pieces of each group.
+def reduce_rows(table: ColumnTable, keys: Sequence[str], aggregates: Aggregates) -> ColumnTable:
+    """Combine neighbouring rows with equal keys into one row with the aggregates.
 
     >>> rows = ColumnTable({"path": np.array([7, 7, 9]), "version": np.array([0, 3, 1])})
     >>> reduce_rows(rows, ["path"], {"last": maximum_of("version")})["last"].tolist()
     [3, 1]
     """
     starts = group_starts(table, *keys)
-    kept = {key: table[key][starts] for key in keys}
-    for name, piece in pieces.items():
-        column = table[piece.column]
-        kept[name] = piece.ufunc.reduceat(column, starts) if len(starts) else column[:0]
-    return ColumnTable(kept)
+    columns = {key: table[key][starts] for key in keys}
+    for name, aggregate in aggregates.items():
+        column = table[aggregate.column]
+        columns[name] = aggregate.ufunc.reduceat(column, starts) if len(starts) else column[:0]
+    return ColumnTable(columns)
 
 
 def group_starts(table: ColumnTable, *keys: str) -> PositionArray:
-    """Return where the groups of neighbouring rows with equal keys start."""
-    new = np.zeros(len(table), np.bool_)
-    new[:1] = True
+    """Return the starts of the groups of neighbouring rows with equal keys."""
+    is_start = np.zeros(len(table), np.bool_)
+    is_start[:1] = True
     for key in keys:
-        new[1:] |= table[key][1:] != table[key][:-1]
-    return np.flatnonzero(new)
+        is_start[1:] |= table[key][1:] != table[key][:-1]
+    return np.flatnonzero(is_start)
 
 
 def rank_in_group(table: ColumnTable, *keys: str) -> PositionArray:
-    """Return the place of every row in its group of neighbouring rows with equal keys.
+    """Return the rank of each row in its group of neighbouring rows with equal keys.
 
     >>> rank_in_group(ColumnTable({"path": np.array([4, 4, 4, 8])}), "path").tolist()
     [0, 1, 2, 0]
@@ -116,7 +116,7 @@ def rank_in_group(table: ColumnTable, *keys: str) -> PositionArray:
 
 
 def _sorted_by(column: ValueArray, order: PositionArray | None) -> PositionArray | None:
-    """Return an order sorted further by a column; None is the order in which the rows are."""
+    """Return an order sorted by one more column; None is the original order of the rows."""
     if order is None and not (column[1:] < column[:-1]).any():
         return None
     order = np.arange(len(column)) if order is None else order

@@ -1,7 +1,7 @@
-"""The elements of many versions of a page in one table (Adar et al. 2009, section 5.1).
+"""The DOM rows of many versions of a page in one table (Adar et al. 2009, section 5.1).
 
-A version here is a *stay*: a time through which the page showed the same. Moments of which nothing
-is known, and versions that have no elements to tell (a PDF), are left out.
+A version here is a *stay*: a time through which the page showed the same version. Unknown times,
+and versions without DOM rows (a PDF), are left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,15 +28,15 @@ MAX_ROWS = 3_000_000
 NO_TEXT = 0
 
 PathSpeller = Callable[[DomRows, int], str]
-"""What spells the path of a row: view.dom.full_path, handed over because stages do not meet."""
+"""Returns the path of a DOM row: view.dom.full_path, as stages do not import each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionTimeline:
-    """When a page showed which version: its stays in time order.
+    """The stays of a page in time order.
 
-    A stay is known from ``start`` to ``end`` (epoch seconds) and was seen at ``looks`` moments;
-    ``step`` is that of the grid, or what suits the looks.
+    A stay is known from ``start`` to ``end`` (epoch seconds) and was observed at ``looks`` points;
+    ``step`` is the grid step, or the typical step of the looks.
     """
 
     versions: IndexArray
@@ -50,24 +50,24 @@ class VersionTimeline:
 
     @property
     def seconds(self) -> FloatArray:
-        """Return how long each stay is known to have lasted."""
+        """Return the known duration of each stay."""
         return self.end - self.start
 
     def stay_at(self, moment: float) -> int | None:
-        """Return the stay of a moment; None where nothing is known of it."""
+        """Return the index of the stay at a time; None where it is unknown."""
         stay = int(np.searchsorted(self.start, moment, side="right")) - 1
         return stay if stay >= 0 and moment <= self.end[stay] else None
 
 
 @dataclass(frozen=True, slots=True)
 class DomHistory:
-    """The elements of all stays of a page, a row each.
+    """The DOM rows of all stays of a page.
 
     The columns of ``rows`` are full_path, type_path, node_hash, subtree_hash, version (the stay),
-    parent (the full path above), tag, above and place (where a row's parent and the row itself lie
-    in the table). Paths, texts and names are numbers in the order in which they first appear:
-    ``paths``, ``texts`` and ``names`` tell what they stand for; text 0 is none. ``stay_starts`` is where
-    the rows of each stay begin; ``left_out_stays`` counts the stays left out to bound the table.
+    parent (the full path of the parent), tag, above and place (the rows of the parent and of the
+    element in the table). Paths, texts and names are numbers in order of appearance; ``paths``,
+    ``texts`` and ``names`` have their values, and text 0 is no text. ``stay_starts`` are the first
+    rows of the stays; ``left_out_stays`` counts the stays left out to limit the table.
     """
 
     rows: ColumnTable
@@ -83,14 +83,14 @@ class DomHistory:
         """Return the spelling of paths, each as the last version that has it does."""
         rows = sort_rows(self.rows.select("full_path", "place"), "full_path")
         last = reduce_rows(rows, ["full_path"], {"place": maximum_of("place")})
-        return [spell(*self.locate(int(place))) for place in last["place"][paths]]
+        return [spell(*self.locate(int(row))) for row in last["place"][paths]]
 
-    def locate(self, place: int) -> tuple[DomRows, int]:
+    def locate(self, row_index: int) -> tuple[DomRows, int]:
         """Return the DOM rows that a row of the table comes from, and which of them it is."""
-        stay = int(self.rows["version"][place])
+        stay = int(self.rows["version"][row_index])
         dom = self.doms[self.timeline.versions[stay]]
         assert dom is not None
-        return dom, place - int(self.stay_starts[stay])
+        return dom, row_index - int(self.stay_starts[stay])
 
 
 def grid_timeline(series: VersionSeries, step: float | None = None) -> VersionTimeline:
@@ -107,19 +107,23 @@ def look_timeline(series: VersionSeries) -> VersionTimeline:
 
 
 def _timeline(
-    series: VersionSeries, states: IndexArray, moments: FloatArray, step: float
+    series: VersionSeries, versions: IndexArray, times: FloatArray, step: float
 ) -> VersionTimeline:
-    """Join neighbouring moments that show the same; each lasts to the next, unless that is far."""
-    until = np.minimum(np.append(moments[1:], moments[-1:]), moments + MAX_GAP_STEPS * step)
-    told = np.array([dom is not None for dom in series.doms] + [False])
-    shown = np.where((states >= 0) & (states < len(series.doms)), states, len(series.doms))
-    known = told[shown]
-    new = np.append(True, (states[1:] != states[:-1]) | (moments[1:] > until[:-1]))[: len(states)]
-    starts = np.flatnonzero(new & known)
-    ends = np.append(np.flatnonzero(new), len(states))
+    """Join neighbouring times with the same version; each lasts to the next, unless that is far."""
+    end_times = np.minimum(np.append(times[1:], times[-1:]), times + MAX_GAP_STEPS * step)
+    has_dom = np.array([dom is not None for dom in series.doms] + [False])
+    dom_indices = np.where(
+        (versions >= 0) & (versions < len(series.doms)), versions, len(series.doms)
+    )
+    is_known = has_dom[dom_indices]
+    starts_stay = np.append(True, (versions[1:] != versions[:-1]) | (times[1:] > end_times[:-1]))[
+        : len(versions)
+    ]
+    starts = np.flatnonzero(starts_stay & is_known)
+    ends = np.append(np.flatnonzero(starts_stay), len(versions))
     ends = ends[np.searchsorted(ends, starts, side="right")]
     return VersionTimeline(
-        states[starts].astype(np.int32), moments[starts], until[ends - 1],
+        versions[starts].astype(np.int32), times[starts], end_times[ends - 1],
         (ends - starts).astype(np.int32), step,
     )  # fmt: skip
 
@@ -127,61 +131,73 @@ def _timeline(
 def dom_history(
     series: VersionSeries, timeline: VersionTimeline, max_rows: int = MAX_ROWS
 ) -> DomHistory:
-    """Return the elements of every stay as one table, of at most about that many rows."""
+    """Return the DOM rows of every stay as one table, of about ``max_rows`` rows at most."""
     sizes = np.array([0 if dom is None else len(dom) for dom in series.doms], np.int64)
-    kept = _thinned(timeline, int(sizes[timeline.versions].sum()), max_rows)
-    used, shown = _in_order_of_appearance(kept.versions)
-    doms = [dom for version in used if (dom := series.doms[version]) is not None]
-    versions, paths, texts, names = _numbered(doms)
-    firsts, lengths = np.cumsum(sizes[used]) - sizes[used], sizes[used][shown]
-    begins = np.cumsum(lengths) - lengths
-    places = np.arange(int(lengths.sum()), dtype=np.int32)
-    rows = versions.take(places + np.repeat(firsts[shown] - begins, lengths))
-    shift = np.repeat(begins.astype(np.int32), lengths)
+    shown_timeline = _thin_stays(timeline, int(sizes[timeline.versions].sum()), max_rows)
+    distinct_versions, version_rows = _in_order_of_appearance(shown_timeline.versions)
+    doms = [dom for version in distinct_versions if (dom := series.doms[version]) is not None]
+    distinct_rows, paths, texts, names = _number_columns(doms)
+    first_rows, lengths = (
+        np.cumsum(sizes[distinct_versions]) - sizes[distinct_versions],
+        sizes[distinct_versions][version_rows],
+    )
+    stay_starts = np.cumsum(lengths) - lengths
+    row_indices = np.arange(int(lengths.sum()), dtype=np.int32)
+    rows = distinct_rows.take(
+        row_indices + np.repeat(first_rows[version_rows] - stay_starts, lengths)
+    )
+    shift = np.repeat(stay_starts.astype(np.int32), lengths)
     above = np.where(rows["above"] < 0, np.int32(NO_PARENT), rows["above"] + shift)
-    stays = np.repeat(np.arange(len(kept), dtype=np.int32), lengths)
-    rows = rows.with_columns(version=stays, above=above, place=places)
-    thinned = len(timeline) - len(kept)
-    return DomHistory(rows, begins, kept, series.doms, paths, texts, names, thinned)
+    stays = np.repeat(np.arange(len(shown_timeline), dtype=np.int32), lengths)
+    rows = rows.with_columns(version=stays, above=above, place=row_indices)
+    left_out_stays = len(timeline) - len(shown_timeline)
+    return DomHistory(
+        rows, stay_starts, shown_timeline, series.doms, paths, texts, names, left_out_stays
+    )
 
 
 def _in_order_of_appearance(versions: IndexArray) -> tuple[PositionArray, PositionArray]:
-    """Return the distinct versions as they first appear, and for each entry which it is."""
-    used, firsts, which = np.unique(versions, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    return used[order].astype(np.int64), np.argsort(order)[which]
+    """Return the distinct versions as they first appear, and the index of each entry."""
+    distinct, first_indices, inverse = np.unique(versions, return_index=True, return_inverse=True)
+    order = np.argsort(first_indices)
+    return distinct[order].astype(np.int64), np.argsort(order)[inverse]
 
 
-def _thinned(timeline: VersionTimeline, rows: int, most_rows: int) -> VersionTimeline:
-    """Leave out stays evenly where there are too many rows; the one before then lasts on."""
-    if rows <= most_rows:
+def _thin_stays(timeline: VersionTimeline, rows: int, max_rows: int) -> VersionTimeline:
+    """Leave out stays evenly where there are too many rows; the stay before is extended."""
+    if rows <= max_rows:
         return timeline
-    wanted = max(1, int(len(timeline) * most_rows / rows))
-    kept = np.unique(np.linspace(0, len(timeline) - 1, wanted).astype(np.int64))
-    ends = np.append(kept[1:], len(timeline))
+    stay_count = max(1, int(len(timeline) * max_rows / rows))
+    stays = np.unique(np.linspace(0, len(timeline) - 1, stay_count).astype(np.int64))
+    ends = np.append(stays[1:], len(timeline))
     return VersionTimeline(
-        timeline.versions[kept], timeline.start[kept], timeline.end[ends - 1],
-        np.add.reduceat(timeline.looks, kept), timeline.step,
+        timeline.versions[stays], timeline.start[stays], timeline.end[ends - 1],
+        np.add.reduceat(timeline.looks, stays), timeline.step,
     )  # fmt: skip
 
 
-def _numbered(doms: Sequence[DomRows]) -> tuple[ColumnTable, HashArray, HashArray, tuple[str, ...]]:
-    """Return the rows of versions with paths, texts and names as numbers, and their meaning."""
-    full, paths = _numbers([dom.full_path for dom in doms])
-    kinds, _ = _numbers([dom.type_path for dom in doms])
-    none = np.zeros(1, np.uint64)
-    hashes = [none, *(dom.node_hash for dom in doms), *(dom.subtree_hash for dom in doms)]
-    both, texts = _numbers(hashes)
+def _number_columns(
+    doms: Sequence[DomRows],
+) -> tuple[ColumnTable, HashArray, HashArray, tuple[str, ...]]:
+    """Return the rows of versions with paths, texts and names as numbers, and their values."""
+    full_paths, paths = _number_hashes([dom.full_path for dom in doms])
+    type_paths, _ = _number_hashes([dom.type_path for dom in doms])
+    no_text = np.zeros(1, np.uint64)
+    hashes = [no_text, *(dom.node_hash for dom in doms), *(dom.subtree_hash for dom in doms)]
+    text_numbers, texts = _number_hashes(hashes)
     names: dict[str, int] = {}
-    meanings = [[names.setdefault(name, len(names)) for name in dom.names] for dom in doms]
-    tags = [np.array(known, np.int32)[dom.tag] for known, dom in zip(meanings, doms, strict=True)]
+    name_numbers = [[names.setdefault(name, len(names)) for name in dom.names] for dom in doms]
+    tags = [
+        np.array(numbers, np.int32)[dom.tag]
+        for numbers, dom in zip(name_numbers, doms, strict=True)
+    ]
     above = np.concatenate([np.empty(0, np.int32), *(dom.parent for dom in doms)])
     rows = ColumnTable({
-        "full_path": full,
-        "type_path": kinds,
-        "node_hash": both[1 : len(full) + 1],
-        "subtree_hash": both[len(full) + 1 :],
-        "parent": _parent_paths(full, above, doms, len(paths)),
+        "full_path": full_paths,
+        "type_path": type_paths,
+        "node_hash": text_numbers[1 : len(full_paths) + 1],
+        "subtree_hash": text_numbers[len(full_paths) + 1 :],
+        "parent": _parent_paths(full_paths, above, doms, len(paths)),
         "tag": np.concatenate([np.empty(0, np.int32), *tags]),
         "above": above,
     })
@@ -189,16 +205,18 @@ def _numbered(doms: Sequence[DomRows]) -> tuple[ColumnTable, HashArray, HashArra
 
 
 def _parent_paths(
-    full: IndexArray, above: IndexArray, doms: Sequence[DomRows], top: int
+    full_paths: IndexArray, above: IndexArray, doms: Sequence[DomRows], root_number: int
 ) -> IndexArray:
-    """Return the number of the path above each row; that of the root is one of its own."""
+    """Return the number of the parent's path for each row; the root has its own number."""
     lengths = np.array([len(dom) for dom in doms], np.int64)
-    firsts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    parents = np.append(full, np.int32(top))[np.where(above < 0, len(full), above + firsts)]
+    first_rows = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    parents = np.append(full_paths, np.int32(root_number))[
+        np.where(above < 0, len(full_paths), above + first_rows)
+    ]
     return parents.astype(np.int32)
 
 
-def _numbers(hashes: Sequence[HashArray]) -> tuple[IndexArray, HashArray]:
+def _number_hashes(hashes: Sequence[HashArray]) -> tuple[IndexArray, HashArray]:
     values = np.concatenate([np.empty(0, np.uint64), *hashes])
     numbers = np.empty(len(values), np.int32)
     return numbers, number_values(values, numbers)

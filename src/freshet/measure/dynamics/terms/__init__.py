@@ -1,1 +1,1 @@
-"""The words of a page over time: how long each stays, and which set it apart from other pages."""
+"""The words of a page over time: their lifespans, and the words that are specific to the page."""

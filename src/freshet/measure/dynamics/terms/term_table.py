@@ -1,4 +1,4 @@
-"""The words of a page as one table: when each was there, how well it stays, how telling it is."""
+"""Table of a page's words: when each was present, its staying power and its divergence."""
 
 from dataclasses import dataclass
 
@@ -21,11 +21,11 @@ HIGH_STAYING_POWER, LOW_STAYING_POWER = 0.8, 0.2
 
 @dataclass(frozen=True, slots=True)
 class TermTable:
-    """A row for every word, by first appearance and then by longevity.
+    """One row for each word, by first appearance and then by longevity.
 
-    ``first`` and ``last`` are epoch seconds; ``share`` is of the known times. ``word_divergence`` is
-    that of all versions together, ``divergence_at`` that of the one version shown at ``at``, and
-    nought for words that it lacks. What cannot be said is not a number, and ``why`` says why.
+    ``first`` and ``last`` are epoch seconds; ``share`` is of the known times. ``divergence`` is
+    that of all versions together, ``divergence_at`` that of the version shown at ``at``, 0 for
+    words that it lacks. Unknown values are NaN, and ``why`` is the reason.
     """
 
     ids: HashArray
@@ -46,10 +46,10 @@ class TermTable:
 
 @dataclass(frozen=True, slots=True)
 class TermSplit:
-    """The most telling words of a page by how well they stay (Table 3), as rows of its table.
+    """The most and least specific words by staying power (Table 3), as rows of the term table.
 
-    The best of each kind come first: the highest divergence of the high, the lowest of the low.
-    ``stay`` and ``go`` count all words of their kind, with those that are not listed.
+    The best of each kind are first: the highest divergence of the high, the lowest of the low.
+    ``stay`` and ``go`` count all words of their kind, listed or not.
     """
 
     stay_high: IndexArray
@@ -68,37 +68,44 @@ def term_table(
     at: float | None = None,
     max_rows: int = MAX_ROWS,
 ) -> TermTable:
-    """Return the words of a page; ``at`` is the time of one version, else that of the first look.
+    """Return the words of a page; ``at`` is the time of one version, by default the first look.
 
-    Without the collection's language nothing can be said of divergence.
+    Without the language model of the collection, divergence is unknown.
     """
-    lives = word_lifespans(series, step=step)
-    moment = _moment(series, at)
-    there = None if moment is None else series.terms[int(series.version_indices[moment])]
+    lifespans = word_lifespans(series, step=step)
+    look_index = _look_index_at(series, at)
+    version_terms = (
+        None if look_index is None else series.terms[int(series.version_indices[look_index])]
+    )
     return TermTable(
-        lives.ids,
-        lives.grid_times(lives.first),
-        lives.grid_times(lives.last),
-        lives.share,
-        lives.staying_power,
-        _divergence(lives, language),
-        _divergence_at(lives.ids, there, language),
-        None if moment is None else float(series.times[moment]),
-        lives,
-        word_spans(series, lives, max_words=max_rows),
-        _why(lives),
+        lifespans.ids,
+        lifespans.grid_times(lifespans.first),
+        lifespans.grid_times(lifespans.last),
+        lifespans.share,
+        lifespans.staying_power,
+        _divergence(lifespans, language),
+        _divergence_at(lifespans.ids, version_terms, language),
+        None if look_index is None else float(series.times[look_index]),
+        lifespans,
+        word_spans(series, lifespans, max_words=max_rows),
+        _missing_reason(lifespans),
     )
 
 
 def split_terms(table: TermTable, *, top: int = 10) -> TermSplit:
-    """Part the words that stay and those that go into the most and the least telling ones.
+    """Split words of high and low staying power into the most and least specific ones.
 
-    Where a kind has fewer than twice ``top`` words, the upper half of them is high; where nothing
-    is known of divergence, none is.
+    Where a kind has fewer than twice ``top`` words, the upper half of them is high. Where
+    divergence is unknown, no word is listed.
     """
     stay = np.flatnonzero(table.staying_power > HIGH_STAYING_POWER)
     go = np.flatnonzero(table.staying_power < LOW_STAYING_POWER)
-    return TermSplit(*_ends(table, stay, top), *_ends(table, go, top), len(stay), len(go))
+    return TermSplit(
+        *_highest_and_lowest(table, stay, top),
+        *_highest_and_lowest(table, go, top),
+        len(stay),
+        len(go),
+    )
 
 
 def distinctive_words(table: TermTable, *, top: int = 20) -> IndexArray:
@@ -108,47 +115,51 @@ def distinctive_words(table: TermTable, *, top: int = 20) -> IndexArray:
     return rows[order][:top].astype(np.int32)
 
 
-def _moment(series: VersionSeries, at: float | None) -> int | None:
-    """Return the look by which it is known what was there at a time."""
+def _look_index_at(series: VersionSeries, at: float | None) -> int | None:
+    """Return the index of the last look at or before a time."""
     if not len(series):
         return None
-    place = 0 if at is None else int(np.searchsorted(series.times, at, side="right")) - 1
-    return place if place >= 0 else None
+    index = 0 if at is None else int(np.searchsorted(series.times, at, side="right")) - 1
+    return index if index >= 0 else None
 
 
-def _divergence(lives: WordLifespans, language: LanguageModel | None) -> FloatArray:
+def _divergence(lifespans: WordLifespans, language: LanguageModel | None) -> FloatArray:
     if language is None:
-        return np.full(len(lives), np.nan)
-    return word_divergence(lives.ids, lives.counts, language)
+        return np.full(len(lifespans), np.nan)
+    return word_divergence(lifespans.ids, lifespans.counts, language)
 
 
 def _divergence_at(
-    ids: HashArray, there: TermCounts | None, language: LanguageModel | None
+    ids: HashArray, version_terms: TermCounts | None, language: LanguageModel | None
 ) -> FloatArray:
-    if language is None or there is None:
+    if language is None or version_terms is None:
         return np.full(len(ids), np.nan)
-    values = word_divergence(there.hashes, there.counts, language)
+    values = word_divergence(version_terms.hashes, version_terms.counts, language)
     order = np.argsort(ids)
-    places = np.searchsorted(ids, there.hashes, sorter=order).clip(max=max(len(ids) - 1, 0))
-    found = np.zeros(len(ids))
+    positions = np.searchsorted(ids, version_terms.hashes, sorter=order).clip(
+        max=max(len(ids) - 1, 0)
+    )
+    divergences = np.zeros(len(ids))
     if len(ids):
-        rows = order[places]
-        held = ids[rows] == there.hashes
-        found[rows[held]] = values[held]
-    return found
+        rows = order[positions]
+        is_present = ids[rows] == version_terms.hashes
+        divergences[rows[is_present]] = values[is_present]
+    return divergences
 
 
-def _ends(table: TermTable, rows: NDArray[np.intp], top: int) -> tuple[IndexArray, IndexArray]:
-    """Return the rows with the highest and with the lowest divergence, never the same ones."""
+def _highest_and_lowest(
+    table: TermTable, rows: NDArray[np.intp], top: int
+) -> tuple[IndexArray, IndexArray]:
+    """Return the rows with the highest and the lowest divergence, which never overlap."""
     rows = rows[~np.isnan(table.divergence[rows])]
     ranked = rows[np.lexsort((table.ids[rows], -table.divergence[rows]))].astype(np.int32)
     middle = (len(ranked) + 1) // 2
     return ranked[: min(top, middle)], ranked[max(middle, len(ranked) - top) :][::-1]
 
 
-def _why(lives: WordLifespans) -> str:
-    if lives.known_points == 0:
+def _missing_reason(lifespans: WordLifespans) -> str:
+    if lifespans.known_points == 0:
         return "no version is known"
-    if lives.known_points == 1:
+    if lifespans.known_points == 1:
         return "one moment is known; staying power needs two"
     return ""

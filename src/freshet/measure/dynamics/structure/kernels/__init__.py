@@ -1,1 +1,1 @@
-"""Compiled loops over DOM histories."""
+"""Compiled loops over DOM rows."""

@@ -1,1 +1,1 @@
-"""Compiled loops over term histories."""
+"""Compiled loops over the words of a page."""

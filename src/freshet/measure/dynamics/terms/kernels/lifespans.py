@@ -1,6 +1,6 @@
-"""The compiled loops over words: where each was shown, and two sorted tables of counts in one.
+"""Compiled loops over words: when each was present, and merging sorted tables of counts.
 
-Term ids are hashes already, so that their low bits serve as the place in a table.
+Word ids are hashes, so that their low bits are the slot in a table.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ NEVER_SHOWN = -2
 
 @njit(cache=True, nogil=True)
 def find_slot(slots: SlotTable, word: np.uint64) -> np.uint64:
-    """Return the slot that holds a word, or the free one where it belongs."""
+    """Return the slot of a word, or the free slot where it belongs."""
     keys, rows = slots
     last = np.uint64(len(keys) - 1)
     slot = word & last
@@ -31,7 +31,7 @@ def find_slot(slots: SlotTable, word: np.uint64) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def insert_words(slots: SlotTable, ids: HashArray) -> None:
-    """Put words into an empty table, each under its row."""
+    """Insert words into an empty table, each with its row."""
     keys, rows = slots
     for row in range(len(ids)):
         slot = find_slot(slots, ids[row])
@@ -46,30 +46,30 @@ def add_version(
     ids: HashArray,
     counts: TermCountArray,
     stretch: tuple[int, int],
-    known: int,
+    used: int,
 ) -> int:
-    """Note that a version's words were there from one grid time up to another.
+    """Record that a version's words were present between two grid points.
 
-    Returns how many words are known then; the columns must have room for all that may be new.
+    Returns the number of words so far; the columns must have room for all new words.
     """
     keys, rows = slots
     words, first, last, present, spells, totals = columns
     begin, end = stretch
-    for place in range(len(ids)):
-        slot = find_slot(slots, ids[place])
+    for index in range(len(ids)):
+        slot = find_slot(slots, ids[index])
         if rows[slot] == FREE_SLOT:
-            keys[slot] = words[known] = ids[place]
-            rows[slot] = known
-            first[known] = begin
-            last[known] = NEVER_SHOWN
-            present[known] = spells[known] = totals[known] = 0
-            known += 1
+            keys[slot] = words[used] = ids[index]
+            rows[slot] = used
+            first[used] = begin
+            last[used] = NEVER_SHOWN
+            present[used] = spells[used] = totals[used] = 0
+            used += 1
         row = rows[slot]
         spells[row] += last[row] != begin - 1
         last[row] = end - 1
         present[row] += end - begin
-        totals[row] += np.int64(counts[place]) * (end - begin)
-    return known
+        totals[row] += np.int64(counts[index]) * (end - begin)
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -81,16 +81,16 @@ def extend_spans(
     stretch: tuple[int, int],
     used: int,
 ) -> int:
-    """Lengthen or begin the span of every wanted word that a version holds; both sides sorted."""
+    """Extend or start the span of each wanted word that a version has; both are sorted."""
     word, begins, ends = spans
     begin, end = stretch
-    place = 0
+    index = 0
     for row in range(len(wanted)):
-        while place < len(ids) and ids[place] < wanted[row]:
-            place += 1
-        if place == len(ids):
+        while index < len(ids) and ids[index] < wanted[row]:
+            index += 1
+        if index == len(ids):
             break
-        if ids[place] != wanted[row]:
+        if ids[index] != wanted[row]:
             continue
         if latest[row] == FREE_SLOT or ends[latest[row]] != begin:
             latest[row], word[used], begins[used] = used, row, begin
@@ -103,7 +103,7 @@ def extend_spans(
 def add_counts(
     a_ids: HashArray, a_counts: TotalArray, b_ids: HashArray, b_counts: TotalArray
 ) -> tuple[HashArray, TotalArray]:
-    """Return the words of either side, sorted, with the sums of their counts."""
+    """Return the words of both sides, sorted, with the sums of their counts."""
     ids = np.empty(len(a_ids) + len(b_ids), dtype=np.uint64)
     counts = np.zeros(len(a_ids) + len(b_ids), dtype=np.int64)
     i = j = cell = 0
@@ -124,10 +124,10 @@ def add_counts(
 
 @njit(cache=True, nogil=True)
 def look_up_counts(ids: HashArray, counts: TotalArray, words: HashArray) -> FloatArray:
-    """Return the count of each word, in any order; nought for those that are not there."""
-    found = np.zeros(len(words), dtype=np.float64)
-    places = np.searchsorted(ids, words)
+    """Return the count of each word, in any order; 0 for unknown words."""
+    word_counts = np.zeros(len(words), dtype=np.float64)
+    positions = np.searchsorted(ids, words)
     for row in range(len(words)):
-        if places[row] < len(ids) and ids[places[row]] == words[row]:
-            found[row] = counts[places[row]]
-    return found
+        if positions[row] < len(ids) and ids[positions[row]] == words[row]:
+            word_counts[row] = counts[positions[row]]
+    return word_counts
