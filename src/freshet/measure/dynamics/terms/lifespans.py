@@ -60,12 +60,12 @@ class WordLifespans:
     @property
     def share(self) -> FloatArray:
         """Return the share of known points at which each word was present."""
-        return self.present_points / max(self.used_points, 1)
+        return self.present_points / max(self.known_points, 1)
 
     @property
     def staying_power(self) -> FloatArray:
         """Return the staying power of each word; NaN where fewer than two points are known."""
-        return staying_power(self.present_points, self.used_points)
+        return staying_power(self.present_points, self.known_points)
 
 
 @dataclass(frozen=True, slots=True)
