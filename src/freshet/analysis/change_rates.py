@@ -1,7 +1,7 @@
-"""How fast pages change by all that was seen of them: posterior rates of any pages, live or not.
+"""Posterior change rates of pages from their whole history.
 
-They are learnt as forecasts are, with a prior from the pages themselves; but nothing fades, for
-what is asked is how a page changed over its whole history, not what it will do next.
+The rates are estimated as for forecasts, with a prior fitted to the pages themselves. Old visits do
+not decay, because the rate describes the whole history and not the next visit.
 """
 
 import numpy as np
@@ -20,16 +20,19 @@ NO_DECAY = 1.0
 
 
 def mean_posterior_rates(pages: PageTable, visits: VisitTable) -> FloatArray:
-    """Return the mean of each page's posterior, in changes a day; those of a page in time order."""
+    """Return the mean of each page's posterior, in changes a day.
+
+    The visits of a page are in time order.
+    """
     states = PageStates(None, {"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
-    learning = RatePosterior(
+    posterior = RatePosterior(
         CONTINUOUS_CADENCE.rates, OBJECTIVES["freshness"].outlier_chance, NO_DECAY
     )
     states.add(pages)
-    learning.add_looks(states.column("likelihood"), states.add_visits(visits))
+    posterior.add_looks(states.column("likelihood"), states.add_visits(visits))
     prior = HierarchicalPrior(CONTINUOUS_CADENCE.rates)
-    prior.fit(states, learning, 0.0, steps=FIRST_PRIOR_STEPS, seed=0)
+    prior.fit(states, posterior, 0.0, steps=FIRST_PRIOR_STEPS, seed=0)
     rows = states.find_rows(pages.ids)
-    still = np.zeros(len(rows))
+    seconds_unchanged = np.zeros(len(rows))
     likelihood = states.column("likelihood")
-    return learning.mean_rates(likelihood, rows, still, prior.rows_for(states, rows))
+    return posterior.mean_rates(likelihood, rows, seconds_unchanged, prior.rows_for(states, rows))

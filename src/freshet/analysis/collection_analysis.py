@@ -1,10 +1,10 @@
 """How the pages of a whole collection change: a map over its pages and a reduce.
 
-Pages are drawn in batches, measured by an engine, and of each page only its figures are held; those
-of very large collections are held for a sample of pages drawn by lot. Finished batches are kept in
-the collection's folder, so that an analysis that was stopped goes on, and one that is repeated
-measures only batches in which a page has new visits. Which pages make a batch is told by their ids,
-so that no page's growth moves another from batch to batch.
+Pages are measured in batches by an engine, and only the figures of each page stay in memory; of
+very large collections, those of a random sample of pages. Results of finished batches are cached in
+the collection's folder, so that an interrupted analysis continues, and a repeated one measures only
+batches in which a page has new visits. Page ids define the batches, so that the growth of one page
+does not move another page to another batch.
 """
 
 from collections import deque
@@ -51,9 +51,9 @@ from freshet.record.store import CollectionStore
 
 RESULTS_FOLDER = "analysis"
 ALL_PAGES = "all"
-# So many ids in a row share a batch; a page with so many visits is one of its own.
+# Consecutive page ids share a batch; a page with many visits is a batch of its own.
 PAGES_PER_BATCH, MIN_VISITS_FOR_OWN_BATCH = 32, 100
-# Each process takes a quarter of the gigabyte that an analysis may take.
+# Each process needs a quarter of the gigabyte that an analysis may use.
 MAX_PROCESSES = 2
 MAX_GROUPS = 1_000
 INTERVAL_EDGES: FloatArray = np.geomspace(0.1, 100_000, 49)
@@ -65,10 +65,10 @@ class CollectionAnalysis:
     """How the pages of a collection change.
 
     ``total`` is the table's row for all pages together. ``figures`` are those of the pages in
-    ``page_ids``: all ``page_count`` of them, or a sample where there are very many. A page in several
-    groups, as by tags, counts in each; ``left_out_groups`` groups are smaller than all in the table.
-    ``bursts`` tells how many pages change within an hour (Table 2), of those that had rounds;
-    there is none where only some pages were asked for.
+    ``page_ids``: all ``pages`` of them, or a sample of very many. A page in several groups, as by
+    tags, counts in each. ``left_out_groups`` is the number of groups that are smaller than those in
+    the table. ``bursts`` has the shares of pages that change within an hour (Table 2), of pages
+    with bursts; it is empty where the analysis is limited to a tag or a source.
     """
 
     by: str
@@ -91,13 +91,13 @@ class CollectionAnalysis:
         return len(self.page_ids) < self.pages
 
     def page_measurements(self) -> Iterator[PageMeasurement]:
-        """Yield the figures of every page, by id, read again from where they are kept."""
+        """Yield the figures of every page, by id, from the cached results."""
         rates = iter(self.rates.tolist())
         for path in self.result_files:
-            found = read_result(path)
-            if found is None:
-                raise NotFoundError(f"{path} is no longer there; analyse the collection again")
-            for page in measurements_from_columns(found):
+            columns = read_result(path)
+            if columns is None:
+                raise NotFoundError(f"{path} does not exist any more; analyse the collection again")
+            for page in measurements_from_columns(columns):
                 yield replace(page, summary=with_rate(page.summary, next(rates)))
 
 
@@ -113,72 +113,83 @@ def analyse_collection(
     """Measure all pages, those of a source or those with a tag, and compare their groups."""
     if by not in GROUPINGS:
         raise UsageError(f"pages cannot be grouped by {by!r}; choose one of {', '.join(GROUPINGS)}")
-    kept = ResultCache(collection.path / RESULTS_FOLDER / _choice(tag, source), WORK_NAME)
-    tally, parts = FigureCollector(), list[Path]()
-    total = _count(collection, tag, source)
-    drawn: deque[tuple[Path, dict[int, Page]]] = deque()
-    batches = _noted(_batches(collection, tag, source), drawn, kept, collection.catalog)
-    work = PageBatchMeasurer(str(collection.path.absolute()))
-    for found in (engine or default_engine()).map(work, batches, cache=kept):
-        path, known = drawn.popleft()
-        pages = [known[page] for page in found["page"].tolist()]
-        kinds = found["kind"].tolist()
-        grouped = group_labels(by, pages, kinds, collection.catalog, collection.settings)
-        tally.add_batch(found, pages, grouped)
-        parts.append(path)
-        progress(tally.page_count, max(total, tally.page_count))
-    kept.clear(set(parts))
-    some = tag is not None or source is not None
-    return _analysis(by, tally, parts, () if some else collection_burst_table(collection))
+    cache = ResultCache(collection.path / RESULTS_FOLDER / _cache_folder(tag, source), WORK_NAME)
+    collector, result_files = FigureCollector(), list[Path]()
+    total = _count_pages(collection, tag, source)
+    batches_in_work: deque[tuple[Path, dict[int, Page]]] = deque()
+    batches = _batch_columns(
+        _batches(collection, tag, source), batches_in_work, cache, collection.catalog
+    )
+    measure = PageBatchMeasurer(str(collection.path.absolute()))
+    for columns in (engine or default_engine()).map(measure, batches, cache=cache):
+        path, pages_by_id = batches_in_work.popleft()
+        pages = [pages_by_id[page] for page in columns["page"].tolist()]
+        kinds = columns["kind"].tolist()
+        labels = group_labels(by, pages, kinds, collection.catalog, collection.settings)
+        collector.add_batch(columns, pages, labels)
+        result_files.append(path)
+        progress(collector.page_count, max(total, collector.page_count))
+    cache.clear(set(result_files))
+    is_limited = tag is not None or source is not None
+    return _analysis(
+        by, collector, result_files, () if is_limited else collection_burst_table(collection)
+    )
 
 
 def default_engine(processes: int = 0) -> LocalEngine:
-    """Return the engine of an analysis: as many processes as are asked for, else two at most."""
+    """Return the engine of an analysis, with at most two processes by default."""
     return LocalEngine(processes or min(MAX_PROCESSES, LocalEngine().processes))
 
 
 def _analysis(
-    by: str, tally: FigureCollector, parts: Sequence[Path], rounds: Sequence[BurstInterval]
+    by: str,
+    collector: FigureCollector,
+    result_files: Sequence[Path],
+    bursts: Sequence[BurstInterval],
 ) -> CollectionAnalysis:
-    held = tally.figures()
-    names, code, rows = _largest(tally.group_numbers, held)
-    figures = held.figures[rows]
-    groups = group_table(names, code, figures)
+    grouped = collector.figures()
+    names, group_numbers, rows = _largest_groups(collector.group_numbers, grouped)
+    figures = grouped.figures[rows]
+    groups = group_table(names, group_numbers, figures)
     ordered = sorted(groups, key=lambda row: group_sort_key(row.name, row.pages))
     return CollectionAnalysis(
         by=by,
-        pages=tally.page_count,
-        total=summarise_group(ALL_PAGES, held.figures),
+        pages=collector.page_count,
+        total=summarise_group(ALL_PAGES, grouped.figures),
         groups=tuple(ordered),
-        left_out_groups=len(tally.group_numbers) - len(names),
-        tests=group_tests(names, code, figures),
-        intervals=make_histogram(held.figures.interval_hours, INTERVAL_EDGES),
-        dice=make_histogram(held.figures.dice_mean, DICE_EDGES),
-        bursts=tuple(rounds),
-        page_ids=held.ids,
-        figures=held.figures,
-        rates=tally.rates(),
-        result_files=tuple(parts),
+        left_out_groups=len(collector.group_numbers) - len(names),
+        tests=group_tests(names, group_numbers, figures),
+        intervals=make_histogram(grouped.figures.interval_hours, INTERVAL_EDGES),
+        dice=make_histogram(grouped.figures.dice_mean, DICE_EDGES),
+        bursts=tuple(bursts),
+        page_ids=grouped.ids,
+        figures=grouped.figures,
+        rates=collector.rates(),
+        result_files=tuple(result_files),
     )
 
 
-def _largest(
-    names: Iterable[str], held: GroupedFigures
+def _largest_groups(
+    names: Iterable[str], grouped: GroupedFigures
 ) -> tuple[list[str], IndexArray, IndexArray]:
-    """Return the groups with most pages, and of their members the group and the row of figures."""
-    known = list(names)
-    sizes = np.bincount(held.member_groups, minlength=len(known))
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:MAX_GROUPS])
-    place = np.full(len(known), -1, np.int32)
-    place[kept] = np.arange(len(kept))
-    among = place[held.member_groups] >= 0
-    return [known[code] for code in kept], place[held.member_groups[among]], held.member_rows[among]
+    """Return the largest groups, and the group and the row of figures of their members."""
+    all_names = list(names)
+    sizes = np.bincount(grouped.member_groups, minlength=len(all_names))
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:MAX_GROUPS])
+    new_numbers = np.full(len(all_names), -1, np.int32)
+    new_numbers[largest] = np.arange(len(largest))
+    is_member = new_numbers[grouped.member_groups] >= 0
+    return (
+        [all_names[number] for number in largest],
+        new_numbers[grouped.member_groups[is_member]],
+        grouped.member_rows[is_member],
+    )
 
 
-def _choice(tag: str | None, source: str | None) -> str:
-    """Return the folder of a choice of pages, whose results another choice must not clear.
+def _cache_folder(tag: str | None, source: str | None) -> str:
+    """Return the cache folder of a tag and a source; each has its own results.
 
-    >>> _choice(None, None), _choice("news", None) == _choice(None, "news")
+    >>> _cache_folder(None, None), _cache_folder("news", None) == _cache_folder(None, "news")
     ('all', False)
     """
     if tag is None and source is None:
@@ -186,7 +197,7 @@ def _choice(tag: str | None, source: str | None) -> str:
     return blake2b(repr((tag, source)).encode(), digest_size=8).hexdigest()
 
 
-def _count(collection: CollectionStore, tag: str | None, source: str | None) -> int:
+def _count_pages(collection: CollectionStore, tag: str | None, source: str | None) -> int:
     if tag is None and source is None:
         return collection.catalog.counts().pages
     return sum(1 for _ in collection.catalog.pages(tag=tag, source=source))
@@ -195,28 +206,29 @@ def _count(collection: CollectionStore, tag: str | None, source: str | None) -> 
 def _batches(
     collection: CollectionStore, tag: str | None, source: str | None
 ) -> Iterator[Sequence[PageTotals]]:
-    """Yield pages with their totals by id, few enough at a time that a batch is soon done."""
+    """Yield pages with their totals by id, in batches."""
     pages = collection.catalog.pages(tag=tag, source=source)
     for _, batch in groupby(collection.catalog.page_totals(pages), _batch_of):
         yield list(batch)
 
 
 def _batch_of(row: PageTotals) -> tuple[int, int]:
-    """Return what the pages of a batch share."""
+    """Return the key that the pages of a batch share."""
     return (
         row.page.id - 1
     ) // PAGES_PER_BATCH, row.page.id if row.visits >= MIN_VISITS_FOR_OWN_BATCH else 0
 
 
-def _noted(
+def _batch_columns(
     batches: Iterable[Sequence[PageTotals]],
-    drawn: deque[tuple[Path, dict[int, Page]]],
-    kept: ResultCache,
+    batches_in_work: deque[tuple[Path, dict[int, Page]]],
+    cache: ResultCache,
     catalog: Catalog,
 ) -> Iterator[Columns]:
-    """Yield batches as columns, noting the pages of each for when its result comes.
+    """Yield batches as columns, and append the pages of each to ``batches_in_work``.
 
-    A batch holds the totals and masks of its pages too: with new visits it is another batch.
+    A batch includes the totals and mask versions of its pages, so that new visits make another
+    batch.
     """
     for batch in batches:
         masks = catalog.latest_masks([row.page.id for row in batch])
@@ -229,9 +241,9 @@ def _noted(
             "last_look": _times([row.last_look for row in batch]),
             "last_change": _times([row.last_change for row in batch]),
         }
-        drawn.append((kept.path(columns), {row.page.id: row.page for row in batch}))
+        batches_in_work.append((cache.path(columns), {row.page.id: row.page for row in batch}))
         yield columns
 
 
-def _times(moments: Sequence[datetime | None]) -> FloatArray:
-    return np.array([np.nan if each is None else to_epoch(each) for each in moments], np.float64)
+def _times(times: Sequence[datetime | None]) -> FloatArray:
+    return np.array([np.nan if time is None else to_epoch(time) for time in times], np.float64)

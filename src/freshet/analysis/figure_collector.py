@@ -1,4 +1,4 @@
-"""The reduce of an analysis: figures of pages gathered batch by batch, in bounded memory."""
+"""Collect the figures of pages batch by batch in bounded memory, the reduce step of an analysis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PAGES_PER_RATE_FIT, LOOKS_PER_RATE_FIT = 20_000, 500_000
 
 @dataclass(frozen=True, slots=True)
 class GroupedFigures:
-    """Pages with their figures; ``member_rows`` and ``member_groups`` say which of them are in which group."""
+    """Pages with their figures; ``member_rows`` are in the groups ``member_groups``."""
 
     ids: PageIdArray
     figures: PageFigures
@@ -38,97 +38,103 @@ class GroupedFigures:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, kept: BoolArray) -> "GroupedFigures":
+    def take(self, is_kept: BoolArray) -> "GroupedFigures":
         """Return some of the pages."""
-        place = np.cumsum(kept) - 1
-        held = kept[self.member_rows]
+        new_rows = np.cumsum(is_kept) - 1
+        is_kept_member = is_kept[self.member_rows]
         return GroupedFigures(
-            self.ids[kept],
-            self.figures[kept],
-            place[self.member_rows[held]].astype(np.int32),
-            self.member_groups[held],
+            self.ids[is_kept],
+            self.figures[is_kept],
+            new_rows[self.member_rows[is_kept_member]].astype(np.int32),
+            self.member_groups[is_kept_member],
         )
 
 
 class FigureCollector:
-    """Takes in measured batches: learns rates, and holds figures for pages drawn by lot."""
+    """Fits the rates of measured batches, and keeps the figures of a sample of pages."""
 
-    def __init__(self, most: int = MAX_PAGES) -> None:
+    def __init__(self, max_pages: int = MAX_PAGES) -> None:
         self.page_count = 0
         self.group_numbers: dict[str, int] = {}
-        self._most = most
+        self._max_pages = max_pages
         self._limit = TIE_BREAK_RANGE
-        self._parts: list[GroupedFigures] = []
-        self._waiting: list[tuple[Columns, Sequence[Page], Sequence[Labels]]] = []
+        self._batches: list[GroupedFigures] = []
+        self._pending: list[tuple[Columns, Sequence[Page], Sequence[Labels]]] = []
         self._rates: list[NDArray[np.float32]] = []
 
-    def add_batch(self, found: Columns, pages: Sequence[Page], labels: Sequence[Labels]) -> None:
-        """Take in a batch; both are in the order of its rows."""
+    def add_batch(self, columns: Columns, pages: Sequence[Page], labels: Sequence[Labels]) -> None:
+        """Add a measured batch; ``pages`` and ``labels`` are in the order of its rows."""
         self.page_count += len(pages)
-        self._waiting.append((found, pages, labels))
-        looks = sum(len(found["look_row"]) for found, _, _ in self._waiting)
+        self._pending.append((columns, pages, labels))
+        looks = sum(len(columns["look_row"]) for columns, _, _ in self._pending)
         if (
-            sum(len(held) for _, held, _ in self._waiting) >= PAGES_PER_RATE_FIT
+            sum(len(batch_pages) for _, batch_pages, _ in self._pending) >= PAGES_PER_RATE_FIT
             or looks >= LOOKS_PER_RATE_FIT
         ):
-            self._settle()
+            self._fit_pending()
 
     def figures(self) -> GroupedFigures:
-        """Return everything that is held, in the order in which it came."""
-        self._settle()
-        offsets = np.cumsum([0, *(len(part) for part in self._parts)])
+        """Return the figures of all sampled pages, in the order of their batches."""
+        self._fit_pending()
+        offsets = np.cumsum([0, *(len(batch) for batch in self._batches)])
         rows = [
-            part.member_rows + offset for part, offset in zip(self._parts, offsets, strict=False)
+            batch.member_rows + offset
+            for batch, offset in zip(self._batches, offsets, strict=False)
         ]
         return GroupedFigures(
-            np.concatenate([np.empty(0, np.int64), *(part.ids for part in self._parts)]),
-            concatenate_figures([part.figures for part in self._parts]),
+            np.concatenate([np.empty(0, np.int64), *(batch.ids for batch in self._batches)]),
+            concatenate_figures([batch.figures for batch in self._batches]),
             np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32),
-            np.concatenate([np.empty(0, np.int32), *(part.member_groups for part in self._parts)]),
+            np.concatenate([
+                np.empty(0, np.int32),
+                *(batch.member_groups for batch in self._batches),
+            ]),
         )
 
     def rates(self) -> NDArray[np.float32]:
-        """Return the rate of every page, in changes a day, in the order in which they came."""
-        self._settle()
+        """Return the rate of every page, in changes a day, in the order of the batches."""
+        self._fit_pending()
         return np.concatenate([np.empty(0, np.float32), *self._rates])
 
-    def _settle(self) -> None:
-        """Learn the rates of the pages that wait, and take their figures over."""
-        if not self._waiting:
+    def _fit_pending(self) -> None:
+        """Fit the rates of the pending pages, and add their figures."""
+        if not self._pending:
             return
-        waiting, self._waiting = self._waiting, []
-        rates = fit_rates([(found, pages) for found, pages, _ in waiting])
+        pending, self._pending = self._pending, []
+        rates = fit_rates([(columns, pages) for columns, pages, _ in pending])
         self._rates.append(rates.astype(np.float32))
-        ends = np.cumsum([len(pages) for _, pages, _ in waiting])[:-1]
-        for (found, _, labels), learnt in zip(waiting, np.split(rates, ends), strict=True):
-            tells = can_estimate_rate(found["changes"], found["compared"])
-            hours = np.where(tells, HOURS_PER_DAY / learnt, np.nan)
-            figures = figures_from_columns({**found, "expected_hours": hours})
-            self._hold(GroupedFigures(found["page"], figures, *self._members(labels)))
+        ends = np.cumsum([len(pages) for _, pages, _ in pending])[:-1]
+        for (columns, _, labels), batch_rates in zip(pending, np.split(rates, ends), strict=True):
+            is_rate_known = can_estimate_rate(columns["changes"], columns["compared"])
+            hours = np.where(is_rate_known, HOURS_PER_DAY / batch_rates, np.nan)
+            figures = figures_from_columns({**columns, "expected_hours": hours})
+            self._add_sampled(GroupedFigures(columns["page"], figures, *self._members(labels)))
 
     def _members(self, labels: Sequence[Labels]) -> tuple[IndexArray, IndexArray]:
         pairs = [(row, name) for row, names in enumerate(labels) for name in names]
-        codes = [self.group_numbers.setdefault(name, len(self.group_numbers)) for _, name in pairs]
-        return np.array([row for row, _ in pairs], np.int32), np.array(codes, np.int32)
+        group_numbers = [
+            self.group_numbers.setdefault(name, len(self.group_numbers)) for _, name in pairs
+        ]
+        return np.array([row for row, _ in pairs], np.int32), np.array(group_numbers, np.int32)
 
-    def _hold(self, part: GroupedFigures) -> None:
-        """Hold the pages whose lot is low enough, and lower the limit when there are too many."""
-        self._parts.append(self._drawn(part))
-        while sum(map(len, self._parts)) > self._most:
+    def _add_sampled(self, batch: GroupedFigures) -> None:
+        """Add the sampled pages of a batch, and halve the sample when it is too large."""
+        self._batches.append(self._sampled(batch))
+        while sum(map(len, self._batches)) > self._max_pages:
             self._limit /= 2
-            self._parts = [self._drawn(part) for part in self._parts]
+            self._batches = [self._sampled(batch) for batch in self._batches]
 
-    def _drawn(self, part: GroupedFigures) -> GroupedFigures:
+    def _sampled(self, batch: GroupedFigures) -> GroupedFigures:
         return (
-            part
+            batch
             if self._limit == TIE_BREAK_RANGE
-            else part.take(tie_breaker(0)(part.ids) < self._limit)
+            else batch.take(tie_breaker(0)(batch.ids) < self._limit)
         )
 
 
 def fit_rates(batches: Sequence[tuple[Columns, Sequence[Page]]]) -> FloatArray:
-    """Return the rates of pages, in changes a day, learnt together from all of their looks."""
-    pages = [page for _, held in batches for page in held]
+    """Return the rates of pages, in changes a day, fitted together to all of their looks."""
+    pages = [page for _, batch_pages in batches for page in batch_pages]
     ids = np.array([page.id for page in pages], np.int64)
     table = PageTable(
         ids,
@@ -138,12 +144,12 @@ def fit_rates(batches: Sequence[tuple[Columns, Sequence[Page]]]) -> FloatArray:
         np.ones(len(ids)),
         np.full(len(ids), np.nan),
     )
-    changed = np.concatenate([found["look_changed"] for found, _ in batches])
+    changed = np.concatenate([columns["look_changed"] for columns, _ in batches])
     return mean_posterior_rates(
         table,
         VisitTable(
-            np.concatenate([found["page"][found["look_row"]] for found, _ in batches]),
-            np.concatenate([found["look_time"] for found, _ in batches]),
+            np.concatenate([columns["page"][columns["look_row"]] for columns, _ in batches]),
+            np.concatenate([columns["look_time"] for columns, _ in batches]),
             np.ones(len(changed), np.bool_),
             changed != UNKNOWN_MARK,
             changed == 1,

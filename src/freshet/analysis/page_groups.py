@@ -1,4 +1,4 @@
-"""The groups that pages belong to: by address, by kind, by tag or by importance."""
+"""The groups that pages belong to: by address, content kind, tag or importance."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,18 +22,18 @@ GROUPINGS = (*LABELS_OF_PAGE, "kind", "importance")
 def group_labels(
     by: str, pages: Sequence[Page], kinds: Sequence[str], catalog: Catalog, settings: Settings
 ) -> list[Labels]:
-    """Return the groups of each page; with several tags it is in several."""
+    """Return the groups of each page; a page with several tags is in several."""
     if by == "kind":
         return [(kind,) for kind in kinds]
     if by == "importance":
         tables = catalog.setting_overrides([page.id for page in pages])
-        found = (settings.for_page(*tables.get(page.id, ())).importance for page in pages)
-        return [(f"{importance:g}",) for importance in found]
+        importances = (settings.for_page(*tables.get(page.id, ())).importance for page in pages)
+        return [(f"{importance:g}",) for importance in importances]
     return [LABELS_OF_PAGE[by](page) for page in pages]
 
 
 def group_sort_key(name: str, pages: int) -> tuple[float, float, str]:
-    """Return by what groups are sorted: numbers by their value, then names by their pages.
+    """Return the sort key of groups: numbers by value, then names by their number of pages.
 
     >>> sorted(["org", "10", "5+", "2"], key=lambda name: group_sort_key(name, 1))
     ['2', '5+', '10', 'org']

@@ -1,4 +1,4 @@
-"""One page looked at in full: its figures, its curve, its words and its blocks."""
+"""Full analysis of one page: its figures, curve, words and blocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from freshet.analysis.figure_collector import fit_rates
 from freshet.analysis.page_measurement import looks_in_history
 from freshet.analysis.page_reader import (
     blocks_with_text,
-    history_of,
-    language_around,
+    neighbour_language,
     outline_of_versions,
+    read_series,
 )
 from freshet.analysis.page_traits import page_curve, page_traits
 from freshet.archive.catalog.rows import HistoryRow
@@ -41,11 +41,11 @@ MAX_PAGES, MAX_LOOKS = 400, 100_000
 class PageStudy:
     """How one page changes.
 
-    ``words`` spells the words that are shown, by their ids; of a page that is ``has_no_neighbours`` nothing
-    tells how telling they are. ``outline`` is None where no version has elements; ``co_changing``
-    are blocks, by their place among ``blocks``, that always change at the same times.
-    ``missing_note`` says what of the history could not be used. Where the page is ``is_masked``, looks,
-    curve and words are without what its mask hides; elements and blocks are of the whole page.
+    ``words`` spells the shown words by their ids. With ``has_no_neighbours`` their divergence is
+    unknown. ``outline`` is None where no version has DOM rows. ``co_changing`` are blocks, by their
+    index in ``blocks``, that always change at the same times. ``missing_note`` says which part of
+    the history could not be used. With ``is_masked``, looks, curve and words are without the hidden
+    text; elements and blocks are of the whole page.
     """
 
     page: Page
@@ -63,19 +63,19 @@ class PageStudy:
     is_masked: bool = False
 
     def spell_words(self, rows: IndexArray) -> list[str]:
-        """Return words by their rows in the table; those that cannot be spelt are left out."""
-        found = (self.words.get(word) for word in self.terms.ids[rows].tolist())
-        return [word for word in found if word is not None]
+        """Return the words of these rows of the table; words without a spelling are left out."""
+        spellings = (self.words.get(word) for word in self.terms.ids[rows].tolist())
+        return [word for word in spellings if word is not None]
 
 
 def study_page(collection: CollectionStore, page: StoredPage) -> PageStudy:
-    """Look at one page in full."""
+    """Analyse one page in full."""
     rows = collection.catalog.history(page.id)
-    found, looks = history_of(collection, page, dom=True), looks_in_history(rows)
-    language, curve = language_around(collection, page), page_curve(found.series, page.url)
-    terms = term_table(found.series, language)
-    parted = split_terms(terms)
-    seen = outline_of_versions(found)
+    versions, looks = read_series(collection, page, dom=True), looks_in_history(rows)
+    language, curve = neighbour_language(collection, page), page_curve(versions.series, page.url)
+    terms = term_table(versions.series, language)
+    split = split_terms(terms)
+    outline = outline_of_versions(versions)
     last = collection.catalog.last_looks([page.id]).get(page.id)
     view = page.view_of_visit(last, dom=True) if last else None
     return PageStudy(
@@ -83,58 +83,58 @@ def study_page(collection: CollectionStore, page: StoredPage) -> PageStudy:
         looks=looks,
         summary=summarise_page(
             looks,
-            rate=_rate(collection, page, looks),
-            traits=page_traits(found, page.url, curve),
+            rate=_change_rate(collection, page, looks),
+            traits=page_traits(versions, page.url, curve),
         ),
         curve=curve,
         terms=terms,
-        split=parted,
-        words=_words(page.view_of_visit, rows, terms, _shown(terms, parted)),
+        split=split,
+        words=_spell_words(page.view_of_visit, rows, terms, _shown_words(terms, split)),
         has_no_neighbours=language is None,
-        outline=seen,
-        blocks=blocks_with_text(seen, view) if seen else (),
-        co_changing=co_changing_blocks(seen) if seen else (),
-        missing_note=found.missing_note,
+        outline=outline,
+        blocks=blocks_with_text(outline, view) if outline else (),
+        co_changing=co_changing_blocks(outline) if outline else (),
+        missing_note=versions.missing_note,
         is_masked=bool(page_mask(collection, page).rules),
     )
 
 
-def lifespan_heatmap(page: StoredPage, found: PageStudy) -> str:
-    """Return the last version of a page as HTML, its blocks tinted by how long they stay."""
+def lifespan_heatmap(page: StoredPage, study: PageStudy) -> str:
+    """Return the last version of a page as HTML, its blocks coloured by their lifespan."""
     snapshot, view = page.snapshot(-1), page.view(-1, dom=True)
-    if view.dom is None or found.outline is None:
+    if view.dom is None or study.outline is None:
         return render_heatmap(snapshot, np.empty(0))
-    lives = row_lifespans(found.outline, view.dom)
-    tints = lifespan_shades(lives, found.outline.structure)
-    return render_heatmap(snapshot, tints, lifespan_titles(lives))
+    lifespans = row_lifespans(study.outline, view.dom)
+    shades = lifespan_shades(lifespans, study.outline.structure)
+    return render_heatmap(snapshot, shades, lifespan_titles(lifespans))
 
 
-def _rate(collection: CollectionStore, page: Page, looks: LookTable) -> float | None:
-    """Return how often the page changes in a day, by what its looks have shown.
+def _change_rate(collection: CollectionStore, page: Page, looks: LookTable) -> float | None:
+    """Return the changes a day of a page, by its looks.
 
-    Other pages tell what is usual, as in the analysis of them all: up to so many of them, spread
-    over the collection.
+    The prior is fitted to other pages too, as in the analysis of a collection: to a limited number
+    of pages, spread over the collection.
     """
     if not looks.compared:
         return None
-    held = {page.id: (_columns(page, looks), [page])}
+    batches = {page.id: (_columns(page, looks), [page])}
     total = len(looks)
-    for other in _others(collection, page):
-        found = looks_in_history(collection.catalog.history(other.id))
-        held[other.id] = (_columns(other, found), [other])
-        total += len(found)
+    for other_page in _other_pages(collection, page):
+        other_looks = looks_in_history(collection.catalog.history(other_page.id))
+        batches[other_page.id] = (_columns(other_page, other_looks), [other_page])
+        total += len(other_looks)
         if total > MAX_LOOKS:
             break
-    ids = sorted(held)
-    return float(fit_rates([held[number] for number in ids])[ids.index(page.id)])
+    ids = sorted(batches)
+    return float(fit_rates([batches[page_id] for page_id in ids])[ids.index(page.id)])
 
 
-def _others(collection: CollectionStore, page: Page) -> Sequence[Page]:
-    """Return other pages of the collection, spread over all of them where there are many."""
-    ids = [other.id for other in collection.catalog.pages() if other.id != page.id]
-    chosen = ids[:: max(1, -(-len(ids) // MAX_PAGES))]
-    known = collection.catalog.pages_by_id(chosen)
-    return [known[number] for number in chosen]
+def _other_pages(collection: CollectionStore, page: Page) -> Sequence[Page]:
+    """Return other pages of the collection, spread evenly over very many."""
+    ids = [candidate.id for candidate in collection.catalog.pages() if candidate.id != page.id]
+    chosen_ids = ids[:: max(1, -(-len(ids) // MAX_PAGES))]
+    pages = collection.catalog.pages_by_id(chosen_ids)
+    return [pages[page_id] for page_id in chosen_ids]
 
 
 def _columns(page: Page, looks: LookTable) -> Columns:
@@ -146,26 +146,26 @@ def _columns(page: Page, looks: LookTable) -> Columns:
     }
 
 
-def _shown(terms: TermTable, parted: TermSplit) -> IndexArray:
-    """Return the rows of words that are spelt: those of the picture and of the lists."""
-    lists = (parted.stay_high, parted.stay_low, parted.go_high, parted.go_low)
+def _shown_words(terms: TermTable, split: TermSplit) -> IndexArray:
+    """Return the rows of words that need a spelling: those of the chart and of the lists."""
+    lists = (split.stay_high, split.stay_low, split.go_high, split.go_low)
     return np.unique(np.concatenate([terms.spans.rows, *lists]))
 
 
-def _words(
-    read: Callable[[HistoryRow], View | None],
+def _spell_words(
+    read_view: Callable[[HistoryRow], View | None],
     rows: Sequence[HistoryRow],
     terms: TermTable,
-    shown: IndexArray,
+    rows_to_spell: IndexArray,
 ) -> dict[int, str]:
-    """Spell words by reading the version in which each was first there, each version once."""
+    """Spell words by the version in which each was first present; read each version once."""
     looks = [row for row in rows if row.visit.outcome is Outcome.OK]
     times = np.array([to_epoch(row.visit.time) for row in looks])
-    at = np.searchsorted(times, terms.first[shown], side="right") - 1
-    spelt: dict[int, str] = {}
-    for place in np.unique(at[at >= 0]).tolist():
-        wanted = set(terms.ids[shown[at == place]].tolist())
-        view = read(looks[place])
-        known = vocabulary(view.text) if view is not None else {}
-        spelt |= {word: known[word] for word in wanted & known.keys()}
-    return spelt
+    look_of_word = np.searchsorted(times, terms.first[rows_to_spell], side="right") - 1
+    spelled: dict[int, str] = {}
+    for look_index in np.unique(look_of_word[look_of_word >= 0]).tolist():
+        wanted = set(terms.ids[rows_to_spell[look_of_word == look_index]].tolist())
+        view = read_view(looks[look_index])
+        spellings = vocabulary(view.text) if view is not None else {}
+        spelled |= {word: spellings[word] for word in wanted & spellings.keys()}
+    return spelled

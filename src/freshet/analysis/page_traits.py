@@ -1,4 +1,4 @@
-"""How the versions of a page drift: its curve, the life of its words and of its elements."""
+"""Traits of a page from its versions: its curve, the lifespans of its words and elements."""
 
 from dataclasses import replace
 
@@ -24,73 +24,79 @@ SURVIVAL_SECONDS = SURVIVAL_HORIZONS[-1] + 86_400.0
 Reasons = tuple[tuple[str, str], ...]
 
 
-def page_traits(history: PageVersions, url: str, curve: ChangeCurve | None = None) -> PageTraits:
-    """Return what can be said of a page from its versions; ``curve`` spares to make it again."""
-    curve = page_curve(history.series, url) if curve is None else curve
-    lives, lacking = _survival(history)
-    stay, go = _shares(history.series)
-    words = () if stay is not None else (("stay", "fewer than two moments are known"),)
+def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = None) -> PageTraits:
+    """Return the traits of a page; ``curve`` is its change curve if that is known already."""
+    curve = page_curve(versions.series, url) if curve is None else curve
+    survival, survival_reasons = _survival(versions)
+    stay, go = _staying_power_shares(versions.series)
+    word_reasons = () if stay is not None else (("stay", "fewer than two moments are known"),)
     return PageTraits(
         shape=curve.shape,
         knot_hours=curve.knot.hours if curve.knot else None,
         knot_dice=curve.knot.dice if curve.knot else None,
-        survival=lives.shares if lives else (),
+        survival=survival.shares if survival else (),
         stay=stay,
         go=go,
-        why=(*_flat(curve), *lacking, *words),
+        why=(*_curve_reasons(curve), *survival_reasons, *word_reasons),
     )
 
 
 def page_curve(series: VersionSeries, url: str) -> ChangeCurve:
-    """Return a page's change curve; its address seeds the draw of starts, so that it stays."""
+    """Return a page's change curve; its URL seeds the random starts, so it is reproducible."""
     return change_curve(series, rng=np.random.default_rng(hash_name(url)))
 
 
-def _flat(curve: ChangeCurve) -> Reasons:
+def _curve_reasons(curve: ChangeCurve) -> Reasons:
     if curve.shape is None:
         return (("shape", curve.why),)
     return () if curve.knot else (("knot_hours", "the curve has no knot"),)
 
 
-def _survival(history: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
-    """Return the survival of a page's first elements, over the weeks that are asked for.
+def _survival(versions: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
+    """Return the survival of a page's first elements, over the weeks of the horizons.
 
-    Where only some versions' elements are held, nothing is said of shorter times than lie between
-    two of these.
+    Where only some versions have DOM rows in memory, shares at shorter times than between two of
+    these are unknown.
     """
-    if all(dom is None for dom in history.dom_series.doms):
+    if all(dom is None for dom in versions.dom_series.doms):
         return None, (("survival", "no version has elements"),)
-    first = _first_weeks(history.dom_series)
-    found = element_survival(dom_history(first, grid_timeline(first), MAX_ROWS))
-    if not found.elements:
+    first_weeks = _first_weeks(versions.dom_series)
+    survival = element_survival(dom_history(first_weeks, grid_timeline(first_weeks), MAX_ROWS))
+    if not survival.elements:
         return None, (("survival", "nothing is known after the first step"),)
-    return _only_after(found, _longest_stay(first) if history.dom_stride > 1 else 0.0), ()
+    return _without_short_horizons(
+        survival, _longest_stay(first_weeks) if versions.dom_stride > 1 else 0.0
+    ), ()
 
 
-def _longest_stay(structure: VersionSeries) -> float:
-    """Return the longest time for which one version's elements stand for others'."""
-    shown = np.flatnonzero(np.diff(structure.version_indices, prepend=-1))
-    times = structure.times[shown]
-    return float(np.diff(times, append=structure.times[-1]).max(initial=0.0))
+def _longest_stay(series: VersionSeries) -> float:
+    """Return the longest time for which one version's DOM rows stand for others'."""
+    stay_starts = np.flatnonzero(np.diff(series.version_indices, prepend=-1))
+    times = series.times[stay_starts]
+    return float(np.diff(times, append=series.times[-1]).max(initial=0.0))
 
 
-def _only_after(found: ElementSurvival, least: float) -> ElementSurvival:
-    pairs = zip(found.horizons, found.shares, strict=True)
-    return replace(found, shares=tuple(share if at > least else None for at, share in pairs))
-
-
-def _first_weeks(structure: VersionSeries) -> VersionSeries:
-    """Return the looks of a page up to the last time at which survival is asked for."""
-    end = int(np.searchsorted(structure.times, structure.times[0] + SURVIVAL_SECONDS, side="right"))
-    return VersionSeries(
-        structure.times[:end], structure.version_indices[:end], structure.terms, structure.doms
+def _without_short_horizons(survival: ElementSurvival, min_seconds: float) -> ElementSurvival:
+    pairs = zip(survival.horizons, survival.shares, strict=True)
+    return replace(
+        survival, shares=tuple(share if seconds > min_seconds else None for seconds, share in pairs)
     )
 
 
-def _shares(series: VersionSeries) -> tuple[float | None, float | None]:
-    """Return which shares of a page's words have a high and a low staying power."""
-    lives = word_lifespans(series)
-    if lives.known_points < 2 or not len(lives):
+def _first_weeks(series: VersionSeries) -> VersionSeries:
+    """Return the looks of a page up to the last survival horizon."""
+    end = int(np.searchsorted(series.times, series.times[0] + SURVIVAL_SECONDS, side="right"))
+    return VersionSeries(
+        series.times[:end], series.version_indices[:end], series.terms, series.doms
+    )
+
+
+def _staying_power_shares(series: VersionSeries) -> tuple[float | None, float | None]:
+    """Return the shares of a page's words with a high and a low staying power."""
+    lifespans = word_lifespans(series)
+    if lifespans.known_points < 2 or not len(lifespans):
         return None, None
-    power = lives.staying_power
-    return float(np.mean(power > HIGH_STAYING_POWER)), float(np.mean(power < LOW_STAYING_POWER))
+    staying_power = lifespans.staying_power
+    return float(np.mean(staying_power > HIGH_STAYING_POWER)), float(
+        np.mean(staying_power < LOW_STAYING_POWER)
+    )

@@ -1,8 +1,8 @@
-"""A page's stored looks become a Series: each distinct payload is read and viewed once.
+"""Read the stored looks at a page as a series; each distinct payload is parsed once.
 
-A look without bytes of its own shows what the look before it showed, where it is known to be the
-same: "not modified", or an observation that reports no change. What was shown after a reported
-change is not known until the next look with bytes.
+A look without bytes shows the version of the look before it, if it is known to be the same: "not
+modified", or a report of no change. After a reported change the version is unknown until the next
+look with bytes.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,13 +46,13 @@ T = TypeVar("T", TermCounts, DomRows)
 
 @dataclass(frozen=True, slots=True)
 class PageVersions:
-    """A page's looks as a series, and how many of them it leaves out.
+    """The looks at a page as series, and the number of looks that are missing.
 
-    ``series`` holds the words of versions and ``dom_series`` their DOM rows, where those were asked
-    for. ``lost`` looks have bytes that are no longer kept, ``unreadable`` ones bytes that cannot
-    be decoded, and ``unseen`` ones never had any. Of a page with very many or very large versions
-    only every so many are held: the words of every ``word_stride``-th, the others being left out,
-    and the DOM rows of every ``dom_stride``-th, which stand for those of the next ones too.
+    ``series`` has the words of versions and ``dom_series`` their DOM rows, if wanted. The bytes of
+    ``lost`` looks are no longer stored, those of ``unreadable`` looks cannot be decoded, and
+    ``unseen`` looks never had any. Of a page with very many or very large versions only some are in
+    memory: the words of every ``word_stride``-th version, the others being left out, and the DOM
+    rows of every ``dom_stride``-th version, which also stand for the next ones.
     """
 
     series: VersionSeries
@@ -66,8 +66,8 @@ class PageVersions:
 
     @property
     def missing_note(self) -> str:
-        """Say in words what the series is short of; nothing where it is whole."""
-        parts = [
+        """Return what the series lacks, as text; empty where it is complete."""
+        notes = [
             (self.lost, f"bytes no longer kept: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
             (self.unseen, f"bytes never kept: {self.unseen} looks"),
@@ -80,36 +80,36 @@ class PageVersions:
                 f"elements of one version in {self.dom_stride} only, {THINNING_REASON}",
             ),
         ]
-        return "; ".join(text for holds, text in parts if holds)
+        return "; ".join(text for applies, text in notes if applies)
 
 
 def read_page_versions(
     rows: Sequence[HistoryRow],
-    read: SnapshotReader,
+    read_snapshot: SnapshotReader,
     limits: LimitSettings,
     *,
     dom: bool = True,
     mask: Mask = NO_MASK,
 ) -> PageVersions:
-    """Return the looks among a page's visits as a series; ``read`` gives the bytes of a visit.
+    """Return the looks among a page's visits as series; ``read`` returns the bytes of a visit.
 
-    Words are those that the mask leaves; DOM rows are those of the whole page.
+    Words are those that the mask leaves visible; DOM rows are those of the whole page.
     """
     looks = [row for row in rows if row.visit.outcome.is_look]
-    library = _VersionLibrary(_kept(looks), read, limits, mask, dom=dom)
-    shown = np.empty(len(looks), np.int32)
+    library = _VersionLibrary(_stored_visits(looks), read_snapshot, limits, mask, dom=dom)
+    look_versions = np.empty(len(looks), np.int32)
     current, unseen = NO_VERSION, 0
-    for place, row in enumerate(looks):
+    for look_index, row in enumerate(looks):
         if row.visit.outcome is Outcome.OK:
             current = library.version(row.visit)
-        elif row.visit.outcome is Outcome.REPORTED and not _same(row):
+        elif row.visit.outcome is Outcome.REPORTED and not _is_unchanged(row):
             current = NO_VERSION
         unseen += current == NO_VERSION and row.visit.outcome is not Outcome.OK
-        shown[place] = current
+        look_versions[look_index] = current
     times = np.array([to_epoch(row.visit.time) for row in looks], np.float64)
     return PageVersions(
-        _words(times, shown, library),
-        _doms(times, shown, library),
+        _word_series(times, look_versions, library),
+        _dom_series(times, look_versions, library),
         len(looks),
         lost=library.lost,
         unreadable=library.unreadable,
@@ -119,74 +119,86 @@ def read_page_versions(
     )
 
 
-def _same(row: HistoryRow) -> bool:
+def _is_unchanged(row: HistoryRow) -> bool:
     return row.change is not None and not row.change.changed
 
 
-def _payload(visit: Visit) -> PayloadKey:
-    """Return what tells the bytes of a visit from others; a visit without digest is its own."""
+def _payload_key(visit: Visit) -> PayloadKey:
+    """Return a key of the bytes of a visit; a visit without digest has its own key."""
     return (visit.digest, visit.size) if visit.digest else (visit.uid, None)
 
 
-def _kept(looks: Sequence[HistoryRow]) -> dict[PayloadKey, Visit]:
-    """Return the first visit of each payload whose record is still kept."""
+def _stored_visits(looks: Sequence[HistoryRow]) -> dict[PayloadKey, Visit]:
+    """Return the first visit of each payload whose record is still stored."""
     visits = [row.visit for row in looks if row.visit.location is not None]
-    return {_payload(visit): visit for visit in reversed(visits)}
+    return {_payload_key(visit): visit for visit in reversed(visits)}
 
 
-def _words(times: FloatArray, shown: IndexArray, library: "_VersionLibrary") -> VersionSeries:
-    """Return the looks at versions whose words are held, these numbered anew."""
-    numbers = sorted(library.terms.held)
-    place = np.full(library.versions + 1, NO_VERSION, np.int32)
-    place[numbers] = np.arange(len(numbers))
-    found = place[shown]
-    seen = found != NO_VERSION
-    terms = [library.terms.held[number] for number in numbers]
-    return build_series(times[seen].tolist(), found[seen].tolist(), terms)
+def _word_series(
+    times: FloatArray, look_versions: IndexArray, library: "_VersionLibrary"
+) -> VersionSeries:
+    """Return the looks at versions whose words are in memory, with new version numbers."""
+    stored_numbers = sorted(library.terms.values)
+    new_numbers = np.full(library.versions + 1, NO_VERSION, np.int32)
+    new_numbers[stored_numbers] = np.arange(len(stored_numbers))
+    new_versions = new_numbers[look_versions]
+    is_stored = new_versions != NO_VERSION
+    terms = [library.terms.values[number] for number in stored_numbers]
+    return build_series(times[is_stored].tolist(), new_versions[is_stored].tolist(), terms)
 
 
-def _doms(times: FloatArray, shown: IndexArray, library: "_VersionLibrary") -> VersionSeries:
+def _dom_series(
+    times: FloatArray, look_versions: IndexArray, library: "_VersionLibrary"
+) -> VersionSeries:
     """Return the looks at versions with the DOM rows that stand for them; the last has none."""
-    numbers = sorted(library.doms.held)
-    place = np.searchsorted(numbers, np.arange(library.versions), side="right") - 1
-    place[~np.array(library.marked_up, np.bool_)] = len(numbers)
-    seen = shown != NO_VERSION
-    doms = [*(library.doms.held[number] for number in numbers), None]
-    return build_series(times[seen].tolist(), place[shown[seen]].tolist(), (), doms)
+    stored_numbers = sorted(library.doms.values)
+    dom_of_version = np.searchsorted(stored_numbers, np.arange(library.versions), side="right") - 1
+    dom_of_version[~np.array(library.is_html, np.bool_)] = len(stored_numbers)
+    is_stored = look_versions != NO_VERSION
+    doms = [*(library.doms.values[number] for number in stored_numbers), None]
+    return build_series(
+        times[is_stored].tolist(), dom_of_version[look_versions[is_stored]].tolist(), (), doms
+    )
 
 
 class _ThinnedValues(Generic[T]):
-    """Values by number, of which every second is let go whenever there are too many."""
+    """Values by number; when there are too many, every second one is dropped."""
 
-    def __init__(self, most: int, most_rows: int) -> None:
-        self.held: dict[int, T] = {}
+    def __init__(self, max_values: int, max_rows: int) -> None:
+        self.values: dict[int, T] = {}
         self.stride = 1
-        self._most, self._most_rows = most, most_rows
+        self._max_values, self._max_rows = max_values, max_rows
         self._rows = 0
 
     def wants(self, number: int) -> bool:
-        """Whether a value of that number would be held."""
+        """Return whether the value of a number would be stored."""
         return number % self.stride == 0
 
     def put(self, number: int, value: T) -> None:
-        """Hold a value, and let others go until all fit."""
+        """Store a value, and drop others until all fit."""
         if not self.wants(number):
             return
-        self.held[number] = value
+        self.values[number] = value
         self._rows += len(value)
-        while len(self.held) > 1 and (len(self.held) > self._most or self._rows > self._most_rows):
+        while len(self.values) > 1 and (
+            len(self.values) > self._max_values or self._rows > self._max_rows
+        ):
             self.stride *= 2
-            self.held = {at: held for at, held in self.held.items() if self.wants(at)}
-            self._rows = sum(map(len, self.held.values()))
+            self.values = {
+                kept_number: value_at
+                for kept_number, value_at in self.values.items()
+                if self.wants(kept_number)
+            }
+            self._rows = sum(map(len, self.values.values()))
 
 
 class _VersionLibrary:
-    """The distinct versions of a page, numbered as they are first met."""
+    """The distinct versions of a page, numbered in order of appearance."""
 
     def __init__(
         self,
-        kept: dict[PayloadKey, Visit],
-        read: SnapshotReader,
+        stored_visits: dict[PayloadKey, Visit],
+        read_snapshot: SnapshotReader,
         limits: LimitSettings,
         mask: Mask,
         *,
@@ -195,22 +207,27 @@ class _VersionLibrary:
         self.terms = _ThinnedValues[TermCounts](MAX_TERMS, MAX_TERMS)
         self.doms = _ThinnedValues[DomRows](MAX_DOMS, MAX_DOM_ROWS)
         self.dom = dom
-        self.marked_up: list[bool] = []
+        self.is_html: list[bool] = []
         self.lost = self.unreadable = 0
-        self._kept, self._read, self._limits, self._mask = kept, read, limits, mask
+        self._stored_visits, self._read_snapshot, self._limits, self._mask = (
+            stored_visits,
+            read_snapshot,
+            limits,
+            mask,
+        )
         self._numbers: dict[PayloadKey, int] = {}
         self._unreadable: set[PayloadKey] = set()
 
     @property
     def versions(self) -> int:
-        """Return how many versions were met."""
-        return len(self.marked_up)
+        """Return the number of versions so far."""
+        return len(self.is_html)
 
     def version(self, visit: Visit) -> int:
-        """Return the number of the version that a visit brought, or that there is none."""
-        payload = _payload(visit)
+        """Return the version number of a visit's bytes, or that there is none."""
+        payload = _payload_key(visit)
         if payload not in self._numbers:
-            self._numbers[payload] = self._take_in(payload)
+            self._numbers[payload] = self._add_version(payload)
         number = self._numbers[payload]
         if number == NO_VERSION:
             unreadable = payload in self._unreadable
@@ -218,8 +235,8 @@ class _VersionLibrary:
             self.lost += not unreadable
         return number
 
-    def _take_in(self, payload: PayloadKey) -> int:
-        """View a payload and hold what measures need of it."""
+    def _add_version(self, payload: PayloadKey) -> int:
+        """Parse a payload and store its words and DOM rows."""
         try:
             view = self._view(payload)
         except BadInputError:
@@ -230,23 +247,23 @@ class _VersionLibrary:
         if view is None:
             return NO_VERSION
         number = self.versions
-        self.marked_up.append(self.dom and view.kind is ContentKind.HTML)
-        self.terms.put(number, self._words(view))
+        self.is_html.append(self.dom and view.kind is ContentKind.HTML)
+        self.terms.put(number, self._visible_words(view))
         if self.dom and view.dom is not None:
             self.doms.put(number, view.dom)
         return number
 
-    def _words(self, view: View) -> TermCounts:
-        """Return the words that the mask leaves of a view."""
+    def _visible_words(self, view: View) -> TermCounts:
+        """Return the words of a view that the mask leaves visible."""
         return count_words(visible_view_text(view, self._mask)) if self._mask.rules else view.terms
 
     def _view(self, payload: PayloadKey) -> View | None:
-        visit = self._kept.get(payload)
-        snapshot = self._read(visit) if visit else None
+        visit = self._stored_visits.get(payload)
+        snapshot = self._read_snapshot(visit) if visit else None
         if snapshot is None:
             return None
-        plain = decode_snapshot(snapshot, self._limits)
-        wanted = self._mask.reads_dom or (self.dom and self.doms.wants(self.versions))
+        decoded = decode_snapshot(snapshot, self._limits)
+        needs_dom = self._mask.reads_dom or (self.dom and self.doms.wants(self.versions))
         return parse_snapshot(
-            plain, dom=wanted, limits=ViewLimits(max_body_bytes=self._limits.body_bytes)
+            decoded, dom=needs_dom, limits=ViewLimits(max_body_bytes=self._limits.body_bytes)
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freshet.analysis.page_reader import blocks_of_versions, history_of, language_around
+from freshet.analysis.page_reader import blocks_of_versions, neighbour_language, read_series
 from freshet.analysis.page_traits import page_curve
 from freshet.core.errors import NotFoundError
 from freshet.core.types import Change, View
@@ -59,7 +59,7 @@ class CollectionPage(StoredPage):
 
     def series(self) -> VersionSeries:
         """Return the page's looks in time order, with the words of each version."""
-        return history_of(self._files, self, dom=False).series
+        return read_series(self._files, self, dom=False).series
 
     def curve(self) -> ChangeCurve:
         """Return the page's change curve: its similarity to itself over time, and its knot."""
@@ -67,13 +67,13 @@ class CollectionPage(StoredPage):
 
     def terms(self) -> TermTable:
         """Return when each word was present, its staying power and its divergence."""
-        return term_table(self.series(), language_around(self._files, self))
+        return term_table(self.series(), neighbour_language(self._files, self))
 
     def blocks(self) -> tuple[DomBlock, ...]:
         """Return the DOM blocks of the page with their lifespans; none if no version has any."""
         looks = self._files.catalog.last_looks([self.id])
         last = self.view_of_visit(looks[self.id], dom=True) if looks else None
-        return blocks_of_versions(history_of(self._files, self, dom=True), last)
+        return blocks_of_versions(read_series(self._files, self, dom=True), last)
 
     def difference(
         self, old: VersionChoice | None = None, new: VersionChoice | None = None

@@ -72,8 +72,8 @@ def presence(
     for place, version in enumerate(shown):
         if version < 0:
             continue
-        held = series.terms[version]
-        for word, count in zip(held.ids.tolist(), held.counts.tolist(), strict=True):
+        terms = series.terms[version]
+        for word, count in zip(terms.hashes.tolist(), terms.counts.tolist(), strict=True):
             there.setdefault(word, []).append(place)
             counts[word] = counts.get(word, 0) + count
     return there, counts, sum(version >= 0 for version in shown)
