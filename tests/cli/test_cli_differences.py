@@ -49,7 +49,7 @@ def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
     ("words", "code", "told"),
     [
         (("--since", "2020-01-01"), 3, "first seen"),
-        (("--since", "soon"), 2, "names no version"),
+        (("--since", "soon"), 2, "is not a version"),
         (("1", "--since", "2"), 2, "--since stands alone"),
         (("--since", "2", "--html", "a.html"), 2, "--since stands alone"),
         (("--html", "."), 2, "is no file"),

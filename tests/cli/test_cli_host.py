@@ -72,7 +72,7 @@ def test_a_host_that_is_reopened_has_no_back_off_and_no_failed_robots_txt(
 
 def test_a_host_that_nobody_knows_is_not_found(run: Run, collection: Path) -> None:
     assert run("host", "nowhere.example").code == 3
-    assert "is no host" in run("host", "a b").err
+    assert "is not a host" in run("host", "a b").err
 
 
 def test_a_host_is_forgotten_with_its_last_page(run: Run, collection: Path) -> None:

@@ -1,4 +1,4 @@
-"""A backup holds what the collection held at one moment, and restores to a sound collection."""
+"""A backup has the content of the collection at one time, and restores a sound collection."""
 
 import json
 import os

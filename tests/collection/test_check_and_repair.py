@@ -1,4 +1,4 @@
-"""Every fault of a collection is found; a repair mends it and throws nothing away."""
+"""A check finds every fault of a collection; a repair corrects it and discards nothing."""
 
 from pathlib import Path
 
@@ -121,7 +121,7 @@ def test_a_second_repair_has_nothing_to_do(collection: Collection) -> None:
     assert {path.name for path in collection.archive_folder.iterdir()} == before
 
 
-def test_a_record_with_an_odd_gzip_header_is_packed_anew(collection: Collection) -> None:
+def test_a_record_with_an_odd_gzip_header_is_compressed_again(collection: Collection) -> None:
     flip(file_of(collection), record_ranges(collection)[1][0] + 9, 0x40)
     assert not collection.check().is_sound
     assert collection.repair().is_sound

@@ -76,7 +76,7 @@ def test_another_record_under_the_same_identity_is_listed(tmp_path: Path) -> Non
         assert "same identity" in found.bad_rows[0].why
 
 
-def test_a_missing_catalog_is_made_anew_from_the_archive(tmp_path: Path) -> None:
+def test_a_missing_catalog_is_rebuilt_from_the_archive(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
         before = page_facts(collection)

@@ -16,7 +16,7 @@ from tests.record.record_samples import URL, html, observe, record
 
 @pytest.fixture
 def generous() -> Iterator[None]:
-    """Let everything be readable by everyone, but for what is made otherwise."""
+    """Make new files readable by everyone unless they are made private."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -36,7 +36,9 @@ def test_files_and_folders_are_made_for_their_owner_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("generous")
-def test_what_others_can_read_is_told_with_the_command_that_closes_it(tmp_path: Path) -> None:
+def test_files_readable_by_others_are_reported_with_the_command_that_closes_them(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "my pages"
     with Collection.create(folder, contact="you@example.org") as collection:
         collection.add(URL)

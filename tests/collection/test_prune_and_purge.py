@@ -175,12 +175,18 @@ def secret(day: int) -> Observation:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
     body = html(f"{MARKER.decode()} {day}")
     answer = build_response(URL, time, head + body)
-    asked = build_request(b"GET / HTTP/1.1\r\nCookie: " + MARKER + b"\r\n\r\n", response=answer)
+    request = build_request(b"GET / HTTP/1.1\r\nCookie: " + MARKER + b"\r\n\r\n", response=answer)
     snapshot = Snapshot(URL, body, 200, (("Content-Type", "text/html"),))
     return Observation(
-        URL, "", time, uid_of_record_id(answer.id), snapshot, status=200, raw_record=encode_record(answer),
-        companion_records=(encode_record(asked),),
-    )  # fmt: skip
+        URL,
+        "",
+        time,
+        uid_of_record_id(answer.id),
+        snapshot,
+        status=200,
+        raw_record=encode_record(answer),
+        companion_records=(encode_record(request),),
+    )
 
 
 def test_a_purge_leaves_no_byte_of_the_page(tmp_path: Path) -> None:

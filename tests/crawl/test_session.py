@@ -332,7 +332,7 @@ def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Pa
     with Collection.open(folder) as collection:
         [problem] = collection.check().problems
         assert str(problem) == (
-            f"catalog.db: the settings of {url(0)} cannot be read; set them anew with 'freshet set'"
+            f"catalog.db: the settings of {url(0)} cannot be read; set them again with 'freshet set'"
         )
         page = collection.page(url(0))
         assert collection.change_settings(page, [("importance", 2.0)]) == {"importance": 2.0}

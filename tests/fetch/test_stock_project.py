@@ -102,7 +102,7 @@ def test_a_collection_that_is_in_use_ends_scrapy_with_one_line(
 
 def test_a_collection_that_is_not_there_ends_scrapy_with_one_line(tmp_path: Path) -> None:
     settings = Settings({"FRESHET_COLLECTION": str(tmp_path / "nowhere")})
-    with pytest.raises(SystemExit, match=r"^freshet: \S+ is no collection; make one with"):
+    with pytest.raises(SystemExit, match=r"^freshet: \S+ is not a collection; make one with"):
         Freshet.update_pre_crawler_settings(settings)
 
 

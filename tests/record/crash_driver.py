@@ -134,7 +134,7 @@ def small_files(collection: Collection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What is done and killed, and what comes before it."""
+    """A command that is killed, and the commands before it."""
 
     prepare: tuple[Callable[[Collection], None], ...]
     run: Callable[[Collection], None]
@@ -183,7 +183,7 @@ def killed(folder: Path, verb: Verb, point: int) -> bool:
 
 
 def called_damage(folder: Path) -> str:
-    """Return what a check calls damage right after a kill, before anything is mended."""
+    """Return the problems that a check finds right after a kill, before any repair."""
     with Collection.open(folder, clock=CLOCK) as collection:
         return "; ".join(
             f"{problem.place}: {problem.what}" for problem in collection.check().problems
@@ -191,7 +191,7 @@ def called_damage(folder: Path) -> str:
 
 
 def go_on(folder: Path, verb: Verb, expected: list[Any]) -> str:
-    """Complete a verb after a kill, and return what is wrong then."""
+    """Complete a command after a kill, and return the problems then."""
     with Collection.open(folder, clock=CLOCK) as collection:
         before = visits(collection)
         verb.run(collection)

@@ -1,4 +1,4 @@
-"""A small collection, its arrivals, and what can be said of it, shared by the tests of flow."""
+"""A small collection, observations of its pages, and summaries of their histories."""
 
 import shutil
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def _empty() -> TemporaryDirectory[str]:
 
 
 def make_collection(folder: Path) -> Collection:
-    """Make an empty collection: a copy of one, because making one anew takes longer."""
+    """Return an empty collection, copied from one that is made once."""
     shutil.copytree(Path(_empty().name) / "c", folder)
     return Collection.open(folder, clock=CLOCK)
 
@@ -42,13 +42,13 @@ def html(text: str, *links: str) -> bytes:
 
 
 def observe(
-    day: float, body: bytes | None = None, *, url: str = URL, status: int = 200, **facts: Any
+    day: float, body: bytes | None = None, *, url: str = URL, status: int = 200, **fields: Any
 ) -> Observation:
-    """Return an arrival some days after the start; its uid tells page, day and content apart."""
-    uid = facts.pop("uid", None) or uid_of(f"{url} {day} {body!r} {status} {facts}")
+    """Return an observation some days after the start; its uid depends on all arguments."""
+    uid = fields.pop("uid", None) or uid_of(f"{url} {day} {body!r} {status} {fields}")
     snapshot = None if body is None else Snapshot(url, body, status, HTML)
     time = START + timedelta(days=day)
-    return Observation(url, facts.pop("source", ""), time, uid, snapshot, **facts)
+    return Observation(url, fields.pop("source", ""), time, uid, snapshot, **fields)
 
 
 def hop(url: str, to: str, body: bytes = b"moved") -> RedirectHop:

@@ -120,7 +120,7 @@ def taken_at_last(collection: Collection) -> None:
 
 
 def goes_on_as_if_nothing_had_been(folder: Path) -> None:
-    """Record what fails at some point, and compare it with what is recorded now, undisturbed."""
+    """Record with a failure at some point, and compare with an undisturbed recording."""
     with make_collection(folder / "c") as collection, make_collection(folder / "plain") as plain:
         taken_at_last(collection)
         record(plain, *BATCHES)
@@ -213,7 +213,7 @@ def test_a_catalog_that_is_full_loses_no_record(tmp_path: Path) -> None:
         assert collection.check().is_sound
 
 
-def test_a_folder_that_cannot_be_written_is_said_so(
+def test_a_folder_that_cannot_be_written_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = os.open

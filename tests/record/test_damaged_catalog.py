@@ -1,4 +1,4 @@
-"""A catalog that is damaged is found out, left alone, and made anew from the archive."""
+"""A damaged catalog is detected, left alone, and rebuilt from the archive."""
 
 import shutil
 import sqlite3

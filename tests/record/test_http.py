@@ -1,4 +1,4 @@
-"""What came over HTTP is kept as HTTP; what did not is a resource."""
+"""An HTTP answer is stored as an HTTP response; other content is stored as a resource."""
 
 import warnings
 from dataclasses import replace

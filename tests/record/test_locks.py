@@ -1,4 +1,4 @@
-"""One process appends to the archive; what writes only the catalog works beside it."""
+"""Only one process appends to the archive; commands that write the catalog work beside it."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ with Collection.open(Path(sys.argv[1])).recording():
 """
 
 
-def test_a_second_recorder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
+def test_a_second_recorder_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
     with (
         make_collection(tmp_path / "c") as one,
         Collection.open(tmp_path / "c", clock=CLOCK) as two,

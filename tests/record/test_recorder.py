@@ -1,4 +1,4 @@
-"""Arrivals become visits, and each look is compared with the one before it."""
+"""Observations become visits, and each look is compared with the one before it."""
 
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_a_failure_does_not_hide_that_a_page_was_gone(collection: Collection, re
         (b"<title>Page not found</title><p>Page not found</p>", Outcome.SOFT_404),
     ],
 )
-def test_what_shows_no_content_is_an_outcome_and_not_a_look(
+def test_an_answer_without_content_is_an_outcome_and_not_a_look(
     collection: Collection, body: bytes, outcome: Outcome
 ) -> None:
     record(collection, [observe(1, html("one")), observe(2, body), observe(3, html("one"))])
@@ -129,7 +129,7 @@ def test_not_modified_without_a_look_before_compares_nothing(collection: Collect
     assert marks(collection) == [(Outcome.NOT_MODIFIED, None)]
 
 
-def test_a_reported_observation_keeps_what_it_tells(collection: Collection) -> None:
+def test_a_reported_observation_keeps_its_change(collection: Collection) -> None:
     reported_change = Change(True, new_external=3)
     record(
         collection,
@@ -180,7 +180,7 @@ def test_a_visit_that_is_known_is_not_doubled(collection: Collection) -> None:
     assert collection.check().is_sound
 
 
-def test_a_url_that_is_none_is_named(collection: Collection) -> None:
+def test_an_observation_without_a_usable_url_is_returned(collection: Collection) -> None:
     bad = Observation("", "", START, uid_of("bad"), Snapshot("", b"x"))
     with collection.recording() as recorder:
         batch = recorder.record([bad, observe(1, html("one"))])
@@ -218,7 +218,7 @@ def test_a_version_whose_bytes_are_lost_still_counts_its_links(
 
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(cut=st.integers(0, 6))
-def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -> None:
+def test_reopening_anywhere_gives_the_same_changes(tmp_path_factory, cut: int) -> None:
     observations = [observe(day, html(f"word{day // 2}", "a")) for day in range(6)]
     with make_collection(tmp_path_factory.mktemp("m") / "c") as collection:
         record(collection, observations[:cut])
@@ -228,7 +228,7 @@ def test_memory_of_any_size_gives_the_same_changes(tmp_path_factory, cut: int) -
         ]  # fmt: skip
 
 
-def test_what_was_learnt_is_told_in_order(collection: Collection) -> None:
+def test_recorded_visits_are_returned_in_order(collection: Collection) -> None:
     other_url = "https://example.org/other"
     with collection.recording() as recorder:
         first = recorder.record([
@@ -248,7 +248,7 @@ def test_what_was_learnt_is_told_in_order(collection: Collection) -> None:
     assert (again.visit_count, again.known_count) == (2, 1)
 
 
-def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
+def test_a_late_visit_is_returned_with_the_change_found_at_its_place_in_time(
     collection: Collection,
 ) -> None:
     with collection.recording() as recorder:
@@ -260,7 +260,7 @@ def test_what_a_late_visit_found_is_learnt_as_it_was_measured_in_its_place(
     ]  # fmt: skip
 
 
-def test_reported_observations_are_learnt_too(collection: Collection) -> None:
+def test_reported_observations_are_returned_too(collection: Collection) -> None:
     report = observe(1, change=Change(True), outcome=Outcome.REPORTED)
     with collection.recording() as recorder:
         [(visit, change)] = recorder.record([report]).recorded_visits
@@ -288,7 +288,7 @@ def test_a_page_removed_while_it_was_fetched_keeps_its_visit(collection: Collect
         (observe(1, outcome=Outcome.TIMEOUT, why="w" * 300), "w" * 200),
     ],
 )
-def test_what_is_no_look_says_why(
+def test_a_visit_without_content_has_a_reason(
     collection: Collection, observation: Observation, why: str
 ) -> None:
     record(collection, [observation])

@@ -1,4 +1,4 @@
-"""What a recorded visit keeps beside its bytes, and what its records say of it."""
+"""The metadata of a recorded visit, and the fields of its records."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -99,12 +99,12 @@ def test_another_visit_under_the_same_identity_is_not_counted_as_known(
     assert (batch.visit_count, batch.known_count, len(batch.duplicates)) == (1, 1, 1)
 
 
-def test_a_look_that_is_told_of_without_bytes_is_a_report(collection: Collection) -> None:
+def test_a_look_reported_without_bytes_is_a_report(collection: Collection) -> None:
     record(collection, [observe(1, outcome=Outcome.OK)])
     assert marks(collection) == [(Outcome.REPORTED, None)]
 
 
-def test_the_status_that_is_told_decides_over_that_of_the_stored_bytes(
+def test_the_observed_status_overrides_that_of_the_stored_bytes(
     collection: Collection,
 ) -> None:
     record(collection, [replace(observe(1, html("one")), status=410)])
@@ -144,7 +144,7 @@ def test_bytes_that_an_earlier_run_kept_are_not_kept_again(collection: Collectio
     assert (kinds.count("response"), kinds.count("revisit")) == (1, 1)
 
 
-def test_visits_that_have_their_rows_are_not_held_in_memory(collection: Collection) -> None:
+def test_records_with_rows_are_forgotten(collection: Collection) -> None:
     with collection.recording() as recorder:
         recorder.record([observe(day, html("one")) for day in (1, 2)])
         assert not recorder._record_store._unacknowledged

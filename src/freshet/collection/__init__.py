@@ -1,1 +1,1 @@
-"""What people hold: a collection, its pages, and one module per operation on them."""
+"""Collections and their pages as users handle them, one module per operation."""

@@ -180,13 +180,13 @@ def _earlier_manifest(collection: CollectionStore, target: Path) -> BackupManife
     """Return the manifest of an earlier backup in the folder; refuse a folder of something else."""
     path = collection.path.resolve()
     if path == target.resolve() or path in target.resolve().parents:
-        raise UsageError(f"{target} lies in the collection itself; choose a folder elsewhere")
+        raise UsageError(f"{target} is inside the collection; choose a folder elsewhere")
     if not target.exists() or {item.name for item in target.iterdir()} <= {LOCK_NAME}:
         return None
     try:
         manifest = _read_manifest(target, allow_unfinished=True)
     except NotFoundError:
-        raise UsageError(f"{target} is not empty and no backup; choose a new folder") from None
+        raise UsageError(f"{target} is not empty and not a backup; choose a new folder") from None
     if manifest.collection != str(path):
         raise UsageError(f"{target} is a backup of {manifest.collection}; choose another folder")
     return manifest
@@ -311,7 +311,7 @@ def _read_manifest(backup: Path, *, allow_unfinished: bool = False) -> BackupMan
         if files:
             datetime.fromisoformat(manifest.made)
     except FileNotFoundError:
-        raise NotFoundError(f"{backup} is no backup: it has no {MANIFEST_FILE}") from None
+        raise NotFoundError(f"{backup} is not a backup: it has no {MANIFEST_FILE}") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _unusable(backup, f"cannot be read: {error}") from error
     if manifest.format != BACKUP_FORMAT:

@@ -63,7 +63,7 @@ class CheckProblem:
 
 @dataclass(slots=True)
 class CheckReport:
-    """The result of a check; ``mended`` lists what a repair did."""
+    """The result of a check; ``mended`` lists the repairs made."""
 
     files: int = 0
     records: int = 0
@@ -215,7 +215,7 @@ def _clear_lost_locations(collection: CollectionStore) -> list[str]:
     collection.catalog.set_locations(locations)
     if not locations:
         return []
-    return [f"visits that lost their bytes and say so now: {len(locations):,}"]
+    return [f"visits now marked as without bytes: {len(locations):,}"]
 
 
 def _adopt_records(path: Path, catalog: Catalog, recorder: Recorder) -> list[str]:
@@ -303,7 +303,7 @@ def _captures_without_row(
 
 def _unreadable_settings(target: str) -> CheckProblem:
     problem = f"the settings of {target} cannot be read"
-    return CheckProblem(CATALOG_FILE, problem, "set them anew with 'freshet set'")
+    return CheckProblem(CATALOG_FILE, problem, "set them again with 'freshet set'")
 
 
 def _missing_payload(visit: Visit) -> CheckProblem:

@@ -160,7 +160,7 @@ def _check_policy(collection: CollectionStore) -> DoctorFinding:
     try:
         return DoctorFinding("policy", policy_name(collection.settings), True)
     except FreshetError as error:
-        return DoctorFinding("policy", str(error), False, "mend policy in freshet.toml")
+        return DoctorFinding("policy", str(error), False, "correct policy in freshet.toml")
 
 
 def _check_crawl(collection: CollectionStore) -> Iterator[DoctorFinding]:

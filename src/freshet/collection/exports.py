@@ -34,7 +34,7 @@ def export_table(
 ) -> int:
     """Write an export of the collection to a file; return the number of its rows."""
     if kind not in EXPORT_WRITERS:
-        raise UsageError(f"{kind!r} is no kind of export; choose {', '.join(EXPORT_WRITERS)}")
+        raise UsageError(f"{kind!r} is not a kind of export; choose {', '.join(EXPORT_WRITERS)}")
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the file to write")
     if source and next(collection.pages(source=source), None) is None:

@@ -90,9 +90,7 @@ def host_report(collection: CollectionStore, name: str) -> HostReport:
     states = {key: collection.catalog.host_state(key) for key in host_names(host)}
     page_count = collection.catalog.count_host_pages(host)
     if not page_count and not any(states.values()):
-        raise NotFoundError(
-            f"no page lies on {host} and nothing is known of it; see 'freshet list'"
-        )
+        raise NotFoundError(f"no page is on {host} and it has no state; see 'freshet list'")
     state = states[host] or HostState(host)
     reports = [
         _robots_report(host, key, host_state.robots)
@@ -126,7 +124,7 @@ def parse_host_name(text: str) -> str:
     """
     url = canonical_url(text if "://" in text else f"https://{text}/")
     if url is None or not url.startswith(("http://", "https://")):
-        raise NotFoundError(f"{text!r} is no host; name it as example.org or example.org:8080")
+        raise NotFoundError(f"{text!r} is not a host; write it as example.org or example.org:8080")
     return page_address(url).host
 
 

@@ -65,7 +65,7 @@ def import_history(
 ) -> ImportSummary:
     """Import a history; visits that are already there are skipped, so it can be repeated."""
     if kind not in IMPORT_READERS:
-        raise UsageError(f"{kind!r} is no kind of import; choose {', '.join(IMPORT_READERS)}")
+        raise UsageError(f"{kind!r} is not a kind of import; choose {', '.join(IMPORT_READERS)}")
     with _frozen_garbage(), collection.recording() as recorder:
         reader = IMPORT_READERS[kind](path, **options)
         number = collection.catalog.start_import(
@@ -120,7 +120,7 @@ def _record_batch(
                 summary.other_sources[source] += 1
     bad_rows = [item for item in checked if isinstance(item, BadRow)]
     for item in batch.unusable:
-        problem = f"page {redact_url(item.url)!r} is no URL; write https://…"
+        problem = f"page {redact_url(item.url)!r} is not a URL; write https://…"
         bad_rows.append(_bad_row(item, problem))
     for item in batch.duplicates:
         bad_rows.append(_bad_row(item, "another record before it has the same identity"))

@@ -72,7 +72,7 @@ def _find_rule(mask: Mask, name: str, url: str) -> MaskRule:
         if rule.what == name:
             return rule
     raise NotFoundError(
-        f"the mask of {url} has no rule {name!r}; 'freshet mask {url}' lists what it has"
+        f"the mask of {url} has no rule {name!r}; 'freshet mask {url}' lists its rules"
     )
 
 

@@ -38,6 +38,6 @@ def _require_no_dependents(collection: CollectionStore, visits: Sequence[Visit])
     urls = sorted({url for _, url in dependent_visits(collection, visits)})
     if urls:
         raise UsageError(
-            f"the bytes of {', '.join(urls)} are kept only with what is to be purged;"
+            f"the bytes of {', '.join(urls)} are stored only with the pages to be purged;"
             " purge these pages together"
         )

@@ -12,18 +12,18 @@ After=network-online.target
 [Service]
 Type=exec
 User={user}
-# Compiles what a crawl needs at the first start and after an update; otherwise it takes seconds.
+# Compiles the functions of a crawl at the first start and after an update; else takes seconds.
 ExecStartPre=-{program} compile
 ExecStart={command}
 TimeoutStartSec=600
 Restart=on-failure
 RestartSec=30
-# Wrong usage or settings, a missing collection and damage are not mended by starting again.
+# A restart does not help with wrong usage or settings, a missing collection or damage.
 RestartPreventExitStatus=2 3 4 7
-# A stop waits until what is under way has been recorded.
+# A stop waits until the requests in flight have been recorded.
 TimeoutStopSec=120
 UMask=0077
-# Compiled code is kept here from one start to the next.
+# Compiled functions are kept here between starts.
 CacheDirectory=freshet
 Environment=NUMBA_CACHE_DIR=%C/freshet
 ReadWritePaths={collection}

@@ -22,7 +22,7 @@ class PageState:
     """The state of a page after some visits.
 
     ``masked_view`` and ``last_look_uid`` belong to the last look with content; ``is_gone`` is true
-    if the page was missing at the last visit that tells.
+    if the page was missing when last asked for; failed visits do not count.
     """
 
     criteria: ChangeCriteria = DEFAULT_CRITERIA
@@ -102,7 +102,7 @@ def measure_links(
 
 
 def is_gone_after(was_gone: bool, outcome: Outcome) -> bool:
-    """Whether a page is gone after a visit; a failed visit does not tell.
+    """Whether a page is gone after a visit; a failed visit changes nothing.
 
     >>> is_gone_after(True, Outcome.TIMEOUT), is_gone_after(True, Outcome.OK)
     (True, False)

@@ -92,9 +92,9 @@ class PageStateCache:
         return None
 
     def _is_gone(self, last_visit: HistoryRow) -> bool:
-        """Whether a page was missing at the last visit that tells.
+        """Whether a page was missing at its last visit that did not fail.
 
-        A failed visit does not tell, so the visits before it are read.
+        If the last visit failed, the visits before it are read.
         """
         outcome = last_visit.visit.outcome
         if outcome is Outcome.GONE or outcome.is_look:

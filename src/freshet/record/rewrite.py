@@ -2,7 +2,7 @@
 
 A note names both files before the new one is begun, and again when it is complete. The rows are
 then moved in one transaction, and the old file is deleted. A crash at any point leaves one of the
-two files whole, and the note tells which.
+two files whole, and the note shows which.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -126,7 +126,7 @@ def _undamaged(path: Path) -> Iterator[LocatedRecord]:
         if isinstance(item, ArchiveFault):
             raise DamagedError(f"{item}; run 'freshet check --repair' before records are dropped")
         if not item.is_copyable:
-            problem = "; ".join(item.problems) or "record is no gzip member of its own"
+            problem = "; ".join(item.problems) or "record is not a gzip member of its own"
             raise DamagedError(
                 f"{item.path.name}, offset {item.offset}: {problem};"
                 " run 'freshet check --repair' before records are dropped"

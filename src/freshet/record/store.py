@@ -263,7 +263,7 @@ class CollectionStore(CollectionFiles, CloseOnExit):
 def read_settings(path: Path) -> Settings:
     """Return the settings of the collection in a folder."""
     if not (path / SETTINGS_FILE).is_file():
-        raise NotFoundError(f"{path} is no collection; make one with 'freshet init {path}'")
+        raise NotFoundError(f"{path} is not a collection; make one with 'freshet init {path}'")
     return load_settings(path / SETTINGS_FILE, os.environ)
 
 

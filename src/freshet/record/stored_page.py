@@ -157,5 +157,5 @@ def _parse_choice(text: str) -> int | datetime:
         return parse_local_time(text)
     except ValueError:
         raise UsageError(
-            f"{text!r} names no version; give a number (1, -1) or a time (2026-03-01T12:00)"
+            f"{text!r} is not a version; give a number (1, -1) or a time (2026-03-01T12:00)"
         ) from None

@@ -1,4 +1,4 @@
-"""A file that is written anew goes only when the one in its place is whole, on the disk too."""
+"""A rewritten file is deleted only when the new one is complete and on disk."""
 
 import os
 from collections.abc import Iterator
