@@ -28,8 +28,8 @@ from freshet.learning.evolve.model_selection import (
     ValidatedFormula,
     select_formula,
 )
+from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
-from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 
 LEARNED = ("gp-basic", "gp-all", "gp-all-cycle", "gp-extended")
 OTHERS = (*RULES, SIMPLE_RULE, *CYCLE_RULE_POLICIES, "bayes-changes", *CYCLE_ORACLES)

@@ -14,14 +14,14 @@ from freshet.core.progress import ProgressCallback
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import ResultCache
 from freshet.formula.expression import Formula
-from freshet.learning.evolve.evolution import FITNESS_MEASURES
 from freshet.learning.evolve.model_selection import (
     SELECTION_METHODS,
     ValidatedFormula,
     select_formula,
 )
+from freshet.learning.evolve.task import FITNESS_MEASURES
+from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
-from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 
 RULES = ("rand", "age", "nad", "sad", "aad", "gad", "cg")
 SIMPLE_RULE = "t * X"

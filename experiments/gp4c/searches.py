@@ -11,9 +11,10 @@ from freshet.backtest.folds import FOLDS
 from freshet.engine.result_cache import Columns
 from freshet.formula.expression import parse_formula
 from freshet.formula.variables import FitnessMeasure, WeightClock
-from freshet.learning.evolve.evolution import EvolutionTask, run_search
+from freshet.learning.evolve.fold_evaluator import run_search
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import ValidatedFormula
+from freshet.learning.evolve.task import EvolutionTask
 from freshet.schedule.model_file import TerminalSet
 
 VERSION = "gp4c searches 3"

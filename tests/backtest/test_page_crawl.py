@@ -18,8 +18,9 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
-from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET, make_formula_policy
-from freshet.schedule.ranked.quick import CycleFormulaPolicy
+from freshet.schedule.cycle_formula_policy import CycleFormulaPolicy
+from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.policies import FormulaRanking, make_policy
 from freshet.schedule.top_k import tie_break_key
 from tests.backtest.traces import by_chance, choices, in_groups
 
@@ -73,7 +74,7 @@ def test_a_crawl_page_by_page_visits_what_the_policy_visits_in_the_same_order(
 ) -> None:
     trace, formula = some_trace(), parse_formula(text, EXTENDED)
     chosen = by_page(trace, formula, K, 5, clock)
-    assert chosen == choices(trace, make_formula_policy(formula, clock=clock, seed=5), K)
+    assert chosen == choices(trace, make_policy(FormulaRanking(formula, clock), seed=5), K)
     assert len({tuple(each) for each in chosen}) > 1
 
 
@@ -83,7 +84,7 @@ def test_it_does_so_on_any_trace_with_any_formula_and_budget(
     seed: int, k: int, clock: WeightClock
 ) -> None:
     trace, formula = some_trace(seed), grown_formula(seed)
-    policy = make_formula_policy(formula, clock=clock, seed=seed)
+    policy = make_policy(FormulaRanking(formula, clock), seed=seed)
     assert by_page(trace, formula, k, seed, clock) == choices(trace, policy, k)
 
 
@@ -94,7 +95,7 @@ def crawl_of(trace: Trace, k: int = K, seed: int = 0) -> PageCrawl:
 def test_its_fitness_is_the_mean_that_the_measures_give() -> None:
     trace, formula = some_trace(), parse_formula("chance + n / 1000000", EXTENDED)
     scored = measure_crawl(
-        crawl_in_cycles(trace, make_formula_policy(formula), K), trace.pages.importance, K
+        crawl_in_cycles(trace, make_policy(FormulaRanking(formula)), K), trace.pages.importance, K
     )
     crawled = crawl_of(trace)
     assert crawled.run(formula, measure="changerate").fitness == pytest.approx(scored.changerate)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from freshet.formula.expression import Formula
-from freshet.learning.evolve import evolution as flow
+from freshet.learning.evolve.result import EvolutionResult
+from freshet.learning.evolve.task import EvolutionTask
 from tests.cli.cli_runs import Run
 from tests.cli.test_cli_simulate import daily, write
 
@@ -149,9 +150,9 @@ def test_quick_says_that_it_may_be_far_off(run: Run, folder: str) -> None:
 
 
 def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[flow.EvolutionTask] = []
+    asked: list[EvolutionTask] = []
 
-    def noted(trace: object, task: flow.EvolutionTask, **options: object) -> flow.EvolutionResult:
+    def noted(trace: object, task: EvolutionTask, **options: object) -> EvolutionResult:
         asked.append(task)
         raise KeyboardInterrupt
 

@@ -10,12 +10,12 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, VisitTable
 from freshet.formula.expression import FUNCTIONS, INFIX_OPERATORS, parse_formula
 from freshet.schedule.cadence import CYCLE_CADENCE
-from freshet.schedule.ranked import (
+from freshet.schedule.extended_formula_policy import (
     VARIABLES_BY_TERMINAL_SET,
     ExtendedFormulaPolicy,
-    FormulaPolicy,
-    make_formula_policy,
 )
+from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.policies import make_policy
 from tests.schedule.bayes_samples import bayes_policy, pages, visits
 
 ALL_PAGES = np.arange(60)
@@ -57,14 +57,8 @@ def test_the_papers_sets_of_variables_are_its_own_and_the_extended_one_has_five_
 
 
 def test_only_a_formula_with_forecast_variables_keeps_a_forecast() -> None:
-    assert (
-        type(make_formula_policy(parse_formula("t * X", VARIABLES_BY_TERMINAL_SET["all"])))
-        is FormulaPolicy
-    )
-    assert (
-        type(make_formula_policy(parse_formula("t * rate", VARIABLES_BY_TERMINAL_SET["extended"])))
-        is ExtendedFormulaPolicy
-    )
+    assert type(make_policy("t * X")) is FormulaPolicy
+    assert type(make_policy("t * rate")) is ExtendedFormulaPolicy
 
 
 def test_rate_and_chance_are_those_of_the_default_policy_for_changes() -> None:

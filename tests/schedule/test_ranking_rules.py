@@ -9,6 +9,7 @@ import pytest
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageTable, VisitTable
 from freshet.formula.variables import WEIGHTED_ESTIMATES, WeightClock
+from freshet.schedule.page_states import RevisitDelays
 from freshet.schedule.ranking_rules import (
     NUTCH_STEPS,
     STORMCRAWLER_STEPS,
@@ -19,7 +20,6 @@ from freshet.schedule.ranking_rules import (
     RankingRule,
     WeightedEstimateRule,
 )
-from freshet.schedule.states import RevisitDelays
 
 HISTORY = {0: True, 1: False, 2: True, 5: True}
 """Visits of first page: the cycle, and whether it had changed since the first before."""

@@ -12,9 +12,9 @@ from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.forecast_model import FIRST_PRIOR_STEPS
 from freshet.schedule.objectives import OBJECTIVES
+from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
-from freshet.schedule.states import PageStates
 
 NO_DECAY = 1.0
 

@@ -1,5 +1,5 @@
-"""What a formula makes of what is known of a page: compiled, and the same wherever it ranks.
+"""The language of score functions: parser, variables and a compiled evaluation.
 
-The live policy and the simulated crawl both call these functions, so that they choose alike to the
-last bit.
+The live policies and the simulated crawls call the same functions, so that their choices are equal
+to the last bit.
 """

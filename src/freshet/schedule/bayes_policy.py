@@ -35,7 +35,7 @@ from freshet.schedule.objectives import (
     concatenate_scores,
     days_below_multiplier,
 )
-from freshet.schedule.states import PageStates, RevisitDelays
+from freshet.schedule.page_states import PageStates, RevisitDelays
 from freshet.schedule.top_k import RowPositions, tie_breaker
 
 HOUR_SECONDS = 3_600.0

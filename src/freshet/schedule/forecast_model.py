@@ -12,9 +12,9 @@ from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.lookaround import LookAroundClocks, MeanRates
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
+from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
-from freshet.schedule.states import LookBatch, PageStates
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MAX_FITTED_LOOKS = 2_000_000

@@ -22,7 +22,7 @@ from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
 from freshet.schedule.kernels import lookaround as kernels
-from freshet.schedule.states import LookBatch, PageStates
+from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_DIRECTORY_PAGES = 8
 LOOK_COLUMNS = {

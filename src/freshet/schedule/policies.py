@@ -11,9 +11,15 @@ from freshet.core.setting_checks import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import WeightClock
-from freshet.schedule import ranked
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE
+from freshet.schedule.extended_formula_policy import (
+    EXTENDED_VARIABLES,
+    VARIABLES_BY_TERMINAL_SET,
+    ExtendedFormulaPolicy,
+)
+from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.page_states import RevisitDelays
 from freshet.schedule.ranking_rules import (
     NUTCH_STEPS,
     STORMCRAWLER_STEPS,
@@ -24,7 +30,6 @@ from freshet.schedule.ranking_rules import (
     RankingRule,
     WeightedEstimateRule,
 )
-from freshet.schedule.states import RevisitDelays
 
 RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "rand": RandomRule,
@@ -50,7 +55,7 @@ BAYES_POLICIES: Mapping[str, Callable[..., Policy]] = {
 POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES)
 CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
 ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
-FORMULA_VARIABLES = ranked.VARIABLES_BY_TERMINAL_SET["extended"]
+FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
 MAX_SHOWN_LETTERS = 80
 
 
@@ -84,15 +89,18 @@ def make_policy(
     delays = RevisitDelays(
         page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS
     )
+    cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
     if isinstance(name, str) and name in BAYES_POLICIES:
-        cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
         return BAYES_POLICIES[name](name, cadence=cadence, seed=seed, delays=delays)
     rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
         return rules[name](name, seed=seed, delays=delays)
     ranking = FormulaRanking(parse_policy_formula(name)) if isinstance(name, str) else name
-    return ranked.make_formula_policy(
-        ranking.formula, name=ranking.name, clock=ranking.clock, seed=seed, delays=delays, live=live
+    title, formula, clock = ranking.title, ranking.formula, ranking.clock
+    if formula.variables.isdisjoint(EXTENDED_VARIABLES):
+        return FormulaPolicy(title, formula, clock=clock, seed=seed, delays=delays)
+    return ExtendedFormulaPolicy(
+        title, formula, cadence=cadence, clock=clock, seed=seed, delays=delays
     )
 
 

@@ -15,7 +15,7 @@ from freshet.core.types import FloatArray
 from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.kernels.posterior import PriorRows
-from freshet.schedule.states import LookBatch
+from freshet.schedule.page_states import LookBatch
 
 
 @dataclass(frozen=True, slots=True)

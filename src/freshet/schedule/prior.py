@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from freshet.core.tie_break import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, row_blocks
-from freshet.schedule.kernels import posterior as kernels
+from freshet.schedule.kernels import prior as kernels
+from freshet.schedule.kernels.posterior import PriorRows
+from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
-from freshet.schedule.states import PageStates
 from freshet.schedule.top_k import tie_breaker
 
 MEDIAN_RATE, LOG_RATE_SPREAD = 0.03, 2.0
@@ -44,7 +45,7 @@ class HierarchicalPrior:
         """Return the memory of the table and its indices in bytes."""
         return self.table.nbytes + self._site_rows.nbytes + self._host_rows.nbytes
 
-    def rows_for(self, states: PageStates, rows: NDArray[Any]) -> kernels.PriorRows:
+    def rows_for(self, states: PageStates, rows: NDArray[Any]) -> PriorRows:
         """Return the table, and the row of it that applies to every page."""
         hosts = (states.host, _pad(self._host_rows, len(states.hosts)))
         sites = (states.site, _pad(self._site_rows, len(states.sites)))

@@ -27,7 +27,7 @@ from freshet.core.tie_break import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray
 from freshet.formula.variables import SUM_COUNT, VariableSet, WeightClock, variable_set
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec
-from freshet.schedule.states import LookBatch, PageStates, RevisitDelays
+from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.top_k import tie_breaker
 
 RowArray = NDArray[Any]

@@ -8,14 +8,10 @@ import pytest
 
 from freshet.backtest.trace import Trace
 from freshet.core.errors import StopRequestedError
-from freshet.learning.evolve.evolution import (
-    EvolutionFiles,
-    EvolutionProgress,
-    EvolutionResult,
-    EvolutionTask,
-    evolve,
-)
+from freshet.learning.evolve.evolution import EvolutionFiles, EvolutionProgress, evolve
 from freshet.learning.evolve.genetic_search import GPConfig
+from freshet.learning.evolve.result import EvolutionResult
+from freshet.learning.evolve.task import EvolutionTask
 from tests.backtest.traces import by_chance, in_groups
 
 CONFIG = GPConfig(population=20, generations=4, kept=6)

@@ -18,20 +18,16 @@ from freshet.core.errors import BadInputError, NoSpaceError, UsageError
 from freshet.formula.expression import parse_formula
 from freshet.formula.variables import BASIC_VARIABLES, PAPER_VARIABLES, FitnessMeasure
 from freshet.learning.evolve.comparison import LEARNED_POLICY
-from freshet.learning.evolve.evolution import (
-    EvolutionFiles,
-    EvolutionProgress,
-    EvolutionResult,
-    EvolutionTask,
-    evolve,
-    run_search,
-)
+from freshet.learning.evolve.evolution import EvolutionFiles, EvolutionProgress, evolve
+from freshet.learning.evolve.fold_evaluator import run_search
 from freshet.learning.evolve.formula_trial import FormulaTrial
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import select_formula
+from freshet.learning.evolve.result import EvolutionResult
+from freshet.learning.evolve.task import EvolutionTask
+from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.model_file import FormulaModel
 from freshet.schedule.policies import FormulaRanking, make_policy
-from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 from tests.backtest.traces import by_chance, choices, drawn, in_groups
 from tests.learning.evolve.evolve_samples import (
     CONFIG,

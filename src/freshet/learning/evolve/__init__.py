@@ -1,1 +1,1 @@
-"""Learning, from a trace, the formula by which a crawl ranks its pages."""
+"""Learning, by genetic programming from a trace, the formula that ranks pages best."""

@@ -25,21 +25,16 @@ from freshet.learning.evolve.checkpoint_lock import lock_checkpoint
 from freshet.learning.evolve.fold_evaluator import (
     FinishedSearch,
     FoldEvaluator,
-    run_search,
     split_fold,
 )
 from freshet.learning.evolve.genetic_search import Generation
 from freshet.learning.evolve.result import (
     EvolutionResult,
     FoldResult,
-    SearchResult,
     combine_folds,
     evaluate_fold,
 )
 from freshet.learning.evolve.task import (
-    ESTIMATE_KINDS,
-    FITNESS_MEASURES,
-    EstimateKind,
     EvolutionTask,
     check_task,
 )
@@ -47,22 +42,6 @@ from freshet.schedule.model_file import is_model_path, may_replace_model
 
 if TYPE_CHECKING:
     from freshet.backtest.gpu.device import ArrayDevice
-
-__all__ = [
-    "ESTIMATE_KINDS",
-    "FITNESS_MEASURES",
-    "EstimateKind",
-    "EvolutionFiles",
-    "EvolutionProgress",
-    "EvolutionResult",
-    "EvolutionTask",
-    "FinishedSearch",
-    "SearchResult",
-    "check_output_files",
-    "check_task",
-    "evolve",
-    "run_search",
-]
 
 
 @dataclass(frozen=True, slots=True)

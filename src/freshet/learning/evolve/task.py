@@ -6,13 +6,12 @@ from typing import Literal
 
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import UsageError
-from freshet.formula.expression import Formula
-from freshet.formula.variables import FitnessMeasure, WeightClock
-from freshet.learning.evolve.chance_estimates import expand_chances
+from freshet.formula.expression import Formula, FormulaToken
+from freshet.formula.variables import WEIGHTED_ESTIMATES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import SELECTION_METHODS
+from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.model_file import SelectionMethod, TerminalSet
-from freshet.schedule.ranked import VARIABLES_BY_TERMINAL_SET
 
 EstimateKind = Literal["rates", "chances"]
 
@@ -55,6 +54,22 @@ class EvolutionTask:
     def expand_chances(self, formula: Formula) -> Formula:
         """Return a formula of the search in its general form, in which every estimate is a rate."""
         return expand_chances(formula) if self.estimates == "chances" else formula
+
+
+def expand_chances(formula: Formula) -> Formula:
+    """Return a formula with 1 - exp(-rate * t) in place of every weighted estimate.
+
+    As rules of their own NAD, SAD, AAD and GAD rank pages by that chance (Santos et al. 2015,
+    section 5.1). A search may use that meaning; in all other formulas the estimates are rates.
+
+    >>> str(expand_chances(Formula(("*", "X", "NAD"))))
+    'X * (1 - exp(0 - NAD * t))'
+    """
+    tokens: list[FormulaToken] = []
+    for token in formula.tokens:
+        is_estimate = token in WEIGHTED_ESTIMATES
+        tokens += ("-", 1.0, "exp", "-", 0.0, "*", token, "t") if is_estimate else (token,)
+    return Formula(tuple(tokens))
 
 
 def check_task(task: EvolutionTask) -> None:

@@ -1,1 +1,1 @@
-"""Compiled loops of scheduling."""
+"""Compiled loops, each beside the module of the same name."""

@@ -53,17 +53,14 @@ from freshet.learning.evolve.comparison import (
     MeanTestResult,
 )
 from freshet.learning.evolve.evolution import (
-    EstimateKind,
     EvolutionFiles,
     EvolutionProgress,
-    EvolutionResult,
-    EvolutionTask,
-    SearchResult,
     check_output_files,
-    check_task,
     evolve,
 )
 from freshet.learning.evolve.genetic_search import GPConfig
+from freshet.learning.evolve.result import EvolutionResult, SearchResult
+from freshet.learning.evolve.task import EstimateKind, EvolutionTask, check_task
 from freshet.schedule.model_file import SelectionMethod, TerminalSet
 
 QUICK_CONFIG = GPConfig(population=100, generations=15)

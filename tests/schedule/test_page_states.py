@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec
-from freshet.schedule.states import PageStates, RevisitDelays
+from freshet.schedule.page_states import PageStates, RevisitDelays
 from freshet.schedule.top_k import tie_breaker
 from tests.schedule.bayes_samples import pages, visits
 

@@ -27,17 +27,22 @@ from freshet.core.tables import (
 )
 from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula
-from freshet.formula.variables import PAPER_VARIABLES, WeightClock
+from freshet.formula.variables import BASIC_VARIABLES, PAPER_VARIABLES, WeightClock
 from freshet.schedule.cadence import RATE_COUNT, CrawlCadence
 from freshet.schedule.columns import ColumnSpec
-from freshet.schedule.ranked.foresight import FormulaForecast
-from freshet.schedule.ranked.plain import FormulaPolicy
+from freshet.schedule.formula_forecast import FormulaForecast
+from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.page_states import LookBatch, RevisitDelays
 from freshet.schedule.ranking_rules import RowArray
-from freshet.schedule.states import LookBatch, RevisitDelays
 
 FORECAST_VARIABLES = ("rate", "chance", "around")
 HISTORY_VARIABLES = ("quiet", "weekday")
 EXTENDED_VARIABLES = (*FORECAST_VARIABLES, *HISTORY_VARIABLES)
+VARIABLES_BY_TERMINAL_SET = {
+    "basic": BASIC_VARIABLES,
+    "all": PAPER_VARIABLES,
+    "extended": (*PAPER_VARIABLES, *EXTENDED_VARIABLES),
+}
 WEEK_DAYS = 7
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from freshet.formula.expression import Formula
 from freshet.formula.variables import PAPER_VARIABLES, WEIGHTED_ESTIMATES
-from freshet.learning.evolve.chance_estimates import expand_chances
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
+from freshet.learning.evolve.task import expand_chances
 
 PAGES = 30
 

@@ -21,7 +21,7 @@ from freshet.schedule.columns import (
     KeyIndex,
     SmallFloatArray,
 )
-from freshet.schedule.kernels import states as kernels
+from freshet.schedule.kernels import page_states as kernels
 from freshet.schedule.top_k import RowPositions, TieBreaker, top_k
 
 GROUP_NAMES = ("hosts", "sites", "directories")

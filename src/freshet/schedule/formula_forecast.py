@@ -17,8 +17,8 @@ from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_by_day
 from freshet.schedule.lookaround import MeanRates
 from freshet.schedule.objectives import OBJECTIVES
+from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.ranking_rules import RowArray
-from freshet.schedule.states import LookBatch, PageStates
 
 HOUR_SECONDS = 3_600.0
 PRIOR_REFIT_SECONDS = 7 * DAY_SECONDS

@@ -10,9 +10,9 @@ from freshet.core.types import FloatArray
 from freshet.schedule import prior as module
 from freshet.schedule.cadence import CYCLE_CADENCE, RATE_COUNT
 from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior, sample_rows
-from freshet.schedule.states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
 POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)

@@ -15,8 +15,8 @@ from freshet.formula.expression import LARGEST_VALUE, Formula
 from freshet.formula.program import compile_formula
 from freshet.formula.variables import WeightClock, variable_set
 from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.page_states import RevisitDelays
 from freshet.schedule.ranking_rules import RowArray, VariableRule
-from freshet.schedule.states import RevisitDelays
 
 # A page that was never seen comes before every value that a formula can have.
 NEVER_SEEN_SCORE = 1e6 * LARGEST_VALUE

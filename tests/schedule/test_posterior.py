@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from freshet.core.types import FloatArray
 from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE, RATE_COUNT
 from freshet.schedule.kernels import posterior as kernels
+from freshet.schedule.page_states import LookBatch
 from freshet.schedule.posterior import RatePosterior
-from freshet.schedule.states import LookBatch
 
 POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
 UNIFORM_PRIOR = (np.full((1, RATE_COUNT), 1 / RATE_COUNT), np.zeros(1, np.int32))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
 from freshet.schedule.lookaround import LookAroundClocks
-from freshet.schedule.states import PageStates
+from freshet.schedule.page_states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
 WINDOW_DAYS = 60
