@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
+from freshet.core.distributions import student_t_cdf, student_t_quantile
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray
 
@@ -132,7 +132,7 @@ def _margins(values: FloatArray, confidence: float) -> FloatArray:
     count = len(values)
     if count < 2:
         return np.full(values.shape[1], UNDEFINED)
-    quantile: float = special.stdtrit(count - 1, (1 + confidence) / 2)
+    quantile = student_t_quantile(count - 1, (1 + confidence) / 2)
     return quantile * _errors(values)
 
 
@@ -146,7 +146,7 @@ def _chances(differences: FloatArray) -> FloatArray:
     t_values = np.divide(
         means, standard_errors, out=np.full(len(means), np.inf), where=standard_errors > 0
     )
-    p_values: FloatArray = 2 * special.stdtr(count - 1, -np.abs(t_values))
+    p_values = np.array([2 * student_t_cdf(count - 1, -abs(t)) for t in t_values.tolist()])
     return np.where((standard_errors > 0) | (means != 0), p_values, 1.0)
 
 

@@ -8,8 +8,8 @@ difference even where a whole front page was replaced. It is an option only.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
+from freshet.core.distributions import chi_squared_tail
 from freshet.core.types import TermCounts
 from freshet.measure.change.kernels.similarity import CountArray
 from freshet.measure.change.similarity import AlignedCounts, align_counts
@@ -79,4 +79,4 @@ def _statistic(observed: CountArray, expected: NDArray[np.float64]) -> float:
 
 
 def _upper_tail(statistic: float, degrees_of_freedom: int) -> float:
-    return float(chdtrc(degrees_of_freedom, statistic)) if degrees_of_freedom > 0 else 1.0
+    return chi_squared_tail(degrees_of_freedom, statistic) if degrees_of_freedom > 0 else 1.0

@@ -11,8 +11,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from freshet.core.distributions import student_t_quantile
 from freshet.core.types import FloatArray, IndexArray
 from freshet.measure.statistics.page_summary import PageFigures
 from freshet.measure.statistics.rank_tests import holm_correction, kruskal_wallis, mann_whitney
@@ -284,7 +284,9 @@ def _half_width(values: FloatArray) -> float | None:
     """Return the half width of the 95 % confidence interval of a mean; None for few values."""
     if len(values) < MIN_TESTED_PAGES:
         return None
-    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
+    return float(
+        student_t_quantile(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values))
+    )
 
 
 def _share(flags: NDArray[np.bool_]) -> float | None:
