@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 REPLAY_TOOLS := .venv-replay
 REPLAY_TOOLS_READY := $(REPLAY_TOOLS)/.ready
 
-.PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile clean
+.PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile dist clean
 
 help:
 	@echo "make demo    set up, then crawl a living web on this machine (minutes the first time)"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench   print every benchmark's ratio"
 	@echo "make experiments  run every experiment on generated pages (long)"
 	@echo "make crash   kill every verb and the crawl at their writes: nothing may be lost (long)"
+	@echo "make dist    build the wheel and the source distribution into dist/"
 	@echo "make hostile crawl beside servers that misbehave in every way, and say what that costs"
 
 $(READY): pyproject.toml constraints.txt
@@ -23,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "$(PYTHON) is older than 3.11; say make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[charts,parquet]'
 	$(BIN)/freshet compile
 	@touch $(READY)
 
@@ -82,5 +83,10 @@ crash: setup
 hostile: setup
 	$(BIN)/python -m tests.fetch.hostile
 
+dist: setup
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	@ls -l dist
+
 clean:
-	rm -rf $(VENV) $(REPLAY_TOOLS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf dist $(VENV) $(REPLAY_TOOLS) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

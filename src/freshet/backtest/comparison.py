@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import count, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freshet.archive.exporters import table
 from freshet.backtest import Trace, selectors, simulate
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.metrics import COMPARED_METRICS, BacktestMetrics, MetricCurves
@@ -19,8 +18,14 @@ from freshet.backtest.significance import (
     paired_difference,
 )
 from freshet.core.errors import UsageError
+from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import FloatArray
+
+if TYPE_CHECKING:
+    from freshet.archive.exporters import table
+else:
+    table = OptionalPackage("freshet.archive.exporters.table", extra="parquet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
 from freshet.collection.backup import LAST_BACKUP_NOTE
+from freshet.core import DISTRIBUTION
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.core.files import files_readable_by_others
@@ -49,10 +50,10 @@ def run_doctor(path: Path) -> list[DoctorFinding]:
 def _check_machine(path: Path) -> Iterator[DoctorFinding]:
     python = sys.version.split()[0]
     yield DoctorFinding("python", python, sys.version_info >= (3, 11), "use Python 3.11 or newer")
-    yield DoctorFinding("freshet", version("freshet"), True)
+    yield DoctorFinding("freshet", version(DISTRIBUTION), True)
     missing = _missing_packages()
     packages = "missing: " + ", ".join(missing) if missing else "all there"
-    yield DoctorFinding("packages", packages, not missing, "pip install freshet")
+    yield DoctorFinding("packages", packages, not missing, f"pip install {DISTRIBUTION}")
     git = shutil.which("git")
     yield DoctorFinding("git", git or "not installed: only 'import git' needs it", True)
     yield _check_trust_store()
@@ -64,8 +65,8 @@ def _check_machine(path: Path) -> Iterator[DoctorFinding]:
 
 
 def _missing_packages() -> list[str]:
-    requirements = (line.partition(";") for line in requires("freshet") or ())
-    needed = [name for name, _, condition in requirements if "extra" not in condition]
+    requirements = (line.partition(";") for line in requires(DISTRIBUTION) or ())
+    needed = [name for name, _, condition in requirements if not condition]
     return [name for name in map(_package_name, needed) if not _is_installed(name)]
 
 

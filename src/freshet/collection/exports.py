@@ -5,17 +5,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from freshet.archive.exporters import cdxj, csv, parquet, wacz
+from freshet.archive.exporters import cdxj, csv, wacz
 from freshet.archive.exporters.base import ChangeRow, VisitRow
 from freshet.archive.warc.captures import WarcCapture, group_captures
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import archive_files, closed_name, read_records
 from freshet.archive.warc.record import uid_of_record_id
 from freshet.core.errors import NotFoundError, UsageError
+from freshet.core.extras import OptionalPackage
 from freshet.core.types import Visit
 from freshet.record.files import SOFTWARE
 from freshet.record.store import CollectionStore
+
+if TYPE_CHECKING:
+    from freshet.archive.exporters import parquet
+else:
+    parquet = OptionalPackage("freshet.archive.exporters.parquet", extra="parquet")
 
 ExportWriter = Callable[[Path, CollectionStore, str | None], int]
 

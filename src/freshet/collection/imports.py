@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from freshet.archive.importers import bing, csv, git, parquet, wacz, warc
+from freshet.archive.importers import bing, csv, git, wacz, warc
 from freshet.archive.importers.base import HistoryReader
 from freshet.archive.observation import Observation
 from freshet.core.clock import visit_time_problem
 from freshet.core.errors import BadInputError, UsageError
+from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.redaction import redact_url, redact_user_info
 from freshet.core.types import BadRow
@@ -22,13 +23,18 @@ from freshet.record.recorder import Recorder
 from freshet.record.store import CollectionStore
 from freshet.view.url import canonical_web_url
 
+if TYPE_CHECKING:
+    from freshet.archive.importers import parquet
+else:
+    parquet = OptionalPackage("freshet.archive.importers.parquet", extra="parquet")
+
 IMPORT_READERS: Mapping[str, Callable[..., HistoryReader]] = {
     "warc": warc.read,
     "wacz": wacz.read,
     "git": git.read,
     "csv": csv.read,
     "bing": bing.read,
-    "parquet": parquet.read,
+    "parquet": lambda *words, **options: parquet.read(*words, **options),
 }
 BATCH_VISITS = 5_000
 BATCH_BYTES = 24_000_000

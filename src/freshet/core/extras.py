@@ -3,11 +3,14 @@
 from importlib import import_module
 from typing import Any
 
+from freshet.core import DISTRIBUTION
 from freshet.core.errors import UsageError
 
 
 class OptionalPackage:
-    """A package that is imported when one of its attributes is first used.
+    """A package of an extra, or a module of ours that needs one.
+
+    It is imported when one of its attributes is first used.
 
     >>> OptionalPackage("math", extra="numbers").sqrt(4)
     2.0
@@ -26,6 +29,6 @@ class OptionalPackage:
             return import_module(self._name)
         except ModuleNotFoundError as error:
             raise UsageError(
-                f"this needs the package {self._name.partition('.')[0]}, which is not installed;"
-                f" install it with: pip install 'freshet-crawler[{self._extra}]'"
+                f"this needs the package {error.name}, which is not installed;"
+                f" install it with: pip install '{DISTRIBUTION}[{self._extra}]'"
             ) from error

@@ -4,12 +4,16 @@ A truncated or damaged stream gives the part that could be decoded, as in a brow
 only if nothing can be decoded.
 """
 
-import io
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 
 import brotli  # type: ignore[import-untyped]
-import zstandard
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 from freshet.core.errors import BadInputError
 
@@ -18,7 +22,7 @@ MAX_CODINGS = 5
 _STEP_BYTES, _SMALL_STEP_BYTES = 1 << 16, 64
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
 # RFC 9659 limits the window of the zstd content coding to 8 MB.
-_ZSTD_WINDOW = 1 << 23
+_ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 
 Decoder = Callable[[bytes, int], Iterator[bytes]]
 
@@ -125,15 +129,15 @@ def _brotli(body: bytes, step: int) -> Iterator[bytes]:
 
 
 def _zstd(body: bytes, step: int) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    chunk = b""
-    with decompressor.stream_reader(io.BytesIO(body), read_across_frames=True) as stream:
-        while next_chunk := stream.read(step):
-            yield (chunk := next_chunk)
-    if not chunk:
-        frame = decompressor.decompressobj()
-        frame.decompress(body)
+    """Yield the decoded chunks of every frame."""
+    while body:
+        frame = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
+        chunk = frame.decompress(body, step)
+        while chunk:
+            yield chunk
+            chunk = b"" if frame.eof else frame.decompress(b"", step)
         _require_end(frame.eof)
+        body = frame.unused_data
 
 
 def _require_end(is_complete: bool) -> None:
@@ -143,7 +147,7 @@ def _require_end(is_complete: bool) -> None:
 
 
 _NO_CODING = frozenset({"", "identity", "none"})
-_DECODE_ERRORS = (EOFError, zlib.error, brotli.error, zstandard.ZstdError)
+_DECODE_ERRORS = (EOFError, zlib.error, brotli.error, zstd.ZstdError)
 _DECODERS: dict[str, Decoder] = {
     "gzip": _gzip,
     "x-gzip": _gzip,

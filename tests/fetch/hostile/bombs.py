@@ -5,7 +5,7 @@ import zlib
 from functools import cache
 
 import brotli  # type: ignore[import-untyped]
-import zstandard
+from backports import zstd
 
 from freshet.core.types import Outcome
 from tests.fetch.hostile.kinds import (
@@ -31,7 +31,7 @@ def bomb(coding: str) -> bytes:
     if coding == "gzip":
         return gzip.compress(block, mtime=0) * times
     if coding == "zstd":
-        return zstandard.compress(block) * times
+        return zstd.compress(block) * times
     if coding == "deflate":
         stream = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
         piece = stream.compress(block) + stream.flush(zlib.Z_FULL_FLUSH)

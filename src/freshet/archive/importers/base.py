@@ -13,6 +13,7 @@ from freshet.core.clock import to_epoch
 from freshet.core.types import BadRow
 
 MAX_BODY_BYTES = 64_000_000
+OBSERVATIONS_FILE = "observations.parquet"
 MAX_LINK_COUNT = 1_000_000_000
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 # A date of digits only (ISO 8601 basic format), optionally with the time as in web archives.

@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from freshet.archive.importers.base import MAX_LINK_COUNT
+from freshet.archive.importers.base import MAX_LINK_COUNT, OBSERVATIONS_FILE
 from freshet.archive.importers.parquet import parquet_errors, scan_file
 from freshet.core.errors import BadInputError
 from freshet.core.tables import PageDayTable
 
-OBSERVATIONS_FILE = "observations.parquet"
 COLUMNS = pl.Schema({
     "part": pl.String(),
     "page": pl.String(),

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
 from freshet.archive.importers import bing
-from freshet.archive.importers.base import input_name
-from freshet.archive.importers.day_table import OBSERVATIONS_FILE as DAYS_FILE
-from freshet.archive.importers.day_table import read_day_table
+from freshet.archive.importers.base import OBSERVATIONS_FILE, input_name
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.imputation import impute_unknown
 from freshet.backtest.trace import (
@@ -34,11 +32,17 @@ from freshet.backtest.trace_formats.readers import (
 from freshet.backtest.trace_formats.saved_trace import MANIFEST_FILE as TRACE_FILE
 from freshet.backtest.trace_formats.saved_trace import open_saved_trace
 from freshet.core.errors import BadInputError, UsageError
+from freshet.core.extras import OptionalPackage
 from freshet.core.tables import PageDayTable, hash_names
 from freshet.record.store import SETTINGS_FILE
 from freshet.view.url import canonical_url, page_address
 from freshet.world.population import draw_population
 from freshet.world.presets import PRESETS
+
+if TYPE_CHECKING:
+    from freshet.archive.importers import day_table
+else:
+    day_table = OptionalPackage("freshet.archive.importers.day_table", extra="parquet")
 
 FORMATS = ("parquet", *DAY_READERS, "trace")
 FORMATS_WITH_PARTS = ("parquet", "catalog")
@@ -51,7 +55,7 @@ FormatTests = Mapping[str, Callable[[Path], bool]]
 FOLDER_FORMATS: FormatTests = {
     "trace": lambda folder: (folder / TRACE_FILE).is_file(),
     "catalog": lambda folder: (folder / SETTINGS_FILE).is_file(),
-    "parquet": lambda folder: (folder / DAYS_FILE).is_file(),
+    "parquet": lambda folder: (folder / OBSERVATIONS_FILE).is_file(),
     "bing": lambda folder: any(folder.glob(f"{bing.HISTORY}.*")),
     "git": lambda folder: any((folder / name).exists() for name in (".git", "objects")),
 }
@@ -186,7 +190,7 @@ def _recorded(form: str, recording: HistorySource, least_known: float | None) ->
 def _regular(where: Path, name: str) -> Trace:
     """Return a named trace of daily observations; a page's site is its source."""
     _require_one_of(NAMED_TRACES, name, f"of {where}")
-    table = read_day_table(where)
+    table = day_table.read_day_table(where)
     trace_cells = cells_of_named_trace(table, name)
     sites = [source_of(table.parts[page]) for page in trace_cells.pages]
     return _packed(name, table, trace_cells, sites)
