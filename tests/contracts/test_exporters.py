@@ -24,17 +24,17 @@ class Broken(Collection):
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
-    with make_collection(tmp_path_factory.mktemp("export") / "c") as made:
+    with make_collection(tmp_path_factory.mktemp("export") / "c") as collection_to_export:
         for source in ("", "shop"):
             texts = ("one", "one", "two", "three")
             visits = [observe(day, html(text), source=source) for day, text in enumerate(texts)]
-            record(made, visits)
-        yield made
+            record(collection_to_export, visits)
+        yield collection_to_export
 
 
 @every_exporter
 def test_every_row_is_of_one_source(kind: str, collection: Collection, tmp_path: Path) -> None:
-    parts = [collection.export(kind, tmp_path / "part", source=part) for part in ("", "shop")]
+    parts = [collection.export(kind, tmp_path / "part", source=source) for source in ("", "shop")]
     assert collection.export(kind, tmp_path / "all") == sum(parts)
     assert all(parts)
 

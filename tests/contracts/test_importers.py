@@ -29,16 +29,16 @@ def sample(kind: str, folder: Path) -> Path:
 
 
 def observations(kind: str, path: Path) -> list[Observation]:
-    found = list(IMPORT_READERS[kind](path))
-    assert not [item for item in found if isinstance(item, BadRow)]
-    return found
+    items = list(IMPORT_READERS[kind](path))
+    assert not [item for item in items if isinstance(item, BadRow)]
+    return items
 
 
 @every_importer
 def test_times_are_aware_and_in_utc(kind: str, tmp_path: Path) -> None:
-    found = observations(kind, sample(kind, tmp_path))
-    assert found
-    assert {item.time.utcoffset() for item in found} == {timedelta(0)}
+    items = observations(kind, sample(kind, tmp_path))
+    assert items
+    assert {item.time.utcoffset() for item in items} == {timedelta(0)}
 
 
 @every_importer
@@ -85,9 +85,9 @@ def test_garbage_is_an_error_of_ours_or_a_bad_row(kind: str, data) -> None:
         path = sample(kind, Path(folder))
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         spoil(sorted(files)[data.draw(st.integers(0, 99)) % len(files)], data)
-        found, said = read_or_refused(kind, path)
-        assert all(isinstance(item, Observation | BadRow) for item in found)
-        assert "\n" not in said
+        items, message = read_or_refused(kind, path)
+        assert all(isinstance(item, Observation | BadRow) for item in items)
+        assert "\n" not in message
 
 
 def read_or_refused(kind: str, path: Path) -> tuple[list[Observation | BadRow], str]:
@@ -105,9 +105,9 @@ def spoil(file: Path, data) -> None:
     start = data.draw(st.integers(0, 1000)) * len(content) // 1000
     noise = data.draw(st.binary(max_size=30))
     how = data.draw(st.sampled_from(["replace", "cut", "alter"]))
-    made = {
+    spoilers = {
         "replace": noise,
         "cut": content[:start],
         "alter": content[:start] + noise + content[start + len(noise) :],
     }
-    file.write_bytes(made[how])
+    file.write_bytes(spoilers[how])

@@ -26,11 +26,13 @@ class Element:
     beneath: list[str] = field(default_factory=list)
 
     def hashes(self) -> tuple[int, int]:
-        return text_hash(on_a_line(" ".join(self.own))), text_hash(on_a_line("".join(self.beneath)))
+        return text_hash(collapse_space(" ".join(self.own))), text_hash(
+            collapse_space("".join(self.beneath))
+        )
 
 
 @dataclass
-class Walk:
+class WalkResult:
     """What a walk found."""
 
     elements: list[Element] = field(default_factory=list)
@@ -39,20 +41,20 @@ class Walk:
 
     @property
     def text(self) -> str:
-        blocks = (on_a_line(block) for block in "".join(self.pieces).split(BREAK))
+        blocks = (collapse_space(block) for block in "".join(self.pieces).split(BREAK))
         return "\n".join(block for block in blocks if block)
 
 
-def on_a_line(text: str) -> str:
+def collapse_space(text: str) -> str:
     return BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
 
 
-def walk(html: str) -> Walk:
+def walk(html: str) -> WalkResult:
     """Return the elements, text and hrefs of a document."""
-    found, kinds = Walk(), Counter()
+    walk_result, kinds = WalkResult(), Counter()
     for child in children(HTMLTree.parse(html).document):
-        visit(child, [], found, kinds, False)
-    return found
+        visit(child, [], walk_result, kinds, False)
+    return walk_result
 
 
 def children(node: DOMNode) -> Iterator[DOMNode]:
@@ -62,37 +64,41 @@ def children(node: DOMNode) -> Iterator[DOMNode]:
         child = child.next
 
 
-def visit(node, above: list[Element], found: Walk, kinds: Counter, silent: bool) -> None:
-    if node.type == NodeType.TEXT and not silent and above:
-        above[-1].own.append(node.value)
-        say(node.value, above, found)
+def visit(
+    node, ancestors: list[Element], walk_result: WalkResult, kinds: Counter, silent: bool
+) -> None:
+    if node.type == NodeType.TEXT and not silent and ancestors:
+        ancestors[-1].own.append(node.value)
+        add_text(node.value, ancestors, walk_result)
     if node.type != NodeType.ELEMENT:
         return
     meaning = MEANINGS.get(node.tag, 0)
     if meaning & BLOCK and not silent:
-        say(BREAK, above, found)
-    element = enter(node, above, found, kinds)
+        add_text(BREAK, ancestors, walk_result)
+    element = enter(node, ancestors, walk_result, kinds)
     if meaning & LINK and not silent and node.getattr("href") is not None:
-        found.hrefs.append(re.sub("[\t\n\r]", "", node.getattr("href")).partition("#")[0])
+        walk_result.hrefs.append(re.sub("[\t\n\r]", "", node.getattr("href")).partition("#")[0])
     if not meaning & TEMPLATE:
         for child in children(node):
-            visit(child, [*above, element], found, kinds, silent or bool(meaning & SILENT))
+            visit(
+                child, [*ancestors, element], walk_result, kinds, silent or bool(meaning & SILENT)
+            )
     if meaning & BLOCK and not silent:
-        say(BREAK, above, found)
+        add_text(BREAK, ancestors, walk_result)
 
 
-def enter(node, above: list[Element], found: Walk, kinds: Counter) -> Element:
-    before = above[-1] if above else Element("", "", "")
+def enter(node, ancestors: list[Element], walk_result: WalkResult, kinds: Counter) -> Element:
+    before = ancestors[-1] if ancestors else Element("", "", "")
     kind = before.type_path.rpartition(")")[0].removeprefix("(") + "/" + node.tag
     full = f"{before.full_path}/{node.tag}"
     element = Element(node.tag, f"{full}[{kinds[full]}]", f"({kind})[{kinds[kind, 'type']}]")
     kinds[full] += 1
     kinds[kind, "type"] += 1
-    found.elements.append(element)
+    walk_result.elements.append(element)
     return element
 
 
-def say(text: str, above: list[Element], found: Walk) -> None:
-    found.pieces.append(text)
-    for element in above:
+def add_text(text: str, ancestors: list[Element], walk_result: WalkResult) -> None:
+    walk_result.pieces.append(text)
+    for element in ancestors:
         element.beneath.append(text)

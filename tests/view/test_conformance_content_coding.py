@@ -27,7 +27,7 @@ WHOLE, FOR_DEFLATE = 74_837, 74_840
         ("feed-sample1.xml.gz", "gzip", 9_950),
     ],
 )
-def test_whole_bodies_are_undone(name: str, codings: str, size: int) -> None:
+def test_complete_bodies_are_decoded(name: str, codings: str, size: int) -> None:
     assert len(decode_content((DATA / name).read_bytes(), codings, LIMIT)) == size
 
 
@@ -42,5 +42,5 @@ def test_bombs_are_refused_and_whole_within_their_size(codings: str) -> None:
 @pytest.mark.parametrize(
     "name", ["truncated-crc-error.gz", "truncated-crc-error-short.gz", "unexpected-eof.gz"]
 )
-def test_damaged_bodies_give_what_they_hold(name: str) -> None:
+def test_damaged_bodies_are_decoded_up_to_the_damage(name: str) -> None:
     assert decode_content((DATA / name).read_bytes(), "gzip", LIMIT)

@@ -64,13 +64,13 @@ def comparison(left: str, right: ast.expr) -> Iterator[Condition]:
 
 
 def is_met(text: str, condition: Condition) -> bool:
-    what, place, value = condition
-    found = feeds.entries(text, URL)
-    if place >= len(found):
+    attribute, index, value = condition
+    feed_entries = feeds.entries(text, URL)
+    if index >= len(feed_entries):
         return False
-    if what == "link":
-        return found[place].url == (canonical_url(absolute_url(URL, str(value)) or "") or "")
-    title = feeds.read(text, URL).title if place < 0 else found[place].title
+    if attribute == "link":
+        return feed_entries[index].url == (canonical_url(absolute_url(URL, str(value)) or "") or "")
+    title = feeds.read(text, URL).title if index < 0 else feed_entries[index].title
     return title == html_to_text(str(value))
 
 

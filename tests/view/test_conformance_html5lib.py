@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from freshet.view.tags import BLOCK, SILENT, TEMPLATE, tag_meanings
-from tests.view.plain_walk import BREAK, on_a_line
+from tests.view.plain_walk import BREAK, collapse_space
 from tests.view.test_html import check_against_walk, parsed
 
 DATA = Path(os.environ["FRESHET_DATA"])
@@ -56,30 +56,30 @@ def tree_lines(document: str) -> list[tuple[int, str]]:
 
 def expected(case: Case) -> tuple[str, list[tuple[int, str]]]:
     """Return the visible text and the elements with their depth that the expected tree has."""
-    said, elements, above = [], [], []
+    texts, elements, above = [], [], []
     for depth, line in case.lines:
-        close(above, depth, said)
+        close(above, depth, texts)
         silent = any(meaning & SILENT for _, meaning in above)
         if line.startswith('"') and not silent:
-            said.append(line[1:-1])
+            texts.append(line[1:-1])
         if not re.fullmatch(r"<[^!?].*>", line) or any(meaning & TEMPLATE for _, meaning in above):
             continue
         name = line[1:-1].split(" ")[-1].lower()
         meaning = MEANINGS.get(name, 0)
         elements.append((depth, name))
         above.append((depth, meaning if not silent else meaning & ~BLOCK))
-        said.append(BREAK if above[-1][1] & BLOCK else "")
-    close(above, 0, said)
-    blocks = (on_a_line(block) for block in "".join(said).split(BREAK))
+        texts.append(BREAK if above[-1][1] & BLOCK else "")
+    close(above, 0, texts)
+    blocks = (collapse_space(block) for block in "".join(texts).split(BREAK))
     return "\n".join(block for block in blocks if block), elements
 
 
-def close(above: list[tuple[int, int]], depth: int, said: list[str]) -> None:
+def close(above: list[tuple[int, int]], depth: int, texts: list[str]) -> None:
     while above and above[-1][0] >= depth:
-        said.append(BREAK if above.pop()[1] & BLOCK else "")
+        texts.append(BREAK if above.pop()[1] & BLOCK else "")
 
 
-def shown(case: Case) -> tuple[str, list[tuple[int, str]]]:
+def visible_content(case: Case) -> tuple[str, list[tuple[int, str]]]:
     """Return the same as our view has it."""
     view = parsed(case.markup)
     depths: list[int] = []
@@ -90,7 +90,7 @@ def shown(case: Case) -> tuple[str, list[tuple[int, str]]]:
 
 
 def test_documents_show_the_text_and_elements_of_their_trees():
-    compared = [(shown(case), expected(case)) for case in cases()]
+    compared = [(visible_content(case), expected(case)) for case in cases()]
     texts = sum(ours[0] == theirs[0] for ours, theirs in compared)
     structures = sum(ours[1] == theirs[1] for ours, theirs in compared)
     assert texts >= TEXT_FLOOR, f"{texts} of {len(compared)} texts agree"

@@ -18,8 +18,8 @@ def cases(name: str) -> list[dict[str, str]]:
 
 def rows(name: str) -> Iterator[list[str]]:
     lines = (DATA / "url" / name).read_text().split("\n")
-    kept = [line for line in lines if line.strip() and not line.startswith("#")]
-    for row in csv.reader(kept, skipinitialspace=True):
+    data_lines = [line for line in lines if line.strip() and not line.startswith("#")]
+    for row in csv.reader(data_lines, skipinitialspace=True):
         yield [column.strip(" ") for column in row]
 
 
@@ -44,7 +44,11 @@ def test_links_resolve_as_the_url_standard_says() -> None:
 def test_links_of_pages_resolve_as_the_url_standard_says() -> None:
     based = [case for case in cases("urltestdata.json") if web_only(case["base"])]
     resolved = [(LinkResolver(case["base"]).resolve(case["input"]), case) for case in based]
-    wrong = [case for found, case in resolved if (found and found[0]) != web_only(expected(case))]
+    wrong = [
+        case
+        for resolved_link, case in resolved
+        if (resolved_link and resolved_link[0]) != web_only(expected(case))
+    ]
     assert wrong == []
 
 
@@ -57,11 +61,11 @@ def test_pages_have_the_spelling_of_the_url_standard() -> None:
 
 
 def test_host_names_are_written_in_ascii_as_the_url_standard_says() -> None:
-    wrong = [case for case in cases("url/toascii.json") if not spelled_as_expected(case)]
+    wrong = [case for case in cases("url/toascii.json") if not has_expected_form(case)]
     assert wrong == []
 
 
-def spelled_as_expected(case: dict[str, str]) -> bool:
+def has_expected_form(case: dict[str, str]) -> bool:
     wanted = case["output"] and f"https://{case['output']}/x"
     return canonical_url(f"https://{case['input']}/x") == wanted
 

@@ -38,18 +38,18 @@ ENCODERS = {
 
 @pytest.mark.parametrize("name", ENCODERS)
 @given(body=st.binary(max_size=2000))
-def test_every_coding_is_undone(name: str, body: bytes) -> None:
+def test_every_coding_is_decoded(name: str, body: bytes) -> None:
     assert decode_content(ENCODERS[name](body), name, MB) == body
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("piece", [b"0", b"Rain falls. "])
-def test_a_body_that_packs_very_well_is_undone_whole(name: str, piece: bytes) -> None:
+def test_a_highly_compressed_body_is_decoded_completely(name: str, piece: bytes) -> None:
     body = piece * 1_000_003
     assert decode_content(ENCODERS[name](body), name, 16 * MB) == body
 
 
-def test_deflate_without_its_wrapper_is_undone() -> None:
+def test_raw_deflate_is_decoded() -> None:
     assert decode_content(raw_deflate(TEXT), "deflate", MB) == TEXT
 
 
@@ -58,7 +58,7 @@ def test_no_coding_leaves_the_body(name: str) -> None:
     assert decode_content(TEXT, name, MB) == TEXT
 
 
-def test_stacked_codings_are_undone_from_the_last() -> None:
+def test_several_codings_are_decoded_from_the_last() -> None:
     body = zstd.compress(brotli.compress(gzip.compress(TEXT)))
     assert decode_content(body, "GZIP, br,zstd", MB) == TEXT
 
@@ -84,10 +84,10 @@ def test_a_body_without_coding_is_bound_too() -> None:
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_a_stream_cut_short_gives_what_was_there(name: str) -> None:
+def test_a_truncated_stream_is_decoded_up_to_its_end(name: str) -> None:
     body = random.Random(7).randbytes(400_000)
-    whole = ENCODERS[name](body)
-    decoded = decode_content(whole[: len(whole) * 2 // 3], name, MB)
+    encoded = ENCODERS[name](body)
+    decoded = decode_content(encoded[: len(encoded) * 2 // 3], name, MB)
     assert 0 < len(decoded) < len(body)
     assert body.startswith(decoded)
 
@@ -99,14 +99,14 @@ def test_a_stream_cut_before_its_first_byte_is_undecodable(name: str) -> None:
 
 
 def test_a_wrong_checksum_costs_at_most_the_end() -> None:
-    whole = gzip.compress(TEXT)
-    decoded = decode_content(whole[:-8] + b"12345678", "gzip", MB)
+    encoded = gzip.compress(TEXT)
+    decoded = decode_content(encoded[:-8] + b"12345678", "gzip", MB)
     assert len(decoded) > len(TEXT) - 100
     assert TEXT.startswith(decoded)
 
 
 @pytest.mark.parametrize("name", [*ENCODERS, "compress", "gzip," * 9 + "gzip"])
-def test_what_is_not_in_its_coding_is_undecodable(name: str) -> None:
+def test_a_body_without_its_declared_coding_is_undecodable(name: str) -> None:
     with pytest.raises(UndecodableContentError, match="keep the body"):
         decode_content(b"<html>plain text</html>", name, MB)
 

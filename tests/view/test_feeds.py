@@ -46,7 +46,7 @@ def test_rss_has_entries_with_links_titles_and_dates() -> None:
     )
 
 
-def test_the_text_of_a_feed_is_what_its_entries_say() -> None:
+def test_the_text_of_a_feed_is_that_of_its_entries() -> None:
     reading = read(RSS, URL)
     assert reading.title == "News & more"
     assert reading.text == "News & more\nAll of it\nFirst\nSome rain\nSecond one"

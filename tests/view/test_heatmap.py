@@ -14,7 +14,7 @@ URL = "http://x.org/news/"
 PDF = Snapshot(URL, b"%PDF-1.7 \x00\x01", headers=(("Content-Type", "application/pdf"),))
 
 
-class Reader(HTMLParser):
+class TagReader(HTMLParser):
     """What a reader finds in a document: its tags with their attributes, and its text."""
 
     def __init__(self, document: str) -> None:
@@ -40,22 +40,22 @@ def rows_of(html: str) -> list[str]:
     return [dom.names[tag] for tag in dom.tag.tolist()]
 
 
-def tinted(html: str, shade: float = 0.5) -> Reader:
+def render(html: str, shade: float = 0.5) -> TagReader:
     """Return the page within a tinted document, every row shaded alike."""
     document = render_heatmap(snapshot(html), np.full(len(rows_of(html)), shade))
-    return Reader(document[document.index('<div class="freshet-page">') :])
+    return TagReader(document[document.index('<div class="freshet-page">') :])
 
 
-def letters(text: str) -> str:
+def letters_of(text: str) -> str:
     """Return a text without white space, which tags may stand for."""
     return "".join(text.split())
 
 
-def strength(attributes: dict[str, str]) -> float:
+def opacity(attributes: dict[str, str]) -> float:
     return float(attributes["style"].rpartition(",")[2].rstrip(")"))
 
 
-def test_the_sooner_content_is_gone_the_stronger_its_tint():
+def test_a_shorter_lifespan_has_a_stronger_colour():
     html = "<p>gone</p><p>stays</p><p>unknown</p>"
     names = rows_of(html)
     shades = np.full(len(names), np.nan)
@@ -63,15 +63,15 @@ def test_the_sooner_content_is_gone_the_stronger_its_tint():
     shades[first], shades[first + 1] = 0.0, 1.0
     titles = [""] * len(names)
     titles[first] = "stays 3 hours"
-    page = Reader(render_heatmap(snapshot(html), shades, titles))
+    page = TagReader(render_heatmap(snapshot(html), shades, titles))
     gone, stays, unknown = [attributes for tag, attributes in page.tags if tag == "p"]
-    assert strength(gone) == MAX_OPACITY
+    assert opacity(gone) == MAX_OPACITY
     assert gone["title"] == "stays 3 hours"
-    assert strength(stays) == 0
+    assert opacity(stays) == 0
     assert unknown == {}
 
 
-def test_tints_fall_on_the_rows_of_the_view_past_all_that_is_left_out():
+def test_colours_match_dom_rows_although_elements_are_omitted():
     html = (
         "<title>t</title><script>x</script><template><p>no</p></template><svg><g><text>s</text></g>"
         "</svg><iframe>f</iframe><img src=a><custom-x>c</custom-x><p id=wanted>here</p>"
@@ -79,28 +79,28 @@ def test_tints_fall_on_the_rows_of_the_view_past_all_that_is_left_out():
     names = rows_of(html)
     shades = np.full(len(names), np.nan)
     shades[names.index("p")] = 0.25
-    page = Reader(render_heatmap(snapshot(html), shades))
-    assert [tag for tag, given in page.tags if "rgba" in given.get("style", "")] == ["p"]
+    page = TagReader(render_heatmap(snapshot(html), shades))
+    assert [tag for tag, attributes in page.tags if "rgba" in attributes.get("style", "")] == ["p"]
 
 
-def test_what_a_reader_sees_of_the_page_is_still_there():
+def test_the_visible_text_of_the_page_is_kept():
     html = (
         "<h1>Rain &amp; &lt;sun&gt;</h1><form><button>Go</button><textarea>area</textarea></form>"
         "<noscript>plain</noscript><object>old</object><xmp><b>raw</b></xmp><math><mi>x</mi></math>"
     )
-    assert letters(tinted(html).text) == letters(parse_snapshot(snapshot(html)).text)
+    assert letters_of(render(html).text) == letters_of(parse_snapshot(snapshot(html)).text)
 
 
 def test_scripts_frames_handlers_and_pictures_are_gone():
-    page = tinted(
+    page = render(
         "<body onload=run()><script>steal()</script><style>p{}</style><link rel=stylesheet href=c>"
         "<iframe src=//e.org></iframe><object data=o></object><embed src=e><img src=//e.org/i.png>"
         "<meta http-equiv=refresh content=0><base href=//e.org><input value=1>"
         "<p onclick=run() style='background:url(//e.org)' class=c>text</p>"
     )
     assert {tag for tag, _ in page.tags} == {"div", "main", "span", "p"}
-    given = {name for _, attributes in page.tags for name in attributes}
-    assert given == {"style", "class"}
+    names = {name for _, attributes in page.tags for name in attributes}
+    assert names == {"style", "class"}
     assert "e.org" not in str(page.tags)
     assert "steal" not in page.text
 
@@ -115,52 +115,54 @@ def test_scripts_frames_handlers_and_pictures_are_gone():
         "vbscript:x",
     ],
 )
-def test_links_that_run_something_lead_nowhere(href: str):
-    links = [given for tag, given in tinted(f'<a href="{href}">x</a>').tags if tag == "a"]
+def test_script_links_are_removed(href: str):
+    links = [attributes for tag, attributes in render(f'<a href="{href}">x</a>').tags if tag == "a"]
     assert "href" not in links[0]
 
 
 def test_links_to_pages_are_written_in_full():
-    links = [given for tag, given in tinted('<a href="../a?b&amp;c">x</a>').tags if tag == "a"]
+    links = [
+        attributes for tag, attributes in render('<a href="../a?b&amp;c">x</a>').tags if tag == "a"
+    ]
     assert links[0]["href"] == "http://x.org/a?b&c"
 
 
-def test_nothing_may_be_loaded_and_the_first_tags_say_so():
+def test_the_first_tags_forbid_loading_anything():
     document = render_heatmap(snapshot("<p>x</p>"), np.full(4, 0.5))
-    tags = [tag for tag, _ in Reader(document).tags]
-    policy = Reader(document).tags[3][1]
+    tags = [tag for tag, _ in TagReader(document).tags]
+    policy = TagReader(document).tags[3][1]
     assert tags[:4] == ["html", "head", "meta", "meta"]
     assert policy["http-equiv"] == "Content-Security-Policy"
     assert policy["content"].startswith("default-src 'none';")
     assert not re.search(r"url\(|@import|src=", document)
 
 
-def test_the_legend_says_what_the_tints_mean_and_which_page_it_is():
+def test_the_legend_explains_the_colours_and_names_the_page():
     document = render_heatmap(snapshot("<p>x</p>"), np.full(4, 0.5), caption="12 looks <since> May")
     assert "changes all the time" in document
     assert "12 looks &lt;since&gt; May" in document
     assert URL in document
 
 
-def test_a_page_of_which_nothing_is_known_says_so():
+def test_a_page_with_too_few_visits_has_a_note():
     document = render_heatmap(snapshot("<p>x</p>"), np.full(4, np.nan))
     assert "There are too few visits" in document
     assert "<p>x</p>" in document
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("content", "message"),
     [
         (PDF, "not a web page (application/pdf)"),
         (Snapshot(URL, b'{"a": 1}'), "not a web page (json content)"),
         (Snapshot(URL, b""), "not a web page"),
     ],
 )
-def test_what_is_no_page_gives_a_statement(given: Snapshot, words: str):
-    assert words in render_heatmap(given, np.empty(0))
+def test_content_that_is_not_html_gives_a_message(content: Snapshot, message: str):
+    assert message in render_heatmap(content, np.empty(0))
 
 
-def test_a_page_without_text_says_so():
+def test_a_page_without_text_gives_a_message():
     assert "has no text" in render_heatmap(snapshot("<html><img src=x>"), np.full(4, 0.5))
 
 
@@ -172,35 +174,38 @@ def test_numbers_of_another_version_are_refused():
 
 
 def test_shades_beyond_the_scale_count_as_its_ends():
-    styles = [strength(given) for tag, given in tinted("<p>x</p>", 7.0).tags if tag == "p"]
+    styles = [opacity(attributes) for tag, attributes in render("<p>x</p>", 7.0).tags if tag == "p"]
     assert styles == [0.0]
 
 
 def luminance(colour: list[float]) -> float:
     """Return how bright a colour is, as contrast is measured (WCAG 2)."""
     parts = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+        for channel in colour
     ]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return sum(
+        weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+    )
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_text_is_readable_on_the_strongest_tint(scheme: int):
+def test_text_is_readable_on_the_strongest_colour(scheme: int):
     document = render_heatmap(snapshot("<p>x</p>"), np.zeros(4))
     written = [re.findall(f"--{name}: #([0-9a-f]+);", document)[scheme] for name in ("back", "ink")]
-    whole = [
+    ratios = [
         colour if len(colour) == 6 else "".join(2 * digit for digit in colour) for colour in written
     ]
-    back, ink = ([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)] for colour in whole)
-    red = [int(part) / 255 for part in re.findall(r"rgba\((\d+),(\d+),(\d+)", document)[0]]
+    back, ink = ([int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)] for colour in ratios)
+    red = [int(value) / 255 for value in re.findall(r"rgba\((\d+),(\d+),(\d+)", document)[0]]
     tinted_back = [MAX_OPACITY * a + (1 - MAX_OPACITY) * b for a, b in zip(red, back, strict=True)]
     dark, bright = sorted((luminance(ink), luminance(tinted_back)))
     assert (bright + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_titles_say_how_long_content_stays():
-    told = lifespan_titles(np.array([43_200.0, 0.0, np.nan]))
-    assert told == ["stays 12 hours", "changes at every look", ""]
+    titles = lifespan_titles(np.array([43_200.0, 0.0, np.nan]))
+    assert titles == ["stays 12 hours", "changes at every look", ""]
 
 
 @pytest.mark.parametrize(
@@ -211,13 +216,13 @@ def test_titles_say_how_long_content_stays():
         "<script><!--<script></script>--></script>" * 500 + "<p>x",
         "\0" * 1_000 + "<p>x",
         "<table>" + "x<tr>" * 1_000,
-        "<div " + " ".join(f'a{place}="<script>"' for place in range(900)) + ">x",
+        "<div " + " ".join(f'a{number}="<script>"' for number in range(900)) + ">x",
         "<plaintext></plaintext><script>x",
     ],
     ids=range(7),
 )
 def test_odd_pages_are_written_like_any_other(html: str):
-    page = tinted("<!doctype html>" + html)
+    page = render("<!doctype html>" + html)
     assert "script" not in {tag for tag, _ in page.tags}
     assert page.text.strip()
 
@@ -233,11 +238,13 @@ HARMLESS = {"style", "class", "href", "rel", "title", "open", "lang", "dir", "co
 
 
 @given(st.lists(PIECES, max_size=20))
-def test_tag_soup_never_fails_and_never_leaves_anything_that_runs(pieces: list[str]):
+def test_tag_soup_never_fails_and_never_leaves_active_content(pieces: list[str]):
     html = "<!doctype html>" + "".join(pieces)
-    page = tinted(html)
+    page = render(html)
     assert not {"script", "style", "iframe", "img", "svg", "math"} & {tag for tag, _ in page.tags}
-    assert {name for _, given in page.tags for name in given} <= HARMLESS
-    assert not [given for _, given in page.tags if "javascript" in given.get("href", "")]
-    seen = letters(parse_snapshot(snapshot(html)).text)
-    assert letters(page.text) == seen or not seen
+    assert {name for _, attributes in page.tags for name in attributes} <= HARMLESS
+    assert not [
+        attributes for _, attributes in page.tags if "javascript" in attributes.get("href", "")
+    ]
+    visible = letters_of(parse_snapshot(snapshot(html)).text)
+    assert letters_of(page.text) == visible or not visible

@@ -54,32 +54,32 @@ PAGES = {
 }
 
 
-def seen(body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> View:
+def view_of(body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> View:
     return parse_snapshot(Snapshot("http://x.org/", body, headers=headers), dom=True)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_hostile_page_is_viewed_like_any_other(name: str):
-    view = seen(b"<!doctype html>" + PAGES[name].encode())
+    view = view_of(b"<!doctype html>" + PAGES[name].encode())
     assert view.dom is not None
     assert view.facts.elements == len(view.dom)
 
 
 @pytest.mark.parametrize("name", ["div", "fonts in paragraphs", "attributes"])
 def test_another_charset_does_not_get_past_the_bounds(name: str):
-    view = seen(PAGES[name].encode("utf-16"), (("content-type", "text/html"),))
+    view = view_of(PAGES[name].encode("utf-16"), (("content-type", "text/html"),))
     assert view.facts.truncated
 
 
 def test_a_huge_body_is_read_up_to_the_limit():
-    view = seen(b"<!doctype html>" + b"<p>word " * 6_000_000)
+    view = view_of(b"<!doctype html>" + b"<p>word " * 6_000_000)
     assert view.facts.truncated
     assert view.facts.bytes == 48_000_015
 
 
-def test_what_stands_before_the_cut_is_kept():
-    attributes = b" ".join(b"a%d" % place for place in range(20_000))
-    view = seen(b"<p>kept</p>" + b"<i>x</i>" * 400 + b"<p " + attributes + b">lost")
+def test_markup_before_the_cut_is_kept():
+    attributes = b" ".join(b"a%d" % number for number in range(20_000))
+    view = view_of(b"<p>kept</p>" + b"<i>x</i>" * 400 + b"<p " + attributes + b">lost")
     assert view.text.startswith("kept")
     assert "lost" not in view.text
     assert view.facts.truncated
@@ -108,12 +108,12 @@ def test_a_large_sound_page_is_not_cut():
     ],
 )
 def test_broken_characters_and_references_do_no_harm(body: bytes):
-    assert seen(body, (("content-type", "text/html; charset=x-none"),)).facts.bytes == len(body)
+    assert view_of(body, (("content-type", "text/html; charset=x-none"),)).facts.bytes == len(body)
 
 
 def test_a_huge_feed_is_read_up_to_a_bound():
     items = b"".join(b"<item><title>T%d</title></item>" % number for number in range(40_000))
-    view = seen(b"<rss><channel><title>News</title>" + items)
+    view = view_of(b"<rss><channel><title>News</title>" + items)
     assert view.facts.truncated
     assert view.text.startswith("News\nT0\nT1\n")
     assert len(view.text.split("\n")) <= MAX_VIEW_ELEMENTS // 2
@@ -122,7 +122,7 @@ def test_a_huge_feed_is_read_up_to_a_bound():
 @pytest.mark.parametrize("loc", [b"<loc>/%d</loc>", b"<LOC>/%d</LOC>"])
 def test_a_huge_sitemap_is_read_up_to_a_bound(loc: bytes):
     urls = b"".join(b"<url>%b</url>" % (loc % number) for number in range(MAX_ENTRIES + 10))
-    view = seen(b"<urlset>" + urls + b"</urlset>")
+    view = view_of(b"<urlset>" + urls + b"</urlset>")
     assert view.facts.truncated
     assert view.text.startswith("http://x.org/0\nhttp://x.org/1\n")
     assert MAX_VIEW_ELEMENTS // 3 < len(view.links) <= MAX_ENTRIES

@@ -66,11 +66,11 @@ def test_the_compiled_passes_equal_a_plain_walk(html: str):
         "",
     ],
 )
-def test_markup_that_its_serialiser_leaves_unclear_is_read_right(html: str):
+def test_ambiguous_markup_is_read_correctly(html: str):
     check_against_walk(html)
 
 
-def test_blocks_stand_on_lines_of_their_own():
+def test_blocks_are_on_lines_of_their_own():
     assert text("a<div> b  c<p>d</div>e<br>f <i>g</i>h") == "a\nb c\nd\ne\nf gh"
 
 
@@ -83,7 +83,7 @@ def test_noscript_is_text_because_pages_are_fetched_without_scripting():
     assert text("<noscript>please <b>enable</b></noscript>") == "please enable"
 
 
-def test_escapes_are_undone_once():
+def test_character_references_are_decoded_once():
     assert text("&lt;p&gt; &amp;lt; &quot;q&quot; a&nbsp;&nbsp;b &copy;") == '<p> &lt; "q" a b ©'
 
 

@@ -22,7 +22,7 @@ def test_a_base_element_moves_relative_links():
     assert links("<base href=/other/><a href=b>x</a>").urls == ("http://x.org/other/b",)
 
 
-def test_what_is_not_the_web_is_not_a_link():
+def test_other_schemes_are_no_links():
     assert (
         links("<a href=mailto:a@x.org>m</a><a href=javascript:x()>j</a><a name=q>n</a>").urls == ()
     )
@@ -33,19 +33,21 @@ def test_link_elements_and_templates_hold_no_links():
 
 
 def test_anchors_are_on_one_line_and_capped():
-    found = links(f"<a href=/a> one <div>two</div> </a><a href=/b>{'é' * 300}</a>")
-    assert found.anchors == ("one two", "é" * ViewLimits().max_anchor_chars)
+    link_table = links(f"<a href=/a> one <div>two</div> </a><a href=/b>{'é' * 300}</a>")
+    assert link_table.anchors == ("one two", "é" * ViewLimits().max_anchor_chars)
 
 
 def test_the_first_anchor_of_a_target_is_kept():
     assert links("<a href=/a>first</a><a href=/a>second</a>").anchors == ("first",)
 
 
-def test_rels_are_lower_case_and_nofollow_is_a_fact():
-    found = links("<a href=/a rel='NoFollow UGC'>a</a><a href=https://b.net/ rel=nofollowing>b</a>")
-    assert found.rels == ("nofollow ugc", "nofollowing")
-    assert found.flags.tolist() == [INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW, 0]
+def test_rels_are_lower_case_and_nofollow_is_a_flag():
+    link_table = links(
+        "<a href=/a rel='NoFollow UGC'>a</a><a href=https://b.net/ rel=nofollowing>b</a>"
+    )
+    assert link_table.rels == ("nofollow ugc", "nofollowing")
+    assert link_table.flags.tolist() == [INTERNAL | SAME_HOST | SAME_SCHEME | NOFOLLOW, 0]
 
 
-def test_escapes_and_line_breaks_in_references_are_undone():
+def test_references_are_decoded_and_without_line_breaks():
     assert links("<a href='/a?b=1&amp;c=\n2&quot;'>x</a>").urls == ("http://x.org/a?b=1&c=2%22",)

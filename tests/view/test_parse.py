@@ -7,7 +7,7 @@ from freshet.view.bounds import ViewLimits
 from freshet.view.parse import parse_snapshot
 
 
-def seen(body: bytes, media_type: str = "") -> View:
+def view_of(body: bytes, media_type: str = "") -> View:
     headers = (("Content-Type", media_type),) if media_type else ()
     return parse_snapshot(Snapshot("http://x.org/dir/page", body, headers=headers))
 
@@ -29,14 +29,16 @@ def seen(body: bytes, media_type: str = "") -> View:
         (b"", "", ContentKind.TEXT),
     ],
 )
-def test_a_snapshot_is_what_it_looks_like(body: bytes, media_type: str, kind: ContentKind):
-    assert seen(body, media_type).kind == kind
+def test_the_kind_of_a_snapshot_follows_from_its_content(
+    body: bytes, media_type: str, kind: ContentKind
+):
+    assert view_of(body, media_type).kind == kind
 
 
 def test_a_binary_has_only_bytes():
-    view = seen(b"%PDF-1.7 http://x.org/a", "application/pdf")
+    view = view_of(b"%PDF-1.7 http://x.org/a", "application/pdf")
     assert (view.text, len(view.links), len(view.terms), view.facts.bytes) == ("", 0, 0, 23)
-    assert view.body_hash != seen(b"%PDF-1.6").body_hash
+    assert view.body_hash != view_of(b"%PDF-1.6").body_hash
 
 
 @pytest.mark.parametrize(
@@ -52,32 +54,34 @@ def test_a_binary_has_only_bytes():
         (b"<meta charset=utf-8><p>caf\xe9", "text/html; charset='", "iso8859-2"),
     ],
 )
-def test_the_charset_is_found_and_lies_do_no_harm(body: bytes, media_type: str, charset: str):
-    view = seen(body, media_type)
+def test_the_charset_is_detected_despite_false_declarations(
+    body: bytes, media_type: str, charset: str
+):
+    view = view_of(body, media_type)
     assert view.text == "café"
     assert view.charset == charset
 
 
 def test_a_few_broken_characters_do_not_change_the_charset():
-    view = seen("ä".encode() * 50 + b"\xff", "text/html; charset=utf-8")
+    view = view_of("ä".encode() * 50 + b"\xff", "text/html; charset=utf-8")
     assert (view.charset, view.text) == ("utf-8", "ä" * 50 + "\ufffd")
 
 
-def test_facts_count_what_the_view_holds():
-    facts = seen(b"<p>one two two <a href=/a>x</a><a href=http://other.net/>y</a>").facts
+def test_statistics_count_the_parts_of_the_view():
+    facts = view_of(b"<p>one two two <a href=/a>x</a><a href=http://other.net/>y</a>").facts
     assert (facts.words, facts.distinct_words) == (4, 3)
     assert (facts.links_internal, facts.links_external) == (1, 1)
     assert (facts.elements, facts.depth, facts.truncated) == (6, 4, False)
 
 
 def test_text_hash_ignores_markup_and_white_space():
-    assert seen(b"<p>a  b</p>").text_hash == seen(b"<div>a <b>b</b>\n</div>").text_hash
-    assert seen(b"<p>a</p>").text_hash != seen(b"<p>b</p>").text_hash
+    assert view_of(b"<p>a  b</p>").text_hash == view_of(b"<div>a <b>b</b>\n</div>").text_hash
+    assert view_of(b"<p>a</p>").text_hash != view_of(b"<p>b</p>").text_hash
 
 
 def test_structure_hash_ignores_text_and_sees_nesting():
-    assert seen(b"<p>a</p>").structure_hash == seen(b"<p id=x>b</p>").structure_hash
-    assert seen(b"<i></i><b></b>").structure_hash != seen(b"<i><b></b></i>").structure_hash
+    assert view_of(b"<p>a</p>").structure_hash == view_of(b"<p id=x>b</p>").structure_hash
+    assert view_of(b"<i></i><b></b>").structure_hash != view_of(b"<i><b></b></i>").structure_hash
 
 
 def test_a_body_over_the_limit_is_cut():
@@ -88,7 +92,7 @@ def test_a_body_over_the_limit_is_cut():
 
 
 def test_dom_rows_come_only_when_asked_for():
-    assert seen(b"<p>x").dom is None
+    assert view_of(b"<p>x").dom is None
 
 
 @hypothesis.given(st.binary(max_size=300), st.sampled_from(["", "text/html", "application/json"]))

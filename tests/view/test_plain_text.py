@@ -115,8 +115,8 @@ def test_json_that_differs_is_other_text(old: str, new: str) -> None:
 def test_a_new_first_item_of_an_array_leaves_the_lines_of_the_others() -> None:
     items = [{"name": f"n{number}", "price": number} for number in range(3)]
     old, new = (
-        read(json.dumps({"items": part}), ContentKind.JSON).text.split("\n")
-        for part in (items[1:], items)
+        read(json.dumps({"items": array}), ContentKind.JSON).text.split("\n")
+        for array in (items[1:], items)
     )
     assert new == ["- items[].name: n0", "items[].price: 0", *old]
 
@@ -177,7 +177,7 @@ def test_deep_json_does_not_end_the_program() -> None:
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
-        lambda part: st.lists(part) | st.dictionaries(st.text(), part),
+        lambda children: st.lists(children) | st.dictionaries(st.text(), children),
     )
 )
 def test_any_json_is_read(document: object) -> None:

@@ -30,7 +30,7 @@ def test_pages_are_listed_with_their_dates() -> None:
     )
 
 
-def test_an_index_is_told_from_a_list_of_pages() -> None:
+def test_a_sitemap_index_is_recognised() -> None:
     index = "\ufeff<sitemapindex><sitemap><loc>/1.xml.gz</loc></sitemap></sitemapindex>"
     assert is_index(index)
     assert is_sitemap(index)
@@ -68,7 +68,7 @@ def test_an_address_may_lack_its_element() -> None:
     assert entries(text, URL) == (SitemapEntry("https://example.org/a"),)
 
 
-def test_outside_entities_are_never_read() -> None:
+def test_external_entities_are_never_read() -> None:
     text = """<!DOCTYPE urlset [<!ENTITY x SYSTEM "file:///etc/hostname">]>
     <urlset><url><loc>https://example.org/&x;</loc></url></urlset>"""
     assert entries(text, URL) == (SitemapEntry("https://example.org/&x;"),)
@@ -77,7 +77,7 @@ def test_outside_entities_are_never_read() -> None:
 @pytest.mark.parametrize(
     "loc", ["javascript:x", "mailto:a@b", "", "http://[", "ftp://example.org/"]
 )
-def test_what_is_no_page_is_left_out(loc: str) -> None:
+def test_locations_that_are_no_pages_are_skipped(loc: str) -> None:
     assert entries(f"<urlset><url><loc>{loc}</loc></url></urlset>", URL) == ()
 
 
@@ -88,13 +88,13 @@ def test_hostile_sitemaps_take_linear_time(piece: str) -> None:
     assert len(entries("<urlset>" + piece * 30_000, URL)) <= 30_000
 
 
-def spelled(tag: str) -> str:
+def plain_sitemap(tag: str) -> str:
     """Return a sitemap with every element that one may have, its entries in tags of this case."""
     url = f"<{tag}>\n<loc> https://example.org/{{}}?x&amp;y </loc>"
-    rest = "<changefreq>daily</changefreq><priority>0.5</priority>"
+    other_elements = "<changefreq>daily</changefreq><priority>0.5</priority>"
     parts = (
-        url.format("a") + f"<lastmod>2005-01-01</lastmod>{rest}</{tag}>\n",
-        url.format("b") + f"{rest}</{tag}>",
+        url.format("a") + f"<lastmod>2005-01-01</lastmod>{other_elements}</{tag}>\n",
+        url.format("b") + f"{other_elements}</{tag}>",
         f"<{tag}><loc></loc></{tag}>",
         f"<{tag}><loc>/c</loc><lastmod>never</lastmod></{tag}>",
     )
@@ -103,8 +103,8 @@ def spelled(tag: str) -> str:
 
 
 def test_a_plainly_written_sitemap_reads_like_any_other() -> None:
-    plain = read(spelled("url"), URL)
-    assert plain == read(spelled("URL"), URL)
+    plain = read(plain_sitemap("url"), URL)
+    assert plain == read(plain_sitemap("URL"), URL)
     assert plain.text.split("\n") == [
         "https://example.org/a?x&y 2005-01-01 00:00:00+00:00",
         "https://example.org/b?x&y",
@@ -115,10 +115,10 @@ def test_a_plainly_written_sitemap_reads_like_any_other() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        spelled("url").replace("</urlset>", ""),
-        spelled("url").replace("</urlset>", "<url><loc>/d</url></urlset>"),
-        spelled("url").replace("<priority>", "<x/><priority>"),
-        spelled("url").replace(' xmlns="any"', ' xmlns="any>"'),
+        plain_sitemap("url").replace("</urlset>", ""),
+        plain_sitemap("url").replace("</urlset>", "<url><loc>/d</url></urlset>"),
+        plain_sitemap("url").replace("<priority>", "<x/><priority>"),
+        plain_sitemap("url").replace(' xmlns="any"', ' xmlns="any>"'),
     ],
 )
 def test_a_sitemap_that_is_not_written_plainly_is_read_whole(text: str) -> None:

@@ -54,7 +54,7 @@ def by_ada(page: str, href: str) -> str | None:
         ("javascript:void(0)", None),
     ],
 )
-def test_a_page_has_one_spelling(url: str, expected: str | None) -> None:
+def test_a_page_has_one_canonical_url(url: str, expected: str | None) -> None:
     assert canonical_url(url) == expected
 
 
@@ -78,7 +78,7 @@ def test_the_canonical_form_is_its_own_canonical_form(url: str) -> None:
         ("ota:A/B/C.md", ("A", "A", "A/B/")),
     ],
 )
-def test_a_page_lies_on_a_host_a_site_and_in_a_directory(
+def test_the_address_of_a_page_has_host_site_and_directory(
     url: str, expected: tuple[str, str, str]
 ) -> None:
     assert page_address(url) == PageAddress(*expected)
@@ -131,7 +131,7 @@ def test_only_absolute_links_resolve_on_a_page_without_an_address() -> None:
     "href",
     ["javascript:void(0)", "data:text/html,x", "mailto:a@b", "tel:1", "\ud800", "http://[", "http://"],
 )  # fmt: skip
-def test_what_is_no_web_address_is_no_link(href: str) -> None:
+def test_other_schemes_are_no_links(href: str) -> None:
     assert LinkResolver(PAGE).resolve(href) is None
 
 

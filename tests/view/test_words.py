@@ -97,9 +97,9 @@ def test_the_class_table_agrees_with_the_plain_class_of_every_character() -> Non
 
 def test_characters_outside_the_foldable_ranges_fold_to_themselves() -> None:
     foldable = {code for span in FOLDABLE for code in span}
-    rest = [chr(code) for code in range(CODE_POINTS) if code not in foldable]
-    assert [char for char in rest if fold_text(char) != char] == []
-    assert [char for char in rest if unicodedata.combining(char)] == []
+    unfoldable = [chr(code) for code in range(CODE_POINTS) if code not in foldable]
+    assert [char for char in unfoldable if fold_text(char) != char] == []
+    assert [char for char in unfoldable if unicodedata.combining(char)] == []
 
 
 def test_ids_made_to_collide_are_counted_by_sorting_instead() -> None:

@@ -37,9 +37,9 @@ def page(url: str = URL, date: datetime = NOON) -> WarcRecord:
     return build_response(url, date, HEAD + b"x")
 
 
-def written(path: Path, *records: WarcRecord) -> list[str]:
-    found = [located(record) for record in records]
-    assert cdxj.write(path, found) == len(path.read_text().splitlines())
+def written_lines(path: Path, *records: WarcRecord) -> list[str]:
+    located_records = [located(record) for record in records]
+    assert cdxj.write(path, located_records) == len(path.read_text().splitlines())
     return path.read_text().splitlines()
 
 
@@ -47,8 +47,8 @@ def fields(line: str) -> dict[str, str]:
     return json.loads(line.split(" ", 2)[2])
 
 
-def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
-    (line,) = written(tmp_path / "index.cdxj", page())
+def test_a_line_has_key_time_and_record_location(tmp_path: Path) -> None:
+    (line,) = written_lines(tmp_path / "index.cdxj", page())
     assert line.split(" ")[:2] == ["org,a)/", "20240501120000"]
     assert fields(line) == {
         "url": "https://a.org/",
@@ -71,40 +71,42 @@ def test_a_line_has_key_time_and_where_the_record_lies(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_has_no_password_of_an_imported_url(tmp_path: Path, url: str, shown: str) -> None:
-    (line,) = written(tmp_path / "index.cdxj", page(url))
+    (line,) = written_lines(tmp_path / "index.cdxj", page(url))
     assert fields(line)["url"] == shown
     assert "user" not in line
 
 
 def test_lines_are_in_order_of_key_then_time(tmp_path: Path) -> None:
     late = page(date=NOON.replace(year=2025))
-    lines = written(
+    lines = written_lines(
         tmp_path / "index.cdxj", page("https://b.org/"), page("https://a.org/b"), late, page()
     )
     assert lines == sorted(lines)
     assert [line.split(" ")[0] for line in lines] == ["org,a)/", "org,a)/", "org,a)/b", "org,b)/"]
 
 
-def test_requests_and_facts_have_no_line(tmp_path: Path) -> None:
+def test_requests_and_metadata_have_no_line(tmp_path: Path) -> None:
     answer = page()
     beside = [
         build_request(b"GET / HTTP/1.1\r\n\r\n", response=answer),
         build_metadata({"a": "b"}, about=answer),
     ]
-    assert len(written(tmp_path / "index.cdxj", answer, *beside)) == 1
+    assert len(written_lines(tmp_path / "index.cdxj", answer, *beside)) == 1
 
 
-def test_a_revisit_says_so_in_place_of_its_media_type(tmp_path: Path) -> None:
+def test_the_media_type_of_a_revisit_is_warc_revisit(tmp_path: Path) -> None:
     same = build_identical_revisit(URL, NOON, HEAD, ORIGINAL, sha1(b"x"))
     unchanged = build_not_modified_revisit(URL, NOON, HEAD, ORIGINAL)
-    for line in written(tmp_path / "index.cdxj", same, unchanged):
+    for line in written_lines(tmp_path / "index.cdxj", same, unchanged):
         assert fields(line)["mime"] == "warc/revisit"
         assert fields(line)["status"] == "200"
         assert fields(line)["digest"] == format_digest(sha1(b"x"))
 
 
 def test_a_resource_has_its_own_media_type_and_no_status(tmp_path: Path) -> None:
-    (line,) = written(tmp_path / "index.cdxj", build_resource(URL, NOON, b"x", "text/plain; a=b"))
+    (line,) = written_lines(
+        tmp_path / "index.cdxj", build_resource(URL, NOON, b"x", "text/plain; a=b")
+    )
     assert fields(line)["mime"] == "text/plain"
     assert "status" not in fields(line)
 

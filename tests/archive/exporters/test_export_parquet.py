@@ -42,23 +42,23 @@ def test_a_visit_has_the_columns_of_common_crawl_and_ours(tmp_path: Path) -> Non
     }
 
 
-def test_a_visit_without_a_record_has_no_place(tmp_path: Path) -> None:
+def test_a_visit_without_a_record_has_no_location(tmp_path: Path) -> None:
     path = tmp_path / "visits.parquet"
     parquet.write_visits(path, [VisitRow(PAGE, Visit(bytes(16), 1, NOON, Outcome.TIMEOUT))])
-    found = pl.read_parquet(path).row(0, named=True)
-    assert found["outcome"] == "timeout"
-    assert {found[name] for name in found if name.startswith("warc_")} == {None}
+    row = pl.read_parquet(path).row(0, named=True)
+    assert row["outcome"] == "timeout"
+    assert {row[name] for name in row if name.startswith("warc_")} == {None}
 
 
-def test_a_change_keeps_every_fact_and_what_is_not_known(tmp_path: Path) -> None:
+def test_unknown_values_of_a_change_are_null(tmp_path: Path) -> None:
     path = tmp_path / "changes.parquet"
     change = Change(True, 3, text=True, links=True, dice=0.5, new_links=("https://a.org/n",))
     assert parquet.write_changes(path, [ChangeRow(PAGE, LOOK, change)]) == 1
-    found = pl.read_parquet(path).row(0, named=True)
-    assert (found["changed"], found["mask"], found["text"], found["dice"]) == (True, 3, True, 0.5)
-    assert found["structure"] is None
-    assert found["new_links"] == ["https://a.org/n"]
-    assert found["removed_links"] == []
+    row = pl.read_parquet(path).row(0, named=True)
+    assert (row["changed"], row["mask"], row["text"], row["dice"]) == (True, 3, True, 0.5)
+    assert row["structure"] is None
+    assert row["new_links"] == ["https://a.org/n"]
+    assert row["removed_links"] == []
 
 
 def test_no_rows_give_a_table_with_its_columns(tmp_path: Path) -> None:

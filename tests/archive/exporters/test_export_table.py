@@ -18,10 +18,10 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, suffix: str) -> None:
     assert write(file, COLUMNS) == 2
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json}[suffix]
     assert read(file).rows() == [("age", 2, 0.5), ("t * X, or so", 3, None)]
-    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
-def test_what_was_there_is_replaced(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("something else")
     write(file, {"cycle": [1]})
@@ -29,7 +29,7 @@ def test_what_was_there_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["table", "table.txt", "no/table.csv", "folder.csv"])
-def test_a_file_that_is_no_place_for_a_table_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_unsuitable_path_for_a_table_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(UsageError, match=name):
         check_table_path(tmp_path / name)

@@ -15,7 +15,7 @@ def write(path: Path, **columns: list[object]) -> Path:
     return path
 
 
-def test_pages_stand_in_order_of_part_and_url_whatever_the_order_of_rows(tmp_path: Path) -> None:
+def test_pages_are_sorted_by_part_and_url(tmp_path: Path) -> None:
     file = write(
         tmp_path / "observations.parquet",
         part=["b", "a", "a", "a"],
@@ -33,7 +33,7 @@ def test_pages_stand_in_order_of_part_and_url_whatever_the_order_of_rows(tmp_pat
         assert table.changed.tolist() == [True, False, True, False]
 
 
-def test_rows_that_lack_something_are_passed_over(tmp_path: Path) -> None:
+def test_incomplete_rows_are_skipped(tmp_path: Path) -> None:
     file = write(
         tmp_path / "some.parquet",
         part=["a", None, "a"],
@@ -45,7 +45,7 @@ def test_rows_that_lack_something_are_passed_over(tmp_path: Path) -> None:
     assert (len(table), table.urls, table.changed.tolist()) == (1, ("x",), [True])
 
 
-def test_days_that_are_none_are_refused(tmp_path: Path) -> None:
+def test_a_file_without_days_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "o.parquet", part=["a"], page=["x"], day=["soon"], changed=[True])
     with pytest.raises(BadInputError, match=r"o\.parquet"):
         read_day_table(file)

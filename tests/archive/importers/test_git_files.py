@@ -33,7 +33,9 @@ def test_a_path_spells_a_url_or_is_named_after_the_repository(path: bytes, url: 
         (b"a.html", "\ufeffcafé".encode("utf-16-le"), "text/html"),
     ],
 )
-def test_suffix_then_beginning_tell_what_a_file_is(path: bytes, body: bytes, kind: str) -> None:
+def test_the_media_type_follows_from_suffix_or_first_bytes(
+    path: bytes, body: bytes, kind: str
+) -> None:
     assert media_type(path, body) == kind
 
 

@@ -25,7 +25,7 @@ def write(folder: Path, history: str = HISTORY, order: list[int] | None = None) 
     return folder
 
 
-def test_the_first_crawl_is_the_reference_and_later_ones_tell_of_changes(tmp_path: Path) -> None:
+def test_the_first_crawl_is_the_reference_and_later_ones_report_changes(tmp_path: Path) -> None:
     first, second, third, *_ = bing.read(write(tmp_path))
     assert first.url == "http://a.org/"
     assert first.change is None

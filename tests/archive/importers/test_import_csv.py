@@ -28,22 +28,22 @@ def items(file: Path, text: str | bytes) -> list[Observation | BadRow]:
 
 
 def observations(file: Path, text: str | bytes) -> list[Observation]:
-    found = items(file, text)
-    assert all(isinstance(item, Observation) for item in found), found
-    return [item for item in found if isinstance(item, Observation)]
+    items_read = items(file, text)
+    assert all(isinstance(item, Observation) for item in items_read), items_read
+    return [item for item in items_read if isinstance(item, Observation)]
 
 
-def test_a_row_is_a_reported_visit_with_what_it_says_of_the_change(file: Path) -> None:
-    (found,) = observations(file, HEADER + "https://a.org/,2024-05-01T10:00:00Z,1,3\n")
-    assert found.url == "https://a.org/"
-    assert found.source == "prices"
-    assert found.time == datetime(2024, 5, 1, 10, tzinfo=UTC)
-    assert found.outcome is Outcome.REPORTED
-    assert found.change == Change(True, links=True, new_external=3)
-    assert found.snapshot is None
+def test_a_row_is_a_reported_visit_with_its_change(file: Path) -> None:
+    (observation,) = observations(file, HEADER + "https://a.org/,2024-05-01T10:00:00Z,1,3\n")
+    assert observation.url == "https://a.org/"
+    assert observation.source == "prices"
+    assert observation.time == datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert observation.outcome is Outcome.REPORTED
+    assert observation.change == Change(True, links=True, new_external=3)
+    assert observation.snapshot is None
 
 
-def test_columns_may_stand_in_any_order_and_others_are_named_once(file: Path) -> None:
+def test_columns_may_be_in_any_order_and_unknown_ones_are_noted_once(file: Path) -> None:
     file.write_text("title,changed,page,time\nx,0,a,0\ny,1,a,86400\n")
     reader = csv.read(file)
     assert [item.change.changed for item in reader] == [False, True]
@@ -69,16 +69,16 @@ def test_the_header_shows_the_delimiter(file: Path, mark: str) -> None:
         "20240101T000000Z",
     ],
 )
-def test_times_are_iso_or_epoch_and_utc_unless_they_say_otherwise(file: Path, time: str) -> None:
-    (found,) = observations(file, f"{HEADER}a,{time},0,\n")
-    assert found.time == datetime(2024, 1, 1, tzinfo=UTC)
-    assert found.time.tzinfo is UTC
+def test_times_are_iso_or_epoch_and_in_utc_by_default(file: Path, time: str) -> None:
+    (observation,) = observations(file, f"{HEADER}a,{time},0,\n")
+    assert observation.time == datetime(2024, 1, 1, tzinfo=UTC)
+    assert observation.time.tzinfo is UTC
 
 
 @pytest.mark.parametrize("seconds", [0, 86400, 20241301, 19700230, 99999999, 1704067200])
 def test_digits_that_form_no_date_are_epoch_seconds(file: Path, seconds: int) -> None:
-    (found,) = observations(file, f"{HEADER}a,{seconds},0,\n")
-    assert found.time == datetime.fromtimestamp(seconds, UTC)
+    (observation,) = observations(file, f"{HEADER}a,{seconds},0,\n")
+    assert observation.time == datetime.fromtimestamp(seconds, UTC)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_field_over_the_limit_is_a_bad_row_and_reading_goes_on(file: Path) -> 
 
 def test_quoted_fields_may_hold_delimiters_and_line_ends(file: Path) -> None:
     text = 'page,time,changed,title\n"a,b",0,1,"two\nlines"\nc,0,0,\n'
-    assert [found.url for found in observations(file, text)] == ["a,b", "c"]
+    assert [observation.url for observation in observations(file, text)] == ["a,b", "c"]
 
 
-def test_gzip_and_a_byte_order_mark_are_undone(file: Path) -> None:
+def test_gzip_and_a_byte_order_mark_are_removed(file: Path) -> None:
     packed = gzip.compress(b"\xef\xbb\xbf" + (HEADER + "a,0,1,2\n").encode())
-    assert [found.url for found in observations(file, packed)] == ["a"]
+    assert [observation.url for observation in observations(file, packed)] == ["a"]
 
 
 def test_a_cut_gzip_file_is_refused_after_its_good_rows(tmp_path: Path) -> None:
@@ -162,11 +162,11 @@ def test_an_empty_file_and_a_missing_one_are_refused(file: Path) -> None:
 
 def test_reading_again_gives_the_same_uids_and_other_rows_give_others(file: Path) -> None:
     text = HEADER + "a,0,0,\na,1,0,\nb,0,0,\n"
-    first = [found.uid for found in observations(file, text)]
-    assert [found.uid for found in csv.read(file)] == first
+    first = [observation.uid for observation in observations(file, text)]
+    assert [observation.uid for observation in csv.read(file)] == first
     assert len(set(first)) == 3
     assert all(len(uid) == 16 for uid in first)
-    assert not set(first) & {found.uid for found in csv.read(file, source="other")}
+    assert not set(first) & {observation.uid for observation in csv.read(file, source="other")}
 
 
 def test_progress_reaches_the_size_of_the_file(file: Path) -> None:
@@ -187,12 +187,12 @@ def test_no_bytes_after_the_header_break_the_reader(tmp_path_factory, rest: byte
 
 def test_a_stray_quote_costs_only_its_own_line(file: Path) -> None:
     good = "".join(f"https://a.org/{number},2024-01-01,1,\n" for number in range(10_000))
-    found = items(file, f'{HEADER}"https://a.org/,2024-01-01,1,\n{good}')
-    bad, *rest = found
+    items_read = items(file, f'{HEADER}"https://a.org/,2024-01-01,1,\n{good}')
+    bad, *good_items = items_read
     assert isinstance(bad, BadRow)
     assert bad.place == "prices.csv, line 2"
-    assert len(rest) == 10_000
-    assert rest[-1].place == "prices.csv, line 10002"
+    assert len(good_items) == 10_000
+    assert good_items[-1].place == "prices.csv, line 10002"
 
 
 def test_a_field_may_hold_lines_where_its_quotes_are_closed(file: Path) -> None:

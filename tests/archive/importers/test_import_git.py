@@ -63,9 +63,9 @@ def scraper(tmp_path: Path) -> Scraper:
 
 
 def observations(path: Path, **options: object) -> list[Observation]:
-    found = list(git.read(path, **options))
-    assert all(isinstance(item, Observation) for item in found), found
-    return found
+    items = list(git.read(path, **options))
+    assert all(isinstance(item, Observation) for item in items), items
+    return items
 
 
 def test_each_commit_that_touched_a_file_is_a_version(scraper: Scraper) -> None:
@@ -82,11 +82,11 @@ def test_each_commit_that_touched_a_file_is_a_version(scraper: Scraper) -> None:
 
 def test_a_version_has_the_repository_as_source_and_a_utc_time(scraper: Scraper) -> None:
     scraper.commit(86_400, {"a.md": b"one"})
-    (found,) = observations(scraper.path)
-    assert (found.source, found.outcome) == ("terms", None)
-    assert found.time == datetime(1970, 1, 2, tzinfo=UTC)
-    assert found.time.tzinfo is UTC
-    assert found.snapshot.header("content-type") == "text/markdown; charset=utf-8"
+    (observation,) = observations(scraper.path)
+    assert (observation.source, observation.outcome) == ("terms", None)
+    assert observation.time == datetime(1970, 1, 2, tzinfo=UTC)
+    assert observation.time.tzinfo is UTC
+    assert observation.snapshot.header("content-type") == "text/markdown; charset=utf-8"
 
 
 def test_a_deleted_file_is_gone_and_may_come_back(scraper: Scraper) -> None:
@@ -121,9 +121,9 @@ def test_odd_names_are_kept_apart(scraper: Scraper) -> None:
         b"-",
     ]
     scraper.commit(1, dict.fromkeys(names, b"text"))
-    found = observations(scraper.path)
-    assert len({item.url for item in found}) == len(names)
-    assert {item.url for item in found} >= {"git:terms/%0Aline%0Aends%0A", "git:terms/caf%E9"}
+    versions = observations(scraper.path)
+    assert len({item.url for item in versions}) == len(names)
+    assert {item.url for item in versions} >= {"git:terms/%0Aline%0Aends%0A", "git:terms/caf%E9"}
 
 
 def test_a_path_that_spells_a_url_is_that_page(scraper: Scraper) -> None:
@@ -136,8 +136,10 @@ def test_a_path_that_spells_a_url_is_that_page(scraper: Scraper) -> None:
 
 def test_the_mapping_of_paths_and_the_source_can_be_given(scraper: Scraper) -> None:
     scraper.commit(1, {"a.md": b"one"})
-    (found,) = observations(scraper.path, source="mine", url_of=lambda path: f"x:{path.decode()}")
-    assert (found.url, found.source) == ("x:a.md", "mine")
+    (observation,) = observations(
+        scraper.path, source="mine", url_of=lambda path: f"x:{path.decode()}"
+    )
+    assert (observation.url, observation.source) == ("x:a.md", "mine")
 
 
 def test_patterns_choose_files_and_all_commits_count_as_progress(scraper: Scraper) -> None:
@@ -233,14 +235,12 @@ def test_what_is_no_repository_is_refused(scraper: Scraper, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("ref", ["HEAD", "elsewhere", "--all", "--output=x"])
-def test_a_commit_that_is_not_there_is_refused(scraper: Scraper, ref: str) -> None:
+def test_a_missing_commit_is_refused(scraper: Scraper, ref: str) -> None:
     with pytest.raises(BadInputError, match=f"has no commit {ref}"):
         git.read(scraper.path, ref=ref)
 
 
-def test_without_git_it_says_what_to_install(
-    scraper: Scraper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_git_the_error_names_it(scraper: Scraper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(scraper.path))
     with pytest.raises(BadInputError, match="install git"):
         git.read(scraper.path)
@@ -263,7 +263,7 @@ def test_settings_of_the_repository_and_of_the_shell_run_nothing(
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+def started_processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """Collect every process that is started from now on."""
     processes: list[subprocess.Popen[bytes]] = []
     start = subprocess.Popen
@@ -277,23 +277,23 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
 
 def test_two_processes_serve_all_versions(
-    scraper: Scraper, started: list[subprocess.Popen[bytes]]
+    scraper: Scraper, started_processes: list[subprocess.Popen[bytes]]
 ) -> None:
     scraper.commit(1, {f"{n}.md": b"one" for n in range(20)})
     reader = git.read(scraper.path)
-    started.clear()
+    started_processes.clear()
     assert len(list(reader)) == 20
-    assert len(started) == 2
+    assert len(started_processes) == 2
 
 
 def test_stopping_early_leaves_no_process(
-    scraper: Scraper, started: list[subprocess.Popen[bytes]]
+    scraper: Scraper, started_processes: list[subprocess.Popen[bytes]]
 ) -> None:
     scraper.commit(1, {f"{n}.md": b"one" for n in range(20)})
     items = iter(git.read(scraper.path))
     next(items)
     items.close()
-    assert all(process.returncode is not None for process in started)
+    assert all(process.returncode is not None for process in started_processes)
 
 
 def test_reading_again_gives_the_same_uids(scraper: Scraper) -> None:

@@ -45,47 +45,47 @@ def observations(path: Path, **columns: list[object]) -> Path:
     return path
 
 
-def test_a_version_arrives_with_its_bytes_and_media_type(tmp_path: Path) -> None:
-    (found,) = parquet.read(versions(tmp_path / "versions_shop.parquet"))
-    assert found.source == "shop"
-    assert found.time == NOON
-    assert found.time.tzinfo is UTC
-    assert found.outcome is None
-    assert found.snapshot.body == "<p>é".encode()
-    assert found.snapshot.header("content-type") == "text/html; charset=utf-8"
+def test_a_version_has_its_bytes_and_media_type(tmp_path: Path) -> None:
+    (observation,) = parquet.read(versions(tmp_path / "versions_shop.parquet"))
+    assert observation.source == "shop"
+    assert observation.time == NOON
+    assert observation.time.tzinfo is UTC
+    assert observation.outcome is None
+    assert observation.snapshot.body == "<p>é".encode()
+    assert observation.snapshot.header("content-type") == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize(
     ("kind", "media_type"), [("markdown", "text/markdown"), ("text", "text/plain")]
 )
 def test_the_kind_gives_the_media_type(tmp_path: Path, kind: str, media_type: str) -> None:
-    (found,) = parquet.read(versions(tmp_path / "v.parquet", kind=[kind]))
-    assert found.snapshot.media_type == media_type
+    (observation,) = parquet.read(versions(tmp_path / "v.parquet", kind=[kind]))
+    assert observation.snapshot.media_type == media_type
 
 
 def test_the_source_is_given_or_the_part_or_the_column(tmp_path: Path) -> None:
-    named, other = versions(tmp_path / "versions_x.parquet"), versions(tmp_path / "other.parquet")
+    named, unnamed = versions(tmp_path / "versions_x.parquet"), versions(tmp_path / "other.parquet")
     assert [item.source for item in parquet.read(named, source="mine")] == ["mine"]
     assert [item.source for item in parquet.read(named)] == ["x"]
-    assert [item.source for item in parquet.read(other)] == ["me/repo"]
+    assert [item.source for item in parquet.read(unnamed)] == ["me/repo"]
 
 
 def test_versions_may_have_neither_source_nor_commit(tmp_path: Path) -> None:
     path = versions(tmp_path / "shop.parquet")
     pl.read_parquet(path).drop("source", "commit").write_parquet(path)
     reader = parquet.read(path)
-    (found,) = reader
-    assert (found.source, reader.source) == ("shop", "shop")
-    assert found.snapshot.body == "<p>é".encode()
+    (observation,) = reader
+    assert (observation.source, reader.source) == ("shop", "shop")
+    assert observation.snapshot.body == "<p>é".encode()
     assert [item.source for item in parquet.read(path, source="")] == [""]
 
 
 def test_observations_may_have_page_day_and_changed_alone(tmp_path: Path) -> None:
     path = observations(tmp_path / "seen.parquet")
     pl.read_parquet(path).select("page", "day", "changed").write_parquet(path)
-    (found,) = parquet.read(path)
-    assert found.source == "seen"
-    assert found.change == Change(True, text=True)
+    (observation,) = parquet.read(path)
+    assert observation.source == "seen"
+    assert observation.change == Change(True, text=True)
 
 
 def test_a_row_that_lacks_something_is_a_bad_row(tmp_path: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_time_beyond_the_calendar_is_a_bad_row(tmp_path: Path, unit: str, valu
 def test_times_and_days_may_be_iso_strings(tmp_path: Path) -> None:
     (version,) = parquet.read(versions(tmp_path / "v.parquet", time=["2024-05-01T14:00:00+02:00"]))
     assert version.time == NOON
-    (seen,) = parquet.read(observations(tmp_path / "o.parquet", day=["2024-05-01"]))
-    assert seen.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
+    (observed_day,) = parquet.read(observations(tmp_path / "o.parquet", day=["2024-05-01"]))
+    assert observed_day.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
     (bad,) = parquet.read(versions(tmp_path / "v.parquet", time=["noon"]))
     assert bad.why == "time 'noon' is neither ISO 8601 nor epoch seconds"
 
@@ -141,12 +141,12 @@ def test_an_absurd_number_of_links_is_a_bad_row(tmp_path: Path, count: float) ->
     assert "new links is not a whole number from 0 to 1,000,000,000" in bad.why
 
 
-def test_an_observation_tells_of_the_change_at_the_end_of_its_day(tmp_path: Path) -> None:
-    (found,) = parquet.read(observations(tmp_path / "observations.parquet"))
-    assert found.source == "shop"
-    assert found.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
-    assert found.outcome is Outcome.REPORTED
-    assert found.change == Change(
+def test_an_observation_reports_the_change_at_the_end_of_its_day(tmp_path: Path) -> None:
+    (observation,) = parquet.read(observations(tmp_path / "observations.parquet"))
+    assert observation.source == "shop"
+    assert observation.time == datetime(2024, 5, 1, 23, 59, 59, tzinfo=UTC)
+    assert observation.outcome is Outcome.REPORTED
+    assert observation.change == Change(
         True, bytes=True, text=True, links=True, new_internal=1, new_external=2, never_seen=3
     )
 
@@ -158,13 +158,13 @@ def test_a_document_that_stayed_the_same_kept_its_structure_and_links() -> None:
     )  # fmt: skip
 
 
-def test_a_document_that_changed_leaves_structure_and_links_open() -> None:
+def test_structure_and_links_of_a_changed_document_are_unknown() -> None:
     change = parquet.reported_change(False, True, 0, 0, 0)
     assert (change.bytes, change.text) == (True, False)
     assert (change.structure, change.links) == (None, None)
 
 
-def test_a_folder_stands_for_its_versions_alone(tmp_path: Path) -> None:
+def test_only_the_versions_of_a_folder_are_read(tmp_path: Path) -> None:
     versions(tmp_path / "versions_a.parquet")
     versions(tmp_path / "versions_b.parquet")
     observations(tmp_path / "observations.parquet")
@@ -211,7 +211,7 @@ def test_a_folder_without_versions_is_refused(tmp_path: Path) -> None:
 
 def test_damage_inside_a_file_is_refused_with_its_name(tmp_path: Path) -> None:
     path = versions(tmp_path / "versions_x.parquet", html=["x" * 5000])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:4] + bytes(200) + whole[204:])
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(200) + content[204:])
     with pytest.raises(BadInputError, match=r"versions_x\.parquet: is not readable as Parquet"):
         list(parquet.read(path))

@@ -13,11 +13,11 @@ from freshet.core.types import BadRow
 DATA = Path(os.environ["FRESHET_DATA"])
 
 
-def test_every_version_of_a_part_arrives_once() -> None:
+def test_every_version_of_a_part_is_imported_once() -> None:
     reader = parquet.read(DATA / "pages" / "versions_ota_france_snap.parquet")
-    found = list(reader)
-    assert len({item.uid for item in found}) == len(found) == reader.total == 1597
-    assert {item.source for item in found} == {"ota_france_snap"}
+    imported = list(reader)
+    assert len({item.uid for item in imported}) == len(imported) == reader.total == 1597
+    assert {item.source for item in imported} == {"ota_france_snap"}
 
 
 def test_a_folder_counts_all_versions() -> None:
@@ -26,24 +26,24 @@ def test_a_folder_counts_all_versions() -> None:
     assert all(isinstance(item, Observation) for item in islice(reader, 2_000))
 
 
-def test_observations_tell_as_many_changes_as_the_file() -> None:
+def test_observations_report_as_many_changes_as_the_file() -> None:
     path = DATA / "pages" / "observations.parquet"
     expected = pl.scan_parquet(path).head(100_000).select(pl.col("changed").sum()).collect().item()
-    found = islice(parquet.read(path), 100_000)
-    assert sum(item.change.changed for item in found) == expected
+    imported = islice(parquet.read(path), 100_000)
+    assert sum(item.change.changed for item in imported) == expected
 
 
 def test_the_list_of_pages_is_skipped() -> None:
     assert list(parquet.read(DATA / "pages" / "pages.parquet")) == []
 
 
-def test_captures_of_other_programs_arrive_with_their_companions() -> None:
-    found = list(warc.read(DATA / "conformance" / "warc" / "resiliparse" / "warcfile.warc.gz"))
-    assert len(found) == 16
-    assert not any(isinstance(item, BadRow) for item in found)
-    assert sum(len(item.companion_records) for item in found) == 32
+def test_captures_of_other_programs_have_their_companions() -> None:
+    imported = list(warc.read(DATA / "conformance" / "warc" / "resiliparse" / "warcfile.warc.gz"))
+    assert len(imported) == 16
+    assert not any(isinstance(item, BadRow) for item in imported)
+    assert sum(len(item.companion_records) for item in imported) == 32
 
 
-def test_arc_files_arrive_like_warc_files() -> None:
-    (found,) = warc.read(DATA / "conformance" / "warc" / "warcio" / "example.arc.gz")
-    assert (found.url, found.status) == ("http://example.com/", 200)
+def test_arc_files_are_imported_like_warc_files() -> None:
+    (imported,) = warc.read(DATA / "conformance" / "warc" / "warcio" / "example.arc.gz")
+    assert (imported.url, imported.status) == ("http://example.com/", 200)

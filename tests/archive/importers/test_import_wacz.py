@@ -26,7 +26,7 @@ def package(*names: str) -> str:
     return json.dumps({"resources": [{"path": name, "hash": "sha256:0"} for name in names]})
 
 
-def zipped(path: Path, *entries: tuple[ZipInfo, bytes]) -> Path:
+def write_zip(path: Path, *entries: tuple[ZipInfo, bytes]) -> Path:
     with ZipFile(path, "w") as file:
         for info, content in entries:
             file.writestr(info, content)
@@ -34,11 +34,11 @@ def zipped(path: Path, *entries: tuple[ZipInfo, bytes]) -> Path:
     return path
 
 
-def test_the_captures_of_all_warc_files_arrive_in_one_source(tmp_path: Path) -> None:
+def test_the_captures_of_all_warc_files_have_one_source(tmp_path: Path) -> None:
     path = write(tmp_path / "crawl.wacz", {NAME: CONTENT, "archive/b.warc.gz": OTHER})
-    found = list(wacz.read(path))
-    assert [(item.url, item.source) for item in found] == [("https://a.org/", "warc")] * 2
-    assert found[0].raw_record == CONTENT
+    items = list(wacz.read(path))
+    assert [(item.url, item.source) for item in items] == [("https://a.org/", "warc")] * 2
+    assert items[0].raw_record == CONTENT
 
 
 def test_files_outside_the_archive_folder_are_left_alone(tmp_path: Path) -> None:
@@ -46,13 +46,15 @@ def test_files_outside_the_archive_folder_are_left_alone(tmp_path: Path) -> None
     assert len(list(wacz.read(path))) == 1
 
 
-def test_a_file_without_its_digest_is_a_bad_row_and_the_others_come_in(tmp_path: Path) -> None:
+def test_a_file_with_a_wrong_digest_is_a_bad_row_and_the_others_are_imported(
+    tmp_path: Path,
+) -> None:
     files = {NAME: CONTENT, "archive/b.warc.gz": OTHER}
     good = f"sha256:{wacz.hashlib.sha256(OTHER).hexdigest()}"
     listed = {NAME: good, "archive/b.warc.gz": good}
-    bad, taken = wacz.read(write(tmp_path / "crawl.wacz", files, listed=listed))
+    bad, observation = wacz.read(write(tmp_path / "crawl.wacz", files, listed=listed))
     assert bad == BadRow(NAME, "does not match the digest in datapackage.json; get the file again")
-    assert isinstance(taken, Observation)
+    assert isinstance(observation, Observation)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_file_without_its_digest_is_a_bad_row_and_the_others_come_in(tmp_path:
         ({NAME: ""}, NAME, "unknown algorithm"),
     ],
 )
-def test_a_file_that_nobody_vouches_for_is_a_bad_row(
+def test_a_file_without_a_declared_digest_is_a_bad_row(
     tmp_path: Path, listed: dict[str, str], place: str, why: str
 ) -> None:
     (bad,) = wacz.read(write(tmp_path / "crawl.wacz", {NAME: CONTENT}, listed=listed))
@@ -74,16 +76,16 @@ def test_a_file_that_nobody_vouches_for_is_a_bad_row(
 def test_a_listed_file_that_is_missing_is_a_bad_row(tmp_path: Path) -> None:
     digest = f"sha256:{wacz.hashlib.sha256(CONTENT).hexdigest()}"
     listed = {NAME: digest, "archive/b.warc.gz": digest}
-    found = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: CONTENT}, listed=listed)))
-    assert found[1:] == [BadRow("archive/b.warc.gz", "file is missing")]
+    items = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: CONTENT}, listed=listed)))
+    assert items[1:] == [BadRow("archive/b.warc.gz", "file is missing")]
 
 
-def test_a_warc_file_that_is_none_is_a_bad_row(tmp_path: Path) -> None:
-    found = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: b"no archive at all\n" * 9})))
-    assert found[-1] == BadRow(NAME, "no record can be read")
+def test_a_file_that_is_not_warc_is_a_bad_row(tmp_path: Path) -> None:
+    items = list(wacz.read(write(tmp_path / "crawl.wacz", {NAME: b"no archive at all\n" * 9})))
+    assert items[-1] == BadRow(NAME, "no record can be read")
 
 
-def test_a_list_of_files_without_its_own_digest_is_refused(tmp_path: Path) -> None:
+def test_a_package_with_a_wrong_digest_is_refused(tmp_path: Path) -> None:
     path = sample(tmp_path)
     with ZipFile(path, "a") as file:
         file.writestr("datapackage-digest.json", '{"path": "datapackage.json", "hash": "sha256:0"}')
@@ -95,19 +97,19 @@ def test_a_list_of_files_without_its_own_digest_is_refused(tmp_path: Path) -> No
     "name",
     ["../a.warc.gz", "/etc/a", "archive/../../a.warc.gz", "archive\\..\\a", "archive/\x1b[2J"],
 )
-def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_path_outside_the_archive_is_refused(tmp_path: Path, name: str) -> None:
     info = ZipInfo("x")
     info.filename = name
     with pytest.raises(BadInputError, match="outside the archive"):
-        wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
+        wacz.read(write_zip(tmp_path / "a.wacz", (info, CONTENT)))
     assert [path.name for path in tmp_path.iterdir()] == ["a.wacz"]
 
 
 def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
     path = sample(tmp_path)
-    whole = bytearray(path.read_bytes())
-    whole[whole.index(b"PK\x01\x02") + 8] |= 0x1
-    path.write_bytes(whole)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 0x1
+    path.write_bytes(content)
     with pytest.raises(BadInputError, match="is encrypted"):
         wacz.read(path)
 
@@ -116,7 +118,7 @@ def test_a_link_is_refused(tmp_path: Path) -> None:
     info = ZipInfo(NAME)
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     with pytest.raises(BadInputError, match="is a link"):
-        wacz.read(zipped(tmp_path / "a.wacz", (info, b"/etc/passwd")))
+        wacz.read(write_zip(tmp_path / "a.wacz", (info, b"/etc/passwd")))
 
 
 def test_an_entry_that_unpacks_to_very_much_is_refused(
@@ -126,15 +128,17 @@ def test_an_entry_that_unpacks_to_very_much_is_refused(
     info = ZipInfo(NAME)
     info.compress_type = ZIP_DEFLATED
     with pytest.raises(BadInputError, match="unpacks from"):
-        wacz.read(zipped(tmp_path / "a.wacz", (info, bytes(1_000_000))))
+        wacz.read(write_zip(tmp_path / "a.wacz", (info, bytes(1_000_000))))
 
 
 def test_an_entry_cannot_unpack_to_more_than_it_declares(tmp_path: Path) -> None:
     info = ZipInfo(NAME)
     info.compress_type = ZIP_DEFLATED
-    path = zipped(tmp_path / "a.wacz", (info, bytes(1_000_000)))
-    whole = path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (9).to_bytes(4, "little"))
-    path.write_bytes(whole)
+    path = write_zip(tmp_path / "a.wacz", (info, bytes(1_000_000)))
+    content = path.read_bytes().replace(
+        (1_000_000).to_bytes(4, "little"), (9).to_bytes(4, "little")
+    )
+    path.write_bytes(content)
     (bad,) = wacz.read(path)
     assert isinstance(bad, BadRow)
 
@@ -143,22 +147,22 @@ def test_an_unknown_compression_is_refused(tmp_path: Path) -> None:
     info = ZipInfo(NAME)
     info.compress_type = ZIP_LZMA
     with pytest.raises(BadInputError, match="unknown compression"):
-        wacz.read(zipped(tmp_path / "a.wacz", (info, CONTENT)))
+        wacz.read(write_zip(tmp_path / "a.wacz", (info, CONTENT)))
 
 
-def test_a_name_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+def test_a_duplicate_name_is_refused(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
-        path = zipped(tmp_path / "a.wacz", (ZipInfo(NAME), CONTENT), (ZipInfo(NAME), OTHER))
+        path = write_zip(tmp_path / "a.wacz", (ZipInfo(NAME), CONTENT), (ZipInfo(NAME), OTHER))
     with pytest.raises(BadInputError, match="occurs twice"):
         wacz.read(path)
 
 
 def test_entries_that_overlap_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wacz", {NAME: CONTENT, "archive/b.warc.gz": OTHER})
-    whole = bytearray(path.read_bytes())
-    second = whole.index(b"PK\x01\x02", whole.index(b"PK\x01\x02") + 4)
-    whole[second + 42 : second + 46] = bytes(4)
-    path.write_bytes(whole)
+    content = bytearray(path.read_bytes())
+    second = content.index(b"PK\x01\x02", content.index(b"PK\x01\x02") + 4)
+    content[second + 42 : second + 46] = bytes(4)
+    path.write_bytes(content)
     with pytest.raises(BadInputError, match="overlap"):
         wacz.read(path)
 
@@ -173,19 +177,19 @@ def test_a_name_that_is_not_utf_8_is_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("record", "field"), [(b"PK\x01\x02", 42), (b"PK\x05\x06", 16)])
 def test_an_offset_outside_the_file_is_bad_input(tmp_path: Path, record: bytes, field: int) -> None:
     path = sample(tmp_path)
-    whole = bytearray(path.read_bytes())
-    at = whole.rindex(record) + field
-    whole[at : at + 4] = b"\xfe\xff\xff\xff"
-    path.write_bytes(whole)
+    content = bytearray(path.read_bytes())
+    at = content.rindex(record) + field
+    content[at : at + 4] = b"\xfe\xff\xff\xff"
+    path.write_bytes(content)
     with pytest.raises(BadInputError, match="get it again"):
         wacz.read(path)
 
 
-def test_a_file_with_a_very_long_name_comes_in(tmp_path: Path) -> None:
+def test_a_file_with_a_very_long_name_is_imported(tmp_path: Path) -> None:
     name = f"archive/{'n' * 300}.warc.gz"
-    (taken,) = wacz.read(write(tmp_path / "a.wacz", {name: CONTENT}))
-    assert isinstance(taken, Observation)
-    assert taken.place == f"{name}, offset 0"
+    (observation,) = wacz.read(write(tmp_path / "a.wacz", {name: CONTENT}))
+    assert isinstance(observation, Observation)
+    assert observation.place == f"{name}, offset 0"
 
 
 def test_a_list_of_entries_too_long_for_memory_is_refused(
@@ -196,15 +200,15 @@ def test_a_list_of_entries_too_long_for_memory_is_refused(
         wacz.read(sample(tmp_path))
 
 
-def test_a_large_zip_says_elsewhere_how_long_its_list_is(
+def test_the_directory_size_of_a_zip64_file_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
     path = sample(tmp_path)
-    whole = bytearray(path.read_bytes())
-    end = whole.rindex(b"PK\x05\x06")
-    whole[end + 12 : end + 20] = b"\xff" * 8
-    path.write_bytes(whole)
+    content = bytearray(path.read_bytes())
+    end = content.rindex(b"PK\x05\x06")
+    content[end + 12 : end + 20] = b"\xff" * 8
+    path.write_bytes(content)
     assert len(list(wacz.read(path))) == 1
     monkeypatch.setattr(wacz, "DIRECTORY_BYTES", 10)
     with pytest.raises(BadInputError, match="directory is too long"):
@@ -212,7 +216,7 @@ def test_a_large_zip_says_elsewhere_how_long_its_list_is(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"[" * 100_000])
-def test_a_package_that_says_nothing_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_package_without_resources_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.wacz"
     with ZipFile(path, "w") as file:
         file.writestr(NAME, CONTENT)
@@ -221,7 +225,7 @@ def test_a_package_that_says_nothing_is_refused(tmp_path: Path, content: bytes) 
         wacz.read(path)
 
 
-def test_what_is_no_wacz_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_wacz_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     path.write_bytes(b"no zip")
     with pytest.raises(BadInputError, match="is not a zip file"):

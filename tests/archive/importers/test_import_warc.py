@@ -40,14 +40,14 @@ def page(url: str = URL, body: bytes = b"<p>hi") -> WarcRecord:
     return build_response(url, NOON, HEAD + body)
 
 
-def test_a_response_arrives_with_body_and_headers_as_received(tmp_path: Path) -> None:
+def test_a_response_has_body_and_headers_as_received(tmp_path: Path) -> None:
     record = page()
-    (found,) = warc.read(write(tmp_path, record))
-    assert (found.url, found.source, found.time) == (URL, "warc", NOON)
-    assert found.uid == uid_of_record_id(record.id)
-    assert (found.outcome, found.status) == (None, 200)
-    assert found.snapshot.body == b"<p>hi"
-    assert found.snapshot.media_type == "text/html"
+    (observation,) = warc.read(write(tmp_path, record))
+    assert (observation.url, observation.source, observation.time) == (URL, "warc", NOON)
+    assert observation.uid == uid_of_record_id(record.id)
+    assert (observation.outcome, observation.status) == (None, 200)
+    assert observation.snapshot.body == b"<p>hi"
+    assert observation.snapshot.media_type == "text/html"
 
 
 def test_its_gzip_member_and_those_of_its_companions_are_copied_byte_for_byte(
@@ -56,11 +56,11 @@ def test_its_gzip_member_and_those_of_its_companions_are_copied_byte_for_byte(
     first, second = page(), page("https://a.org/b")
     ask = build_request(b"GET / HTTP/1.1\r\n\r\n", response=first)
     facts = build_metadata({"fetchTimeMs": "3"}, about=second)
-    one, two = warc.read(write(tmp_path, ask, first, second, facts))
-    assert one.raw_record == encode_record(first)
-    assert one.companion_records == (encode_record(ask),)
-    assert two.raw_record == encode_record(second)
-    assert two.companion_records == (encode_record(facts),)
+    first_observation, second_observation = warc.read(write(tmp_path, ask, first, second, facts))
+    assert first_observation.raw_record == encode_record(first)
+    assert first_observation.companion_records == (encode_record(ask),)
+    assert second_observation.raw_record == encode_record(second)
+    assert second_observation.companion_records == (encode_record(facts),)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -69,31 +69,31 @@ def test_records_without_a_member_of_their_own_get_one(tmp_path: Path, pack) -> 
     plain = gzip.decompress(encode_record(INFO) + encode_record(record))
     path = tmp_path / "a.warc"
     path.write_bytes(pack(plain))
-    (found,) = warc.read(path)
-    assert gzip.decompress(found.raw_record) == gzip.decompress(encode_record(record))
+    (observation,) = warc.read(path)
+    assert gzip.decompress(observation.raw_record) == gzip.decompress(encode_record(record))
 
 
-def test_a_resource_arrives_without_a_status(tmp_path: Path) -> None:
-    (found,) = warc.read(write(tmp_path, build_resource(URL, NOON, b"text", "text/plain")))
-    assert found.status is None
-    assert (found.snapshot.body, found.snapshot.media_type) == (b"text", "text/plain")
+def test_a_resource_has_no_status(tmp_path: Path) -> None:
+    (observation,) = warc.read(write(tmp_path, build_resource(URL, NOON, b"text", "text/plain")))
+    assert observation.status is None
+    assert (observation.snapshot.body, observation.snapshot.media_type) == (b"text", "text/plain")
 
 
 def test_a_revisit_names_the_capture_whose_bytes_it_shares(tmp_path: Path) -> None:
     original = RevisitOriginal("urn:uuid:00000000-0000-0000-0000-000000000001", URL, NOON)
-    (found,) = warc.read(
+    (observation,) = warc.read(
         write(tmp_path, build_identical_revisit(URL, LATER, HEAD, original, bytes(20)))
     )
-    assert found.snapshot is None
-    assert (found.outcome, found.status, found.time) == (None, 200, LATER)
-    assert found.original_digest == "sha1:" + "A" * 32
+    assert observation.snapshot is None
+    assert (observation.outcome, observation.status, observation.time) == (None, 200, LATER)
+    assert observation.original_digest == "sha1:" + "A" * 32
 
 
-def test_a_server_that_said_not_modified_makes_that_the_outcome(tmp_path: Path) -> None:
+def test_a_not_modified_revisit_has_that_outcome(tmp_path: Path) -> None:
     original = RevisitOriginal("", URL, NOON)
     record = build_not_modified_revisit(URL, LATER, b"HTTP/1.1 304 Not Modified\r\n\r\n", original)
-    (found,) = warc.read(write(tmp_path, record))
-    assert (found.outcome, found.status) == (Outcome.NOT_MODIFIED, 304)
+    (observation,) = warc.read(write(tmp_path, record))
+    assert (observation.outcome, observation.status) == (Outcome.NOT_MODIFIED, 304)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_a_server_that_said_not_modified_makes_that_the_outcome(tmp_path: Path) 
         ("disconnect", Outcome.UNREADABLE),
     ],
 )
-def test_a_capture_that_was_cut_is_no_look(tmp_path: Path, reason: str, outcome: Outcome) -> None:
+def test_a_truncated_capture_is_no_look(tmp_path: Path, reason: str, outcome: Outcome) -> None:
     record = build_response(URL, NOON, HEAD, headers=(("WARC-Truncated", reason),))
-    (found,) = warc.read(write(tmp_path, record))
-    assert found.outcome is outcome
+    (observation,) = warc.read(write(tmp_path, record))
+    assert observation.outcome is outcome
 
 
-def test_records_of_other_than_web_pages_are_counted_apart(tmp_path: Path) -> None:
+def test_records_of_other_schemes_are_skipped_and_counted(tmp_path: Path) -> None:
     reader = warc.read(
         write(tmp_path, build_resource("dns:a.org", NOON, b"1.2.3.4", "text/dns"), page())
     )
@@ -118,20 +118,20 @@ def test_records_of_other_than_web_pages_are_counted_apart(tmp_path: Path) -> No
     assert reader.notes == ["1 records of pages other than http(s) were skipped"]
 
 
-def test_a_url_in_angle_brackets_is_taken_out_of_them(tmp_path: Path) -> None:
-    (found,) = warc.read(write(tmp_path, page(f"<{URL}>")))
-    assert found.url == URL
+def test_angle_brackets_around_a_url_are_removed(tmp_path: Path) -> None:
+    (observation,) = warc.read(write(tmp_path, page(f"<{URL}>")))
+    assert observation.url == URL
 
 
 def test_a_damaged_record_is_a_bad_row_and_reading_goes_on(tmp_path: Path) -> None:
     path = write(tmp_path, page(body=bytes(range(256))), page("https://a.org/b"))
-    whole = bytearray(path.read_bytes())
-    place = len(encode_record(INFO)) + 60
-    whole[place] ^= 0xFF
-    path.write_bytes(whole)
-    found = list(warc.read(path))
-    assert any(isinstance(item, BadRow) for item in found)
-    assert [item.url for item in found if isinstance(item, Observation)] == ["https://a.org/b"]
+    content = bytearray(path.read_bytes())
+    offset = len(encode_record(INFO)) + 60
+    content[offset] ^= 0xFF
+    path.write_bytes(content)
+    items = list(warc.read(path))
+    assert any(isinstance(item, BadRow) for item in items)
+    assert [item.url for item in items if isinstance(item, Observation)] == ["https://a.org/b"]
 
 
 def test_a_response_that_is_not_http_is_a_bad_row(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_response_that_is_not_http_is_a_bad_row(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_stands_for_all_its_files(tmp_path: Path) -> None:
+def test_all_files_of_a_folder_are_read(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     write(tmp_path, page("https://a.org/1"))
     write(tmp_path / "deep", page("https://a.org/2"), name="b.warc.gz")
@@ -151,7 +151,7 @@ def test_a_folder_stands_for_all_its_files(tmp_path: Path) -> None:
     assert reader.done == reader.total
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="there is no WARC file"):
         warc.read(tmp_path)
     with pytest.raises(BadInputError, match="there is no WARC file"):

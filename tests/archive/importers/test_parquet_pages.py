@@ -20,16 +20,16 @@ def versions(path: Path, bodies: list[bytes], **options) -> Path:
     number = len(bodies)
     same = {"source": "s", "time": datetime(2024, 1, 1, tzinfo=UTC), "kind": "html", "commit": "c"}
     table = {name: [value] * number for name, value in same.items()}
-    pages = [f"https://a.org/{place}" for place in range(number)]
+    pages = [f"https://a.org/{index}" for index in range(number)]
     pl.DataFrame({**table, "page": pages, "html": bodies}).write_parquet(path, **options)
     return path
 
 
 def test_slices_cover_every_row_once_and_in_order(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"%d" % n for n in range(1000)], row_group_size=300)
-    found = list(row_slices(path, COLUMNS, max_rows=128))
-    assert [piece.start for piece in found] == [0, 128, 256, 300, 428, 556, 600, 728, 856, 900]
-    assert sum(piece.rows for piece in found) == 1000
+    slices = list(row_slices(path, COLUMNS, max_rows=128))
+    assert [piece.start for piece in slices] == [0, 128, 256, 300, 428, 556, 600, 728, 856, 900]
+    assert sum(piece.rows for piece in slices) == 1000
 
 
 def test_a_slice_ends_where_its_pages_would_unpack_to_too_much(
@@ -38,9 +38,9 @@ def test_a_slice_ends_where_its_pages_would_unpack_to_too_much(
     bodies = [b"%05d" % n * 2_000 for n in range(1_000)]
     path = versions(tmp_path / "v.parquet", bodies, data_page_size=100_000)
     monkeypatch.setattr(parquet_pages, "SLICE_BYTES", 1_000_000)
-    found = list(row_slices(path, COLUMNS, max_rows=100_000))
-    assert len(found) > 5
-    assert max(piece.rows for piece in found) <= 101
+    slices = list(row_slices(path, COLUMNS, max_rows=100_000))
+    assert len(slices) > 5
+    assert max(piece.rows for piece in slices) <= 101
     assert [item.snapshot.body for item in parquet.read(path)] == bodies
 
 
@@ -56,20 +56,20 @@ def test_a_page_that_would_unpack_to_too_much_is_not_unpacked(
     assert "its page of the file unpacks to 20,000,0" in bad.why
 
 
-def test_rows_beside_a_value_that_is_too_large_are_taken(tmp_path: Path) -> None:
+def test_rows_beside_an_oversized_value_are_imported(tmp_path: Path) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one", bytes(64_000_001), b"<p>two"])
-    one, bad, two = parquet.read(path)
-    assert isinstance(one, Observation)
-    assert isinstance(two, Observation)
+    first_row, bad, last_row = parquet.read(path)
+    assert isinstance(first_row, Observation)
+    assert isinstance(last_row, Observation)
     assert bad.why == "html has 64,000,001 bytes, more than the limit of 64,000,000"
 
 
-@pytest.mark.parametrize("place", [b"\x01", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"])
-def test_a_column_that_claims_to_begin_nowhere_is_bad_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: bytes
+@pytest.mark.parametrize("encoded_offset", [b"\x01", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"])
+def test_a_column_with_an_impossible_offset_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoded_offset: bytes
 ) -> None:
     path = versions(tmp_path / "v.parquet", [b"<p>one"])
-    offset = ThriftReader(b"\x16" + place + b"\x00").read_struct()[1]
+    offset = ThriftReader(b"\x16" + encoded_offset + b"\x00").read_struct()[1]
     facts = {3: [b"page"], 7: 10, 9: offset}
     footer = {4: [{1: [{3: facts}], 3: 1}]}
     monkeypatch.setattr(parquet_pages, "_footer", lambda *_: footer)

@@ -11,7 +11,7 @@ from freshet.core.errors import LockedError, NoSpaceError
 from tests.archive.warc.warc_samples import CLOCK, ORIGIN
 
 
-def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path) -> None:
+def test_a_second_process_learns_who_holds_the_lock(tmp_path: Path) -> None:
     second = ArchiveLock(tmp_path)
     with (
         ArchiveLock(tmp_path, command="freshet run", clock=CLOCK),
@@ -23,19 +23,19 @@ def test_a_second_taker_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     assert not second.is_held
 
 
-def test_a_released_lock_can_be_taken(tmp_path: Path) -> None:
+def test_a_released_lock_can_be_acquired(tmp_path: Path) -> None:
     first = ArchiveLock(tmp_path).acquire()
     first.release()
     with ArchiveLock(tmp_path) as second:
         assert second.is_held
 
 
-def test_taking_a_lock_twice_changes_nothing(tmp_path: Path) -> None:
+def test_acquiring_a_lock_twice_changes_nothing(tmp_path: Path) -> None:
     with ArchiveLock(tmp_path) as lock:
         assert lock.acquire() is lock
 
 
-def test_a_dead_holders_lock_is_taken(tmp_path: Path) -> None:
+def test_the_lock_of_a_dead_process_can_be_acquired(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
         ArchiveLock(tmp_path, command="freshet import").acquire()
@@ -51,7 +51,7 @@ def test_two_writers_never_share_a_folder(tmp_path: Path) -> None:
         WarcWriter(tmp_path, ORIGIN)
 
 
-def test_a_holder_who_left_no_name_is_another_process(tmp_path: Path) -> None:
+def test_an_unknown_holder_is_another_process(tmp_path: Path) -> None:
     with ArchiveLock(tmp_path):
         (tmp_path / LOCK_NAME).write_text("")
         with pytest.raises(LockedError, match="another process"):
@@ -64,13 +64,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         ArchiveLock(tmp_path / "file" / "archive").acquire()
 
 
-def test_asking_who_holds_a_lock_creates_nothing(tmp_path: Path) -> None:
+def test_asking_for_the_holder_creates_no_file(tmp_path: Path) -> None:
     assert ArchiveLock(tmp_path / "archive").holder() == ""
     assert ArchiveLock(tmp_path).holder() == ""
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_holds_a_lock_can_be_asked_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_the_holder_can_be_read_in_a_read_only_folder(tmp_path: Path) -> None:
     with ArchiveLock(tmp_path, command="freshet run"):
         (tmp_path / LOCK_NAME).chmod(0o444)
         assert "freshet run" in ArchiveLock(tmp_path).holder()

@@ -31,12 +31,12 @@ ARC_OPENING = (
 )
 
 
-def plain(number: int, block: bytes, length: int | None = None) -> bytes:
+def plain_record(number: int, block: bytes, length: int | None = None) -> bytes:
     identity = b"00000000-0000-0000-0000-%012d" % number
     return PLAIN % (identity, len(block) if length is None else length, block)
 
 
-def found(path: Path) -> list[LocatedRecord]:
+def located_records(path: Path) -> list[LocatedRecord]:
     return [item for item in read_records(path) if isinstance(item, LocatedRecord)]
 
 
@@ -61,14 +61,14 @@ def test_what_is_written_is_read_back(
     date: datetime,
 ) -> None:
     path = tmp_path_factory.mktemp("archive") / "a.warc.gz"
-    kept = WarcRecord("resource", "urn:uuid:0", date, target, tuple(headers), block)
-    path.write_bytes(encode_record(kept))
-    [located] = found(path)
-    assert located.record == kept
+    record = WarcRecord("resource", "urn:uuid:0", date, target, tuple(headers), block)
+    path.write_bytes(encode_record(record))
+    [located] = located_records(path)
+    assert located.record == record
     assert encode_record(located.record) == path.read_bytes()
 
 
-def test_a_record_is_read_at_its_place(tmp_path: Path) -> None:
+def test_a_record_is_read_at_its_offset(tmp_path: Path) -> None:
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
         places = writer.append(visit())
     kinds = [read_record(tmp_path / p.file, p.offset, p.length).type for p in places]
@@ -76,7 +76,7 @@ def test_a_record_is_read_at_its_place(tmp_path: Path) -> None:
     assert read_record(tmp_path / places[1].file, places[1].offset).type == "request"
 
 
-def test_a_wrong_place_is_damage_and_says_what_to_do(tmp_path: Path) -> None:
+def test_a_wrong_offset_is_damage_with_advice(tmp_path: Path) -> None:
     path = small_file(tmp_path)
     with pytest.raises(DamagedError, match=r"offset 3: .*; run 'freshet check --repair'"):
         read_record(path, 3)
@@ -101,10 +101,10 @@ def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     assert list(read_records(path)) == []
 
 
-def test_plain_records_are_read_with_their_places(tmp_path: Path) -> None:
+def test_plain_records_are_read_with_their_offsets(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
-    path.write_bytes(plain(1, b"one") + plain(2, b"two"))
-    first, second = found(path)
+    path.write_bytes(plain_record(1, b"one") + plain_record(2, b"two"))
+    first, second = located_records(path)
     assert (first.record.block, second.record.block) == (b"one", b"two")
     assert second.offset == first.length
     assert not first.is_copyable
@@ -114,17 +114,19 @@ def test_plain_records_are_read_with_their_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize("length", [0, 2, 8, 300, 10**15])
 def test_a_wrong_length_in_a_plain_file_costs_one_record(tmp_path: Path, length: int) -> None:
     path = tmp_path / "a.warc"
-    path.write_bytes(plain(1, b"one") + plain(2, b"two", length) + plain(3, b"three"))
-    assert [item.record.block for item in found(path)] == [b"one", b"three"]
+    path.write_bytes(
+        plain_record(1, b"one") + plain_record(2, b"two", length) + plain_record(3, b"three")
+    )
+    assert [item.record.block for item in located_records(path)] == [b"one", b"three"]
     [fault] = faults(path)
-    assert fault.offset == len(plain(1, b"one"))
+    assert fault.offset == len(plain_record(1, b"one"))
     assert fault.record_id.endswith("02")
 
 
 def test_many_records_in_one_member_are_read_but_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
-    path.write_bytes(gzip.compress(plain(1, b"one") + plain(2, b"two")))
-    assert [(item.record.block, item.is_copyable) for item in found(path)] == [
+    path.write_bytes(gzip.compress(plain_record(1, b"one") + plain_record(2, b"two")))
+    assert [(item.record.block, item.is_copyable) for item in located_records(path)] == [
         (b"one", False),
         (b"two", False),
     ]
@@ -135,45 +137,47 @@ def test_arc_records_become_warc_records_with_stable_ids(tmp_path: Path) -> None
     entry = b"http://example.org/ 1.2.3.4 20140216050221 text/html %d\n%s\n" % (len(block), block)
     path = tmp_path / "a.arc"
     path.write_bytes(ARC_OPENING + entry)
-    [opening, page] = found(path)
+    [opening, page] = located_records(path)
     assert (opening.record.type, page.record.type) == ("warcinfo", "response")
     assert parse_payload(page.record).body == b"<p>hi</p>"
     assert page.record.date == datetime(2014, 2, 16, 5, 2, 21, tzinfo=UTC)
-    assert [item.record.id for item in found(path)] == [opening.record.id, page.record.id]
+    assert [item.record.id for item in located_records(path)] == [opening.record.id, page.record.id]
 
 
 def test_good_records_around_a_bad_one_are_kept(tmp_path: Path) -> None:
     path = small_file(tmp_path, (b"one", b"two", b"three"))
     content = bytearray(path.read_bytes())
-    places = [item.offset for item in found(path)]
+    places = [item.offset for item in located_records(path)]
     content[places[2] + 30] ^= 0xFF
     path.write_bytes(content)
-    assert [item.record.block for item in found(path)][1:] == [b"one", b"three"]
+    assert [item.record.block for item in located_records(path)][1:] == [b"one", b"three"]
     assert [fault.offset for fault in faults(path)] == [places[2]]
 
 
 def test_garbage_between_members_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
-    one, two = (
+    first_member, second_member = (
         encode_record(build_resource(URL, NOW, body, "text/plain")) for body in (b"one", b"two")
     )
-    path.write_bytes(one + b"\x1f\x8b\x08garbage" + two + b"end")
-    assert [item.record.block for item in found(path)] == [b"one", b"two"]
-    assert [fault.offset for fault in faults(path)] == [len(one), path.stat().st_size - 3]
+    path.write_bytes(first_member + b"\x1f\x8b\x08garbage" + second_member + b"end")
+    assert [item.record.block for item in located_records(path)] == [b"one", b"two"]
+    assert [fault.offset for fault in faults(path)] == [len(first_member), path.stat().st_size - 3]
 
 
 def test_a_record_without_a_mandatory_field_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     for name in (b"WARC-Type", b"WARC-Record-ID", b"WARC-Date", b"Content-Length"):
-        path.write_bytes(plain(1, b"one").replace(name, b"X-Other") + plain(2, b"two"))
+        path.write_bytes(
+            plain_record(1, b"one").replace(name, b"X-Other") + plain_record(2, b"two")
+        )
         assert name.decode() in faults(path)[0].problem
-        assert [item.record.block for item in found(path)] == [b"two"]
+        assert [item.record.block for item in located_records(path)] == [b"two"]
 
 
 def test_an_absurd_length_or_a_bomb_takes_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
-    bomb = gzip.compress(plain(1, bytes(50_000_000)), compresslevel=1)
-    path.write_bytes(gzip.compress(plain(2, b"two", 10**17)) + bomb)
+    bomb = gzip.compress(plain_record(1, bytes(50_000_000)), compresslevel=1)
+    path.write_bytes(gzip.compress(plain_record(2, b"two", 10**17)) + bomb)
     tracemalloc.start()
     lying, large = read_records(path, keep_bytes=1000)
     peak = tracemalloc.get_traced_memory()[1]
@@ -188,12 +192,12 @@ def test_unix_line_ends_and_brackets_are_tolerated(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     head = "WARC/0.18\nWARC-Type: resource\nWARC-Record-ID: <x>\nWARC-Date: 2008-10-294T05:21:46Z\n"
     path.write_bytes(f"{head}WARC-Target-URI: <{URL}>\nContent-Length: 4\n\na\r\n\r\n\n".encode())
-    [item] = found(path)
+    [item] = located_records(path)
     assert (item.record.target_uri, item.record.id) == (URL, "x")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2020-13-01", "9999-99", "9999-12-999"])
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_an_invalid_date_is_none(text: str) -> None:
     assert parse_date(text) is None
 
 
@@ -243,13 +247,13 @@ def test_chunks_are_joined_where_there_are_chunks(block: bytes, body: bytes) -> 
         (b"HTTP/1.1 OK\r\n\r\nx", HttpPayload(None, (), b"x")),
     ],
 )
-def test_odd_servers_are_understood(block: bytes, expected: HttpPayload) -> None:
+def test_non_conforming_servers_are_understood(block: bytes, expected: HttpPayload) -> None:
     assert http(block) == expected
 
 
 def test_a_resource_is_its_own_payload() -> None:
-    kept = build_resource(URL, NOW, b"text", "text/plain")
-    assert parse_payload(kept) == HttpPayload(None, (("Content-Type", "text/plain"),), b"text")
+    record = build_resource(URL, NOW, b"text", "text/plain")
+    assert parse_payload(record) == HttpPayload(None, (("Content-Type", "text/plain"),), b"text")
 
 
 class CountingFile(io.BytesIO):
@@ -273,7 +277,7 @@ def test_a_file_full_of_record_starts_is_read_in_linear_time(line: bytes) -> Non
     assert file.bytes_read < 100_000_000
 
 
-def test_damaged_members_that_overlap_without_end_are_given_up(
+def test_reading_stops_at_damaged_members_that_overlap_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("freshet.archive.warc.scan._EXTRA_REREAD_BYTES", 0)
@@ -284,7 +288,7 @@ def test_damaged_members_that_overlap_without_end_are_given_up(
     assert "the rest of the file is not read" in str(last)
 
 
-def test_a_line_of_an_arc_without_end_is_a_fault_and_not_held_in_memory(tmp_path: Path) -> None:
+def test_an_endless_line_of_an_arc_file_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "a.arc.gz"
     path.write_bytes(gzip.compress(ARC_OPENING + b"x" * 100_000_000, 1))
     tracemalloc.start()

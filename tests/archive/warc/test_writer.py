@@ -51,21 +51,21 @@ def all_kinds(folder: Path) -> Path:
 def test_warcio_reads_every_kind_and_finds_the_digests_right(tmp_path: Path) -> None:
     path = all_kinds(tmp_path)
     with path.open("rb") as file:
-        found = []
+        records = []
         for record in WarcioIterator(file, check_digests="raise"):
             record.raw_stream.read()
-            found.append(record.rec_type)
-    assert found == [
+            records.append(record.rec_type)
+    assert records == [
         "warcinfo", "response", "request", "metadata", "resource", "revisit", "revisit",
     ]  # fmt: skip
 
 
 def test_fastwarc_reads_every_kind_and_finds_the_digests_right(tmp_path: Path) -> None:
     path = all_kinds(tmp_path)
-    found = list(FastwarcIterator(str(path), verify_digests=True))
-    assert len(found) == 7
-    places = [place.offset for place in read_records(path)]
-    assert [record.stream_pos for record in found] == places
+    records = list(FastwarcIterator(str(path), verify_digests=True))
+    assert len(records) == 7
+    places = [location.offset for location in read_records(path)]
+    assert [record.stream_pos for record in records] == places
 
 
 def test_a_record_is_one_gzip_member_without_a_time() -> None:
@@ -83,8 +83,8 @@ def test_the_file_opens_with_who_wrote_it(tmp_path: Path) -> None:
 
 
 def test_request_and_metadata_point_to_the_response() -> None:
-    answer, asked, facts = visit()
-    assert asked.field("WARC-Concurrent-To") == f"<{answer.id}>"
+    answer, request, facts = visit()
+    assert request.field("WARC-Concurrent-To") == f"<{answer.id}>"
     assert facts.field("WARC-Concurrent-To") == f"<{answer.id}>"
 
 
@@ -100,20 +100,22 @@ def test_a_revisit_names_its_original() -> None:
 
 def test_a_file_is_open_until_the_writer_closes(tmp_path: Path) -> None:
     writer = WarcWriter(tmp_path, ORIGIN, clock=CLOCK)
-    [place] = writer.append([build_response(URL, NOW, HTTP)])
+    [location] = writer.append([build_response(URL, NOW, HTTP)])
     writer.sync()
-    assert (tmp_path / f"{place.file}.open").exists()
-    assert read_record(tmp_path / place.file, place.offset, place.length).block == HTTP
+    assert (tmp_path / f"{location.file}.open").exists()
+    assert read_record(tmp_path / location.file, location.offset, location.length).block == HTTP
     writer.close()
-    assert [path.name for path in tmp_path.glob("*.warc.gz*")] == [place.file]
+    assert [path.name for path in tmp_path.glob("*.warc.gz*")] == [location.file]
 
 
 def test_a_full_file_is_followed_by_another(tmp_path: Path) -> None:
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, max_bytes=600) as writer:
         places = [
-            place for _ in range(4) for place in writer.append([build_response(URL, NOW, HTTP)])
+            location
+            for _ in range(4)
+            for location in writer.append([build_response(URL, NOW, HTTP)])
         ]
-    assert len({place.file for place in places}) > 1
+    assert len({location.file for location in places}) > 1
     assert all(read_record(tmp_path / p.file, p.offset, p.length).target_uri == URL for p in places)
 
 
@@ -136,29 +138,29 @@ def test_a_foreign_member_is_copied_byte_for_byte(tmp_path: Path) -> None:
         [by_bytes] = writer.append([raw])
         by_range = writer.copy_range(path, last.offset, last.length)
     copied = (tmp_path / "ours" / by_bytes.file).read_bytes()
-    for place in (by_bytes, by_range):
-        assert copied[place.offset : place.offset + place.length] == raw
+    for location in (by_bytes, by_range):
+        assert copied[location.offset : location.offset + location.length] == raw
 
 
 def test_a_range_beyond_the_file_appends_nothing(tmp_path: Path) -> None:
     path = small_file(tmp_path / "foreign")
     with WarcWriter(tmp_path / "ours", ORIGIN, clock=CLOCK) as writer:
-        [place] = writer.append([build_response(URL, NOW, HTTP)])
+        [location] = writer.append([build_response(URL, NOW, HTTP)])
         with pytest.raises(BadInputError, match="ends 1000 bytes before"):
             writer.copy_range(path, 0, path.stat().st_size + 1000)
         writer.append([build_response(URL, NOW, HTTP)])
-    assert list(check_file(tmp_path / "ours" / place.file)) == []
+    assert list(check_file(tmp_path / "ours" / location.file)) == []
 
 
 def failing(after: int, error: int) -> WriteAt:
     """Return a disk that takes so many calls, then half a write, then fails once."""
-    left = [after]
+    writes_left = [after]
 
     def write(file: int, data: bytes | memoryview, offset: int) -> int:
-        left[0] -= 1
-        if left[0] == -1:
+        writes_left[0] -= 1
+        if writes_left[0] == -1:
             return os.pwrite(file, data[: len(data) // 2], offset)
-        if left[0] == -2:
+        if writes_left[0] == -2:
             raise OSError(error, os.strerror(error))
         return os.pwrite(file, data, offset)
 
@@ -196,8 +198,8 @@ def test_short_writes_are_finished(tmp_path: Path) -> None:
         return os.pwrite(file, data[:7], offset)
 
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK, write_at=drip) as writer:
-        [place] = writer.append([build_response(URL, NOW, HTTP)])
-    assert list(check_file(tmp_path / place.file)) == []
+        [location] = writer.append([build_response(URL, NOW, HTTP)])
+    assert list(check_file(tmp_path / location.file)) == []
 
 
 def test_a_writer_accepts_only_a_lock_held_on_its_folder(tmp_path: Path) -> None:
@@ -212,15 +214,15 @@ def test_a_header_value_cannot_smuggle_in_another_header(tmp_path: Path) -> None
         URL, NOW, HTTP, headers=(("WARC-IP-Address", "::1\r\nWARC-Type: warcinfo"),)
     )
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
-        [place] = writer.append([sly])
-    assert read_record(tmp_path / place.file, place.offset).type == "response"
+        [location] = writer.append([sly])
+    assert read_record(tmp_path / location.file, location.offset).type == "response"
 
 
-def test_the_next_file_has_the_name_that_was_told_before_it_was_begun(tmp_path: Path) -> None:
+def test_the_next_file_has_the_announced_name(tmp_path: Path) -> None:
     with WarcWriter(tmp_path, ORIGIN, clock=CLOCK) as writer:
         name = writer.next_file_name()
         assert writer.next_file_name() == name
         assert not list(tmp_path.glob("*.warc.gz*"))
-        [place] = writer.append([build_response(URL, NOW, HTTP)])
-        assert place.file == name
+        [location] = writer.append([build_response(URL, NOW, HTTP)])
+        assert location.file == name
         assert writer.next_file_name() != name

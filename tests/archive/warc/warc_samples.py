@@ -30,13 +30,13 @@ HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
 def visit(body: bytes = b"<p>hello</p>") -> list[WarcRecord]:
     """Return the three records of one visit."""
     answer = build_response(URL, NOW, HTTP.replace(b"<p>hello</p>", body))
-    asked = build_request(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", response=answer)
-    return [answer, asked, build_metadata({"fetchTimeMs": "12"}, about=answer)]
+    request = build_request(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", response=answer)
+    return [answer, request, build_metadata({"fetchTimeMs": "12"}, about=answer)]
 
 
 def small_file(folder: Path, bodies: tuple[bytes, ...] = (b"one", b"two")) -> Path:
     """Write a file of a warcinfo record and a resource per body."""
     with WarcWriter(folder, ORIGIN, clock=CLOCK) as writer:
         for body in bodies:
-            [place] = writer.append([build_resource(URL, NOW, body, "text/plain")])
-    return folder / place.file
+            [location] = writer.append([build_resource(URL, NOW, body, "text/plain")])
+    return folder / location.file
