@@ -154,7 +154,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
     why = "robots.txt of one.example cannot be had: invalid hostname: me:hush@one.example"
     with Collection.open(place) as opened:
         now, catalog = opened.clock.now(), opened.catalog
-        ids = catalog.add_pages(old, now)
+        ids = catalog.add_pages(old, now).ids
         catalog.remove_pages(ids[2:4], now)
         catalog.set_host_states([HostState("one.example", robots={"why": why})])
         number = catalog.start_import("csv", "in.csv", "csv", now)

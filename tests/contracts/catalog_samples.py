@@ -39,7 +39,7 @@ def new_visit(page: int, number: int, outcome: Outcome = Outcome.OK, **fields: A
 
 
 def add(catalog: Catalog, *items: NewPage) -> list[int]:
-    return catalog.add_pages(items or [new_page()], NOW)
+    return catalog.add_pages(items or [new_page()], NOW).ids
 
 
 def add_another(catalog: Catalog) -> int:

@@ -33,15 +33,15 @@ class TestPages:
         a, b, again = add(catalog, new_page("a"), new_page("b"), new_page("a"))
         assert a == again != b
         assert add(catalog, new_page("c"), new_page("b"))[1] == b
-        assert catalog.add_pages([], NOW) == []
+        assert catalog.add_pages([], NOW).ids == []
 
     def test_new_pages_are_reported(self, catalog: Catalog) -> None:
         [a] = add(catalog, new_page("a"))
-        added = catalog.insert_pages([new_page("b"), new_page("a"), new_page("b")], NOW)
+        added = catalog.add_pages([new_page("b"), new_page("a"), new_page("b")], NOW)
         b = added.ids[0]
         assert added.ids == [b, a, b]
         assert added.new_ids == {b}
-        assert catalog.insert_pages([new_page("b")], NOW).new_ids == frozenset()
+        assert catalog.add_pages([new_page("b")], NOW).new_ids == frozenset()
 
     def test_the_same_url_of_another_source_is_another_page(self, catalog: Catalog) -> None:
         live, imported = add(catalog, new_page(), new_page(source="snap"))

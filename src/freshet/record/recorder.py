@@ -190,7 +190,7 @@ class Recorder:
         keys = {(url, source): PageKey(canonical_url(url) or "", source) for url, source in names}
         usable = [name for name in names if keys[name].url]
         new_pages = [new_page(keys[name]) for name in usable]
-        page_ids = self._catalog.add_pages(new_pages, self._files.clock.now())
+        page_ids = self._catalog.add_pages(new_pages, self._files.clock.now()).ids
         id_by_name = dict(zip(usable, page_ids, strict=True))
         self._pages |= {name: (id_by_name.get(name, 0), keys[name].url) for name in names}
 

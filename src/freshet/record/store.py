@@ -179,7 +179,7 @@ class CollectionStore(CollectionFiles, CloseOnExit):
         for key in keys:
             if not key.source:
                 live_page_key(key.url)
-        added = self.catalog.insert_pages([new_page(key) for key in keys], self.clock.now())
+        added = self.catalog.add_pages([new_page(key) for key in keys], self.clock.now())
         self.catalog.restore_pages(added.ids)
         for tag in tags:
             self.catalog.tag_pages(added.ids, tag)

@@ -231,7 +231,7 @@ def test_a_full_disk_is_reported_and_nothing_is_half_written(
         with pytest.raises(NoSpaceError, match="free some disk space"):
             catalog.add_pages(new_pages, NOW)
         assert catalog.counts().pages == 0
-        assert catalog.add_pages(new_pages[:1], NOW) == [1]
+        assert catalog.add_pages(new_pages[:1], NOW).ids == [1]
 
 
 def test_a_lock_held_too_long_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ with open_catalog(Path(sys.argv[1])) as catalog:
 
 def test_two_processes_write_at_the_same_time(path: Path) -> None:
     with open_catalog(path) as catalog:
-        assert catalog.add_pages([HOME], NOW) == [1]
+        assert catalog.add_pages([HOME], NOW).ids == [1]
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE
         ) as writer:

@@ -52,12 +52,8 @@ class PageTables(TableStore):
         query = select(pages.c.url, pages.c.id).where(pages.c.source == "")
         return KeyLookup(query, pages.c.url, self._read_engine)
 
-    def add_pages(self, items: Sequence[NewPage], now: datetime) -> list[int]:
-        """Return the ids of pages in the same order; pages that are missing are added."""
-        return self.insert_pages(items, now).ids
-
-    def insert_pages(self, items: Sequence[NewPage], now: datetime) -> AddedPages:
-        """Add pages as ``add_pages`` does, and say which of them are new."""
+    def add_pages(self, items: Sequence[NewPage], now: datetime) -> AddedPages:
+        """Add the pages that are missing; return the ids of all of them, and which are new."""
         keys = [item.key for item in items]
         with self._read_engine.begin() as connection:
             ids = self._ids_by_key(connection, keys)
