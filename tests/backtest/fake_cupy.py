@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from freshet.backtest.gpu.histories import ABOVE, LEVEL
+from freshet.backtest.gpu.histories import ABOVE_CUT, AT_CUT
 from freshet.core.types import FloatArray
 from freshet.formula.kernels import NAME, NUMBER, apply_function
 from freshet.formula.variables import PAPER_VARIABLES, VariableSet
@@ -74,66 +74,66 @@ class Emulated:
 
 
 def _values(threads: int, by_cycle: bool, *given: Any) -> None:
-    count, number, owners, seen, sums, firsts, steps, numbers, values = given
+    count, number, owners, last_visits, sums, firsts, steps, numbers, values = given
     assert threads >= count
-    known = VariableSet(PAPER_VARIABLES, "cycle" if by_cycle else "visit")
-    told = known.values(sums, (number - seen).astype(np.float64))
-    for past in range(count):
-        first, end = firsts[owners[past]], firsts[owners[past] + 1]
-        made: list[float] = []
+    variable_set = VariableSet(PAPER_VARIABLES, "cycle" if by_cycle else "visit")
+    variables = variable_set.values(sums, (number - last_visits).astype(np.float64))
+    for row in range(count):
+        first, end = firsts[owners[row]], firsts[owners[row] + 1]
+        results: list[float] = []
         for (code, left, right, _), constant in zip(
             steps[first:end], numbers[first:end], strict=True
         ):
             if code == NUMBER:
-                made.append(constant)
+                results.append(constant)
             elif code == NAME:
-                made.append(_named(told, left, past))
+                results.append(_named(variables, left, row))
             else:
-                made.append(apply_function(code, made[left], made[right]))
-        values[past] = made[-1]
+                results.append(apply_function(code, results[left], results[right]))
+        values[row] = results[-1]
 
 
-def _named(told: dict[str, FloatArray], name: int, past: int) -> float:
-    return float(told[PAPER_VARIABLES[name]][past])
+def _named(variables: dict[str, FloatArray], name: int, row: int) -> float:
+    return float(variables[PAPER_VARIABLES[name]][row])
 
 
 def _choose(threads: int, *given: Any) -> None:
-    marks, places, order, missing, pages, k, chosen = given
-    for formula in range(len(places)):
-        level, taken = 0, 0
+    marks, history_of_page, order, missing, pages, k, chosen = given
+    for formula in range(len(history_of_page)):
+        at_cut, selected = 0, 0
         for page in order[:pages]:
-            mark = marks[places[formula, page]]
-            if mark == ABOVE or (mark == LEVEL and level < missing[formula]):
-                chosen[formula, taken] = page
-                taken += 1
-            level += mark == LEVEL
-        assert taken == k
+            mark = marks[history_of_page[formula, page]]
+            if mark == ABOVE_CUT or (mark == AT_CUT and at_cut < missing[formula]):
+                chosen[formula, selected] = page
+                selected += 1
+            at_cut += mark == AT_CUT
+        assert selected == k
 
 
-def _look(threads: int, *given: Any) -> None:
-    count, k, pages, places, stale, chosen, numbers, counts = given
+def _refresh_copies(threads: int, *given: Any) -> None:
+    count, k, pages, history_of_page, stale, chosen, numbers, counts = given
     assert threads >= count
-    assert places.shape[1] == pages
-    for at in range(count):
-        cell = at // k, chosen.flat[at]
-        numbers.flat[at] = 2 * places[cell] + stale[cell]
+    assert history_of_page.shape[1] == pages
+    for index in range(count):
+        cell = index // k, chosen.flat[index]
+        numbers.flat[index] = 2 * history_of_page[cell] + stale[cell]
         stale[cell] = False
-        counts[numbers.flat[at]] += 1
+        counts[numbers.flat[index]] += 1
 
 
-def _move(threads: int, *given: Any) -> None:
-    count, k, pages, places, chosen, numbers, into = given
+def _reassign_pages(threads: int, *given: Any) -> None:
+    count, k, pages, history_of_page, chosen, numbers, target_rows = given
     assert threads >= count
-    assert places.shape[1] == pages
-    for at in range(count):
-        places[at // k, chosen.flat[at]] = into[numbers.flat[at]]
+    assert history_of_page.shape[1] == pages
+    for index in range(count):
+        history_of_page[index // k, chosen.flat[index]] = target_rows[numbers.flat[index]]
 
 
-def _alike(threads: int, *given: Any) -> None:
+def _number_equal_rows(threads: int, *given: Any) -> None:
     count, owners, sums, last_slot, table, same = given
     assert threads >= count
     assert len(table) == last_slot + 1 > count
     first: dict[tuple[float, ...], int] = {}
     # Threads have no order: whichever of the equals comes first stands for all.
-    for past in reversed(range(count)):
-        same[past] = first.setdefault((owners[past], *sums[past]), past)
+    for row in reversed(range(count)):
+        same[row] = first.setdefault((owners[row], *sums[row]), row)

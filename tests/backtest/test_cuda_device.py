@@ -9,7 +9,14 @@ import pytest
 from freshet.backtest.devices import open_device
 from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.gpu.cuda import CudaDevice
-from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, define_constants
+from freshet.backtest.gpu.cuda_source import (
+    CHOOSE,
+    NUMBER_EQUAL_ROWS,
+    REASSIGN_PAGES,
+    REFRESH_COPIES,
+    VALUES,
+    define_constants,
+)
 from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
 from freshet.formula.expression import parse_formula
@@ -57,7 +64,9 @@ def test_as_many_cells_are_crawled_at_a_time_as_the_free_memory_holds() -> None:
     assert CudaDevice(Emulated()).max_cells == 2**20 // 64
 
 
-@pytest.mark.parametrize("source", [ALIKE, CHOOSE, LOOK, MOVE, VALUES])
+@pytest.mark.parametrize(
+    "source", [NUMBER_EQUAL_ROWS, CHOOSE, REFRESH_COPIES, REASSIGN_PAGES, VALUES]
+)
 def test_every_name_in_a_kernel_stands_for_something(source: str) -> None:
     whole = define_constants(source, {"ROOM": 16, "BY_CYCLE": 0})
     defined = set(re.findall(r"#define (\w+)", whole))

@@ -124,7 +124,7 @@ def test_an_unknown_device_is_refused() -> None:
 
 def test_a_formula_that_knows_more_than_the_sums_tell_is_refused() -> None:
     crawl = FormulaBatchCrawl(some_trace(1), 3, keys(0, 14))
-    with pytest.raises(UsageError, match="know no weekday; use n, X, t"):
+    with pytest.raises(UsageError, match="does not support the variables weekday; use n, X, t"):
         crawl.run([Formula(("*", "t", "weekday"))])
 
 

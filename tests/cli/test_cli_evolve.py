@@ -206,7 +206,7 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
         (("--out", "nowhere/formula.json"), 5, "cannot be written"),
         (("--checkpoint", "nowhere/kept"), 5, "cannot be written"),
         (("--resume",), 3, "there is no checkpoint"),
-        (("--trace", "snapp"), 2, "'snapp' is no trace"),
+        (("--trace", "snapp"), 2, "'snapp' is not a trace"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(

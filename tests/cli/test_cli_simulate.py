@@ -96,7 +96,7 @@ def test_without_a_folder_the_pages_are_generated(run: Run) -> None:
 def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
     ran = run("simulate", "--trace", "snap")
     assert ran.code == 2
-    assert "'snap' is no trace without a folder; choose brdc" in ran.err
+    assert "'snap' is not a trace without a folder; choose brdc" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
         (("--policy", "nuttch"), "did you mean nutch?"),
         (("--policy", "Nad"), "did you mean nad?"),
         (("--policy", "age,"), "'' is no policy"),
-        (("--trace", "snapp"), "'snapp' is no trace"),
+        (("--trace", "snapp"), "'snapp' is not a trace"),
         (("--seeds", "0"), "--seeds"),
     ],
 )
@@ -148,13 +148,13 @@ def test_pages_that_are_hardly_known_make_no_trace(run: Run, tmp_path: Path) -> 
     one_day_each = (row for row in rows if row[2].day == 1 + int(row[1][-1]))
     ran = run("simulate", write(tmp_path, one_day_each))
     assert ran.code == 4
-    assert "known well enough" in ran.err
+    assert "no page with enough known days" in ran.err
 
 
 def test_a_folder_without_observations_is_refused(run: Run, tmp_path: Path) -> None:
     ran = run("simulate", str(tmp_path))
     assert ran.code == 4
-    assert "holds no observations.parquet" in ran.err
+    assert "contains no observations.parquet" in ran.err
 
 
 def test_a_file_that_is_no_table_is_refused(run: Run, tmp_path: Path) -> None:

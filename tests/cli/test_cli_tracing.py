@@ -26,7 +26,7 @@ def test_a_table_can_be_crawled_as_it_is_and_bad_rows_are_told(run: Run, table: 
     ran = run("simulate", str(table), "--policy", "age", "--seeds", "1", "--json")
     row = ran.json[0]
     assert (row["trace"], row["pages"], row["cycles"]) == ("shop", 10, DAYS)
-    assert "1 could not be read, the first being shop.csv, line 102" in ran.err
+    assert "1 unreadable; the first is shop.csv, line 102" in ran.err
 
 
 def test_a_saved_trace_gives_the_same_figures(run: Run, table: Path, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_saved_trace_takes_no_share_of_known_days(run: Run, table: Path, tmp_p
     run("export", "trace", kept, "--from", str(table))
     ran = run("simulate", kept, "--known", "0.2", "--policy", "age")
     assert (ran.code, ran.out) == (2, "")
-    assert "--known has no effect here: a saved trace has its pages" in ran.err
+    assert "--known has no effect here: a saved trace has fixed pages" in ran.err
 
 
 def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
@@ -63,15 +63,23 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("simulate", "shop.csv", "--format", "pdf"), 2, "'pdf' is no form of a trace"),
+        (("simulate", "shop.csv", "--format", "pdf"), 2, "'pdf' is not a trace format"),
         (("simulate", "shop.csv", "--format", "trace"), 4, "holds no trace.json"),
-        (("simulate", "nowhere"), 4, "is not there"),
+        (("simulate", "nowhere"), 4, "does not exist"),
         (("simulate", "shop.csv", "--known", "1.1"), 2, "--known"),
         (("simulate", "--format", "csv"), 2, "give the file or folder"),
         (("simulate", "shop.csv", "--pages", "50"), 2, "--pages has no effect here: shop.csv has"),
         (("simulate", "shop.csv", "--cycles", "9"), 2, "--cycles has no effect here"),
-        (("simulate", "--known", "0.2"), 2, "--known has no effect here: generated pages are"),
-        (("simulate", "--impute"), 2, "--impute has no effect here: generated pages are"),
+        (
+            ("simulate", "--known", "0.2"),
+            2,
+            "--known has no effect here: all days of generated pages are",
+        ),
+        (
+            ("simulate", "--impute"),
+            2,
+            "--impute has no effect here: all days of generated pages are",
+        ),
         (("export", "trace", ".", "--from", "shop.csv"), 2, "is there already"),
         (("export", "trace", "new", "--format", "csv"), 2, "say with --from"),
         (("export", "trace", "new", "--from", "shop.csv", "--trace", "snap"), 2, "has no parts"),

@@ -81,35 +81,36 @@ class CycleCopies:
         self.stale: BoolArray = np.zeros(pages, np.bool_)
         self.stale_since: IndexArray = np.zeros(pages, np.int32)
         self.stale_count = 0
-        self._counts = np.zeros(pages, np.int32)
-        self._cycles = np.zeros(pages, np.int64)
-        self._new_links = trace.new_links
-        self._links = None if self._new_links is None else np.zeros(pages, np.int32)
-        self._changes = self._sum = self._waiting_links = 0
+        self._change_counts = np.zeros(pages, np.int32)
+        self._cycle_sums = np.zeros(pages, np.int64)
+        self._links_by_cycle = trace.new_links
+        self._link_counts = None if self._links_by_cycle is None else np.zeros(pages, np.int32)
+        self._missed_count = self._missed_cycle_sum = self._missed_links = 0
 
     def apply_changes(self, number: int) -> None:
         """Apply the changes of a cycle to the pages."""
         bits = np.asarray(self._trace.changed_bits[number])
-        columns = (self.stale_since, self._counts, self._cycles)
+        columns = (self.stale_since, self._change_counts, self._cycle_sums)
         changes, new_stale = kernels.apply_changes(bits, number, self.stale, columns)
         self.stale_count += new_stale
-        self._changes += changes
-        self._sum += changes * number
-        if self._links is not None and self._new_links is not None:
-            self._links += self._new_links[number]
-            self._waiting_links += int(self._new_links[number].sum(dtype=np.int64))
+        self._missed_count += changes
+        self._missed_cycle_sum += changes * number
+        if self._link_counts is not None and self._links_by_cycle is not None:
+            self._link_counts += self._links_by_cycle[number]
+            self._missed_links += int(self._links_by_cycle[number].sum(dtype=np.int64))
 
     def refresh(self, pages: PageIdArray, number: int) -> tuple[VisitTable, ChangeCounts]:
         """Replace pages' copies; return the looks and the changes they found."""
-        stale, counts, cycles = self.stale[pages], self._counts[pages], self._cycles[pages]
-        links = None if self._links is None else self._links[pages]
-        changes, cycle_sum = int(counts.sum(dtype=np.int64)), int(cycles.sum())
+        stale = self.stale[pages]
+        links = None if self._link_counts is None else self._link_counts[pages]
+        changes = int(self._change_counts[pages].sum(dtype=np.int64))
+        cycle_sum = int(self._cycle_sums[pages].sum())
         found_links = None if links is None else int(links.sum(dtype=np.int64))
         self.stale_count -= int(np.count_nonzero(stale))
-        self._changes -= changes
-        self._sum -= cycle_sum
-        self._waiting_links -= found_links or 0
-        for column in (self.stale, self._counts, self._cycles, self._links):
+        self._missed_count -= changes
+        self._missed_cycle_sum -= cycle_sum
+        self._missed_links -= found_links or 0
+        for column in (self.stale, self._change_counts, self._cycle_sums, self._link_counts):
             if column is not None:
                 column[pages] = 0
         visits = look_table(pages, float(number * CYCLE_SECONDS), stale, new_links=links)
@@ -117,8 +118,10 @@ class CycleCopies:
 
     def missed_changes(self, number: int) -> ChangeCounts:
         """Return the changes that no visit has found by a cycle."""
-        links = None if self._links is None else self._waiting_links
-        return ChangeCounts(self._changes, self._changes * number - self._sum, links)
+        links = None if self._link_counts is None else self._missed_links
+        return ChangeCounts(
+            self._missed_count, self._missed_count * number - self._missed_cycle_sum, links
+        )
 
 
 def visits_per_cycle(share: float, pages: int) -> int:
@@ -137,25 +140,23 @@ def crawl_in_cycles(trace: Trace, policy: Selector, k: int) -> Iterator[CycleRes
     for number in range(trace.cycles):
         copies.apply_changes(number)
         stale_before = copies.stale_count
-        page_ids = _chosen(trace, policy, number, k)
+        page_ids = _select_pages(trace, policy, number, k)
         visits, found_changes = copies.refresh(page_ids, number)
         policy.learn(visits)
         if number >= WARM_UP_CYCLES:
-            missed_changes = copies.missed_changes(number)
-            changed = visits.changed
             yield CycleResult(
-                number,
-                page_ids,
-                changed,
-                stale_before,
-                copies.stale,
-                copies.stale_since,
-                found_changes,
-                missed_changes,
+                number=number,
+                visited_pages=page_ids,
+                changed=visits.changed,
+                stale_before=stale_before,
+                stale=copies.stale,
+                stale_since=copies.stale_since,
+                found_changes=found_changes,
+                missed_changes=copies.missed_changes(number),
             )
 
 
-def _chosen(trace: Trace, policy: Selector, number: int, k: int) -> PageIdArray:
+def _select_pages(trace: Trace, policy: Selector, number: int, k: int) -> PageIdArray:
     if number < WARM_UP_CYCLES:
         return trace.pages.ids
     return policy.choose(cycle_time(number), k, HostCaps()).pages

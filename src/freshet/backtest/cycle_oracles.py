@@ -23,8 +23,8 @@ class CycleOracle(ABC):
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         self._copies = CycleCopies(trace)
-        self._seen = np.full(len(trace.pages), -1, np.int32)
-        self._passed = 0
+        self._last_visits = np.full(len(trace.pages), -1, np.int32)
+        self._applied_cycles = 0
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
@@ -34,39 +34,39 @@ class CycleOracle(ABC):
     def learn(self, visits: VisitTable) -> None:
         """Refresh the copies of the visited pages; the visits are those of one cycle."""
         cycle = cycle_at(float(visits.times.max(initial=0.0)))
-        self._pass_to(cycle)
+        self._apply_changes_up_to(cycle)
         self._copies.refresh(visits.pages, cycle)
-        self._seen[visits.pages] = cycle
+        self._last_visits[visits.pages] = cycle
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return the k pages of the highest value, ordered by the probability of a change."""
         cycle = cycle_at(to_epoch(now))
-        self._pass_to(cycle)
-        values, probabilities = self._worth(cycle), self._chance(cycle)
+        self._apply_changes_up_to(cycle)
+        values, probabilities = self._values(cycle), self._probabilities(cycle)
         order = self._rng.permutation(len(values))
         selected = order[np.argsort(-values[order], kind="stable")[:k]]
         selected = selected[np.argsort(-probabilities[selected], kind="stable")]
-        ages = self._age(cycle)
+        ages = self._ages(cycle)
         return ChoiceTable(
             selected.astype(np.int64), values[selected], probabilities[selected], ages[selected]
         )
 
-    def _pass_to(self, cycle: int) -> None:
+    def _apply_changes_up_to(self, cycle: int) -> None:
         """Apply the changes of all cycles up to this one."""
-        for number in range(self._passed, cycle + 1):
+        for number in range(self._applied_cycles, cycle + 1):
             self._copies.apply_changes(number)
-        self._passed = max(self._passed, cycle + 1)
+        self._applied_cycles = max(self._applied_cycles, cycle + 1)
 
-    def _age(self, cycle: int) -> FloatArray:
+    def _ages(self, cycle: int) -> FloatArray:
         """Return the number of cycles since each page's last visit."""
-        return (cycle - self._seen).astype(np.float64)
+        return (cycle - self._last_visits).astype(np.float64)
 
-    def _chance(self, cycle: int) -> FloatArray:
+    def _probabilities(self, cycle: int) -> FloatArray:
         """Return the probability that each copy is stale; here it is known."""
         return self._copies.stale.astype(np.float64)
 
     @abstractmethod
-    def _worth(self, cycle: int) -> FloatArray:
+    def _values(self, cycle: int) -> FloatArray:
         """Return the true value of a visit to each page."""
 
 
@@ -75,8 +75,8 @@ class CycleChangeOracle(CycleOracle):
 
     name = "oracle-change"
 
-    def _worth(self, cycle: int) -> FloatArray:
-        return self._chance(cycle)
+    def _values(self, cycle: int) -> FloatArray:
+        return self._probabilities(cycle)
 
 
 class CycleLifetimeOracle(CycleOracle):
@@ -86,10 +86,10 @@ class CycleLifetimeOracle(CycleOracle):
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
         super().__init__(trace, seed=seed)
-        self._following = next_change_cycles(trace)
+        self._next_changes = next_change_cycles(trace)
 
-    def _worth(self, cycle: int) -> FloatArray:
-        cycles_ahead: FloatArray = self._following[cycle].astype(np.float64) - cycle
+    def _values(self, cycle: int) -> FloatArray:
+        cycles_ahead: FloatArray = self._next_changes[cycle].astype(np.float64) - cycle
         return np.where(self._copies.stale, cycles_ahead, 0.0)
 
 
@@ -103,11 +103,11 @@ class CycleRateOracle(CycleOracle):
         share = np.minimum(trace.change_counts() / trace.cycles, 1.0 - 0.5 / trace.cycles)
         self._rates: FloatArray = -np.log1p(-share)
 
-    def _chance(self, cycle: int) -> FloatArray:
-        return -np.expm1(-self._rates * self._age(cycle))
+    def _probabilities(self, cycle: int) -> FloatArray:
+        return -np.expm1(-self._rates * self._ages(cycle))
 
-    def _worth(self, cycle: int) -> FloatArray:
-        return fresh_time_gained(self._rates, self._age(cycle))
+    def _values(self, cycle: int) -> FloatArray:
+        return fresh_time_gained(self._rates, self._ages(cycle))
 
 
 class CycleRateChangesOracle(CycleRateOracle):
@@ -115,13 +115,13 @@ class CycleRateChangesOracle(CycleRateOracle):
 
     name = "known-rate-changes"
 
-    def _worth(self, cycle: int) -> FloatArray:
-        return self._chance(cycle)
+    def _values(self, cycle: int) -> FloatArray:
+        return self._probabilities(cycle)
 
 
 CYCLE_ORACLES: Mapping[str, Callable[..., Selector]] = {
-    each.name: each
-    for each in (CycleChangeOracle, CycleLifetimeOracle, CycleRateOracle, CycleRateChangesOracle)
+    oracle.name: oracle
+    for oracle in (CycleChangeOracle, CycleLifetimeOracle, CycleRateOracle, CycleRateChangesOracle)
 }
 
 
@@ -132,8 +132,8 @@ def fresh_time_gained(rates: FloatArray, ages: FloatArray) -> FloatArray:
     [0.0, 0.264]
     """
     expected_changes = rates * ages
-    probability = -np.expm1(-expected_changes) - expected_changes * np.exp(-expected_changes)
-    return np.divide(probability, rates, out=np.zeros_like(probability), where=rates > 0)
+    gained_share = -np.expm1(-expected_changes) - expected_changes * np.exp(-expected_changes)
+    return np.divide(gained_share, rates, out=np.zeros_like(gained_share), where=rates > 0)
 
 
 def next_change_cycles(trace: Trace) -> IndexArray:

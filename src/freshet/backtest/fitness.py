@@ -17,7 +17,7 @@ NO_FLOOR = float("-inf")
 
 
 class CycleCounts(NamedTuple):
-    """Counts by cycle: changes found, their gain, and the stale copies before and after the visits."""
+    """Changes found by cycle, their gain, and the stale copies before and after the visits."""
 
     changes_found: Ints
     gain: FloatArray
@@ -45,22 +45,19 @@ class FormulaResult:
 
 
 def summarise_crawl(
-    tally: CycleCounts, crawled: int, gains: FloatArray, measure: FitnessMeasure
+    counts: CycleCounts, cycles: int, gains: FloatArray, measure: FitnessMeasure
 ) -> FormulaResult:
     """Return the result of a crawl that ended after so many cycles, stopped early or not.
 
     ``gains`` are the cumulative gains of the first ranks, from none of them to k.
     """
-    measured, k = slice(WARM_UP_CYCLES, crawled), len(gains) - 1
-    stale_before, changes_found, gain = (
-        tally.stale_before[measured],
-        tally.changes_found[measured],
-        tally.gain[measured],
-    )
+    measured, k = slice(WARM_UP_CYCLES, cycles), len(gains) - 1
+    stale_before = counts.stale_before[measured]
+    changes_found, gain = counts.changes_found[measured], counts.gain[measured]
     ideal_gain = gains[np.minimum(k, stale_before)]
     is_ranked = stale_before > 0
     values = gain[is_ranked] / ideal_gain[is_ranked] if measure == "ndcg" else changes_found / k
-    cycles_left = len(tally.changes_found) - crawled
+    cycles_left = len(counts.changes_found) - cycles
     cycle_count = len(values) + cycles_left
     # Add in the order of the compiled crawl: another order may change the last bit of the sum.
     total = float(np.cumsum(values)[-1]) if len(values) else 0.0
@@ -72,7 +69,7 @@ def summarise_crawl(
         gain,
         ideal_gain,
         stale_before,
-        tally.stale_after[measured],
+        counts.stale_after[measured],
     )
 
 

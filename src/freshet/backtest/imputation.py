@@ -26,12 +26,12 @@ def impute_unknown(trace: Trace) -> Trace:
     bits = np.array(trace.changed_bits)
     for start in range(0, bits.shape[1], BLOCK_BYTES):
         block = slice(start, start + BLOCK_BYTES)
-        changed = _cells(bits[:, block])
-        impute_cells(changed, _cells(trace.unknown_bits[:, block]))
+        changed = _unpack_cells(bits[:, block])
+        impute_cells(changed, _unpack_cells(trace.unknown_bits[:, block]))
         bits[:, block] = np.packbits(changed.T, axis=1)
     return replace(trace, changed_bits=bits)
 
 
-def _cells(bits: FlagArray) -> BoolArray:
+def _unpack_cells(bits: FlagArray) -> BoolArray:
     """Unpack bits with a row per cycle into a table with a row per page."""
     return np.ascontiguousarray(np.unpackbits(bits, axis=1).T).view(np.bool_)

@@ -52,7 +52,7 @@ class BacktestMetrics:
 
 @dataclass(frozen=True, slots=True)
 class CycleMetrics:
-    """Metrics of one cycle, as in ``Score``; NaN where the cycle has no value.
+    """Metrics of one cycle, as in ``BacktestMetrics``; NaN where the cycle has no value.
 
     ``time_to_detection`` covers the changes found in this cycle; ``time_waited``, ``detected`` and
     ``links_detected`` cover all changes up to this cycle. ``visits`` and ``changes_found`` are
@@ -122,8 +122,8 @@ def measure_crawl(cycles: Iterable[CycleResult], importance: FloatArray, k: int)
 
 def measure_cycles(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> MetricCurves:
     """Return the metrics of each cycle of a crawl with k visits a cycle."""
-    scorer = _CycleMeter(importance, k)
-    return MetricCurves(tuple(scorer.measure(cycle) for cycle in cycles))
+    meter = _CycleMeter(importance, k)
+    return MetricCurves(tuple(meter.measure(cycle) for cycle in cycles))
 
 
 def discount_weights(k: int) -> FloatArray:
@@ -155,16 +155,16 @@ class _CycleMeter:
     def __init__(self, importance: FloatArray, k: int) -> None:
         self._k = k
         self._discounts = discount_weights(k)
-        self._ideal = cumulative_gains(k)
+        self._ideal_gains = cumulative_gains(k)
         self._weights = importance / importance.sum()
-        self._changes = self._waited = self._links = 0
+        self._found_count = self._waited_cycles = self._found_links = 0
 
     def measure(self, cycle: CycleResult) -> CycleMetrics:
         """Return the metrics of a cycle."""
         found_changes, missed_changes = cycle.found_changes, cycle.missed_changes
-        self._changes += found_changes.changes
-        self._waited += found_changes.waited_cycles
-        self._links += found_changes.new_links or 0
+        self._found_count += found_changes.changes
+        self._waited_cycles += found_changes.waited_cycles
+        self._found_links += found_changes.new_links or 0
         stale, stale_since_sum, stale_weight = kernels.sum_stale_copies(
             cycle.stale, cycle.stale_since, self._weights
         )
@@ -174,26 +174,29 @@ class _CycleMeter:
             visits=len(cycle.visited_pages),
             changes_found=found_changes.changes,
             changerate=_share(cycle.changed),
-            ndcg=self._gain(cycle),
+            ndcg=self._normalised_gain(cycle),
             freshness=1.0 - stale / len(cycle.stale),
             weighted_freshness=1.0 - stale_weight,
             stale_age=_ratio(cycle.number * stale - stale_since_sum, stale),
             time_to_detection=_ratio(found_changes.waited_cycles, found_changes.changes),
             time_waited=_ratio(
-                self._waited + missed_changes.waited_cycles, self._changes + missed_changes.changes
+                self._waited_cycles + missed_changes.waited_cycles,
+                self._found_count + missed_changes.changes,
             ),
-            detected=_ratio(self._changes, self._changes + missed_changes.changes),
+            detected=_ratio(self._found_count, self._found_count + missed_changes.changes),
             new_links=_ratio(found_changes.new_links or 0, len(cycle.visited_pages))
             if has_links
             else UNDEFINED,
-            links_detected=_ratio(self._links, self._links + (missed_changes.new_links or 0)),
+            links_detected=_ratio(
+                self._found_links, self._found_links + (missed_changes.new_links or 0)
+            ),
         )
 
-    def _gain(self, cycle: CycleResult) -> float:
+    def _normalised_gain(self, cycle: CycleResult) -> float:
         """Return the normalised discounted gain; NaN if no copy was stale."""
         if not cycle.stale_before:
             return UNDEFINED
-        ideal_gain = self._ideal[min(self._k, cycle.stale_before)]
+        ideal_gain = self._ideal_gains[min(self._k, cycle.stale_before)]
         return float(self._discounts[np.flatnonzero(cycle.changed)].sum() / ideal_gain)
 
 
@@ -201,5 +204,5 @@ def _share(flags: BoolArray) -> float:
     return float(np.count_nonzero(flags)) / len(flags) if len(flags) else 0.0
 
 
-def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else UNDEFINED
+def _ratio(numerator: float, denominator: float) -> float:
+    return float(numerator / denominator) if denominator else UNDEFINED

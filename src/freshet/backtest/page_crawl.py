@@ -26,17 +26,17 @@ from freshet.schedule.cycle_formula_policy import CycleFormulaPolicy
 
 
 class PageCrawl:
-    """Crawl of a trace with k visits a cycle; ``ranker`` makes a page ranker for a formula.
+    """Crawl of a trace with k visits a cycle; ``make_ranker`` makes the ranker of a formula.
 
     A crawl keeps no state between runs, so several threads may share it.
     """
 
     def __init__(
-        self, trace: Trace, k: int, ranker: Callable[[Formula], CycleFormulaPolicy]
+        self, trace: Trace, k: int, make_ranker: Callable[[Formula], CycleFormulaPolicy]
     ) -> None:
         self._k = min(k, len(trace.pages))
-        self._ranker = ranker
-        self._all: IndexArray = np.arange(len(trace.pages), dtype=np.int32)
+        self._make_ranker = make_ranker
+        self._all_pages: IndexArray = np.arange(len(trace.pages), dtype=np.int32)
         self._trace = trace
         self._gains = cumulative_gains(self._k)
 
@@ -46,27 +46,29 @@ class PageCrawl:
         """Crawl by the values of a formula; stop when the floor is out of reach."""
         cycles = self._trace.cycles
         log, stop_number = _CycleLog(cycles, self._gains), stop_cycle(cycles, floor)
-        for number in self._visit(self._ranker(formula), log):
+        for number in self._visit(self._make_ranker(formula), log):
             if number == stop_number and log.result(number + 1, measure).fitness < floor:
                 return log.result(number + 1, measure)
         return log.result(cycles, measure)
 
     def _visit(self, ranker: CycleFormulaPolicy, log: "_CycleLog") -> Iterator[int]:
         """Visit pages, log the results, and yield every cycle when it is complete."""
-        stale = np.zeros(len(self._all), np.bool_)
+        stale = np.zeros(len(self._all_pages), np.bool_)
         for number in range(self._trace.cycles):
             stale |= self._trace.changed(number)
             stale_before = int(np.count_nonzero(stale))
-            pages, values = self._chosen(ranker, number)
+            pages, values = self._select_pages(ranker, number)
             changed = stale[pages]
             stale[pages] = False
             ranker.learn_in_cycle(number, pages, changed)
             log.note(number, stale_before, values, changed)
             yield number
 
-    def _chosen(self, ranker: CycleFormulaPolicy, number: int) -> tuple[IndexArray, FloatArray]:
+    def _select_pages(
+        self, ranker: CycleFormulaPolicy, number: int
+    ) -> tuple[IndexArray, FloatArray]:
         if number < WARM_UP_CYCLES:
-            return self._all, np.zeros(len(self._all))
+            return self._all_pages, np.zeros(len(self._all_pages))
         return ranker.choose_in_cycle(number, self._k)
 
 
@@ -75,7 +77,7 @@ class _CycleLog:
 
     def __init__(self, cycles: int, gains: FloatArray) -> None:
         changes_found, stale_before, stale_after = (np.zeros(cycles, np.int64) for _ in range(3))
-        self._tally = CycleCounts(changes_found, np.zeros(cycles), stale_before, stale_after)
+        self._counts = CycleCounts(changes_found, np.zeros(cycles), stale_before, stale_after)
         self._gains = gains
         k = len(gains) - 1
         self._values, self._found = np.zeros((cycles, k)), np.zeros((cycles, k), np.bool_)
@@ -83,19 +85,19 @@ class _CycleLog:
     def note(self, number: int, stale_before: int, values: FloatArray, changed: BoolArray) -> None:
         """Log a cycle: the stale copies before it, and values and change flags in rank order."""
         change_count = np.count_nonzero(changed)
-        self._tally.changes_found[number] = change_count
-        self._tally.stale_before[number] = stale_before
-        self._tally.stale_after[number] = stale_before - change_count
+        self._counts.changes_found[number] = change_count
+        self._counts.stale_before[number] = stale_before
+        self._counts.stale_after[number] = stale_before - change_count
         if number >= WARM_UP_CYCLES:
             self._values[number], self._found[number] = values, changed
 
     def result(self, cycles: int, measure: FitnessMeasure) -> FormulaResult:
         """Return the result of the first cycles."""
         if measure == "ndcg":
-            self._tally.gain[:cycles] = _mean_gains(
+            self._counts.gain[:cycles] = _mean_gains(
                 self._values[:cycles], self._found[:cycles], self._gains
             )
-        return summarise_crawl(self._tally, cycles, self._gains, measure)
+        return summarise_crawl(self._counts, cycles, self._gains, measure)
 
 
 def _mean_gains(values: FloatArray, changed: BoolArray, gains: FloatArray) -> FloatArray:

@@ -53,8 +53,8 @@ class CycleWins:
 def confidence_interval(values: ArrayLike, *, confidence: float = CONFIDENCE) -> ConfidenceInterval:
     """Return the mean of values with its confidence interval; NaN values are left out.
 
-    >>> around = confidence_interval([1.0, 2.0, 3.0])
-    >>> around.mean, round(around.margin, 3)
+    >>> interval = confidence_interval([1.0, 2.0, 3.0])
+    >>> interval.mean, round(interval.margin, 3)
     (2.0, 2.484)
     """
     all_values = np.asarray(values, np.float64)
@@ -71,14 +71,14 @@ def paired_difference(
 ) -> PairedDifference:
     """Compare two series pair by pair; pairs with a NaN are left out.
 
-    >>> told = paired_difference([3.0, 4.0, 5.0], [2.0, 2.0, 2.0])
-    >>> told.difference, round(told.p, 3)
+    >>> result = paired_difference([3.0, 4.0, 5.0], [2.0, 2.0, 2.0])
+    >>> result.difference, round(result.p, 3)
     (2.0, 0.074)
     """
     differences = np.asarray(ours, np.float64) - np.asarray(theirs, np.float64)
     mean_interval = confidence_interval(differences, confidence=confidence)
     known_differences = differences[~np.isnan(differences)]
-    p = float(_chances(known_differences[:, None])[0]) if len(known_differences) else UNDEFINED
+    p = float(_p_values(known_differences[:, None])[0]) if len(known_differences) else UNDEFINED
     return PairedDifference(mean_interval.mean, mean_interval.margin, p)
 
 
@@ -96,35 +96,31 @@ def count_cycle_wins(
     """
     other_values = np.asarray(theirs, np.float64)
     differences_by_row = np.asarray(ours, np.float64) - other_values
-    comparable = ~np.isnan(differences_by_row).any(axis=0)
-    differences_by_row, other_means = (
-        differences_by_row[:, comparable],
-        other_values[:, comparable].mean(axis=0),
-    )
-    mean_differences, is_significant = (
-        differences_by_row.mean(axis=0),
-        np.ones(len(other_means), np.bool_),
-    )
+    is_comparable = ~np.isnan(differences_by_row).any(axis=0)
+    differences_by_row = differences_by_row[:, is_comparable]
+    other_means = other_values[:, is_comparable].mean(axis=0)
+    mean_differences = differences_by_row.mean(axis=0)
+    is_significant = np.ones(len(other_means), np.bool_)
     if len(differences_by_row) > 1:
-        is_significant = _chances(differences_by_row) < 1 - confidence
+        is_significant = _p_values(differences_by_row) < 1 - confidence
     won, lost = is_significant & (mean_differences > 0), is_significant & (mean_differences < 0)
     return CycleWins(
         won=int(won.sum()),
         lost=int(lost.sum()),
         tied=int((~won & ~lost).sum()),
-        won_by=_relative(mean_differences, other_means, won),
-        lost_by=_relative(mean_differences, other_means, lost),
+        won_by=_mean_relative(mean_differences, other_means, won),
+        lost_by=_mean_relative(mean_differences, other_means, lost),
     )
 
 
-def _relative(differences: FloatArray, other_means: FloatArray, is_selected: BoolArray) -> float:
+def _mean_relative(
+    differences: FloatArray, other_means: FloatArray, is_selected: BoolArray
+) -> float:
     """Return the mean of differences relative to the values they differ from."""
     is_used = is_selected & (other_means != 0)
-    return (
-        float((differences[is_used] / np.abs(other_means[is_used])).mean())
-        if is_used.any()
-        else UNDEFINED
-    )
+    if not is_used.any():
+        return UNDEFINED
+    return float((differences[is_used] / np.abs(other_means[is_used])).mean())
 
 
 def _margins(values: FloatArray, confidence: float) -> FloatArray:
@@ -133,15 +129,15 @@ def _margins(values: FloatArray, confidence: float) -> FloatArray:
     if count < 2:
         return np.full(values.shape[1], UNDEFINED)
     quantile = student_t_quantile(count - 1, (1 + confidence) / 2)
-    return quantile * _errors(values)
+    return quantile * _standard_errors(values)
 
 
-def _chances(differences: FloatArray) -> FloatArray:
+def _p_values(differences: FloatArray) -> FloatArray:
     """Return for every column the two-sided p-value of its mean against 0."""
     count = len(differences)
     if count < 2:
         return np.full(differences.shape[1], UNDEFINED)
-    means, standard_errors = differences.mean(axis=0), _errors(differences)
+    means, standard_errors = differences.mean(axis=0), _standard_errors(differences)
     # Without variance the p-value is 0 for a difference and 1 for none.
     t_values = np.divide(
         means, standard_errors, out=np.full(len(means), np.inf), where=standard_errors > 0
@@ -150,7 +146,7 @@ def _chances(differences: FloatArray) -> FloatArray:
     return np.where((standard_errors > 0) | (means != 0), p_values, 1.0)
 
 
-def _errors(values: FloatArray) -> FloatArray:
+def _standard_errors(values: FloatArray) -> FloatArray:
     """Return the standard error of every column's mean."""
     standard_errors: FloatArray = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return standard_errors

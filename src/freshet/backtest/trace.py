@@ -67,11 +67,11 @@ class Trace:
 
     def changed(self, cycle: int) -> BoolArray:
         """Return which pages changed in a cycle."""
-        return self._unpacked(self.changed_bits, cycle)
+        return self._unpack(self.changed_bits, cycle)
 
     def unknown(self, cycle: int) -> BoolArray:
         """Return which pages have no observation in a cycle."""
-        return self._unpacked(self.unknown_bits, cycle)
+        return self._unpack(self.unknown_bits, cycle)
 
     @property
     def known_share(self) -> float:
@@ -110,8 +110,8 @@ class Trace:
             self.name,
             trace_page_table(keys, table.importance[page_indices]),
             self.cycles,
-            self._of_some(self.changed_bits, page_indices),
-            self._of_some(self.unknown_bits, page_indices),
+            self._select_bits(self.changed_bits, page_indices),
+            self._select_bits(self.unknown_bits, page_indices),
             None if self.new_links is None else self.new_links[:, page_indices],
         )
 
@@ -122,13 +122,13 @@ class Trace:
         if self.new_links is not None:
             yield self.new_links
 
-    def _of_some(self, bits: FlagArray, page_indices: PageIdArray | IndexArray) -> FlagArray:
+    def _select_bits(self, bits: FlagArray, page_indices: PageIdArray | IndexArray) -> FlagArray:
         selected = np.empty((self.cycles, -(-len(page_indices) // 8)), np.uint8)
         for cycle in range(self.cycles):
-            selected[cycle] = np.packbits(self._unpacked(bits, cycle)[page_indices])
+            selected[cycle] = np.packbits(self._unpack(bits, cycle)[page_indices])
         return selected
 
-    def _unpacked(self, bits: FlagArray, cycle: int) -> BoolArray:
+    def _unpack(self, bits: FlagArray, cycle: int) -> BoolArray:
         return np.unpackbits(bits[cycle], count=len(self.pages)).view(np.bool_)
 
 
@@ -151,7 +151,7 @@ def build_trace(
     table = trace_page_table(keys, np.ones(count) if importance is None else importance)
     unknown = np.zeros_like(changed) if unknown is None else unknown
     links = None if new_links is None else np.ascontiguousarray(new_links.T)
-    return Trace(name, table, cycles, _bits(changed & ~unknown), _bits(unknown), links)
+    return Trace(name, table, cycles, _pack_bits(changed & ~unknown), _pack_bits(unknown), links)
 
 
 def trace_page_table(keys: PageGroupKeys, importance: FloatArray) -> PageTable:
@@ -185,15 +185,17 @@ def cells_of_named_trace(table: PageDayTable, name: str, *, max_days: int = MAX_
     """
     source_of_page = [source_of(part) for part in table.parts]
     sources = sorted({source for source in source_of_page if NAMED_TRACES[name](source)})
-    number = {source: index for index, source in enumerate(sources)}
-    source_of_page_index = np.array([number.get(source, -1) for source in source_of_page], np.int32)
+    source_index = {source: index for index, source in enumerate(sources)}
+    source_of_page_index = np.array(
+        [source_index.get(source, -1) for source in source_of_page], np.int32
+    )
     source_of_row = source_of_page_index[table.pages]
     days_from_end = np.full(len(table), -1, np.int32)
     for source in range(len(sources)):
         rows = np.flatnonzero(source_of_row == source)
         days_from_end[rows] = _days_from_end(table.days[rows], table.changed[rows], max_days)
     cycles = int(days_from_end.max(initial=-1)) + 1
-    return _laid_out(
+    return _fill_grid(
         table, np.where(days_from_end < 0, -1, cycles - 1 - days_from_end), cycles, MIN_KNOWN_SHARE
     )
 
@@ -205,7 +207,7 @@ def cells_of_all_days(
 
     Pages known on less than the minimum share of the days are left out.
     """
-    return _laid_out(table, _from_first(table), day_span(table), min_known_share)
+    return _fill_grid(table, _days_from_start(table), day_span(table), min_known_share)
 
 
 def day_span(table: PageDayTable) -> int:
@@ -215,38 +217,38 @@ def day_span(table: PageDayTable) -> int:
 
 def count_known_days(table: PageDayTable) -> IndexArray:
     """Return the number of days on which each page was observed."""
-    return _known(table, _from_first(table), day_span(table))
+    return _count_observed_cycles(table, _days_from_start(table), day_span(table))
 
 
-def _from_first(table: PageDayTable) -> IndexArray:
+def _days_from_start(table: PageDayTable) -> IndexArray:
     return table.days - table.days.min() if len(table) else table.days
 
 
-def _days_from_end(days: IndexArray, changed: BoolArray, longest: int) -> IndexArray:
+def _days_from_end(days: IndexArray, changed: BoolArray, max_days: int) -> IndexArray:
     """Return the number of the source's days after each row's day; -1 for dropped days."""
     distinct_days, day_of_row = np.unique(days, return_inverse=True)
     observed_pages = np.bincount(day_of_row)
     is_mass_day = (observed_pages > MASS_DAY_MIN_PAGES) & (
         np.bincount(day_of_row, changed) > MASS_DAY_SHARE * observed_pages
     )
-    used_days = np.flatnonzero(~is_mass_day)[-longest:]
+    used_days = np.flatnonzero(~is_mass_day)[-max_days:]
     days_after = np.full(len(distinct_days), -1, np.int32)
     days_after[used_days] = np.arange(len(used_days))[::-1]
     return days_after[day_of_row]
 
 
-def _laid_out(
-    table: PageDayTable, cycle_of_row: IndexArray, cycles: int, least_known: float
+def _fill_grid(
+    table: PageDayTable, cycle_of_row: IndexArray, cycles: int, min_known_share: float
 ) -> TraceCells:
     """Put the rows that have a cycle into a grid; leave out pages with too few known cells."""
-    known_counts = _known(table, cycle_of_row, cycles)
-    kept_pages = np.flatnonzero(known_counts >= max(1.0, least_known * cycles)).astype(np.int32)
+    known_counts = _count_observed_cycles(table, cycle_of_row, cycles)
+    kept_pages = np.flatnonzero(known_counts >= max(1.0, min_known_share * cycles)).astype(np.int32)
     row_of_page = np.full(len(table.urls), -1, np.int32)
     row_of_page[kept_pages] = np.arange(len(kept_pages))
     changed = np.zeros(len(kept_pages) * cycles, np.bool_)
     unknown = np.ones_like(changed)
-    links = np.zeros(len(changed) if _tells_of_links(table) else 0, np.uint32)
-    for rows, cell in _placed(table, row_of_page, cycle_of_row, cycles):
+    links = np.zeros(len(changed) if _has_link_counts(table) else 0, np.uint32)
+    for rows, cell in _grid_cells(table, row_of_page, cycle_of_row, cycles):
         unknown[cell] = False
         changed[cell[table.changed[rows]]] = True
         if len(links) and table.new_links is not None:
@@ -262,7 +264,7 @@ def _laid_out(
     )
 
 
-def _placed(
+def _grid_cells(
     table: PageDayTable, row_of_page: IndexArray, cycle_of_row: IndexArray, cycles: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int64]]]:
     """Yield row indices inside the grid with their cell indices, in batches to save memory."""
@@ -275,7 +277,9 @@ def _placed(
         yield inside_rows, cell
 
 
-def _known(table: PageDayTable, cycle_of_row: IndexArray, cycles: int) -> IndexArray:
+def _count_observed_cycles(
+    table: PageDayTable, cycle_of_row: IndexArray, cycles: int
+) -> IndexArray:
     """Return the number of cycles in which each page was observed."""
     cell = np.multiply(table.pages, cycles, dtype=np.int64)
     cell += cycle_of_row
@@ -287,10 +291,10 @@ def _known(table: PageDayTable, cycle_of_row: IndexArray, cycles: int) -> IndexA
     return np.bincount(page, minlength=len(table.urls)).astype(np.int32)
 
 
-def _tells_of_links(table: PageDayTable) -> bool:
+def _has_link_counts(table: PageDayTable) -> bool:
     return table.new_links is not None and bool(np.any(table.new_links >= 0))
 
 
-def _bits(cells: BoolArray) -> FlagArray:
+def _pack_bits(cells: BoolArray) -> FlagArray:
     """Pack a table with a row per page into bits with a row per cycle."""
     return np.ascontiguousarray(np.packbits(cells.T, axis=1))

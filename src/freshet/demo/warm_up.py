@@ -19,7 +19,7 @@ VISITS = 8
 
 
 def warm_up(folder: Path, web: SimulatedWeb) -> None:
-    """Record, measure, learn and plan visits to one page, in a folder that is removed afterwards."""
+    """Record, measure, learn and plan visits to one page in a temporary folder."""
     with Collection.create(folder, contact="demo@example.org") as collection:
         collection.add(WARM_UP_URL)
         with collection.recording() as recorder:

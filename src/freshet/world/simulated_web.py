@@ -36,14 +36,14 @@ class SimulatedWeb(WebTimeline):
         self._vocabulary = make_vocabulary(seed)
         self._menus = [
             [_menu_item(self.pages[page]) for page in host_pages[:MENU_SIZE]]
-            for host_pages in self._of_host
+            for host_pages in self._pages_of_host
         ]
         self._topics: dict[int, TopicWords] = {}
-        self._shown: dict[int, tuple[int, list[PageBlock]]] = {}
+        self._cached_blocks: dict[int, tuple[int, list[PageBlock]]] = {}
 
     def text(self, page: int, epoch: float) -> str:
         """Return the words of a page without noise."""
-        version = self._scene(page, epoch)
+        version = self._page_version(page, epoch)
         lines = [
             f"{block.text} {block.text_after}".rstrip() for block in self._blocks(page, version)
         ]
@@ -92,13 +92,13 @@ class SimulatedWeb(WebTimeline):
                 origin + self.pages[page].path,
                 epoch if claim == "lying" else self.last_change_time(page, epoch),
             )
-            for page in self._of_host[host]
+            for page in self._pages_of_host[host]
         )
 
     def _body(
         self, page: int, epoch: float, rng: Random, origins: Sequence[str], *, redesigned: bool
     ) -> str:
-        spec, kind, version = self.pages[page], self._kind(page), self._scene(page, epoch)
+        spec, kind, version = self.pages[page], self._kind(page), self._page_version(page, epoch)
         host = self.hosts[spec.host]
         token_text = random_token(rng) if kind.has_token else ""
         frame = PageFrame(host.title, version.title, self._menus[spec.host], token_text)
@@ -128,13 +128,16 @@ class SimulatedWeb(WebTimeline):
     def _blocks(self, page: int, version: PageVersion) -> list[PageBlock]:
         """Return the blocks of a version; the last version of each page is cached."""
         source = self._source(page)
-        cached = self._shown.get(source)
+        cached = self._cached_blocks.get(source)
         if cached is None or cached[0] != version.version:
             kind = self._kind(source)
-            cached = self._shown[source] = version.version, kind.write_content(version, kind.size)
+            cached = self._cached_blocks[source] = (
+                version.version,
+                kind.write_content(version, kind.size),
+            )
         return cached[1]
 
-    def _scene(self, page: int, epoch: float) -> PageVersion:
+    def _page_version(self, page: int, epoch: float) -> PageVersion:
         source = self._source(page)
         spec, key, words = self.pages[source], self._keys[source], self._topic(source)
         return PageVersion(
@@ -151,7 +154,7 @@ class SimulatedWeb(WebTimeline):
     def _topic(self, page: int) -> TopicWords:
         """Return the words of a page's directory."""
         spec = self.pages[page]
-        key = self._place_key(spec.host, f"{spec.directory}/*")
+        key = self._path_key(spec.host, f"{spec.directory}/*")
         if key not in self._topics:
             self._topics[key] = make_topic(self._vocabulary, key)
         return self._topics[key]

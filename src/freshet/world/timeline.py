@@ -37,10 +37,10 @@ class WebTimeline:
         self.hosts = hosts
         self.pages = pages
         self._indices = {(page.host, page.path): index for index, page in enumerate(pages)}
-        self._keys = tuple(self._place_key(page.host, page.path) for page in pages)
-        self._of_host: list[list[int]] = [[] for _ in hosts]
+        self._keys = tuple(self._path_key(page.host, page.path) for page in pages)
+        self._pages_of_host: list[list[int]] = [[] for _ in hosts]
         for index, page in enumerate(pages):
-            self._of_host[page.host].append(index)
+            self._pages_of_host[page.host].append(index)
         self._times: dict[int, FloatArray] = {}
 
     def find_page(self, host: int, path: str) -> int | None:
@@ -51,7 +51,7 @@ class WebTimeline:
         """Return the epoch seconds at which the words of a page changed, without noise."""
         source = self._source(page)
         if source not in self._times:
-            self._times[source] = self._drawn(source)
+            self._times[source] = self._draw_times(source)
         return self._times[source]
 
     def version_at(self, page: int, epoch: float) -> int:
@@ -59,7 +59,7 @@ class WebTimeline:
         return int(np.searchsorted(self.change_times(page), epoch, side="right"))
 
     def last_change_time(self, page: int, epoch: float) -> float:
-        """Return the last change of a page by a moment, possibly before the start of the timeline."""
+        """Return the last change of a page by a moment, possibly before the timeline starts."""
         version = self.version_at(page, epoch)
         if version:
             return float(self.change_times(page)[version - 1])
@@ -80,11 +80,11 @@ class WebTimeline:
         """Return the troubles of a page at a moment."""
         return frozenset(e.trouble for e in self.episodes(page) if e.start <= epoch < e.end)
 
-    def _drawn(self, page: int) -> FloatArray:
+    def _draw_times(self, page: int) -> FloatArray:
         """Draw a page's own changes and those that it shares with its directory."""
         spec, kind = self.pages[page], self._kind(page)
         rng = np.random.default_rng(self._keys[page])
-        directory_rng = np.random.default_rng(self._place_key(spec.host, f"{spec.directory}/*"))
+        directory_rng = np.random.default_rng(self._path_key(spec.host, f"{spec.directory}/*"))
         directory_times = kind.directory_changes(directory_rng, self.span)
         joined_times = directory_times[rng.random(len(directory_times)) < kind.join_probability]
         times = self.span.times_within(
@@ -92,10 +92,10 @@ class WebTimeline:
         )
         for episode in self.episodes(page):
             if episode.trouble == "gone":
-                times = self._once_back(times, episode)
+                times = self._move_to_return(times, episode)
         return times
 
-    def _once_back(self, times: FloatArray, gone: TroubleEpisode) -> FloatArray:
+    def _move_to_return(self, times: FloatArray, gone: TroubleEpisode) -> FloatArray:
         """Move all changes of a page during its absence to the moment of its return."""
         is_away = (times >= gone.start) & (times < gone.end)
         return self.span.times_within(np.append(times[~is_away], gone.end))
@@ -113,5 +113,5 @@ class WebTimeline:
     def _kind(self, page: int) -> PageKind:
         return PAGE_KINDS[self.pages[page].kind]
 
-    def _place_key(self, host: int, path: str) -> int:
+    def _path_key(self, host: int, path: str) -> int:
         return hash_name(f"{self.seed}/{self.hosts[host].name}{path}")

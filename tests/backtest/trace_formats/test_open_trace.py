@@ -213,7 +213,7 @@ def test_a_trace_on_which_all_policies_are_equal_is_refused(
     said = {
         "x.x..": "has one page",
         "?????": "has only unknown cells",
-        "x.": "has 2 cycles, and the first 2 only warm up",
+        "x.": "has 2 cycles; the first 2 are the warm-up",
         "xx...": "has no change after the first 2 cycles",
     }
     with pytest.raises(BadInputError, match=said[lines[0]]):
@@ -224,8 +224,8 @@ def test_files_that_tell_nothing_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     for text, said in [
         ("", "names no column page, time, changed"),
-        ("page,time,changed\n", "only unknowns"),
-        ("page,time,changed\na,0001-01-01,0\nb,2026-01-01,1\n", "days apart"),
+        ("page,time,changed\n", "no known day"),
+        ("page,time,changed\na,0001-01-01,0\nb,2026-01-01,1\n", "looks span"),
     ]:
         file.write_text(text)
         with pytest.raises(BadInputError, match=said):
@@ -244,9 +244,12 @@ def test_a_share_of_known_days_may_be_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"form": "pdf"}, "'pdf' is no form of a trace; choose parquet, csv, bing, git, catalog"),
+        (
+            {"form": "pdf"},
+            "'pdf' is not a trace format; use one of parquet, csv, bing, git, catalog",
+        ),
         ({"form": "csv", "name": "snap"}, "a csv trace has no parts"),
-        ({"form": "parquet", "name": "snapp"}, "'snapp' is no trace of"),
+        ({"form": "parquet", "name": "snapp"}, "'snapp' is not a trace of"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(

@@ -1,6 +1,6 @@
 """Simulated crawl of a formula in which pages with the same visit history form one class.
 
-The terminals of a formula depend only on a page's past looks, so pages with the same history have
+The variables of a formula depend only on a page's past looks, so pages with the same history have
 the same score. The score is computed once for each of some thousand classes instead of hundreds of
 thousands of pages. The selections equal those of a policy with the same seed: whole classes by
 score, and within the last score the pages with the lowest tie break values.
@@ -34,7 +34,7 @@ class HistoryClassCrawl:
     ) -> None:
         self._clock: WeightClock = clock
         k = min(k, len(trace.pages))
-        self._web = CompiledTrace(
+        self._trace = CompiledTrace(
             np.ascontiguousarray(trace.changed_bits), len(trace.pages), k, keys
         )
         self._gains = cumulative_gains(k)
@@ -44,19 +44,22 @@ class HistoryClassCrawl:
     ) -> FormulaResult:
         """Crawl by the scores of a formula; stop when the floor is out of reach."""
         ranked_gains = self._gains if measure == "ndcg" else self._gains[:0]
-        target = FitnessTarget(ranked_gains, stop_cycle(len(self._web.changed), floor), floor)
-        cycles, counts = crawl_by_classes(self._web, self._code(formula), target)
+        target = FitnessTarget(ranked_gains, stop_cycle(len(self._trace.changed), floor), floor)
+        cycles, counts = crawl_by_classes(self._trace, self._compile(formula), target)
         return summarise_crawl(counts, cycles, self._gains, measure)
 
-    def _code(self, formula: Formula) -> CompiledFormula:
-        compiled, terminals = compile_formula(formula), variable_set(formula.variables, self._clock)
+    def _compile(self, formula: Formula) -> CompiledFormula:
+        compiled, variables = (
+            compile_formula(formula),
+            variable_set(formula.variables, self._clock),
+        )
         return CompiledFormula(
             steps=compiled.steps,
             numbers=compiled.numbers,
             name_indices=np.array(
                 [PAPER_VARIABLES.index(name) for name in compiled.variables], np.int64
             ),
-            needed_sums=terminals.needed_sums,
-            by_cycle=terminals.by_cycle,
-            depends_on_age=terminals.changes_with_age,
+            needed_sums=variables.needed_sums,
+            by_cycle=variables.by_cycle,
+            depends_on_age=variables.changes_with_age,
         )

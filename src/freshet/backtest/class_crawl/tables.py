@@ -24,7 +24,7 @@ class CompiledTrace(NamedTuple):
 
 
 class CompiledFormula(NamedTuple):
-    """The formula: a program, the indices of its terminals, the sums it needs, and their clock.
+    """The formula: a program, the indices of its variables, the sums it needs, and their clock.
 
     ``depends_on_age`` says whether scores change from cycle to cycle without a look.
     """

@@ -51,89 +51,91 @@ class TimedCopies:
         count = len(truth.pages)
         self._truth = truth
         self._weights = truth.pages.importance / truth.pages.importance.sum()
-        self._taken = np.full(count, NEVER)
-        self._stale_at = np.full(count, NEVER)
-        self._next = truth.starts[1:].copy()
-        self._origin = float(truth.times.min()) if len(truth.times) else 0.0
-        self._sums = np.concatenate([[0.0], np.cumsum(truth.times - self._origin)])
-        self._fresh_seconds = self._even_seconds = self._waited = 0.0
-        self._changes = 0
+        self._fetch_times = np.full(count, NEVER)
+        self._stale_times = np.full(count, NEVER)
+        self._next_change_indices = truth.starts[1:].copy()
+        self._first_time = float(truth.times.min()) if len(truth.times) else 0.0
+        self._time_sums = np.concatenate([[0.0], np.cumsum(truth.times - self._first_time)])
+        self._fresh_seconds = self._unweighted_seconds = self._waited_seconds = 0.0
+        self._found_count = 0
 
     def exists(self, page_indices: PageIndices) -> BoolArray:
         """Return which pages have a copy."""
-        has_copy: BoolArray = self._taken[page_indices] < NEVER
+        has_copy: BoolArray = self._fetch_times[page_indices] < NEVER
         return has_copy
 
     def stale(self, now: float) -> BoolArray:
         """Return which copies differ from their pages now."""
-        is_stale: BoolArray = self._stale_at <= now
+        is_stale: BoolArray = self._stale_times <= now
         return is_stale
 
     def ages(self, now: float) -> FloatArray:
         """Return the age of each copy in seconds."""
-        ages: FloatArray = now - self._taken
+        ages: FloatArray = now - self._fetch_times
         return ages
 
     def refresh(self, page_indices: PageIndices, moment: float) -> BoolArray:
         """Replace pages' copies at a moment; return which were stale."""
-        stale: BoolArray = self._stale_at[page_indices] <= moment
-        fresh_seconds = self._lived(page_indices, moment)
+        stale: BoolArray = self._stale_times[page_indices] <= moment
+        fresh_seconds = self._fresh_time(page_indices, moment)
         self._fresh_seconds += float(self._weights[page_indices] @ fresh_seconds)
-        self._even_seconds += float(fresh_seconds.sum()) / len(self._taken)
+        self._unweighted_seconds += float(fresh_seconds.sum()) / len(self._fetch_times)
         time_indices, change_times = self._truth.next_changes(page_indices, moment)
-        changes, waited = self._waiting(page_indices[stale], time_indices[stale], moment)
-        self._changes += changes
-        self._waited += waited
-        self._taken[page_indices] = moment
-        self._stale_at[page_indices] = change_times
-        self._next[page_indices] = time_indices
+        changes, waited = self._missed_changes(page_indices[stale], time_indices[stale], moment)
+        self._found_count += changes
+        self._waited_seconds += waited
+        self._fetch_times[page_indices] = moment
+        self._stale_times[page_indices] = change_times
+        self._next_change_indices[page_indices] = time_indices
         return stale
 
     def reset_totals(self, now: float) -> None:
         """Count freshness and changes from now on."""
         self._fresh_seconds -= self.fresh_seconds(now)
-        self._even_seconds -= self.unweighted_fresh_seconds(now)
-        self._waited, self._changes = 0.0, 0
+        self._unweighted_seconds -= self.unweighted_fresh_seconds(now)
+        self._waited_seconds, self._found_count = 0.0, 0
 
     def fresh_seconds(self, now: float) -> float:
         """Return the mean time for which the copies were fresh by now, weighted by importance."""
-        fresh_seconds = self._lived(np.arange(len(self._taken)), now)
+        fresh_seconds = self._fresh_time(np.arange(len(self._fetch_times)), now)
         return self._fresh_seconds + float(self._weights @ fresh_seconds)
 
     def unweighted_fresh_seconds(self, now: float) -> float:
         """Return the mean time for which the copies were fresh by now, with equal weights."""
-        fresh_seconds = self._lived(np.arange(len(self._taken)), now)
-        return self._even_seconds + float(fresh_seconds.mean())
+        fresh_seconds = self._fresh_time(np.arange(len(self._fetch_times)), now)
+        return self._unweighted_seconds + float(fresh_seconds.mean())
 
     def fresh_share(self, now: float) -> float:
         """Return the share of the pages whose copies are fresh now."""
-        return float(self._weights @ ((self._taken <= now) & (self._stale_at > now)))
+        return float(self._weights @ ((self._fetch_times <= now) & (self._stale_times > now)))
 
     def detections(self, now: float) -> ChangeDetections:
         """Return the changes that were found, and those that stale copies miss now."""
         page_indices = np.flatnonzero(self.stale(now))
         time_indices, _ = self._truth.next_changes(page_indices, now)
         return ChangeDetections(
-            self._changes, self._waited, *self._waiting(page_indices, time_indices, now)
+            self._found_count,
+            self._waited_seconds,
+            *self._missed_changes(page_indices, time_indices, now),
         )
 
-    def _lived(self, page_indices: PageIndices, now: float) -> FloatArray:
+    def _fresh_time(self, page_indices: PageIndices, now: float) -> FloatArray:
         """Return how long copies were fresh between their fetch and now."""
-        ends = np.minimum(self._stale_at[page_indices], now)
-        fresh_seconds: FloatArray = np.maximum(0.0, ends - self._taken[page_indices])
+        ends = np.minimum(self._stale_times[page_indices], now)
+        fresh_seconds: FloatArray = np.maximum(0.0, ends - self._fetch_times[page_indices])
         return fresh_seconds
 
-    def _waiting(
+    def _missed_changes(
         self, page_indices: PageIndices, ends: PageIndices, now: float
     ) -> tuple[int, float]:
         """Return the number of changes that stale copies miss, and the sum of their waiting times.
 
         ``ends`` are the indices of the first changes that are not counted.
         """
-        firsts = self._next[page_indices]
+        firsts = self._next_change_indices[page_indices]
         changes = int((ends - firsts).sum())
-        change_time_sum = float((self._sums[ends] - self._sums[firsts]).sum())
-        return changes, changes * (now - self._origin) - change_time_sum
+        change_time_sum = float((self._time_sums[ends] - self._time_sums[firsts]).sum())
+        return changes, changes * (now - self._first_time) - change_time_sum
 
 
 def _ratio(numerator: float, denominator: float) -> float:

@@ -42,12 +42,12 @@ class SimulatedCrawler:
     ) -> None:
         self._policy = policy
         self._truth = truth
-        self._at_once = batch_size
-        self._pause = batch_size * DAY_SECONDS / budget_per_day
+        self._batch_size = batch_size
+        self._interval = batch_size * DAY_SECONDS / budget_per_day
         self._start = to_epoch(start)
         self._now = self._start
-        self._turns = self.visits = self.changes_found = 0
-        self._places = index_lookup(truth.pages.ids)
+        self._batches_made = self.visits = self.changes_found = 0
+        self._page_indices = index_lookup(truth.pages.ids)
         self._copies = TimedCopies(truth)
         policy.add(truth.pages)
 
@@ -57,17 +57,17 @@ class SimulatedCrawler:
         """Look at every page once a day before the start; these looks do not count."""
         batches_per_day = min(batches_per_day, len(order))
         batches = np.array_split(order, batches_per_day)
-        for turn in range(days * batches_per_day):
-            seconds_before = days * DAY_SECONDS - turn * DAY_SECONDS / batches_per_day
-            self._look(batches[turn % batches_per_day], self._start - seconds_before)
+        for batch_number in range(days * batches_per_day):
+            seconds_before = days * DAY_SECONDS - batch_number * DAY_SECONDS / batches_per_day
+            self._look(batches[batch_number % batches_per_day], self._start - seconds_before)
         self._copies.reset_totals(self._start)
         self.visits = self.changes_found = 0
 
     def advance(self, until: datetime) -> CrawlerScore:
         """Make every visit due up to a moment, and return the score then."""
         end = to_epoch(until)
-        while (visit_time := self._start + self._turns * self._pause) <= end:
-            self._turns += 1
+        while (visit_time := self._start + self._batches_made * self._interval) <= end:
+            self._batches_made += 1
             self.visit(visit_time)
         self._now = max(self._now, end)
         return self.score()
@@ -97,10 +97,10 @@ class SimulatedCrawler:
 
     def visit(self, now: float) -> None:
         """Let the policy select pages, look at them, and let it learn the results."""
-        self._look(self._policy.choose(from_epoch(now), self._at_once, HostCaps()).pages, now)
+        self._look(self._policy.choose(from_epoch(now), self._batch_size, HostCaps()).pages, now)
 
     def _look(self, pages: PageIdArray, now: float) -> None:
-        page_indices = self._places(pages)
+        page_indices = self._page_indices(pages)
         has_copy = self._copies.exists(page_indices)
         was_stale = self._copies.refresh(page_indices, now)
         self.visits += len(page_indices)

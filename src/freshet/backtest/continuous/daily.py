@@ -13,7 +13,7 @@ from freshet.backtest.metrics import UNDEFINED, CycleMetrics, MetricCurves
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 
 # A visit due at the end of a day belongs to the next day.
-LAST_MOMENT = 1e-3
+DAY_END_MARGIN = 1e-3
 
 
 def crawl_by_day(
@@ -36,12 +36,12 @@ def crawl_by_day(
         policy, truth, visits_per_day, from_epoch(start), batch_size=batch_size
     )
     crawler.warm_up(np.random.default_rng(seed).permutation(truth.pages.ids), WARM_UP_CYCLES)
-    totals_before = _sums(crawler)
+    totals_before = _totals(crawler)
     days_measured = []
     for day in range(WARM_UP_CYCLES, days):
-        crawler.advance(from_epoch((day + 1) * CYCLE_SECONDS - LAST_MOMENT))
-        totals = _sums(crawler)
-        days_measured.append(_measures(day, totals_before, totals))
+        crawler.advance(from_epoch((day + 1) * CYCLE_SECONDS - DAY_END_MARGIN))
+        totals = _totals(crawler)
+        days_measured.append(_day_metrics(day, totals_before, totals))
         totals_before = totals
         on_day(day)
     return MetricCurves(tuple(days_measured))
@@ -53,12 +53,12 @@ class _RunningTotals:
 
     visits: int
     changes_found: int
-    even_seconds: float
+    unweighted_fresh_seconds: float
     fresh_seconds: float
     detections: ChangeDetections
 
 
-def _sums(crawler: SimulatedCrawler) -> _RunningTotals:
+def _totals(crawler: SimulatedCrawler) -> _RunningTotals:
     return _RunningTotals(
         crawler.visits,
         crawler.changes_found,
@@ -68,12 +68,13 @@ def _sums(crawler: SimulatedCrawler) -> _RunningTotals:
     )
 
 
-def _measures(day: int, before: _RunningTotals, now: _RunningTotals) -> CycleMetrics:
+def _day_metrics(day: int, totals_before: _RunningTotals, totals: _RunningTotals) -> CycleMetrics:
     """Return the metrics of a day from the totals before and after it."""
-    visits, stale_visits = now.visits - before.visits, now.changes_found - before.changes_found
+    visits = totals.visits - totals_before.visits
+    stale_visits = totals.changes_found - totals_before.changes_found
     today = ChangeDetections(
-        now.detections.changes - before.detections.changes,
-        now.detections.waited_seconds - before.detections.waited_seconds,
+        totals.detections.changes - totals_before.detections.changes,
+        totals.detections.waited_seconds - totals_before.detections.waited_seconds,
     )
     return CycleMetrics(
         cycle=day,
@@ -81,12 +82,13 @@ def _measures(day: int, before: _RunningTotals, now: _RunningTotals) -> CycleMet
         changes_found=today.changes,
         changerate=stale_visits / visits if visits else 0.0,
         ndcg=UNDEFINED,
-        freshness=(now.even_seconds - before.even_seconds) / CYCLE_SECONDS,
-        weighted_freshness=(now.fresh_seconds - before.fresh_seconds) / CYCLE_SECONDS,
+        freshness=(totals.unweighted_fresh_seconds - totals_before.unweighted_fresh_seconds)
+        / CYCLE_SECONDS,
+        weighted_freshness=(totals.fresh_seconds - totals_before.fresh_seconds) / CYCLE_SECONDS,
         stale_age=UNDEFINED,
         time_to_detection=today.time_to_detection,
-        time_waited=now.detections.time_waited,
-        detected=now.detections.detected_share,
+        time_waited=totals.detections.time_waited,
+        detected=totals.detections.detected_share,
         new_links=UNDEFINED,
         links_detected=UNDEFINED,
     )

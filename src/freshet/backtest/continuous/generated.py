@@ -23,7 +23,7 @@ def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, 
     """Return the trace and the ground truth of so many pages of a simulated web, without noise."""
     copies = ceil(pages / len(make_site_specs(1)[1]))
     web = SimulatedWeb(seed, from_epoch(0.0), days, copies)
-    times = [web.change_times(page) for page in range(pages)]
+    times_by_page = [web.change_times(page) for page in range(pages)]
     page_specs = web.pages[:pages]
     hosts = [web.hosts[page.host].name for page in page_specs]
     keys = PageGroupKeys(
@@ -33,12 +33,14 @@ def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, 
     )
     importance = np.array([page.importance for page in page_specs], np.float64)
     changed = np.zeros((pages, days), np.bool_)
-    for row, moments in zip(changed, times, strict=True):
-        row[_cycles(moments, days)] = True
+    for row, change_times in zip(changed, times_by_page, strict=True):
+        row[_cycles_of_times(change_times, days)] = True
     trace = build_trace(GENERATED_WEB, keys, changed, importance=importance)
-    return trace, ground_truth(without_history(trace.pages), times)
+    return trace, ground_truth(without_history(trace.pages), times_by_page)
 
 
-def _cycles(moments: FloatArray, days: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _cycles_of_times(
+    change_times: FloatArray, days: int
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Return the cycles that contain the given times."""
-    return np.minimum(moments // CYCLE_SECONDS, days - 1).astype(np.int64)
+    return np.minimum(change_times // CYCLE_SECONDS, days - 1).astype(np.int64)

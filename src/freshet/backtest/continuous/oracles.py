@@ -24,13 +24,13 @@ class ContinuousOracle(ABC):
     Pages without a copy come first.
     """
 
-    name = "ceiling"
+    name = "oracle"
 
     def __init__(self, truth: GroundTruth, *, seed: int = 0) -> None:
         self._truth = truth
         self._copies = TimedCopies(truth)
-        self._everywhere = np.arange(len(truth.pages))
-        self._places = index_lookup(truth.pages.ids)
+        self._all_pages = np.arange(len(truth.pages))
+        self._page_indices = index_lookup(truth.pages.ids)
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
@@ -40,14 +40,14 @@ class ContinuousOracle(ABC):
     def learn(self, visits: VisitTable) -> None:
         """Refresh the copies of the visited pages."""
         for time in np.unique(visits.times).tolist():
-            self._copies.refresh(self._places(visits.pages[visits.times == time]), time)
+            self._copies.refresh(self._page_indices(visits.pages[visits.times == time]), time)
 
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return the k pages of the highest value."""
         seconds = to_epoch(now)
-        has_copy = self._copies.exists(self._everywhere)
+        has_copy = self._copies.exists(self._all_pages)
         age_days = np.where(has_copy, self._copies.ages(seconds), 0.0) / DAY_SECONDS
-        values = np.where(has_copy, self._worth(seconds, age_days), NEVER)
+        values = np.where(has_copy, self._values(seconds, age_days), NEVER)
         order = self._rng.permutation(len(values))
         selected = order[np.argsort(-values[order], kind="stable")[:k]]
         probabilities = self._copies.stale(seconds)[selected].astype(np.float64)
@@ -55,7 +55,7 @@ class ContinuousOracle(ABC):
         return ChoiceTable(self._truth.pages.ids[selected], values[selected], probabilities, ages)
 
     @abstractmethod
-    def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
+    def _values(self, now: float, age_days: FloatArray) -> FloatArray:
         """Return the true value of a visit to each page now."""
 
 
@@ -64,7 +64,7 @@ class ContinuousChangeOracle(ContinuousOracle):
 
     name = "oracle-change"
 
-    def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
+    def _values(self, now: float, age_days: FloatArray) -> FloatArray:
         return self._copies.stale(now).astype(np.float64)
 
 
@@ -73,8 +73,8 @@ class ContinuousLifetimeOracle(ContinuousOracle):
 
     name = "oracle-life"
 
-    def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
-        _, next_changes = self._truth.next_changes(self._everywhere, now)
+    def _values(self, now: float, age_days: FloatArray) -> FloatArray:
+        _, next_changes = self._truth.next_changes(self._all_pages, now)
         horizon = 2.0 * max(now, float(self._truth.times.max(initial=now)))
         seconds_ahead = np.minimum(next_changes, horizon) - now
         return np.where(self._copies.stale(now), seconds_ahead, 0.0)
@@ -90,7 +90,7 @@ class ContinuousRateOracle(ContinuousOracle):
         days = float(np.ptp(truth.times)) / DAY_SECONDS if len(truth.times) else 0.0
         self._rates: FloatArray = np.diff(truth.starts) / max(1.0, np.ceil(days))
 
-    def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
+    def _values(self, now: float, age_days: FloatArray) -> FloatArray:
         return fresh_time_gained(self._rates, age_days)
 
 
@@ -99,13 +99,13 @@ class ContinuousRateChangesOracle(ContinuousRateOracle):
 
     name = "known-rate-changes"
 
-    def _worth(self, now: float, age_days: FloatArray) -> FloatArray:
+    def _values(self, now: float, age_days: FloatArray) -> FloatArray:
         return -np.expm1(-self._rates * age_days)
 
 
 CONTINUOUS_ORACLES: Mapping[str, Callable[..., Selector]] = {
-    each.name: each
-    for each in (
+    oracle.name: oracle
+    for oracle in (
         ContinuousChangeOracle,
         ContinuousLifetimeOracle,
         ContinuousRateOracle,

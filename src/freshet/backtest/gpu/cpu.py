@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.histories import ABOVE, LEVEL, Array, HistoryTable
+from freshet.backtest.gpu.histories import ABOVE_CUT, AT_CUT, Array, HistoryTable
 from freshet.core.tie_break import splitmix64
 from freshet.formula.expression import Formula
 from freshet.formula.program import compile_formula
@@ -27,30 +27,34 @@ class CpuDevice:
         """Prepare formulas for scoring."""
         return _CompiledRanking(formulas, clock)
 
-    def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
+    def choose(
+        self, marks: Array, history_of_page: Array, order: Array, missing: Array, k: int
+    ) -> Array:
         """Return the pages above the cut and the first of those at the cut, k for each formula.
 
-        >>> marks, places = np.array([ABOVE, LEVEL]), np.array([[1, 0, 1, 1]])
-        >>> CpuDevice().choose(marks, places, np.array([3, 2, 1, 0]), np.array([1]), 2).tolist()
+        >>> marks, histories = np.array([ABOVE_CUT, AT_CUT]), np.array([[1, 0, 1, 1]])
+        >>> CpuDevice().choose(marks, histories, np.array([3, 2, 1, 0]), np.array([1]), 2).tolist()
         [[3, 1]]
         """
-        ordered_marks = marks[places[:, order]]
-        at_cut = ordered_marks == LEVEL
+        ordered_marks = marks[history_of_page[:, order]]
+        at_cut = ordered_marks == AT_CUT
         is_taken = at_cut & (np.cumsum(at_cut, axis=1) <= missing[:, None])
-        return order[np.nonzero((ordered_marks == ABOVE) | is_taken)[1].reshape(-1, k)]
+        return order[np.nonzero((ordered_marks == ABOVE_CUT) | is_taken)[1].reshape(-1, k)]
 
     def refresh_copies(
-        self, places: Array, stale: Array, pages: Array, count: int
+        self, history_of_page: Array, stale: Array, pages: Array, count: int
     ) -> tuple[Array, Array]:
-        """Refresh selected copies; return twice their history numbers, plus one for stale copies."""
+        """Refresh selected copies; return a number for each, and the count of each number."""
         rows = np.arange(len(pages))[:, None]
-        numbers = 2 * places[rows, pages] + stale[rows, pages]
+        numbers = 2 * history_of_page[rows, pages] + stale[rows, pages]
         stale[rows, pages] = False
         return numbers, np.bincount(numbers.ravel(), minlength=2 * count)
 
-    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(
+        self, history_of_page: Array, pages: Array, numbers: Array, target_rows: Array
+    ) -> None:
         """Assign selected pages to the histories of their numbers."""
-        places[np.arange(len(pages))[:, None], pages] = into[numbers]
+        history_of_page[np.arange(len(pages))[:, None], pages] = target_rows[numbers]
 
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
         """Number equal histories alike by a hash of their bits; a collision changes the hash."""
@@ -81,8 +85,8 @@ class _CompiledRanking:
         values = np.empty(len(histories))
         for owner, formula in enumerate(self._formulas):
             rows = np.flatnonzero(histories.owners == owner)
-            terminals = variable_set(formula.variables, self._clock).values(
+            variable_values = variable_set(formula.variables, self._clock).values(
                 histories.sums[rows], ages[rows]
             )
-            values[rows] = compile_formula(formula).evaluate(terminals, len(rows))
+            values[rows] = compile_formula(formula).evaluate(variable_values, len(rows))
         return values

@@ -43,8 +43,8 @@ class FormulaBatchCrawl:
     ) -> None:
         self._device = device or CpuDevice()
         self._clock: WeightClock = clock
-        self._web: DeviceTrace = load_trace(trace, min(k, len(trace.pages)), keys, self._device)
-        self._gains = cumulative_gains(self._web.k)
+        self._trace: DeviceTrace = load_trace(trace, min(k, len(trace.pages)), keys, self._device)
+        self._gains = cumulative_gains(self._trace.k)
 
     def run(
         self,
@@ -54,16 +54,16 @@ class FormulaBatchCrawl:
         measure: FitnessMeasure = "ndcg",
     ) -> list[FormulaResult]:
         """Crawl by the scores of each formula; stop those that cannot reach the floor."""
-        _require_known(formulas)
-        size = max(1, self._device.max_cells // self._web.pages)
+        _require_supported(formulas)
+        size = max(1, self._device.max_cells // self._trace.pages)
         parts = (formulas[start : start + size] for start in range(0, len(formulas), size))
         return [result for batch in parts for result in self._results(batch, floor, measure)]
 
     def _results(
         self, formulas: Sequence[Formula], floor: float, measure: FitnessMeasure
     ) -> list[FormulaResult]:
-        cycles = self._web.cycles
-        batch = FormulaBatch(self._device, self._web, formulas, self._clock)
+        cycles = self._trace.cycles
+        batch = FormulaBatch(self._device, self._trace, formulas, self._clock)
         device_gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
         log, stop = _CycleLog(len(formulas), cycles), stop_cycle(cycles, floor)
         for number in range(WARM_UP_CYCLES, cycles):
@@ -76,13 +76,13 @@ class FormulaBatchCrawl:
         return log.results(self._gains, measure)
 
 
-def _require_known(formulas: Sequence[Formula]) -> None:
+def _require_supported(formulas: Sequence[Formula]) -> None:
     unknown = sorted(
         {name for formula in formulas for name in formula.variables} - set(PAPER_VARIABLES)
     )
     if unknown:
         raise UsageError(
-            f"formulas that are crawled side by side know no {', '.join(unknown)};"
+            f"the batch crawl does not support the variables {', '.join(unknown)};"
             f" use {', '.join(PAPER_VARIABLES)}, or the device cpu"
         )
 
@@ -93,19 +93,19 @@ class _CycleLog:
     def __init__(self, formulas: int, cycles: int) -> None:
         self._running = np.arange(formulas)
         self._cycles = np.full(formulas, min(WARM_UP_CYCLES, cycles))
-        self._found = np.zeros((formulas, cycles), np.int64)
+        self._changes_found = np.zeros((formulas, cycles), np.int64)
         self._gain = np.zeros((formulas, cycles))
-        self._before = np.zeros((formulas, cycles), np.int64)
+        self._stale_before = np.zeros((formulas, cycles), np.int64)
 
     def write(self, number: int, step: BatchStep) -> None:
         """Log a cycle of the running formulas."""
         self._cycles[self._running] = number + 1
-        self._found[self._running, number] = step.changes_found
+        self._changes_found[self._running, number] = step.changes_found
         self._gain[self._running, number] = step.gain
-        self._before[self._running, number] = step.stale_before
+        self._stale_before[self._running, number] = step.stale_before
 
     def keep(self, is_continued: NDArray[np.bool_]) -> Ints:
-        """Continue with some of the formulas; return their indices among those that were running."""
+        """Continue with some formulas; return their indices among those that were running."""
         indices = np.flatnonzero(is_continued[self._running])
         self._running = self._running[indices]
         return indices
@@ -117,9 +117,9 @@ class _CycleLog:
 
     def results(self, gains: FloatArray, measure: FitnessMeasure) -> list[FormulaResult]:
         """Return the result of each formula so far."""
-        after = self._before - self._found
-        rows = zip(self._found, self._gain, self._before, after, strict=True)
+        stale_after = self._stale_before - self._changes_found
+        rows = zip(self._changes_found, self._gain, self._stale_before, stale_after, strict=True)
         return [
-            summarise_crawl(CycleCounts(*row), int(crawled), gains, measure)
-            for row, crawled in zip(rows, self._cycles, strict=True)
+            summarise_crawl(CycleCounts(*row), int(cycles), gains, measure)
+            for row, cycles in zip(rows, self._cycles, strict=True)
         ]

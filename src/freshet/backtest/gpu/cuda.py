@@ -1,7 +1,7 @@
 """GPU device by cupy, with custom kernels for the steps that array code does slowly.
 
 Sums and tie breaks equal those of the processor. Logarithms, powers and exponentials may differ in
-the last bit, so pages whose scores differ by no more may change places.
+the last bit, so pages whose scores differ by no more may change history_of_page.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.backtest.gpu.cuda_source import ALIKE, CHOOSE, LOOK, MOVE, VALUES, define_constants
+from freshet.backtest.gpu.cuda_source import (
+    CHOOSE,
+    NUMBER_EQUAL_ROWS,
+    REASSIGN_PAGES,
+    REFRESH_COPIES,
+    VALUES,
+    define_constants,
+)
 from freshet.backtest.gpu.histories import Array, HistoryTable
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula
@@ -19,9 +26,9 @@ from freshet.formula.kernels import NAME
 from freshet.formula.program import FormulaProgram, compile_formula
 from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 
-_CELL_BYTES, _MOST_CELLS = 64, 2**28
-_THREADS, _MOST_THREADS = 128, 1024
-_FEWEST_STEPS = 16
+_CELL_BYTES, _MAX_CELLS = 64, 2**28
+_THREADS, _MAX_THREADS = 128, 1024
+_MIN_STEPS = 16
 
 
 class CudaDevice:
@@ -35,11 +42,11 @@ class CudaDevice:
             raise UsageError(
                 f"device 'cuda': no GPU can be used ({error}); use the device cpu"
             ) from error
-        self.max_cells = min(_MOST_CELLS, int(free) // _CELL_BYTES)
+        self.max_cells = min(_MAX_CELLS, int(free) // _CELL_BYTES)
         self._choose = self._kernel("choose", CHOOSE)
-        self._look = self._kernel("look", LOOK)
-        self._move = self._kernel("move", MOVE)
-        self._alike = self._kernel("alike", ALIKE)
+        self._refresh_copies = self._kernel("refresh_copies", REFRESH_COPIES)
+        self._reassign_pages = self._kernel("reassign_pages", REASSIGN_PAGES)
+        self._number_equal_rows = self._kernel("number_equal_rows", NUMBER_EQUAL_ROWS)
 
     def _kernel(self, name: str, source: str, **names: int) -> Any:
         # Without fused multiply-add, products and sums are rounded as on the processor.
@@ -53,40 +60,48 @@ class CudaDevice:
         """Prepare formulas for scoring."""
         programs = [compile_formula(formula) for formula in formulas]
         longest = max((len(compiled.steps) for compiled in programs), default=1)
-        room = max(_FEWEST_STEPS, 1 << (longest - 1).bit_length())
+        room = max(_MIN_STEPS, 1 << (longest - 1).bit_length())
         kernel = self._kernel("values", VALUES, ROOM=room, BY_CYCLE=int(clock == "cycle"))
         return _InterpretedRanking(self.xp, kernel, programs)
 
-    def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
+    def choose(
+        self, marks: Array, history_of_page: Array, order: Array, missing: Array, k: int
+    ) -> Array:
         """Return k pages for each formula, a row each, in tie break order."""
-        formulas, pages = places.shape
+        formulas, pages = history_of_page.shape
         chosen = self.xp.empty((formulas, k), np.int32)
-        arguments = (marks, places, order, missing, np.int32(pages), np.int32(k), chosen)
-        self._choose((formulas,), (_MOST_THREADS,), arguments)
+        arguments = (marks, history_of_page, order, missing, np.int32(pages), np.int32(k), chosen)
+        self._choose((formulas,), (_MAX_THREADS,), arguments)
         return chosen
 
     def refresh_copies(
-        self, places: Array, stale: Array, pages: Array, count: int
+        self, history_of_page: Array, stale: Array, pages: Array, count: int
     ) -> tuple[Array, Array]:
         """Refresh selected copies; return a number for each, and the count of each number."""
         numbers = self.xp.empty(pages.shape, np.int32)
         counts = self.xp.zeros(2 * count, np.int32)
-        grid, sizes = _grid(pages.size), _sizes(places, pages)
-        self._look(grid, (_THREADS,), (*sizes, places, stale, pages, numbers, counts))
+        grid, sizes = _grid(pages.size), _sizes(history_of_page, pages)
+        self._refresh_copies(
+            grid, (_THREADS,), (*sizes, history_of_page, stale, pages, numbers, counts)
+        )
         return numbers, counts
 
-    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(
+        self, history_of_page: Array, pages: Array, numbers: Array, target_rows: Array
+    ) -> None:
         """Assign selected pages to the histories of their numbers."""
-        grid, sizes = _grid(pages.size), _sizes(places, pages)
-        self._move(grid, (_THREADS,), (*sizes, places, pages, numbers, into))
+        grid, sizes = _grid(pages.size), _sizes(history_of_page, pages)
+        self._reassign_pages(
+            grid, (_THREADS,), (*sizes, history_of_page, pages, numbers, target_rows)
+        )
 
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
-        """Number equal histories of a formula alike; return the numbers and the first row of each."""
+        """Number equal rows of a formula alike; return the numbers and the first row of each."""
         count = len(owners)
         slots = 1 << (2 * count).bit_length()
         table, first_rows = self.xp.full(slots, -1, np.int32), self.xp.empty(count, np.int32)
         arguments = (np.int32(count), owners, sums, np.int32(slots - 1), table, first_rows)
-        self._alike(_grid(count), (_THREADS,), arguments)
+        self._number_equal_rows(_grid(count), (_THREADS,), arguments)
         is_first = first_rows == self.xp.arange(count, dtype=np.int32)
         numbers = self.xp.cumsum(is_first, dtype=np.int32) - 1
         return numbers[first_rows], self.xp.flatnonzero(is_first)
@@ -134,6 +149,6 @@ def _grid(threads: int) -> tuple[int]:
     return (max(1, -(-threads // _THREADS)),)
 
 
-def _sizes(places: Array, pages: Array) -> tuple[np.int64, np.int32, np.int32]:
+def _sizes(history_of_page: Array, pages: Array) -> tuple[np.int64, np.int32, np.int32]:
     """Return the number of selected pages, the number per formula, and the number of pages."""
-    return np.int64(pages.size), np.int32(pages.shape[1]), np.int32(places.shape[1])
+    return np.int64(pages.size), np.int32(pages.shape[1]), np.int32(history_of_page.shape[1])

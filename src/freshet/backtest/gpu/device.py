@@ -17,7 +17,7 @@ from freshet.formula.variables import WeightClock
 class BatchRanking(Protocol):
     """Computes the formulas of a batch."""
 
-    def values(self, pasts: HistoryTable, number: int) -> Array:
+    def values(self, histories: HistoryTable, number: int) -> Array:
         """Return the score of every history in a cycle by its own formula."""
         ...
 
@@ -37,17 +37,19 @@ class ArrayDevice(Protocol):
         """Prepare formulas for scoring."""
         ...
 
-    def choose(self, marks: Array, places: Array, order: Array, missing: Array, k: int) -> Array:
+    def choose(
+        self, marks: Array, history_of_page: Array, order: Array, missing: Array, k: int
+    ) -> Array:
         """Return k pages for each formula, a row each, in tie break order.
 
-        ``marks`` says whether all pages of a history are selected, some, or none. ``places`` has
-        the history of every page, a row per formula. ``missing`` is the number of pages to take at
-        the cut.
+        ``marks`` says whether all pages of a history are selected, some, or none.
+        ``history_of_page`` has the history of every page, a row per formula. ``missing`` is the
+        number of pages to take at the cut.
         """
         ...
 
     def refresh_copies(
-        self, places: Array, stale: Array, pages: Array, count: int
+        self, history_of_page: Array, stale: Array, pages: Array, count: int
     ) -> tuple[Array, Array]:
         """Refresh selected copies; return a number for each, and the count of each number.
 
@@ -55,10 +57,12 @@ class ArrayDevice(Protocol):
         """
         ...
 
-    def reassign_pages(self, places: Array, pages: Array, numbers: Array, into: Array) -> None:
+    def reassign_pages(
+        self, history_of_page: Array, pages: Array, numbers: Array, target_rows: Array
+    ) -> None:
         """Assign selected pages to the histories of their numbers."""
         ...
 
     def number_equal_rows(self, owners: Array, sums: Array) -> tuple[Array, Array]:
-        """Number equal histories of a formula alike; return the numbers and the first row of each."""
+        """Number equal rows of a formula alike; return the numbers and the first row of each."""
         ...

@@ -10,7 +10,7 @@ from freshet.formula.kernels import CLOCK, DOUBLING, LOOKS, RISING, SEEN
 Array = Any
 """An array of the device's module; types and shapes are numpy's."""
 
-BELOW, LEVEL, ABOVE = range(3)
+BELOW_CUT, AT_CUT, ABOVE_CUT = range(3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,15 @@ def sum_stale_copies(
 
 @njit(cache=True, nogil=True)
 def find_next_changes(
-    times: FloatArray, starts: NDArray[Any], places: NDArray[Any], moment: float
+    times: FloatArray, starts: NDArray[Any], page_indices: NDArray[Any], moment: float
 ) -> tuple[NDArray[Any], FloatArray]:
-    """Return the index and time of each page's first change after a moment; infinity for no change."""
-    time_indices, change_times = np.empty(len(places), np.int64), np.full(len(places), np.inf)
-    for row in range(len(places)):
-        low, end = starts[places[row]], starts[places[row] + 1]
+    """Return the index and time of each page's first change after a moment; infinity if none."""
+    time_indices, change_times = (
+        np.empty(len(page_indices), np.int64),
+        np.full(len(page_indices), np.inf),
+    )
+    for row in range(len(page_indices)):
+        low, end = starts[page_indices[row]], starts[page_indices[row] + 1]
         high = end
         while low < high:
             middle = (low + high) // 2

@@ -78,7 +78,7 @@ class TraceExtent(TypedDict, total=False):
 
 
 def open_trace(
-    where: Path | None,
+    path: Path | None,
     *,
     form: str = "",
     name: str = "",
@@ -92,123 +92,133 @@ def open_trace(
     fills unknown cells, by default only for some formats. ``listener`` receives progress and notes
     about unreadable input.
     """
-    if where is None:
-        _refuse(extent.get("least_known") is not None, "--known", "generated pages are all known")
-        _refuse(impute is not None, "--impute", "generated pages are all known")
-        return _generated(form, name or "brdc", extent)
+    if path is None:
+        _reject_option(
+            extent.get("least_known") is not None,
+            "--known",
+            "all days of generated pages are known",
+        )
+        _reject_option(impute is not None, "--impute", "all days of generated pages are known")
+        return _generate(form, name or "brdc", extent)
     for option in ("pages", "cycles"):
-        _refuse(extent.get(option) is not None, f"--{option}", f"{where} has those it has")
-    form = form or guess_format(where)
+        _reject_option(
+            extent.get(option) is not None, f"--{option}", f"{path} has a fixed number of them"
+        )
+    form = form or guess_format(path)
     if form not in FORMATS:
-        raise UsageError(f"{form!r} is no form of a trace; choose {', '.join(FORMATS)}")
-    trace = _recorded(form, HistorySource(where, name, listener), extent.get("least_known"))
+        raise UsageError(f"{form!r} is not a trace format; use one of {', '.join(FORMATS)}")
+    trace = _read_recorded(form, HistorySource(path, name, listener), extent.get("least_known"))
     if form in IMPUTED_FORMATS if impute is None else impute:
         trace = impute_unknown(trace)
-    require_usable_trace(trace, f"{where}: ")
+    require_usable_trace(trace, f"{path}: ")
     return trace
 
 
 def generate_trace(name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SEED) -> Trace:
     """Generate a trace whose statistics match published ones."""
     _require_one_of(PRESETS, name, "without a folder")
-    drawn = draw_population(PRESETS[name], pages, cycles, seed)
+    population = draw_population(PRESETS[name], pages, cycles, seed)
     trace = build_trace(
-        name, PageGroupKeys(drawn.hosts, drawn.sites, drawn.directories), drawn.changed
+        name,
+        PageGroupKeys(population.hosts, population.sites, population.directories),
+        population.changed,
     )
     require_usable_trace(trace, "")
     return trace
 
 
-def guess_format(where: Path) -> str:
+def guess_format(path: Path) -> str:
     """Return the format that a file or folder looks like."""
-    if not where.exists():
-        raise BadInputError(f"{where} is not there; give a file or folder with recorded pages")
-    tests = FOLDER_FORMATS if where.is_dir() else FILE_FORMATS
-    detected = next((form for form, matches in tests.items() if matches(where)), None)
+    if not path.exists():
+        raise BadInputError(f"{path} does not exist; give a file or folder with recorded pages")
+    tests = FOLDER_FORMATS if path.is_dir() else FILE_FORMATS
+    detected = next((form for form, matches in tests.items() if matches(path)), None)
     if detected is None:
         problem = (
-            "holds no observations.parquet" if where.is_dir() else "is no .parquet or .csv file"
+            "contains no observations.parquet"
+            if path.is_dir()
+            else "is not a .parquet or .csv file"
         )
         raise BadInputError(
-            f"{where}: {problem}, nor is it one of {', '.join(FORMATS)}; say which it is"
+            f"{path}: unknown format: it {problem}; name the format: {', '.join(FORMATS)}"
         )
     return detected
 
 
-def require_usable_trace(trace: Trace, where: str) -> None:
+def require_usable_trace(trace: Trace, context: str) -> None:
     """Reject a trace on which all policies are equal."""
-    label = f"{where}the trace {trace.name!r}"
+    label = f"{context}the trace {trace.name!r}"
     if not len(trace.pages):
-        raise BadInputError(
-            f"{label} has no page whose days are known well enough; look for more days"
-        )
+        raise BadInputError(f"{label} has no page with enough known days; record more days")
     if trace.cycles <= WARM_UP_CYCLES:
         raise BadInputError(
-            f"{label} has {trace.cycles} cycles, and the first {WARM_UP_CYCLES} only warm up"
+            f"{label} has {trace.cycles} cycles; the first {WARM_UP_CYCLES} are the warm-up"
         )
     if len(trace.pages) == 1:
-        raise BadInputError(f"{label} has one page: there is nothing to choose; bring more pages")
+        raise BadInputError(f"{label} has one page, so there is nothing to select; add more pages")
     if trace.known_share == 0.0:
         raise BadInputError(
-            f"{label} has only unknown cells: there is nothing to find; bring more days"
+            f"{label} has only unknown cells, so there is nothing to find; add more days"
         )
     if not np.any(trace.changed_bits[WARM_UP_CYCLES:]):
         raise BadInputError(
-            f"{label} has no change after the first {WARM_UP_CYCLES} cycles: there is nothing to find;"
-            " bring more days"
+            f"{label} has no change after the first {WARM_UP_CYCLES} cycles, so there is nothing"
+            " to find; add more days"
         )
 
 
-def _generated(form: str, name: str, extent: TraceExtent) -> Trace:
+def _generate(form: str, name: str, extent: TraceExtent) -> Trace:
     if form:
-        raise UsageError(f"the form {form!r} says how to read pages; give the file or folder")
+        raise UsageError(f"the format {form!r} says how to read pages; give the file or folder")
     pages, cycles = extent.get("pages") or DEFAULT_PAGES, extent.get("cycles") or DEFAULT_CYCLES
     seed = extent.get("seed")
     return generate_trace(name, pages, cycles, seed=DEFAULT_SEED if seed is None else seed)
 
 
-def _refuse(is_given: bool, option: str, why: str) -> None:
+def _reject_option(is_given: bool, option: str, reason: str) -> None:
     if is_given:
-        raise UsageError(f"{option} has no effect here: {why}; leave it out")
+        raise UsageError(f"{option} has no effect here: {reason}; leave it out")
 
 
-def _recorded(form: str, recording: HistorySource, least_known: float | None) -> Trace:
+def _read_recorded(form: str, source: HistorySource, least_known: float | None) -> Trace:
     """Return the trace of a history in a known format."""
-    is_known = least_known is not None and form not in DAY_READERS
-    _refuse(is_known, "--known", f"a {'saved' if form == 'trace' else form} trace has its pages")
-    if recording.part and form not in FORMATS_WITH_PARTS:
+    is_fixed = least_known is not None and form not in DAY_READERS
+    _reject_option(
+        is_fixed, "--known", f"a {'saved' if form == 'trace' else form} trace has fixed pages"
+    )
+    if source.part and form not in FORMATS_WITH_PARTS:
         raise UsageError(
-            f"{recording.part!r}: a {form} trace has no parts to choose from; leave the name out"
+            f"{source.part!r}: a {form} trace has no parts to select; leave the name out"
         )
     if form == "trace":
-        return open_saved_trace(recording.path)
+        return open_saved_trace(source.path)
     if form == "parquet":
-        return _regular(recording.path, recording.part or "mixed")
-    return _on_one_grid(form, recording, MIN_KNOWN_SHARE if least_known is None else least_known)
+        return _read_named(source.path, source.part or "mixed")
+    return _read_days(form, source, MIN_KNOWN_SHARE if least_known is None else least_known)
 
 
-def _regular(where: Path, name: str) -> Trace:
+def _read_named(path: Path, name: str) -> Trace:
     """Return a named trace of daily observations; a page's site is its source."""
-    _require_one_of(NAMED_TRACES, name, f"of {where}")
-    table = day_table.read_day_table(where)
+    _require_one_of(NAMED_TRACES, name, f"of {path}")
+    table = day_table.read_day_table(path)
     trace_cells = cells_of_named_trace(table, name)
     sites = [source_of(table.parts[page]) for page in trace_cells.pages]
-    return _packed(name, table, trace_cells, sites)
+    return _build(name, table, trace_cells, sites)
 
 
-def _on_one_grid(form: str, recording: HistorySource, least_known: float) -> Trace:
+def _read_days(form: str, source: HistorySource, least_known: float) -> Trace:
     """Return the trace of all days of a history, of the pages with enough known days."""
-    table = DAY_READERS[form](recording)
-    _require_days(table, recording.path)
+    table = DAY_READERS[form](source)
+    _require_days(table, source.path)
     trace_cells = cells_of_all_days(table, min_known_share=least_known)
     if not len(trace_cells.pages):
         best_share = count_known_days(table).max() / day_span(table)
         raise BadInputError(
-            f"{recording.path}: no page is known on {least_known:.0%} of the {day_span(table)} days"
+            f"{source.path}: no page is known on {least_known:.0%} of the {day_span(table)} days"
             f" from {_day(table.days.min())} to {_day(table.days.max())}, the best one on"
-            f" {best_share:.1%}; look more often, ask for a lower share (--known), or mend wrong times"
+            f" {best_share:.1%}; look more often, give a lower share (--known), or correct times"
         )
-    return _packed(recording.part or _name(recording.path.resolve()), table, trace_cells, None)
+    return _build(source.part or _trace_name(source.path.resolve()), table, trace_cells, None)
 
 
 def _day(number: int) -> str:
@@ -220,12 +230,12 @@ def _day(number: int) -> str:
     return str(np.datetime64(int(number), "D"))
 
 
-def _name(where: Path) -> str:
+def _trace_name(path: Path) -> str:
     """Return a folder's name, or a file's name without its suffixes."""
-    return where.name if where.is_dir() else input_name(where)
+    return path.name if path.is_dir() else input_name(path)
 
 
-def _packed(
+def _build(
     name: str, table: PageDayTable, trace_cells: TraceCells, sites: Sequence[str] | None
 ) -> Trace:
     """Return the trace of some cells, with the group keys and importance of their pages."""
@@ -248,17 +258,17 @@ def _packed(
     )
 
 
-def _require_days(table: PageDayTable, where: Path) -> None:
+def _require_days(table: PageDayTable, path: Path) -> None:
     if not len(table):
         raise BadInputError(
-            f"{where}: only unknowns: no look was compared with one before; bring more looks"
+            f"{path}: no known day: no look was compared with an earlier one; add more looks"
         )
     if day_span(table) > MAX_DAY_SPAN:
         raise BadInputError(
-            f"{where}: the looks are {day_span(table):,} days apart; mend or leave out the wrong times"
+            f"{path}: the looks span {day_span(table):,} days; correct or remove wrong times"
         )
 
 
-def _require_one_of(names: Iterable[str], name: str, where: str) -> None:
+def _require_one_of(names: Iterable[str], name: str, context: str) -> None:
     if name not in names:
-        raise UsageError(f"{name!r} is no trace {where}; choose {' or '.join(names)}")
+        raise UsageError(f"{name!r} is not a trace {context}; choose {' or '.join(names)}")

@@ -10,7 +10,7 @@ from freshet.core.types import IndexArray
 from freshet.view.url import canonical_url
 
 FIRST_DAY = date(1970, 1, 1).toordinal()
-UNKNOWN = -1
+UNKNOWN_LINKS = -1
 
 
 def day_of(time: datetime) -> int:
@@ -26,7 +26,7 @@ class DayTableBuilder:
     """Collects looks, each with its page, its day and its result."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, str], int] = {}
+        self._indices: dict[tuple[str, str], int] = {}
         self._urls: list[str] = []
         self._parts: list[str] = []
         self._importance = array("d")
@@ -35,9 +35,9 @@ class DayTableBuilder:
 
     def page_index(self, part: str, url: str, importance: float | None = None) -> int:
         """Return the index of a page; a new page gets a new index."""
-        index = self._places.get((part, url))
+        index = self._indices.get((part, url))
         if index is None:
-            index = self._places[part, url] = self._place_of(part, canonical_url(url) or url)
+            index = self._indices[part, url] = self._index_of(part, canonical_url(url) or url)
         if importance is not None:
             self._importance[index] = importance
         return index
@@ -47,7 +47,7 @@ class DayTableBuilder:
         self._pages.append(page)
         self._days.append(day)
         self._changed.append(changed)
-        self._links.append(UNKNOWN if links is None else links)
+        self._links.append(UNKNOWN_LINKS if links is None else links)
 
     def add_unchanged_looks(self, pages: IndexArray, days: IndexArray) -> None:
         """Add many looks that found no change."""
@@ -72,8 +72,8 @@ class DayTableBuilder:
             importance=np.array(self._importance, np.float64)[order],
         )
 
-    def _place_of(self, part: str, url: str) -> int:
-        index = self._places.setdefault((part, url), len(self._urls))
+    def _index_of(self, part: str, url: str) -> int:
+        index = self._indices.setdefault((part, url), len(self._urls))
         if index == len(self._urls):
             self._urls.append(url)
             self._parts.append(part)

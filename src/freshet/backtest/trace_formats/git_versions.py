@@ -16,7 +16,7 @@ from freshet.core.tables import PageDayTable
 from freshet.core.types import IndexArray, Outcome, Snapshot, View
 from freshet.record.parsed_visit import parse_visit
 
-FOREVER = int(np.iinfo(np.int32).max)
+LAST_DAY = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +34,47 @@ class GitVersions:
     """Collects the versions of a repository's pages, commit by commit."""
 
     def __init__(self) -> None:
-        self._book = DayTableBuilder()
-        self._seen: dict[int, PageVersionState] = {}
+        self._builder = DayTableBuilder()
+        self._versions: dict[int, PageVersionState] = {}
         self._runs: set[int] = set()
         self._stays: list[tuple[int, int, int]] = []
         self._limits = LimitSettings()
 
-    def add(self, arrival: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Add a version that a commit wrote, or a deletion."""
-        page, day = self._book.page_index(arrival.source, arrival.url), day_of(arrival.time)
+        page, day = (
+            self._builder.page_index(observation.source, observation.url),
+            day_of(observation.time),
+        )
         self._runs.add(day)
-        view = self._view(arrival.snapshot)
-        previous = self._seen.get(page)
+        view = self._view(observation.snapshot)
+        previous = self._versions.get(page)
         if previous is not None:
             self._end_stay(page, previous, day)
         if view is not None:
-            self._seen[page] = self._look(page, day, view, previous)
+            self._versions[page] = self._add_version(page, day, view, previous)
         elif previous is not None:
-            deleted = arrival.outcome is Outcome.GONE
-            self._seen[page] = replace(previous, is_present=False, is_deleted=deleted)
+            deleted = observation.outcome is Outcome.GONE
+            self._versions[page] = replace(previous, is_present=False, is_deleted=deleted)
 
     def build(self) -> PageDayTable:
         """Return a row for every version, and for every run that left a page unchanged."""
-        for page, version in self._seen.items():
-            self._end_stay(page, version, FOREVER)
+        for page, version in self._versions.items():
+            self._end_stay(page, version, LAST_DAY)
         stays = np.array(self._stays, np.int32).reshape(-1, 3)
-        self._book.add_unchanged_looks(*_unwritten(stays, np.array(sorted(self._runs), np.int32)))
-        return self._book.build()
+        self._builder.add_unchanged_looks(
+            *_unchanged_runs(stays, np.array(sorted(self._runs), np.int32))
+        )
+        return self._builder.build()
 
-    def _look(
+    def _add_version(
         self, page: int, day: int, view: View, previous: PageVersionState | None
     ) -> PageVersionState:
         """Add the difference of a version from the previous one, if there is one."""
         links = frozenset(view.links.urls)
         if previous is not None:
             changed = previous.is_deleted or view.text_hash != previous.text_hash
-            self._book.add_look(page, day, changed, len(links - previous.links))
+            self._builder.add_look(page, day, changed, len(links - previous.links))
         return PageVersionState(view.text_hash, links, day)
 
     def _end_stay(self, page: int, version: PageVersionState, day: int) -> None:
@@ -84,11 +89,11 @@ class GitVersions:
         return sight.view if sight.outcome.is_look else None
 
 
-def _unwritten(stays: IndexArray, runs: IndexArray) -> tuple[IndexArray, IndexArray]:
+def _unchanged_runs(stays: IndexArray, runs: IndexArray) -> tuple[IndexArray, IndexArray]:
     """Return page and day of every run inside a stay (page, first day, last day), ends excluded.
 
     >>> stays, runs = np.array([[7, 1, 4], [8, 3, 9]]), np.array([1, 2, 3, 5])
-    >>> [column.tolist() for column in _unwritten(stays, runs)]
+    >>> [column.tolist() for column in _unchanged_runs(stays, runs)]
     [[7, 7, 8], [2, 3, 5]]
     """
     first_runs = np.searchsorted(runs, stays[:, 1], side="right")

@@ -50,19 +50,19 @@ class HistorySource:
 
 def read_csv_days(source: HistorySource) -> PageDayTable:
     """Read the days of a CSV file of observations."""
-    return _reported(csv.read(source.path), source)
+    return _read_reported_changes(csv.read(source.path), source)
 
 
 def read_bing_days(source: HistorySource) -> PageDayTable:
     """Read the days of the public Bing crawl histories."""
-    return _reported(bing.read(source.path), source)
+    return _read_reported_changes(bing.read(source.path), source)
 
 
 def read_git_days(source: HistorySource) -> PageDayTable:
     """Read the days of a scraping repository: each file is a page, each day with a commit a run."""
     versions = GitVersions()
-    for arrival in _arrivals(git.read(source.path), source):
-        versions.add(arrival)
+    for observation in _readable_observations(git.read(source.path), source):
+        versions.add(observation)
     return versions.build()
 
 
@@ -74,7 +74,7 @@ def read_collection_days(source: HistorySource) -> PageDayTable:
         pages = collection.catalog.pages(source=source.part or None)
         for number, batch in enumerate(_batches(pages)):
             source.listener.progress(number * PAGE_BATCH, total)
-            _note_pages(builder, collection, batch)
+            _add_pages(builder, collection, batch)
     table = builder.build()
     if source.part and not table.urls:
         raise NotFoundError(f"no page has source {source.part!r}; 'freshet list' shows the sources")
@@ -89,18 +89,18 @@ DAY_READERS: Mapping[str, Callable[[HistorySource], PageDayTable]] = {
 }
 
 
-def _reported(reader: HistoryReader, source: HistorySource) -> PageDayTable:
+def _read_reported_changes(reader: HistoryReader, source: HistorySource) -> PageDayTable:
     """Return the days of a history that states changes itself."""
     builder = DayTableBuilder()
-    for arrival in _arrivals(reader, source):
-        page = builder.page_index(arrival.source, arrival.url, arrival.importance)
-        if arrival.change is not None:
-            change = arrival.change
-            builder.add_look(page, day_of(arrival.time), change.changed, change.new_link_count)
+    for observation in _readable_observations(reader, source):
+        page = builder.page_index(observation.source, observation.url, observation.importance)
+        if observation.change is not None:
+            change = observation.change
+            builder.add_look(page, day_of(observation.time), change.changed, change.new_link_count)
     return builder.build()
 
 
-def _arrivals(reader: HistoryReader, source: HistorySource) -> Iterator[Observation]:
+def _readable_observations(reader: HistoryReader, source: HistorySource) -> Iterator[Observation]:
     """Yield the readable observations; at the end report how many items could not be read."""
     unreadable, first_problem = 0, ""
     for number, item in enumerate(reader):
@@ -123,7 +123,7 @@ def _batches(pages: Iterator[Page]) -> Iterator[list[Page]]:
         yield batch
 
 
-def _note_pages(builder: DayTableBuilder, collection: CollectionStore, pages: list[Page]) -> None:
+def _add_pages(builder: DayTableBuilder, collection: CollectionStore, pages: list[Page]) -> None:
     """Add every compared look at some pages."""
     overrides = collection.catalog.setting_overrides([page.id for page in pages])
     for page in pages:

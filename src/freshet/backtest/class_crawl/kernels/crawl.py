@@ -18,9 +18,9 @@ from freshet.backtest.class_crawl.tables import (
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.fitness import CycleCounts
 from freshet.core.types import FlagArray, FloatArray
-from freshet.formula import kernels as ranking
+from freshet.formula import kernels as formula_kernels
 
-_ONES = np.array([byte.bit_count() for byte in range(256)], np.int64)
+_BIT_COUNTS = np.array([byte.bit_count() for byte in range(256)], np.int64)
 
 
 @njit(cache=True, nogil=True)
@@ -31,26 +31,30 @@ def crawl_by_classes(
 
     Return the number of cycles crawled, and their counts.
     """
-    cycles, classes, counts = len(trace.changed), _opened(trace), _blank(len(trace.changed))
-    terminals = np.empty((len(formula.name_indices), len(classes.starts)))
+    cycles, classes, counts = (
+        len(trace.changed),
+        _initial_classes(trace),
+        _empty_counts(len(trace.changed)),
+    )
+    variable_values = np.empty((len(formula.name_indices), len(classes.starts)))
     stale = np.zeros(trace.changed.shape[1], np.uint8)
     for number in range(cycles):
-        counts.stale_before[number] = _grow_stale(stale, trace.changed[number])
+        counts.stale_before[number] = _mark_stale(stale, trace.changed[number])
         if number < WARM_UP_CYCLES:
             visits = select_all(classes)
         else:
-            _score(classes, formula, terminals, number)
+            _score(classes, formula, variable_values, number)
             visits = select_best(classes, trace.k, trace.tie_break_keys[number])
         refresh_copies(classes, visits, stale)
-        _note(counts, classes, visits, target, number)
+        _record(counts, classes, visits, target, number)
         regroup_visited(classes, visits, formula, number)
-        if number == target.stop_cycle and _is_lost(counts, target, trace.k):
+        if number == target.stop_cycle and _is_below_floor(counts, target, trace.k):
             return number + 1, counts
     return cycles, counts
 
 
 @njit(cache=True, nogil=True)
-def _opened(trace: CompiledTrace) -> HistoryClasses:
+def _initial_classes(trace: CompiledTrace) -> HistoryClasses:
     """Return one class of all pages, with room for every class that can arise."""
     later_cycles = max(0, len(trace.changed) - WARM_UP_CYCLES)
     room = trace.pages + trace.k
@@ -58,7 +62,7 @@ def _opened(trace: CompiledTrace) -> HistoryClasses:
         starts=np.zeros(room, np.int64),
         ends=np.empty(room, np.int64),
         last_visits=np.empty(room, np.int64),
-        sums=np.empty((room, ranking.SUM_COUNT)),
+        sums=np.empty((room, formula_kernels.SUM_COUNT)),
         scores=np.empty(room),
         members=np.empty((1 + WARM_UP_CYCLES) * trace.pages + later_cycles * trace.k, np.int32),
         counts=np.zeros(3, np.int64),
@@ -71,7 +75,7 @@ def _opened(trace: CompiledTrace) -> HistoryClasses:
 
 
 @njit(cache=True, nogil=True)
-def _blank(cycles: int) -> CycleCounts:
+def _empty_counts(cycles: int) -> CycleCounts:
     return CycleCounts(
         changes_found=np.zeros(cycles, np.int64),
         gain=np.zeros(cycles),
@@ -81,37 +85,35 @@ def _blank(cycles: int) -> CycleCounts:
 
 
 @njit(cache=True, nogil=True)
-def _grow_stale(stale: FlagArray, changed: FlagArray) -> int:
+def _mark_stale(stale: FlagArray, changed: FlagArray) -> int:
     """Mark the copies of changed pages as stale; return the number of stale copies."""
     count = 0
     for byte_index in range(len(stale)):
         stale[byte_index] |= changed[byte_index]
-        count += _ONES[stale[byte_index]]
+        count += _BIT_COUNTS[stale[byte_index]]
     return count
 
 
 @njit(cache=True, nogil=True)
 def _score(
-    classes: HistoryClasses, formula: CompiledFormula, terminals: FloatArray, number: int
+    classes: HistoryClasses, formula: CompiledFormula, variable_values: FloatArray, number: int
 ) -> None:
     """Compute the scores of all classes, or only of the new ones if scores do not depend on age."""
-    count, first = (
-        classes.counts[CLASS_COUNT],
-        0 if formula.depends_on_age else classes.counts[SCORED_COUNT],
-    )
+    count = classes.counts[CLASS_COUNT]
+    first = 0 if formula.depends_on_age else classes.counts[SCORED_COUNT]
     ages = np.empty(count)
     for class_index in range(first, count):
         ages[class_index] = number - classes.last_visits[class_index]
-    ranking.write_variables(
-        formula.name_indices, (classes.sums, ages), formula.by_cycle, first, terminals
+    formula_kernels.write_variables(
+        formula.name_indices, (classes.sums, ages), formula.by_cycle, first, variable_values
     )
-    ranking.evaluate_program(
-        formula.steps, formula.numbers, terminals, first, classes.scores[:count]
+    formula_kernels.evaluate_program(
+        formula.steps, formula.numbers, variable_values, first, classes.scores[:count]
     )
 
 
 @njit(cache=True, nogil=True)
-def _note(
+def _record(
     counts: CycleCounts,
     classes: HistoryClasses,
     visits: ClassVisits,
@@ -126,7 +128,7 @@ def _note(
 
 
 @njit(cache=True, nogil=True)
-def _is_lost(counts: CycleCounts, target: FitnessTarget, k: int) -> bool:
+def _is_below_floor(counts: CycleCounts, target: FitnessTarget, k: int) -> bool:
     """Return whether the mean stays below the floor even if all remaining cycles are perfect."""
     total, cycle_count = 0.0, 0
     for number in range(WARM_UP_CYCLES, target.stop_cycle + 1):

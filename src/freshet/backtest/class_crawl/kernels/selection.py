@@ -25,7 +25,7 @@ def select_best(classes: HistoryClasses, k: int, key: np.uint64) -> ClassVisits:
     """Select the k members of the highest scores, and move them to the front of their classes."""
     count = classes.counts[CLASS_COUNT]
     scores, sizes = classes.scores[:count], classes.ends[:count] - classes.starts[:count]
-    cut_score, missing = _cut_at(scores.copy(), sizes.copy(), k)
+    cut_score, missing = _find_cut(scores.copy(), sizes.copy(), k)
     class_indices, visit_counts, selected, members_at_cut = (
         np.empty(count, np.int64),
         np.empty(count, np.int64),
@@ -38,24 +38,26 @@ def select_best(classes: HistoryClasses, k: int, key: np.uint64) -> ClassVisits:
             members_at_cut += sizes[class_index] if scores[class_index] == cut_score else 0
             selected += 1
     if missing < members_at_cut:
-        member_indices = _drawn(classes, class_indices[:selected], cut_score, missing, key)
-        _take_in_front(classes, class_indices[:selected], visit_counts, cut_score, member_indices)
-        selected = _without_idle(class_indices, visit_counts, selected)
+        member_indices = _lowest_tie_breaks(
+            classes, class_indices[:selected], cut_score, missing, key
+        )
+        _move_to_front(classes, class_indices[:selected], visit_counts, cut_score, member_indices)
+        selected = _drop_unvisited(class_indices, visit_counts, selected)
     return ClassVisits(
         class_indices[:selected], visit_counts[:selected], np.zeros(selected, np.int64)
     )
 
 
 @njit(cache=True, nogil=True)
-def _cut_at(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
+def _find_cut(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
     """Return the score at which k members are reached, and how many of that score are needed.
 
     Quickselect: both arrays are reordered while the range that contains the cut shrinks.
     """
     low, high, needed = 0, len(scores), k
     while True:
-        pivot = _middle(scores[low], scores[(low + high) // 2], scores[high - 1])
-        above, below, higher, equal = _parted(scores, sizes, low, high, pivot)
+        pivot = _median(scores[low], scores[(low + high) // 2], scores[high - 1])
+        above, below, higher, equal = _partition(scores, sizes, low, high, pivot)
         if needed <= higher:
             high = above
         elif needed <= higher + equal:
@@ -66,7 +68,7 @@ def _cut_at(scores: FloatArray, sizes: Ints, k: int) -> tuple[float, int]:
 
 
 @njit(cache=True, nogil=True)
-def _parted(
+def _partition(
     scores: FloatArray, sizes: Ints, low: int, high: int, pivot: float
 ) -> tuple[int, int, int, int]:
     """Partition scores into those above, equal to and below the pivot.
@@ -93,12 +95,12 @@ def _parted(
 
 
 @njit(cache=True, nogil=True)
-def _middle(first: float, second: float, third: float) -> float:
+def _median(first: float, second: float, third: float) -> float:
     return max(min(first, second), min(max(first, second), third))
 
 
 @njit(cache=True, nogil=True)
-def _drawn(
+def _lowest_tie_breaks(
     classes: HistoryClasses, class_indices: Ints, cut: float, k: int, key: np.uint64
 ) -> Ints:
     """Return the indices, in order, of the k members at the cut with the lowest tie break values.
@@ -126,7 +128,7 @@ def _drawn(
 
 
 @njit(cache=True, nogil=True)
-def _take_in_front(
+def _move_to_front(
     classes: HistoryClasses,
     class_indices: Ints,
     visit_counts: Ints,
@@ -149,7 +151,7 @@ def _take_in_front(
 
 
 @njit(cache=True, nogil=True)
-def _without_idle(class_indices: Ints, visit_counts: Ints, count: int) -> int:
+def _drop_unvisited(class_indices: Ints, visit_counts: Ints, count: int) -> int:
     """Drop classes without a visit; return how many stay."""
     count_kept = 0
     for row in range(count):

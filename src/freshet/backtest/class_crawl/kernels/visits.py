@@ -42,12 +42,12 @@ def refresh_copies(classes: HistoryClasses, visits: ClassVisits, stale: FlagArra
 def regroup_visited(
     classes: HistoryClasses, visits: ClassVisits, formula: CompiledFormula, number: int
 ) -> None:
-    """Take visited members out of their classes and group those with equal histories into new ones."""
-    starts, ends, rows = _children(classes, visits, formula, number)
-    numbers, firsts = _alike(rows)
+    """Move visited members to new classes, one for each distinct history."""
+    starts, ends, rows = _split_visited(classes, visits, formula, number)
+    numbers, firsts = _number_equal_rows(rows)
     classes.starts[visits.class_indices] += visits.visit_counts
-    class_count = _without_empty(classes)
-    bounds = _joined(classes, starts, ends, numbers, len(firsts))
+    class_count = _drop_empty_classes(classes)
+    bounds = _copy_members(classes, starts, ends, numbers, len(firsts))
     for child in range(len(firsts)):
         class_index = class_count + child
         classes.starts[class_index], classes.ends[class_index] = bounds[child], bounds[child + 1]
@@ -61,13 +61,13 @@ def regroup_visited(
 
 
 @njit(cache=True, nogil=True)
-def _children(
+def _split_visited(
     classes: HistoryClasses, visits: ClassVisits, formula: CompiledFormula, number: int
 ) -> tuple[Ints, Ints, FloatArray]:
     """Return where the changed and unchanged visited members lie, and their updated sums."""
-    max_children, count = 2 * len(visits.class_indices), 0
-    starts, ends = np.empty(max_children, np.int64), np.empty(max_children, np.int64)
-    rows = np.empty((max_children, ranking.SUM_COUNT))
+    max_split_visited, count = 2 * len(visits.class_indices), 0
+    starts, ends = np.empty(max_split_visited, np.int64), np.empty(max_split_visited, np.int64)
+    rows = np.empty((max_split_visited, ranking.SUM_COUNT))
     for row in range(len(visits.class_indices)):
         class_index, changed_count = visits.class_indices[row], visits.change_counts[row]
         start, gap = classes.starts[class_index], float(number - classes.last_visits[class_index])
@@ -82,8 +82,8 @@ def _children(
 
 
 @njit(cache=True, nogil=True)
-def _alike(rows: FloatArray) -> tuple[Ints, Ints]:
-    """Give equal rows the same number; return each row's number and the first row of each number."""
+def _number_equal_rows(rows: FloatArray) -> tuple[Ints, Ints]:
+    """Number equal rows alike; return the numbers and the first row of each number."""
     words, slot_count = rows.view(np.uint64), 16
     while slot_count < 2 * len(rows):
         slot_count *= 2
@@ -115,7 +115,7 @@ def _equal(left: TieBreakKeys, right: TieBreakKeys) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _without_empty(classes: HistoryClasses) -> int:
+def _drop_empty_classes(classes: HistoryClasses) -> int:
     """Remove classes without members; return how many stay."""
     kept_count = 0
     for class_index in range(classes.counts[CLASS_COUNT]):
@@ -132,7 +132,9 @@ def _without_empty(classes: HistoryClasses) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _joined(classes: HistoryClasses, starts: Ints, ends: Ints, numbers: Ints, count: int) -> Ints:
+def _copy_members(
+    classes: HistoryClasses, starts: Ints, ends: Ints, numbers: Ints, count: int
+) -> Ints:
     """Copy slices of members to the end, grouped by number; return the bounds of the groups."""
     members, bounds = classes.members, np.zeros(count + 1, np.int64)
     for row in range(len(starts)):
