@@ -29,7 +29,7 @@ def test_a_budget_that_cannot_be_spent_is_refused(trace: Trace, budget: float) -
 
 
 def test_names_and_seeds_are_looked_at_before_any_crawl() -> None:
-    with pytest.raises(UsageError, match="is no policy"):
+    with pytest.raises(UsageError, match="is not a policy"):
         check_request(["age", "aged"], [0.05], 1)
     with pytest.raises(UsageError, match="0 seeds"):
         check_request(["age"], [0.05], 0)

@@ -87,8 +87,8 @@ def test_a_model_that_was_learnt_on_the_trace_is_told_from_others(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("", "'' is no policy; there are"),
-        ("nutsch", "'nutsch' is no policy; did you mean nutch? There are rand,"),
+        ("", "'' is not a policy; there are"),
+        ("nutsch", "'nutsch' is not a policy; did you mean nutch? There are rand,"),
         ("oracle-live", "did you mean oracle-life"),
         ("known-rates", "did you mean known-rate"),
         ("t*Y", "'Y' is unknown"),
@@ -97,7 +97,7 @@ def test_a_model_that_was_learnt_on_the_trace_is_told_from_others(
         ("__import__('os').system('true')", "cannot read"),
         ("open(t)", "'open' is unknown"),
         ("(" * 5_000 + "t", "deep"),
-        ("x" * 50_000, "is no policy"),
+        ("x" * 50_000, "is not a policy"),
         ("t*" * 50_000, "shorten it"),
     ],
 )

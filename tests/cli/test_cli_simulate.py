@@ -111,7 +111,7 @@ def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
         (("--budget", "1e-2"), "write 5% or 0.05"),
         (("--policy", "nuttch"), "did you mean nutch?"),
         (("--policy", "Nad"), "did you mean nad?"),
-        (("--policy", "age,"), "'' is no policy"),
+        (("--policy", "age,"), "'' is not a policy"),
         (("--trace", "snapp"), "'snapp' is not a trace"),
         (("--seeds", "0"), "--seeds"),
     ],

@@ -35,9 +35,9 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 FORMULAS = ("t * X", "NAD - 1000 / (t + 1)", "pow(exp(n), t) * GAD", "X / 0",
             "chance * quiet - rate", "around + weekday")  # fmt: skip
-EVERY = (*POLICY_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
+ALL_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
 
-each_policy = pytest.mark.parametrize("name", EVERY)
+each_policy = pytest.mark.parametrize("name", ALL_NAMES)
 
 
 def ids(*pages: int) -> PageIdArray:
@@ -76,8 +76,8 @@ def visits(
     )
 
 
-def ready(name: str, count: int = 12, *, hosts: int = 3, days: int = 2) -> Policy:
-    """Return a live policy that has looked at every page for some days; every third changes."""
+def learned_policy(name: str, count: int = 12, *, hosts: int = 3, days: int = 2) -> Policy:
+    """Return a live policy that looked at every page for some days; every third changes."""
     policy = make_policy(name, seed=3, live=True)
     policy.add(pages(range(count), hosts=hosts))
     everything = ids(*range(count))
@@ -94,7 +94,7 @@ def test_the_settings_name_every_policy() -> None:
     assert sorted(LIVE_POLICY_NAMES) == sorted(POLICY_NAMES)
 
 
-def test_the_settings_know_the_words_of_formulas() -> None:
+def test_the_settings_list_the_words_of_formulas() -> None:
     assert set(FORMULA_WORDS) == {*FORMULA_VARIABLES, *filter(str.isidentifier, FUNCTIONS)}
 
 
@@ -128,7 +128,7 @@ def test_a_policy_without_pages_chooses_none(name: str) -> None:
 
 @each_policy
 def test_a_chosen_page_is_pending_until_it_is_learnt_or_released(name: str) -> None:
-    policy = ready(name, 4)
+    policy = learned_policy(name, 4)
     assert sorted(numbers(policy.choose(START, 9, HostCaps()))) == [0, 1, 2, 3]
     assert numbers(policy.choose(START, 9, HostCaps())) == []
     assert policy.next_time(START) is None
@@ -141,7 +141,7 @@ def test_a_chosen_page_is_pending_until_it_is_learnt_or_released(name: str) -> N
 
 @each_policy
 def test_a_failed_visit_ends_pending_and_backs_off(name: str) -> None:
-    policy = ready(name, 1)
+    policy = learned_policy(name, 1)
     policy.choose(START, 1, HostCaps())
     policy.learn(visits(ids(0), START, looks=False))
     assert numbers(policy.choose(START + 0.5 * HOUR, 1, HostCaps())) == []
@@ -161,7 +161,7 @@ def test_back_off_ends(name: str) -> None:
 
 
 @each_policy
-def test_a_page_is_left_alone_for_its_interval(name: str) -> None:
+def test_a_page_is_not_chosen_within_its_interval(name: str) -> None:
     policy = make_policy(name, live=True, page_interval=600.0)
     policy.add(pages([0]))
     policy.learn(visits(ids(0), START))
@@ -172,37 +172,37 @@ def test_a_page_is_left_alone_for_its_interval(name: str) -> None:
 
 @each_policy
 def test_a_forgotten_page_is_not_chosen_and_the_others_keep_what_was_learnt(name: str) -> None:
-    policy = ready(name, 6)
+    policy = learned_policy(name, 6)
     before = {page: policy.explain(page, START) for page in (1, 4, 5)}
     policy.forget(ids(0, 2, 3, 77))
     assert sorted(numbers(policy.choose(START, 9, HostCaps()))) == [1, 4, 5]
-    for page, told in before.items():
-        assert policy.explain(page, START).changes == told.changes
-        assert policy.explain(page, START).looks == told.looks
+    for page, explanation in before.items():
+        assert policy.explain(page, START).changes == explanation.changes
+        assert policy.explain(page, START).looks == explanation.looks
     with pytest.raises(KeyError):
         policy.explain(0, START)
 
 
 @each_policy
-def test_visits_of_unknown_pages_are_passed_over(name: str) -> None:
-    policy, other = ready(name, 6), ready(name, 6)
+def test_visits_of_unknown_pages_are_ignored(name: str) -> None:
+    policy, second_policy = learned_policy(name, 6), learned_policy(name, 6)
     policy.learn(visits(ids(99, -1), START, True))
     policy.release(ids(99))
     assert numbers(policy.choose(START + DAY, 3, HostCaps())) == numbers(
-        other.choose(START + DAY, 3, HostCaps())
+        second_policy.choose(START + DAY, 3, HostCaps())
     )
 
 
 @each_policy
 def test_a_page_never_seen_comes_before_all_others(name: str) -> None:
-    policy = ready(name, 6)
+    policy = learned_policy(name, 6)
     policy.add(pages([40, 41]))
     assert sorted(numbers(policy.choose(START + 30 * DAY, 2, HostCaps()))) == [40, 41]
 
 
 @each_policy
 def test_adding_a_known_page_again_keeps_what_was_learnt(name: str) -> None:
-    policy = ready(name, 6)
+    policy = learned_policy(name, 6)
     before = policy.explain(3, START)
     policy.add(pages(range(6)))
     after = policy.explain(3, START)
@@ -213,7 +213,7 @@ def test_adding_a_known_page_again_keeps_what_was_learnt(name: str) -> None:
 @each_policy
 @pytest.mark.parametrize("k", [-1, 0, 1, 5, 12, 99])
 def test_a_plan_has_the_budget_or_all_pages(name: str, k: int) -> None:
-    chosen = numbers(ready(name).choose(START, k, HostCaps()))
+    chosen = numbers(learned_policy(name).choose(START, k, HostCaps()))
     assert len(chosen) == len(set(chosen)) == max(0, min(k, 12))
 
 
@@ -221,72 +221,76 @@ def test_a_plan_has_the_budget_or_all_pages(name: str, k: int) -> None:
 @settings(max_examples=25)
 @given(
     k=st.integers(0, 40),
-    room=st.lists(st.integers(0, 8), min_size=3, max_size=3),
-    otherwise=st.integers(0, 5),
-    barred=st.sets(st.integers(0, 39), max_size=10),
+    limits=st.lists(st.integers(0, 8), min_size=3, max_size=3),
+    default_limit=st.integers(0, 5),
+    excluded=st.sets(st.integers(0, 39), max_size=10),
 )
-def test_no_host_is_visited_beyond_its_room_and_the_budget_is_spent_on_the_others(
-    name: str, k: int, room: list[int], otherwise: int, barred: set[int]
+def test_no_host_is_visited_beyond_its_limit_and_the_budget_is_spent_on_the_others(
+    name: str, k: int, limits: list[int], default_limit: int, excluded: set[int]
 ) -> None:
-    policy = ready(name, 40, hosts=5, days=1)
+    policy = learned_policy(name, 40, hosts=5, days=1)
     hosts = np.array([1_000, 1_001, 1_002], np.uint64)
-    caps = HostCaps(hosts, np.array(room, np.int64), otherwise, ids(*barred))
+    caps = HostCaps(hosts, np.array(limits, np.int64), default_limit, ids(*excluded))
     chosen = numbers(policy.choose(START, k, caps))
-    rooms = dict(enumerate([*room, otherwise, otherwise]))
-    free = Counter(page % 5 for page in range(40) if page not in barred)
-    taken = Counter(page % 5 for page in chosen)
-    assert not barred & set(chosen)
-    assert all(taken[host] <= rooms[host] for host in rooms)
-    assert len(chosen) == min(k, sum(min(free[host], rooms[host]) for host in rooms))
-
-
-@each_policy
-@pytest.mark.parametrize("live", [True, False])
-def test_a_restored_policy_chooses_and_explains_the_same(name: str, live: bool) -> None:
-    one = make_policy(name, seed=3, live=live)
-    one.add(pages(range(30), live=live))
-    everything = ids(*range(30))
-    for day in range(3):
-        one.learn(visits(everything, START + day * DAY, everything % (day + 2) == 0))
-    one.choose(START + 2 * DAY, 4, HostCaps())
-    other = make_policy(name, seed=3, live=live)
-    other.restore(one.state())
-    for day in range(3, 8):
-        now = START + day * DAY
-        mine, its = (policy.choose(now, 6, HostCaps()) for policy in (one, other))
-        assert numbers(mine) == numbers(its)
-        assert mine.values.tolist() == its.values.tolist()
-        for policy in (one, other):
-            policy.learn(visits(mine.pages, now, mine.pages % 2 == 0))
-    assert one.explain(5, START + 9 * DAY) == other.explain(5, START + 9 * DAY)
-
-
-@each_policy
-def test_what_a_state_holds_does_not_move_with_the_policy(name: str) -> None:
-    policy, other = ready(name), make_policy(name, seed=3, live=True)
-    state = policy.state()
-    first = numbers(policy.choose(START, 5, HostCaps()))
-    policy.learn(visits(ids(*range(12)), START + DAY, True))
-    other.restore(state)
-    assert numbers(other.choose(START, 5, HostCaps())) == first
-
-
-@each_policy
-def test_the_order_in_which_pages_arrive_does_not_matter(name: str) -> None:
-    rows = np.random.default_rng(1).permutation(12)
-    policy, other = ready(name), make_policy(name, seed=3, live=True)
-    other.add(pages(rows.tolist()))
-    for day in (-2, -1):
-        shuffled = ids(*rows.tolist())
-        other.learn(visits(shuffled, START + day * DAY, shuffled % 3 == 0))
-    assert numbers(policy.choose(START, 12, HostCaps())) == numbers(
-        other.choose(START, 12, HostCaps())
+    limit_by_host = dict(enumerate([*limits, default_limit, default_limit]))
+    free = Counter(page % 5 for page in range(40) if page not in excluded)
+    visit_counts = Counter(page % 5 for page in chosen)
+    assert not excluded & set(chosen)
+    assert all(visit_counts[host] <= limit_by_host[host] for host in limit_by_host)
+    assert len(chosen) == min(
+        k, sum(min(free[host], limit_by_host[host]) for host in limit_by_host)
     )
 
 
 @each_policy
 @pytest.mark.parametrize("live", [True, False])
-def test_values_are_numbers_whatever_happens(name: str, live: bool) -> None:
+def test_a_restored_policy_chooses_and_explains_the_same(name: str, live: bool) -> None:
+    first_policy = make_policy(name, seed=3, live=live)
+    first_policy.add(pages(range(30), live=live))
+    everything = ids(*range(30))
+    for day in range(3):
+        first_policy.learn(visits(everything, START + day * DAY, everything % (day + 2) == 0))
+    first_policy.choose(START + 2 * DAY, 4, HostCaps())
+    second_policy = make_policy(name, seed=3, live=live)
+    second_policy.restore(first_policy.state())
+    for day in range(3, 8):
+        now = START + day * DAY
+        choices, second_choices = (
+            policy.choose(now, 6, HostCaps()) for policy in (first_policy, second_policy)
+        )
+        assert numbers(choices) == numbers(second_choices)
+        assert choices.values.tolist() == second_choices.values.tolist()
+        for policy in (first_policy, second_policy):
+            policy.learn(visits(choices.pages, now, choices.pages % 2 == 0))
+    assert first_policy.explain(5, START + 9 * DAY) == second_policy.explain(5, START + 9 * DAY)
+
+
+@each_policy
+def test_a_state_does_not_change_with_its_policy(name: str) -> None:
+    policy, second_policy = learned_policy(name), make_policy(name, seed=3, live=True)
+    state = policy.state()
+    first = numbers(policy.choose(START, 5, HostCaps()))
+    policy.learn(visits(ids(*range(12)), START + DAY, True))
+    second_policy.restore(state)
+    assert numbers(second_policy.choose(START, 5, HostCaps())) == first
+
+
+@each_policy
+def test_the_order_in_which_pages_arrive_does_not_matter(name: str) -> None:
+    rows = np.random.default_rng(1).permutation(12)
+    policy, second_policy = learned_policy(name), make_policy(name, seed=3, live=True)
+    second_policy.add(pages(rows.tolist()))
+    for day in (-2, -1):
+        shuffled = ids(*rows.tolist())
+        second_policy.learn(visits(shuffled, START + day * DAY, shuffled % 3 == 0))
+    assert numbers(policy.choose(START, 12, HostCaps())) == numbers(
+        second_policy.choose(START, 12, HostCaps())
+    )
+
+
+@each_policy
+@pytest.mark.parametrize("live", [True, False])
+def test_values_are_always_numbers(name: str, live: bool) -> None:
     """Failures, clocks that jump a day either way, visits in the same second, long silence."""
     policy = make_policy(name, live=live)
     policy.add(pages(range(8), live=live))
@@ -298,83 +302,92 @@ def test_values_are_numbers_whatever_happens(name: str, live: bool) -> None:
         assert not np.isnan(chosen.values).any()
         assert np.all((chosen.ages >= 0) & ~np.isnan(chosen.ages))
         assert np.all(np.isnan(chosen.chances) | ((chosen.chances >= 0) & (chosen.chances <= 1)))
-        found = (rng.random(len(chosen)) < 0.5).tolist()
-        policy.learn(visits(chosen.pages, now, found, looks=bool(rng.random() < 0.7)))
+        changed = (rng.random(len(chosen)) < 0.5).tolist()
+        policy.learn(visits(chosen.pages, now, changed, looks=bool(rng.random() < 0.7)))
         for page in range(8):
-            told = policy.explain(page, now)
-            assert not np.isnan([told.value, told.multiplier, told.age_days]).any()
-            assert 0 < told.look_chance <= 1
+            explanation = policy.explain(page, now)
+            assert not np.isnan([
+                explanation.value,
+                explanation.multiplier,
+                explanation.age_days,
+            ]).any()
+            assert 0 < explanation.look_chance <= 1
 
 
 @each_policy
-def test_choices_stand_best_first(name: str) -> None:
-    chosen = ready(name, 30).choose(START, 30, HostCaps())
+def test_choices_are_ordered_best_first(name: str) -> None:
+    chosen = learned_policy(name, 30).choose(START, 30, HostCaps())
     if name == "bayes-freshness":
         assert chosen.chances.tolist() == sorted(chosen.chances.tolist(), reverse=True)
     else:
         assert chosen.values.tolist() == sorted(chosen.values.tolist(), reverse=True)
 
 
-def test_a_page_whose_visits_fail_is_worth_less_also_where_scores_are_below_zero() -> None:
+def test_a_failing_page_has_less_value_also_if_scores_are_negative() -> None:
     policy = make_policy("X - 10", live=True)
     policy.add(pages(range(2)))
     policy.learn(visits(ids(0, 1), START))
     policy.learn(visits(ids(0), START, looks=False))
-    failing, other = (policy.explain(page, START + DAY) for page in (0, 1))
-    assert failing.value < other.value == -10.0
-    assert failing.reckoning == other.reckoning
+    failing, succeeding = (policy.explain(page, START + DAY) for page in (0, 1))
+    assert failing.value < succeeding.value == -10.0
+    assert failing.reckoning == succeeding.reckoning
 
 
-def test_what_was_learnt_for_a_formula_is_not_taken_for_another() -> None:
-    state = ready("NAD * t").state()
+def test_the_state_of_a_formula_is_refused_by_another() -> None:
+    state = learned_policy("NAD * t").state()
     for name in ("SAD * t", "X"):
         with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot be used"):
             make_policy(name).restore(state)
     with pytest.raises(UsageError, match="another policy"):
-        make_policy("NAD * t").restore(ready("nad").state())
+        make_policy("NAD * t").restore(learned_policy("nad").state())
 
 
-def test_a_formula_is_explained_by_what_its_names_stand_for() -> None:
-    told = ready("t * (X + 0.5)", 4, days=3).explain(3, START)
-    assert told.reckoning == FormulaEvaluation("t * (X + 0.5)", {"X": 2.0, "t": 1.0}, 2.5)
-    assert told.value == 2.5
+def test_a_formula_is_explained_by_the_values_of_its_variables() -> None:
+    explanation = learned_policy("t * (X + 0.5)", 4, days=3).explain(3, START)
+    assert explanation.reckoning == FormulaEvaluation("t * (X + 0.5)", {"X": 2.0, "t": 1.0}, 2.5)
+    assert explanation.value == 2.5
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("t *", "something is missing"),
         ("t-nad", "'nad' is unknown"),
         ("__import__('os')", "cannot read"),
         ("((t", "')' is missing"),
         ("bayes-change", "did you mean bayes-changes"),
-        ("a" * 100_000, "is no policy"),
+        ("a" * 100_000, "is not a policy"),
         ("t+" * 100_000, "shorten it"),
     ],
 )
-def test_what_is_neither_a_policy_nor_a_formula_is_refused_in_short(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said.replace("(", r"\(").replace(")", r"\)")) as refused:
+def test_an_unknown_policy_is_refused_with_a_short_message(text: str, message: str) -> None:
+    with pytest.raises(
+        UsageError, match=message.replace("(", r"\(").replace(")", r"\)")
+    ) as refused:
         make_policy(text)
     assert len(str(refused.value)) < 500
 
 
 @each_policy
 def test_the_log_of_a_crawl_replayed_gives_the_same_choices(name: str) -> None:
-    """A live crawl with failures, releases and new pages, told again to a fresh policy."""
+    """A live crawl with failures, releases and new pages, replayed to a fresh policy."""
     rng = np.random.default_rng(8)
     policy, fresh = (make_policy(name, seed=6, live=True) for _ in range(2))
-    for each in (policy, fresh):
-        each.add(pages(range(25)))
+    for current in (policy, fresh):
+        current.add(pages(range(25)))
     for turn in range(120):
         now = START + turn * 2.5 * HOUR
         if turn == 60:
-            for each in (policy, fresh):
-                each.add(pages(range(25, 30)))
+            for current in (policy, fresh):
+                current.add(pages(range(25, 30)))
         chosen = policy.choose(now, 3, HostCaps())
         assert numbers(fresh.choose(now, 3, HostCaps())) == numbers(chosen)
-        kept, lost = chosen.pages[: len(chosen) - turn % 2], chosen.pages[len(chosen) - turn % 2 :]
-        looked = bool(rng.random() < 0.85)
-        log = visits(kept, now, (rng.random(len(kept)) < 0.4).tolist(), looks=looked)
-        for each in (policy, fresh):
-            each.learn(log)
-            each.release(lost)
+        visited, released = (
+            chosen.pages[: len(chosen) - turn % 2],
+            chosen.pages[len(chosen) - turn % 2 :],
+        )
+        is_look = bool(rng.random() < 0.85)
+        log = visits(visited, now, (rng.random(len(visited)) < 0.4).tolist(), looks=is_look)
+        for current in (policy, fresh):
+            current.learn(log)
+            current.release(released)

@@ -137,11 +137,9 @@ def skip_missed_samples(progress: BurstProgress, now: float, max_bursts: int) ->
     """
     if progress.step == 0:
         return progress
-    return (
-        _after_failure(progress, now, max_bursts)
-        if _is_over(progress, now)
-        else _skip(progress, now)
-    )
+    if _is_over(progress, now):
+        return _after_failure(progress, now, max_bursts)
+    return _skip(progress, now)
 
 
 def progress_after_sample(
@@ -161,7 +159,7 @@ def progress_after_sample(
         progress = replace(progress, began=began, is_quick=quick)
     if remaining_samples(progress) <= 1:
         return _after_burst(progress, visit.time, max_bursts)
-    return _next_step(replace(progress, step=progress.step + 1), visit.time)
+    return _set_due(replace(progress, step=progress.step + 1), visit.time)
 
 
 def progress_after_look(progress: BurstProgress, visit: BurstVisit) -> BurstProgress:
@@ -222,14 +220,15 @@ def _is_over(progress: BurstProgress, now: float) -> bool:
 def _skip(progress: BurstProgress, now: float) -> BurstProgress:
     """Skip the samples of a fast burst whose successor is due already."""
     while progress.kind is BurstKind.FAST and remaining_samples(progress) > 1:
-        following = _next_step(replace(progress, step=progress.step + 1), now)
+        following = _set_due(replace(progress, step=progress.step + 1), now)
         if following.due > now:
             return progress
         progress = following
     return progress
 
 
-def _next_step(progress: BurstProgress, now: float) -> BurstProgress:
+def _set_due(progress: BurstProgress, now: float) -> BurstProgress:
+    """Return the progress with the due time of its next sample."""
     if progress.kind is not BurstKind.FAST or progress.began is None:
         return replace(progress, due=now)
     return replace(progress, due=progress.began + FAST_OFFSETS[progress.step])

@@ -140,23 +140,18 @@ def change_chances_and_gains(
     chances, gains, mean_lifetimes = np.empty(len(rows)), np.empty(len(rows)), 1.0 / rates
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention, total, survival, gain = (
-            fast_exp(log_retention * calendar_ages[index]),
-            0.0,
-            0.0,
-            0.0,
-        )
+        retention = fast_exp(log_retention * calendar_ages[index])
+        total, survival, gain = 0.0, 0.0, 0.0
         for rate in range(RATE_COUNT):
             weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
             changes = rates[rate] * effective_ages[index]
             unchanged = fast_exp(-changes)
             series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
             difference = 1.0 - (1.0 + changes) * unchanged
+            lifetimes_gained = series if changes < SERIES_LIMIT else difference
             total += weight
             survival += weight * unchanged
-            gain += (
-                weight * mean_lifetimes[rate] * (series if changes < SERIES_LIMIT else difference)
-            )
+            gain += weight * mean_lifetimes[rate] * lifetimes_gained
         chances[index] = max(0.0, 1.0 - survival / total)
         gains[index] = max(0.0, gain / total)
     return chances, gains
@@ -190,11 +185,8 @@ def change_chances_and_rates(
     chances, means = np.empty(len(rows)), np.empty(len(rows))
     likelihoods, survival = np.empty(RATE_COUNT), np.empty(RATE_COUNT)
     for index in range(len(rows)):
-        age, log_likelihood, prior_weights = (
-            ages[index],
-            likelihood[rows[index]],
-            table[prior_rows[index]],
-        )
+        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        age = ages[index]
         retention = fast_exp(log_retention * age)
         for rate in range(RATE_COUNT):
             likelihoods[rate] = fast_exp(retention * log_likelihood[rate])

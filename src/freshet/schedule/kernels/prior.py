@@ -2,12 +2,11 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import RATE_COUNT
+from freshet.schedule.kernels.posterior import RowNumbers
 
-RowNumbers = NDArray[np.intp] | IndexArray
 PriorWeights = tuple[float, float, float]
 
 
@@ -34,10 +33,8 @@ def number_site_host_pairs(
     Returns the number of every row's pair, and the first row of every pair.
     """
     numbers, first_rows = np.empty(len(hosts), np.int32), np.empty(len(hosts), np.int32)
-    newest_pair_of_host, previous_pair = (
-        np.full(host_count, -1, np.int32),
-        np.empty(len(hosts), np.int32),
-    )
+    newest_pair_of_host = np.full(host_count, -1, np.int32)
+    previous_pair = np.empty(len(hosts), np.int32)
     pair_count = 0
     for row in range(len(hosts)):
         pair = newest_pair_of_host[hosts[row]]
@@ -66,7 +63,7 @@ def prior_table(
     pair's site and host in the result. Each level is pulled towards the level above, and the
     collection towards the ``initial`` distribution.
     """
-    sites, hosts = group_rows
+    (sites, hosts), (initial_share, site_weight, host_weight) = group_rows, weights
     first_host = sites.max() + 1
     table, counts = np.zeros((hosts.max() + 1, RATE_COUNT)), np.zeros(hosts.max() + 1)
     for pair in range(len(sums)):
@@ -74,19 +71,17 @@ def prior_table(
             counts[level] += pages_per_pair[pair]
             add_scaled(table[level], sums[pair], 1.0)
     for rate in range(RATE_COUNT):
-        collection_weight = (1.0 - weights[0]) * table[0, rate] / counts[0] + weights[0] * initial[
-            rate
-        ]
-        table[0, rate] = collection_weight
+        fitted_share = (1.0 - initial_share) * table[0, rate] / counts[0]
+        collection = fitted_share + initial_share * initial[rate]
+        table[0, rate] = collection
         for site in range(1, first_host):
-            table[site, rate] = (table[site, rate] + weights[1] * collection_weight) / (
-                counts[site] + weights[1]
-            )
+            total = table[site, rate] + site_weight * collection
+            table[site, rate] = total / (counts[site] + site_weight)
     for pair in range(len(sums)):
-        share = weights[2] * pages_per_pair[pair] / counts[hosts[pair]]
+        share = host_weight * pages_per_pair[pair] / counts[hosts[pair]]
         add_scaled(table[hosts[pair]], table[sites[pair]], share)
     for host in range(first_host, len(table)):
-        table[host] /= counts[host] + weights[2]
+        table[host] /= counts[host] + host_weight
     return table
 
 
