@@ -124,7 +124,7 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
         assert outcomes(folder) == {clean: ["refused"]}
         assert "hush" not in done.stdout + done.stderr
         assert done.stderr.count("Authorization header") == 1
-        assert f"insecure_secrets=true --page URL' allows that: {clean}" in done.stderr
+        assert f"insecure_secrets=true --page URL' allows it: {clean}" in done.stderr
         with Collection.open(folder) as opened:
             page = opened.page(old)
             assert page.id == opened.page(clean).id
