@@ -1,1 +1,1 @@
-"""Measures become pictures."""
+"""Charts of measures, and differences of versions as HTML."""

@@ -232,55 +232,22 @@ _WANTS_SCRIPT = _split("""
     javascriptを有効にして
 """)
 
+# Outcome, reason, phrases, max_words_for_title, max_words_for_text, max_trailing_chars, max_links.
 PHRASE_RULES = (
-    PhraseRule(
-        Outcome.CAPTCHA,
-        "asks for proof of a human",
-        _CHALLENGE,
-        150,
-        150,
-        max_trailing_chars=120,
-        max_links=8,
-    ),
-    PhraseRule(
-        Outcome.CAPTCHA, "asks to wait for a check", _CHALLENGE_IN_PASSING, 90, 25, max_links=8
-    ),
-    PhraseRule(
-        Outcome.THROTTLED, "says too many requests came", _THROTTLED, 150, 80, max_trailing_chars=30
-    ),
-    PhraseRule(Outcome.DENIED, "denies access", _DENIED, 100, 80, max_trailing_chars=120),
+    PhraseRule(Outcome.CAPTCHA, "asks for proof of a human", _CHALLENGE, 150, 150, 120, 8),
+    PhraseRule(Outcome.CAPTCHA, "asks to wait for a check", _CHALLENGE_IN_PASSING, 90, 25, 4, 8),
+    PhraseRule(Outcome.THROTTLED, "says too many requests came", _THROTTLED, 150, 80, 30),
+    PhraseRule(Outcome.DENIED, "denies access", _DENIED, 100, 80, 120),
     PhraseRule(Outcome.DENIED, "denies access", _DENIED_IN_PASSING, 100, 40),
-    PhraseRule(
-        Outcome.SOFT_404, "says the page is not there", _NOT_FOUND, 1000, 150, max_trailing_chars=12
-    ),
+    PhraseRule(Outcome.SOFT_404, "says the page is not there", _NOT_FOUND, 1000, 150, 12),
     PhraseRule(Outcome.SOFT_404, "says not found", _NOT_FOUND_IN_PASSING, 500, 15),
-    PhraseRule(
-        Outcome.SOFT_404,
-        "says the page is not there",
-        _NOT_FOUND_SENTENCE,
-        150,
-        80,
-        max_trailing_chars=160,
-    ),
-    PhraseRule(
-        Outcome.ERROR_PAGE, "reports an error of the server", _ERROR, 120, 80, max_trailing_chars=40
-    ),
+    PhraseRule(Outcome.SOFT_404, "says the page is not there", _NOT_FOUND_SENTENCE, 150, 80, 160),
+    PhraseRule(Outcome.ERROR_PAGE, "reports an error of the server", _ERROR, 120, 80, 40),
     PhraseRule(Outcome.ERROR_PAGE, "reports an error of the server", _ERROR_IN_PASSING, 120, 40),
-    PhraseRule(
-        Outcome.ERROR_PAGE, "reports an error", _ERROR_SENTENCE, 60, 40, max_trailing_chars=200
-    ),
-    PhraseRule(
-        Outcome.ERROR_PAGE, "is down for maintenance", _MAINTENANCE, 120, 40, max_trailing_chars=40
-    ),
-    PhraseRule(
-        Outcome.ERROR_PAGE,
-        "is a server's default page",
-        _SERVER_DEFAULT,
-        500,
-        30,
-        max_trailing_chars=30,
-    ),
-    PhraseRule(Outcome.EMPTY, NEEDS_SCRIPT, _WANTS_SCRIPT, 60, 60, max_trailing_chars=200),
+    PhraseRule(Outcome.ERROR_PAGE, "reports an error", _ERROR_SENTENCE, 60, 40, 200),
+    PhraseRule(Outcome.ERROR_PAGE, "is down for maintenance", _MAINTENANCE, 120, 40, 40),
+    PhraseRule(Outcome.ERROR_PAGE, "is a server's default page", _SERVER_DEFAULT, 500, 30, 30),
+    PhraseRule(Outcome.EMPTY, NEEDS_SCRIPT, _WANTS_SCRIPT, 60, 60, 200),
     PhraseRule(Outcome.EMPTY, "shows only that it is loading", ("loading", "please wait"), 5, 5),
 )
 

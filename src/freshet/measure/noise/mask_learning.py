@@ -37,18 +37,8 @@ PASSES_PER_TRIAL = 3
 MAX_RULES = 30
 MAX_EXCEPTIONS = 3
 _GENERIC_ELEMENTS = frozenset({
-    "p",
-    "li",
-    "div",
-    "a",
-    "span",
-    "td",
-    "tr",
-    "ul",
-    "section",
-    "article",
-    "b",
-})
+    "p", "li", "div", "a", "span", "td", "tr", "ul", "section", "article", "b",
+})  # fmt: skip
 
 
 def learn_mask(looks: Sequence[NoiseLook], mask: Mask) -> Mask | None:
@@ -125,10 +115,8 @@ def _with_rules(mask: Mask, candidates: Sequence[NoiseCandidate], evaluator: Rul
         return mask
     for path, inside in _common_elements(candidates, evaluator).items():
         mask = _with_element(mask, path, inside, evaluator)
-    visible_candidates = [
-        candidate for candidate in candidates if not _is_hidden(candidate, mask, evaluator)
-    ]
-    for candidate in visible_candidates if len(visible_candidates) <= MAX_SINGLE_BLOCKS else ():
+    visible = [candidate for candidate in candidates if not _is_hidden(candidate, mask, evaluator)]
+    for candidate in visible if len(visible) <= MAX_SINGLE_BLOCKS else ():
         mask = _with_rule(mask, candidate, evaluator)
     return mask
 
@@ -159,11 +147,8 @@ def _with_element(
     """Return the mask with a rule for a whole element, if no text in it stays."""
     if all(_is_hidden(candidate, mask, evaluator) for candidate in inside):
         return mask
-    return (
-        _with_learnt_rule(mask, path, inside[0].why)
-        if _is_harmless(path, mask, evaluator)
-        else mask
-    )
+    is_harmless = _is_harmless(path, mask, evaluator)
+    return _with_learnt_rule(mask, path, inside[0].why) if is_harmless else mask
 
 
 def _with_rule(mask: Mask, candidate: NoiseCandidate, evaluator: RuleEvaluator) -> Mask:
@@ -171,9 +156,8 @@ def _with_rule(mask: Mask, candidate: NoiseCandidate, evaluator: RuleEvaluator) 
     if _is_hidden(candidate, mask, evaluator):
         return mask
     for pattern in _possible_patterns(candidate, evaluator):
-        if _is_harmless(pattern, mask, evaluator) and _hides_difference(
-            pattern, candidate, evaluator
-        ):
+        is_harmless = _is_harmless(pattern, mask, evaluator)
+        if is_harmless and _hides_difference(pattern, candidate, evaluator):
             return _with_learnt_rule(mask, pattern, candidate.why)
     return mask
 
@@ -208,27 +192,18 @@ def _possible_patterns(candidate: NoiseCandidate, evaluator: RuleEvaluator) -> I
 
     A text that comes and goes is itself the pattern.
     """
-    only_text = candidate.distinct_texts[0] if len(candidate.distinct_texts) == 1 else ""
-    comes_and_goes = (
-        only_text
-        and len(text_runs(only_text, [frozenset(look_texts) for look_texts in candidate.texts])) > 1
-    )
-    pattern = (
-        literal_pattern(only_text) if comes_and_goes else common_pattern(candidate.distinct_texts)
-    )
+    texts = candidate.distinct_texts
+    pattern = common_pattern(texts)
+    if len(texts) == 1 and len(text_runs(texts[0], list(map(frozenset, candidate.texts)))) > 1:
+        pattern = literal_pattern(texts[0])
     if pattern is not None:
         yield pattern
     if candidate.path:
         general_path = path_without_indices(candidate.path)
-        if general_path.rpartition("/")[2] not in _GENERIC_ELEMENTS or _matches_several(
-            general_path, evaluator
-        ):
+        is_specific = general_path.rpartition("/")[2] not in _GENERIC_ELEMENTS
+        if is_specific or any(len(rows_at_path(dom, general_path)) > 1 for dom in evaluator.doms):
             yield general_path
         yield candidate.path
-
-
-def _matches_several(path: str, evaluator: RuleEvaluator) -> bool:
-    return any(len(rows_at_path(dom, path)) > 1 for dom in evaluator.doms)
 
 
 def _is_harmless(pattern: str, mask: Mask, evaluator: RuleEvaluator) -> bool:

@@ -80,13 +80,13 @@ class DomHistory:
     left_out_stays: int = 0
 
     def spell_paths(self, paths: IndexArray, spell: PathSpeller) -> list[str]:
-        """Return the spelling of paths, each as the last version that has it does."""
+        """Return the text form of paths, from the last version that has each."""
         rows = sort_rows(self.rows.select("full_path", "place"), "full_path")
         last = reduce_rows(rows, ["full_path"], {"place": maximum_of("place")})
         return [spell(*self.locate(int(row))) for row in last["place"][paths]]
 
     def locate(self, row_index: int) -> tuple[DomRows, int]:
-        """Return the DOM rows that a row of the table comes from, and which of them it is."""
+        """Return the DOM rows of the version of a table row, and the index in them."""
         stay = int(self.rows["version"][row_index])
         dom = self.doms[self.timeline.versions[stay]]
         assert dom is not None
@@ -94,7 +94,7 @@ class DomHistory:
 
 
 def grid_timeline(series: VersionSeries, step: float | None = None) -> VersionTimeline:
-    """Return the stays of a page on a grid of hours or days, as its looks suggest."""
+    """Return the stays of a page on its default grid of hours or days."""
     step = step or default_step(series.times)
     states = versions_on_grid(series.times, series.version_indices, step)
     moments = series.times[:1] + step * np.arange(len(states))
@@ -102,7 +102,7 @@ def grid_timeline(series: VersionSeries, step: float | None = None) -> VersionTi
 
 
 def look_timeline(series: VersionSeries) -> VersionTimeline:
-    """Return the stays of a page by its looks, at whatever times they were."""
+    """Return the stays of a page at the times of its looks."""
     return _timeline(series, series.version_indices, series.times, default_step(series.times))
 
 

@@ -73,7 +73,7 @@ def add_state(
 
 @njit(cache=True, nogil=True)
 def _slot_of(word: np.uint64, table: WordTable) -> np.int64:
-    """Return where a word is in a table, or where it would be."""
+    """Return the slot of a word in a table, or the free slot where it belongs."""
     words, numbers = table
     mask = len(words) - 1
     slot = np.int64((word * _SPREAD) >> _HIGH) & mask
