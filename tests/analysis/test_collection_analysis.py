@@ -23,15 +23,15 @@ HERE = LocalEngine(1)
 PDF = b"%PDF-1.7 \x00\xff binary"
 
 
-def measured(folder: Path, *arrivals: Observation) -> PageMeasurement:
+def measurement_of(folder: Path, *observations: Observation) -> PageMeasurement:
     """Return what an analysis says of a page with these arrivals."""
     with make_collection(folder) as collection:
-        record(collection, arrivals)
+        record(collection, observations)
         return next(iter(analyse_collection(collection, engine=HERE).page_measurements()))
 
 
-def summary(folder: Path, *arrivals: Observation) -> PageChangeSummary:
-    return measured(folder, *arrivals).summary
+def summary_of(folder: Path, *observations: Observation) -> PageChangeSummary:
+    return measurement_of(folder, *observations).summary
 
 
 def site(name: str, days: int, *, every: int) -> list[Observation]:
@@ -60,23 +60,27 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
     with Collection.open(filled) as collection:
-        found = analyse_collection(collection, by="tld", engine=HERE)
-    assert (found.pages, found.total.pages, found.is_sample) == (13, 13, False)
-    assert found.total.never_changed == pytest.approx(1 / 13)
-    assert [(row.name, row.pages) for row in found.groups] == [("com", 6), ("org", 6), ("net", 1)]
-    lively, quiet, still = found.groups
+        analysis = analyse_collection(collection, by="tld", engine=HERE)
+    assert (analysis.pages, analysis.total.pages, analysis.is_sample) == (13, 13, False)
+    assert analysis.total.never_changed == pytest.approx(1 / 13)
+    assert [(row.name, row.pages) for row in analysis.groups] == [
+        ("com", 6),
+        ("org", 6),
+        ("net", 1),
+    ]
+    lively, quiet, still = analysis.groups
     assert lively.interval_hours.mean == pytest.approx(48)
     assert quiet.interval_hours.mean == pytest.approx(24 * 5, rel=0.05)
     assert (still.interval_hours.mean, still.never_changed) == (None, 1.0)
     assert lively.expected_hours.mean is not None
     assert quiet.expected_hours.mean is not None
     assert lively.expected_hours.mean < quiet.expected_hours.mean
-    interval = found.tests[0]
+    interval = analysis.tests[0]
     assert (interval.figure, interval.untested) == ("interval_hours", ("net",))
     assert interval.p is not None
     assert interval.p < 0.01
-    assert int(found.intervals.counts.sum()) == 12
-    assert found.intervals.lacking == 1
+    assert int(analysis.intervals.counts.sum()) == 12
+    assert analysis.intervals.lacking == 1
 
 
 @pytest.mark.parametrize(
@@ -91,8 +95,8 @@ def test_pages_are_counted_and_their_groups_compared(filled: Path) -> None:
 )
 def test_pages_can_be_grouped_in_many_ways(filled: Path, by: str, groups: dict[str, int]) -> None:
     with Collection.open(filled) as collection:
-        found = analyse_collection(collection, by=by, engine=HERE)
-    assert {row.name: row.pages for row in found.groups} == groups
+        analysis = analyse_collection(collection, by=by, engine=HERE)
+    assert {row.name: row.pages for row in analysis.groups} == groups
 
 
 def test_a_page_with_two_tags_counts_in_both(tmp_path: Path) -> None:
@@ -101,14 +105,14 @@ def test_a_page_with_two_tags_counts_in_both(tmp_path: Path) -> None:
         first, second = collection.pages()
         collection.tag("news", [first, second])
         collection.tag("local", [first])
-        found = collection.analyse("tag", processes=1)
-    assert {row.name: row.pages for row in found.groups} == {"news": 2, "local": 1}
-    assert found.total.pages == 2
+        analysis = collection.analyse("tag", processes=1)
+    assert {row.name: row.pages for row in analysis.groups} == {"news": 2, "local": 1}
+    assert analysis.total.pages == 2
 
 
 def test_only_pages_of_a_tag_or_a_source_are_taken(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        imported = [replace(each, source="old") for each in site("a.org/", 3, every=1)]
+        imported = [replace(item, source="old") for item in site("a.org/", 3, every=1)]
         record(collection, imported, site("b.org/", 3, every=1))
         collection.tag("news", list(collection.pages(source="")))
         assert collection.analyse("source", processes=1).pages == 2
@@ -127,8 +131,8 @@ def test_survival_of_a_group_never_rises_though_pages_are_known_from_other_times
         ]
         record(collection, hourly, site("daily.example.org/", 40, every=1))
         survival = analyse_collection(collection, engine=HERE).total.survival
-    shares = [each.mean for each in survival]
-    assert [each.pages for each in survival] == [1, 1, 1, 1, 1, 1]
+    shares = [item.mean for item in survival]
+    assert [item.pages for item in survival] == [1, 1, 1, 1, 1, 1]
     assert shares[1] is not None
     assert shares[1] < 1.0
     assert shares[2:] == [shares[1]] * 4
@@ -177,9 +181,9 @@ def test_a_group_that_is_not_known_is_refused(filled: Path) -> None:
 
 def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        found = analyse_collection(collection, engine=HERE)
-    assert (found.pages, found.groups, found.total.never_changed) == (0, (), None)
-    assert [test.why for test in found.tests] == [
+        analysis = analyse_collection(collection, engine=HERE)
+    assert (analysis.pages, analysis.groups, analysis.total.never_changed) == (0, (), None)
+    assert [test.why for test in analysis.tests] == [
         "fewer than two groups have 5 pages with a figure"
     ] * 2
 
@@ -212,14 +216,14 @@ def test_an_analysis_goes_on_where_it_was_stopped(
         with pytest.raises(KeyboardInterrupt):
             analyse_collection(collection, engine=HERE, progress=stop)
         assert len(list((collection.path / "analysis" / "all").iterdir())) == 2
-        asked = _Asked()
-        whole = analyse_collection(collection, engine=asked)
-        assert asked.pages == [5, 6, 7, 8]
+        engine = _RecordingEngine()
+        complete = analyse_collection(collection, engine=engine)
+        assert engine.pages == [5, 6, 7, 8]
         record(collection, [observe(9, html("late"), url="https://3.example.org/")])
-        again = _Asked()
+        again = _RecordingEngine()
         newer = analyse_collection(collection, engine=again)
         assert again.pages == [3, 4]
-        assert (whole.pages, newer.pages) == (8, 8)
+        assert (complete.pages, newer.pages) == (8, 8)
         assert [page.summary.looks for page in newer.page_measurements()] == [
             3,
             3,
@@ -241,56 +245,61 @@ def test_a_page_that_grows_does_not_have_other_batches_measured_again(
         record(collection, *(site(f"{n}.example.org/", 3, every=1) for n in range(16)))
         analyse_collection(collection, engine=HERE)
         grown = "https://5.example.org/"
-        for days, measured in (
+        for days, measured_pages in (
             (range(3, 6), [5, 6, 7, 8]),
             (range(6, 12), [5, 6, 7, 8]),
             (range(12, 13), [6]),
         ):
             record(collection, [observe(day, html(f"late {day}"), url=grown) for day in days])
-            asked = _Asked()
-            whole = analyse_collection(collection, engine=asked)
-            assert asked.pages == measured
-            assert [page.page_id for page in whole.page_measurements()] == list(range(1, 17))
+            engine = _RecordingEngine()
+            complete = analyse_collection(collection, engine=engine)
+            assert engine.pages == measured_pages
+            assert [page.page_id for page in complete.page_measurements()] == list(range(1, 17))
 
 
-class _Asked(LocalEngine):
-    """Works in this process, and notes which pages it was asked for."""
+class _RecordingEngine(LocalEngine):
+    """Works in this process, and records the pages that it measures."""
 
     def __init__(self) -> None:
         super().__init__(1)
         self.pages: list[int] = []
 
     def map(self, function, batches, **options):  # type: ignore[no-untyped-def]
-        def noted(batch: Columns) -> Columns:
+        def recorded(batch: Columns) -> Columns:
             self.pages += batch["page"].tolist()
-            found: Columns = function(batch)
-            return found
+            result: Columns = function(batch)
+            return result
 
-        return super().map(noted, batches, **options)
+        return super().map(recorded, batches, **options)
 
 
 def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
         collection.tag("news", [next(iter(collection.pages()))])
-        whole = analyse_collection(collection, engine=HERE)
+        complete = analyse_collection(collection, engine=HERE)
         assert analyse_collection(collection, tag="news", engine=HERE).pages == 1
-        assert len(list(whole.page_measurements())) == 2
+        assert len(list(complete.page_measurements())) == 2
 
 
 def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1))
-        found = analyse_collection(collection, engine=HERE)
-        found.result_files[0].unlink()
+        analysis = analyse_collection(collection, engine=HERE)
+        analysis.result_files[0].unlink()
         with pytest.raises(NotFoundError, match="analyse the collection again"):
-            list(found.page_measurements())
+            list(analysis.page_measurements())
 
 
 def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
-    found = summary(tmp_path / "c", observe(0, html("only")))
-    assert (found.looks, found.changes, found.interval_hours, found.dice_mean) == (1, 0, None, None)
-    why = dict(found.why)
+    summary = summary_of(tmp_path / "c", observe(0, html("only")))
+    assert (summary.looks, summary.changes, summary.interval_hours, summary.dice_mean) == (
+        1,
+        0,
+        None,
+        None,
+    )
+    why = dict(summary.why)
     assert why["interval_hours"] == "no two looks were compared"
     assert why["expected_hours"] == "no two looks were compared"
     assert why["stay"] == "fewer than two moments are known"
@@ -299,67 +308,71 @@ def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
 
 
 def test_of_a_page_that_changed_at_every_look_no_rate_is_told(tmp_path: Path) -> None:
-    found = summary(tmp_path / "c", *(observe(day, html(f"day {day}")) for day in range(5)))
-    assert (found.interval_hours, found.expected_hours) == (24.0, None)
-    assert dict(found.why)["expected_hours"] == "changed at every look"
+    summary = summary_of(tmp_path / "c", *(observe(day, html(f"day {day}")) for day in range(5)))
+    assert (summary.interval_hours, summary.expected_hours) == (24.0, None)
+    assert dict(summary.why)["expected_hours"] == "changed at every look"
 
 
 def test_versions_out_of_order_give_what_versions_in_order_give(tmp_path: Path) -> None:
-    arrivals = [observe(day, html(f"day {day}")) for day in range(12)]
-    shuffled = [arrivals[n] for n in (5, 0, 11, 3, 8, 1, 10, 2, 7, 4, 9, 6)]
-    first = measured(tmp_path / "a", *arrivals)
-    second = measured(tmp_path / "b", *shuffled)
+    observations = [observe(day, html(f"day {day}")) for day in range(12)]
+    shuffled = [observations[n] for n in (5, 0, 11, 3, 8, 1, 10, 2, 7, 4, 9, 6)]
+    first = measurement_of(tmp_path / "a", *observations)
+    second = measurement_of(tmp_path / "b", *shuffled)
     assert first == second
     assert first.summary.changes == 11
 
 
 def test_identical_times_are_looks_of_one_moment(tmp_path: Path) -> None:
-    arrivals = [observe(0, html(text), uid=f"{n:016}".encode()) for n, text in enumerate("abc")]
-    found = summary(tmp_path / "c", *arrivals)
-    assert (found.looks, found.interval_hours) == (3, None)
-    assert found.first == found.last
-    assert dict(found.why)["interval_hours"] == "all versions have the same time"
+    observations = [observe(0, html(text), uid=f"{n:016}".encode()) for n, text in enumerate("abc")]
+    summary = summary_of(tmp_path / "c", *observations)
+    assert (summary.looks, summary.interval_hours) == (3, None)
+    assert summary.first == summary.last
+    assert dict(summary.why)["interval_hours"] == "all versions have the same time"
 
 
 def test_empty_pages_are_no_looks(tmp_path: Path) -> None:
-    arrivals = [observe(0, html("a")), observe(1, b""), observe(2, b"<html></html>"),
+    observations = [observe(0, html("a")), observe(1, b""), observe(2, b"<html></html>"),
                 observe(3, html("a"))]  # fmt: skip
-    found = summary(tmp_path / "c", *arrivals)
-    assert (found.looks, found.changes) == (2, 0)
+    summary = summary_of(tmp_path / "c", *observations)
+    assert (summary.looks, summary.changes) == (2, 0)
 
 
 def test_a_page_that_turns_into_a_pdf_is_changed_and_stays_measurable(tmp_path: Path) -> None:
-    arrivals = [observe(day, html("a") if day < 5 else PDF) for day in range(12)]
-    found = measured(tmp_path / "c", *arrivals)
-    assert (found.kind, found.summary.changes, found.summary.dice_mean) == ("binary", 1, 0.0)
-    assert found.summary.traits.survival[2] is None
-    assert found.summary.traits.stay is not None
+    observations = [observe(day, html("a") if day < 5 else PDF) for day in range(12)]
+    measurement = measurement_of(tmp_path / "c", *observations)
+    assert (measurement.kind, measurement.summary.changes, measurement.summary.dice_mean) == (
+        "binary",
+        1,
+        0.0,
+    )
+    assert measurement.summary.traits.survival[2] is None
+    assert measurement.summary.traits.stay is not None
 
 
 def test_a_gap_of_a_year_is_not_filled(tmp_path: Path) -> None:
     days = [*range(10), *range(375, 385)]
-    found = summary(tmp_path / "c", *(observe(day, html(f"day {day // 2}")) for day in days))
-    assert found.looks == 20
-    assert found.last is not None
-    assert found.first is not None
-    assert found.last - found.first == 384 * 86_400
-    survival = found.traits.survival
+    summary = summary_of(tmp_path / "c", *(observe(day, html(f"day {day // 2}")) for day in days))
+    assert summary.looks == 20
+    assert summary.last is not None
+    assert summary.first is not None
+    assert summary.last - summary.first == 384 * 86_400
+    survival = summary.traits.survival
     assert survival[2] == 1.0
     assert survival[3:] == (None, None, None)
 
 
 def test_observations_without_bytes_count_for_intervals(tmp_path: Path) -> None:
-    arrivals = [
+    observations = [
         observe(day, None, outcome=Outcome.REPORTED, change=Change(day % 3 == 0))
         for day in range(13)
     ]
-    found = measured(tmp_path / "c", *arrivals)
-    assert found.summary.interval_hours == pytest.approx(72)
-    assert found.summary.expected_hours is not None
-    assert found.summary.dice_mean is None
-    assert dict(found.summary.why)["dice_mean"] == "no version of a change was compared"
-    assert dict(found.summary.why)["shape"] == "the page was never seen"
-    assert (found.kind, found.left_out) == ("none", "bytes never kept: 13 looks")
+    measurement = measurement_of(tmp_path / "c", *observations)
+    assert measurement.summary.interval_hours == pytest.approx(72)
+    assert measurement.summary.expected_hours is not None
+    assert measurement.summary.dice_mean is None
+    assert dict(measurement.summary.why)["dice_mean"] == "no version of a change was compared"
+    assert dict(measurement.summary.why)["shape"] == "the page was never seen"
+    assert (measurement.kind, measurement.left_out) == ("none", "bytes never kept: 13 looks")
 
 
 def test_the_library_measures_a_page_by_its_own(tmp_path: Path) -> None:
@@ -387,9 +400,9 @@ def test_a_page_without_versions_has_no_blocks_and_no_curve(tmp_path: Path) -> N
 
 
 def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
-    arrivals = [observe(n / 24, f"<p>{n} of many".encode()) for n in range(10_000)]
-    found = measured(tmp_path / "c", *arrivals)
-    assert found.summary.looks == 10_000
-    assert found.summary.changes == 9_999
-    assert found.summary.interval_hours == pytest.approx(1.0)
-    assert found.left_out == "elements of one version in 32 only, as there are very many"
+    observations = [observe(n / 24, f"<p>{n} of many".encode()) for n in range(10_000)]
+    measurement = measurement_of(tmp_path / "c", *observations)
+    assert measurement.summary.looks == 10_000
+    assert measurement.summary.changes == 9_999
+    assert measurement.summary.interval_hours == pytest.approx(1.0)
+    assert measurement.left_out == "elements of one version in 32 only, as there are very many"

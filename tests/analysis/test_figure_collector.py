@@ -41,24 +41,27 @@ def batches(pages: int) -> Iterator[tuple[list[int], Columns]]:
 
 @given(st.integers(0, 30), st.integers(1, 12))
 def test_beyond_a_number_of_pages_a_sample_is_held(pages: int, most: int) -> None:
-    tally = FigureCollector(most)
+    collector = FigureCollector(most)
     for ids, columns in batches(pages):
-        tally.add_batch(columns, list(map(page, ids)), [(label(number),) for number in ids])
-    held = tally.figures()
-    assert tally.page_count == len(tally.rates()) == pages
-    assert len(held) == len(held.figures) <= most
-    assert len(held) == pages or pages > most
-    assert held.figures.changes[held.member_rows].tolist() == held.ids[held.member_rows].tolist()
-    names = list(tally.group_numbers)
-    assert [names[code] for code in held.member_groups] == [
-        label(n) for n in held.ids[held.member_rows].tolist()
+        collector.add_batch(columns, list(map(page, ids)), [(label(number),) for number in ids])
+    figures = collector.figures()
+    assert collector.page_count == len(collector.rates()) == pages
+    assert len(figures) == len(figures.figures) <= most
+    assert len(figures) == pages or pages > most
+    assert (
+        figures.figures.changes[figures.member_rows].tolist()
+        == figures.ids[figures.member_rows].tolist()
+    )
+    names = list(collector.group_numbers)
+    assert [names[code] for code in figures.member_groups] == [
+        label(n) for n in figures.ids[figures.member_rows].tolist()
     ]
 
 
 def test_rates_are_learnt_and_told_in_hours() -> None:
-    tally = FigureCollector()
+    collector = FigureCollector()
     for ids, columns in batches(9):
-        tally.add_batch(columns, list(map(page, ids)), [()] * len(ids))
-    held = tally.figures()
-    np.testing.assert_allclose(held.figures.expected_hours, 24 / tally.rates(), rtol=1e-5)
-    assert len(held.member_rows) == 0
+        collector.add_batch(columns, list(map(page, ids)), [()] * len(ids))
+    figures = collector.figures()
+    np.testing.assert_allclose(figures.figures.expected_hours, 24 / collector.rates(), rtol=1e-5)
+    assert len(figures.member_rows) == 0

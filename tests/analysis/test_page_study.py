@@ -16,15 +16,15 @@ OTHER = "https://example.org/other"
 ALL = ("changes", "curve", "words", "staying-power", "blocks", "survival", "calendar")
 
 
-def studied(folder: Path, *arrivals: Observation) -> PageStudy:
+def study_of(folder: Path, *observations: Observation) -> PageStudy:
     """Return the study of a page with these arrivals, beside one that never changes."""
     with make_collection(folder) as collection:
-        record(collection, [observe(0, html("other"), url=OTHER)], arrivals)
+        record(collection, [observe(0, html("other"), url=OTHER)], observations)
         return study_page(collection, collection.page(URL))
 
 
-def drawn(found: PageStudy, folder: Path) -> ChartFiles:
-    return draw_page_charts(found, folder, "json")
+def draw_charts(study: PageStudy, folder: Path) -> ChartFiles:
+    return draw_page_charts(study, folder, "json")
 
 
 def daily(days: int) -> list[Observation]:
@@ -32,35 +32,35 @@ def daily(days: int) -> list[Observation]:
 
 
 def test_words_are_spelt_and_parted(tmp_path: Path) -> None:
-    found = studied(tmp_path / "c", *daily(12))
-    spelt = found.spell_words(found.terms.spans.rows)
+    study = study_of(tmp_path / "c", *daily(12))
+    spelt = study.spell_words(study.terms.spans.rows)
     assert set(spelt) == set(WORDS.split()) | {f"{d}day{n}" for n in range(12)
                                                for d in ("mon", "tues")}  # fmt: skip
-    assert set(found.spell_words(found.split.go_high)) <= {f"{d}day{n}" for n in range(12)
+    assert set(study.spell_words(study.split.go_high)) <= {f"{d}day{n}" for n in range(12)
                                                      for d in ("mon", "tues")}  # fmt: skip
-    assert not found.has_no_neighbours
+    assert not study.has_no_neighbours
 
 
 def test_words_are_spelt_where_a_look_brought_no_bytes(tmp_path: Path) -> None:
     unchanged = [observe(day, outcome=Outcome.NOT_MODIFIED) for day in (1.5, 2.0, 3.0)]
-    found = studied(
+    study = study_of(
         tmp_path / "c", observe(0, html("old")), observe(1.2, html("fresh")), *unchanged
     )
-    assert {"old", "fresh"} <= set(found.spell_words(found.terms.spans.rows))
+    assert {"old", "fresh"} <= set(study.spell_words(study.terms.spans.rows))
 
 
 def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
-    found = studied(tmp_path / "c", *daily(4))
-    [paragraph] = [block for block in found.blocks if block.path.endswith("/p[0]")]
+    study = study_of(tmp_path / "c", *daily(4))
+    [paragraph] = [block for block in study.blocks if block.path.endswith("/p[0]")]
     assert paragraph.sample == WORDS[:60]
     assert paragraph.changes == 3
 
 
 def test_blocks_that_change_at_the_same_times_are_told(tmp_path: Path) -> None:
     bodies = [f"<h1>herald</h1><p>{day // 3}</p><h2>{day // 3} more</h2>" for day in range(12)]
-    found = studied(tmp_path / "c", *(observe(n, body.encode()) for n, body in enumerate(bodies)))
-    [bound] = found.co_changing
-    assert [found.blocks[place].path[-5:] for place in bound.blocks] == ["/p[0]", "h2[0]"]
+    study = study_of(tmp_path / "c", *(observe(n, body.encode()) for n, body in enumerate(bodies)))
+    [bound] = study.co_changing
+    assert [study.blocks[index].path[-5:] for index in bound.blocks] == ["/p[0]", "h2[0]"]
     assert len(bound.times) == 3
 
 
@@ -79,22 +79,22 @@ def test_a_version_whose_record_is_damaged_is_none(tmp_path: Path) -> None:
 
 
 def test_every_picture_of_a_lively_page_is_drawn(tmp_path: Path) -> None:
-    found = drawn(studied(tmp_path / "c", *daily(12)), tmp_path / "pictures")
-    assert [path.stem for path in found.files] == list(ALL)
-    assert found.missing_charts == ()
-    assert all(path.stat().st_size for path in found.files)
+    study = draw_charts(study_of(tmp_path / "c", *daily(12)), tmp_path / "pictures")
+    assert [path.stem for path in study.files] == list(ALL)
+    assert study.missing_charts == ()
+    assert all(path.stat().st_size for path in study.files)
 
 
 def test_the_order_of_storage_does_not_matter(tmp_path: Path) -> None:
-    one = studied(tmp_path / "one", *daily(10))
-    other = studied(tmp_path / "other", *reversed(daily(10)))
-    assert one.curve.dice.tolist() == other.curve.dice.tolist()
-    assert one.words == other.words
-    assert [block.changes for block in one.blocks] == [block.changes for block in other.blocks]
+    first = study_of(tmp_path / "one", *daily(10))
+    second = study_of(tmp_path / "other", *reversed(daily(10)))
+    assert first.curve.dice.tolist() == second.curve.dice.tolist()
+    assert first.words == second.words
+    assert [block.changes for block in first.blocks] == [block.changes for block in second.blocks]
 
 
 @pytest.mark.parametrize(
-    ("arrivals", "stems"),
+    ("observations", "stems"),
     [
         ([observe(0, html("one"))], {"words", "blocks", "calendar"}),
         ([observe(0, html("one")), observe(0, html("two"))], {"blocks", "calendar"}),
@@ -106,13 +106,13 @@ def test_the_order_of_storage_does_not_matter(tmp_path: Path) -> None:
     ids=["one version", "the same moment", "turned into a PDF", "a year apart", "empty", "gone"],
 )
 def test_odd_histories_have_a_defined_answer(
-    tmp_path: Path, arrivals: list[Observation], stems: set[str]
+    tmp_path: Path, observations: list[Observation], stems: set[str]
 ) -> None:
-    found = studied(tmp_path / "c", *arrivals)
-    written = drawn(found, tmp_path / "pictures")
-    assert found.curve.shape is None
-    assert found.curve.why
-    assert not len(found.curve)
+    study = study_of(tmp_path / "c", *observations)
+    written = draw_charts(study, tmp_path / "pictures")
+    assert study.curve.shape is None
+    assert study.curve.why
+    assert not len(study.curve)
     assert {path.stem for path in written.files} >= stems
     assert len(written.files) + len(written.missing_charts) == len(ALL)
     assert all(reason.startswith("no ") and ": " in reason for reason in written.missing_charts)
@@ -121,10 +121,10 @@ def test_odd_histories_have_a_defined_answer(
 def test_a_page_alone_in_its_collection_has_nothing_to_be_held_against(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, daily(5))
-        found = study_page(collection, collection.page(URL))
-    assert found.has_no_neighbours
-    assert found.spell_words(found.split.go_high) == []
-    assert len(found.terms) > 0
+        study = study_page(collection, collection.page(URL))
+    assert study.has_no_neighbours
+    assert study.spell_words(study.split.go_high) == []
+    assert len(study.terms) > 0
 
 
 def test_a_stored_page_is_tinted(tmp_path: Path) -> None:

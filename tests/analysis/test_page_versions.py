@@ -19,7 +19,7 @@ from tests.record.record_samples import START, URL, html, make_collection, obser
 PDF = b"%PDF-1.7 \x00\xff binary"
 
 
-def seen(collection: Collection, *, dom: bool = True) -> PageVersions:
+def read_versions(collection: Collection, *, dom: bool = True) -> PageVersions:
     page = collection.page(URL)
     rows = collection.catalog.history(page.id)
     return read_page_versions(
@@ -27,15 +27,15 @@ def seen(collection: Collection, *, dom: bool = True) -> PageVersions:
     )
 
 
-def taken(folder: Path, *arrivals: Observation) -> PageVersions:
+def recorded_versions(folder: Path, *observations: Observation) -> PageVersions:
     with make_collection(folder) as collection:
-        record(collection, arrivals)
-        return seen(collection)
+        record(collection, observations)
+        return read_versions(collection)
 
 
-def days(found: PageVersions) -> list[float]:
+def days(versions: PageVersions) -> list[float]:
     start = START.timestamp()
-    return ((found.series.times - start) / 86_400).tolist()
+    return ((versions.series.times - start) / 86_400).tolist()
 
 
 def reported(day: float, changed: bool) -> Observation:
@@ -47,46 +47,50 @@ def unchanged(day: float) -> Observation:
 
 
 def test_looks_at_the_same_bytes_share_a_version(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", *(observe(day, html("ab"[day % 2])) for day in range(4)))
-    assert found.series.version_indices.tolist() == [0, 1, 0, 1]
-    assert len(found.series.terms) == 2
-    assert found.dom_series.version_indices.tolist() == [0, 1, 0, 1]
-    assert found.missing_note == ""
+    versions = recorded_versions(
+        tmp_path / "c", *(observe(day, html("ab"[day % 2])) for day in range(4))
+    )
+    assert versions.series.version_indices.tolist() == [0, 1, 0, 1]
+    assert len(versions.series.terms) == 2
+    assert versions.dom_series.version_indices.tolist() == [0, 1, 0, 1]
+    assert versions.missing_note == ""
 
 
 def test_looks_come_in_time_order_whatever_order_they_were_stored_in(tmp_path: Path) -> None:
-    arrivals = [observe(day, html(f"day {day}")) for day in (3, 0, 2, 1)]
-    found = taken(tmp_path / "c", *arrivals)
-    assert days(found) == [0, 1, 2, 3]
-    texts = [found.series.terms[version].hashes for version in found.series.version_indices]
+    observations = [observe(day, html(f"day {day}")) for day in (3, 0, 2, 1)]
+    versions = recorded_versions(tmp_path / "c", *observations)
+    assert days(versions) == [0, 1, 2, 3]
+    texts = [versions.series.terms[version].hashes for version in versions.series.version_indices]
     assert [count_words(f"{day}").hashes[0] in ids for day, ids in enumerate(texts)] == [True] * 4
 
 
 def test_a_look_without_bytes_shows_what_the_one_before_showed(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", observe(0, html("a")), unchanged(1), reported(2, False),
+    versions = recorded_versions(tmp_path / "c", observe(0, html("a")), unchanged(1), reported(2, False),
                   observe(3, html("b")), unchanged(4))  # fmt: skip
-    assert found.series.version_indices.tolist() == [0, 0, 0, 1, 1]
-    assert found.unseen == 0
+    assert versions.series.version_indices.tolist() == [0, 0, 0, 1, 1]
+    assert versions.unseen == 0
 
 
 def test_after_a_reported_change_nothing_is_known_until_the_next_bytes(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", observe(0, html("a")), reported(1, True), reported(2, False),
+    versions = recorded_versions(tmp_path / "c", observe(0, html("a")), reported(1, True), reported(2, False),
                   observe(3, html("c")))  # fmt: skip
-    assert days(found) == [0, 3]
-    assert (found.looks, found.unseen) == (4, 2)
-    assert found.missing_note == "bytes never kept: 2 looks"
+    assert days(versions) == [0, 3]
+    assert (versions.looks, versions.unseen) == (4, 2)
+    assert versions.missing_note == "bytes never kept: 2 looks"
 
 
 def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", observe(0, html("a")),
+    versions = recorded_versions(tmp_path / "c", observe(0, html("a")),
                   observe(1, None, outcome=Outcome.TIMEOUT), observe(2, html("a")))  # fmt: skip
-    assert (days(found), found.looks) == ([0, 2], 2)
+    assert (days(versions), versions.looks) == ([0, 2], 2)
 
 
 def test_a_page_that_turns_into_a_pdf_has_no_elements_then(tmp_path: Path) -> None:
-    found = taken(tmp_path / "c", observe(0, html("a")), observe(1, PDF), observe(2, html("b")))
-    assert [len(terms) > 0 for terms in found.series.terms] == [True, False, True]
-    doms = [found.dom_series.doms[version] for version in found.dom_series.version_indices]
+    versions = recorded_versions(
+        tmp_path / "c", observe(0, html("a")), observe(1, PDF), observe(2, html("b"))
+    )
+    assert [len(terms) > 0 for terms in versions.series.terms] == [True, False, True]
+    doms = [versions.dom_series.doms[version] for version in versions.dom_series.version_indices]
     assert [dom is not None for dom in doms] == [True, False, True]
 
 
@@ -95,9 +99,9 @@ def test_bytes_that_are_no_longer_kept_are_left_out_and_counted(tmp_path: Path) 
         record(collection, [observe(day, html(f"day {day}")) for day in range(3)])
         visits = [row.visit.id for row in collection.page(URL).history()]
         collection.catalog.set_locations({visits[1]: None})
-        found = seen(collection)
-    assert (days(found), found.lost) == ([0, 2], 1)
-    assert found.missing_note == "bytes no longer kept: 1 looks"
+        versions = read_versions(collection)
+    assert (days(versions), versions.lost) == ([0, 2], 1)
+    assert versions.missing_note == "bytes no longer kept: 1 looks"
 
 
 def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> None:
@@ -105,15 +109,15 @@ def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path)
         record(collection, [observe(day, html(f"day {day}")) for day in range(2)])
         for file in collection.archive_folder.glob("*.warc.gz"):
             file.write_bytes(b"\x00" * file.stat().st_size)
-        found = seen(collection)
-    assert (len(found.series), found.lost) == (0, 2)
+        versions = read_versions(collection)
+    assert (len(versions.series), versions.lost) == (0, 2)
 
 
 def test_bytes_that_cannot_be_decoded_are_counted() -> None:
     coded = (("content-type", "text/html"), ("content-encoding", "gzip"))
     rows = _rows([Snapshot(URL, b"not gzip", headers=coded), Snapshot(URL, html("a"))])
-    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
-    assert (len(found.series), found.unreadable) == (1, 1)
+    versions = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
+    assert (len(versions.series), versions.unreadable) == (1, 1)
 
 
 _BODIES: dict[bytes, Snapshot] = {}
@@ -127,38 +131,40 @@ def _rows(snapshots: Sequence[Snapshot]) -> list[HistoryRow]:
         uid = f"{number:016}".encode()
         _BODIES[uid] = snapshot
         time = START + timedelta(hours=number)
-        place = RecordLocation("x", number, 1)
-        rows.append(HistoryRow(Visit(uid, 1, time, Outcome.OK, location=place)))
+        location = RecordLocation("x", number, 1)
+        rows.append(HistoryRow(Visit(uid, 1, time, Outcome.OK, location=location)))
     return rows
 
 
 def test_only_some_of_very_many_versions_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_versions, "MAX_DOMS", 10)
     rows = _rows([Snapshot(URL, html(f"number {n}")) for n in range(100)])
-    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
-    assert len(found.series) == len(found.series.terms) == 100
-    held = [dom for dom in found.dom_series.doms if dom is not None]
-    assert len(held) <= 10
-    assert found.dom_stride == 16
-    assert found.missing_note == "elements of one version in 16 only, as there are very many"
-    assert len(found.dom_series) == 100
-    assert found.dom_series.version_indices[:17].tolist() == [0] * 16 + [1]
+    versions = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
+    assert len(versions.series) == len(versions.series.terms) == 100
+    stored_doms = [dom for dom in versions.dom_series.doms if dom is not None]
+    assert len(stored_doms) <= 10
+    assert versions.dom_stride == 16
+    assert versions.missing_note == "elements of one version in 16 only, as there are very many"
+    assert len(versions.dom_series) == 100
+    assert versions.dom_series.version_indices[:17].tolist() == [0] * 16 + [1]
 
 
 def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_versions, "MAX_TERMS", 200)
     rows = _rows([Snapshot(URL, html(f"number {n}")) for n in range(100)])
-    found = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings(), dom=False)
-    assert found.word_stride == 16
-    assert sum(map(len, found.series.terms)) <= 200
-    assert np.diff(found.series.times).tolist() == [16 * 3600] * (len(found.series) - 1)
-    assert "words of one version in 16 only" in found.missing_note
-    assert len(found.dom_series.doms) == 1
+    versions = read_page_versions(
+        rows, lambda visit: _BODIES[visit.uid], LimitSettings(), dom=False
+    )
+    assert versions.word_stride == 16
+    assert sum(map(len, versions.series.terms)) <= 200
+    assert np.diff(versions.series.times).tolist() == [16 * 3600] * (len(versions.series) - 1)
+    assert "words of one version in 16 only" in versions.missing_note
+    assert len(versions.dom_series.doms) == 1
 
 
 def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
-    found = read_page_versions([], lambda visit: None, LimitSettings())
-    assert (len(found.series), len(found.dom_series), found.looks) == (0, 0, 0)
+    versions = read_page_versions([], lambda visit: None, LimitSettings())
+    assert (len(versions.series), len(versions.dom_series), versions.looks) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("most", "is_whole"), [(500, True), (4, False)])
@@ -168,8 +174,10 @@ def test_survival_is_told_only_of_times_that_the_held_versions_tell_apart(
     monkeypatch.setattr(page_versions, "MAX_DOMS", most)
     rows = [f"<p>{number}</p>" + "<p>x</p>" * (number < 2) for number in range(10 * 24)]
     pages = [f"<html><body>{row}</body></html>".encode() for row in rows]
-    found = taken(tmp_path / "c", *(observe(hour / 24, page) for hour, page in enumerate(pages)))
-    told = [share is not None for share in page_traits(found, URL).survival]
-    assert (found.dom_stride == 1) == is_whole
-    assert told[:2] == [is_whole, is_whole]
-    assert told[2]
+    versions = recorded_versions(
+        tmp_path / "c", *(observe(hour / 24, page) for hour, page in enumerate(pages))
+    )
+    is_known = [share is not None for share in page_traits(versions, URL).survival]
+    assert (versions.dom_stride == 1) == is_whole
+    assert is_known[:2] == [is_whole, is_whole]
+    assert is_known[2]

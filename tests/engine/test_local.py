@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from freshet.core.errors import BadInputError, FreshetError, UsageError
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns, ResultCache
-from tests.engine.works import die_at_three, double, fail_at_three, refuse_at_three, who
+from tests.engine.batch_functions import (
+    die_at_three,
+    double,
+    fail_at_three,
+    process_info,
+    refuse_at_three,
+)
 
 numbers = st.lists(st.lists(st.integers(-(2**31), 2**31), max_size=5), max_size=12)
 
@@ -29,22 +35,22 @@ def plain(results: Iterator[Columns]) -> list[dict[str, list[object]]]:
 
 @given(numbers)
 def test_the_local_engine_equals_a_plain_loop(lists: list[list[int]]) -> None:
-    given_out = batches(*lists)
-    assert plain(LocalEngine(1).map(double, given_out)) == plain(map(double, given_out))
+    inputs = batches(*lists)
+    assert plain(LocalEngine(1).map(double, inputs)) == plain(map(double, inputs))
 
 
 def test_several_processes_equal_a_plain_loop_in_the_same_order() -> None:
-    given_out = batches(*([n, n + 1] for n in range(9)), [])
-    assert plain(LocalEngine(2).map(double, given_out)) == plain(map(double, given_out))
+    inputs = batches(*([n, n + 1] for n in range(9)), [])
+    assert plain(LocalEngine(2).map(double, inputs)) == plain(map(double, inputs))
 
 
 def test_work_runs_beside_this_process_with_one_thread_each() -> None:
-    found = list(LocalEngine(2).map(who, batches(*([n] for n in range(6)))))
-    assert os.getpid() not in {int(result["process"][0]) for result in found}
-    assert {str(result["threads"]) for result in found} == {"1"}
+    results = list(LocalEngine(2).map(process_info, batches(*([n] for n in range(6)))))
+    assert os.getpid() not in {int(result["process"][0]) for result in results}
+    assert {str(result["threads"]) for result in results} == {"1"}
 
 
-def test_only_a_few_batches_are_drawn_ahead_of_what_was_taken() -> None:
+def test_only_a_few_batches_are_drawn_ahead_of_the_received_results() -> None:
     drawn = 0
 
     def counted() -> Iterator[Columns]:
@@ -54,17 +60,17 @@ def test_only_a_few_batches_are_drawn_ahead_of_what_was_taken() -> None:
             yield batch
 
     results = LocalEngine(2).map(double, counted())
-    for taken, _ in enumerate(results, 1):
-        assert drawn - taken <= 4
+    for received, _ in enumerate(results, 1):
+        assert drawn - received <= 4
     assert drawn == 40
 
 
-def test_progress_is_told_after_every_batch() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_after_every_batch() -> None:
+    reports: list[tuple[int, int]] = []
     engine = LocalEngine(1)
-    given_out = batches([1], [2])
-    list(engine.map(double, given_out, total=2, progress=lambda *done: told.append(done)))
-    assert told == [(1, 2), (2, 2)]
+    inputs = batches([1], [2])
+    list(engine.map(double, inputs, total=2, progress=lambda *done: reports.append(done)))
+    assert reports == [(1, 2), (2, 2)]
 
 
 def test_work_that_no_other_process_can_import_is_refused() -> None:
@@ -83,74 +89,76 @@ def test_a_process_that_dies_is_reported_with_its_batch() -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_work_that_fails_names_its_batch_and_shows_where(processes: int) -> None:
+def test_a_failure_names_its_batch_and_has_a_traceback(processes: int) -> None:
     with pytest.raises(FreshetError, match="batch 2 failed: ValueError: three") as caught:
         list(LocalEngine(processes).map(fail_at_three, batches([1], [3])))
     assert "fail_at_three" in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_an_error_of_freshet_comes_back_as_it_was_raised(processes: int) -> None:
+def test_an_error_of_freshet_is_raised_unchanged(processes: int) -> None:
     with pytest.raises(BadInputError, match="three cannot be read"):
         list(LocalEngine(processes).map(refuse_at_three, batches([3])))
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_work_that_was_stopped_goes_on_where_it_was(tmp_path: Path, processes: int) -> None:
-    kept = ResultCache(tmp_path / "work", "double 1")
-    first = LocalEngine(1).map(double, batches([1], [2], [3]), cache=kept)
+def test_interrupted_work_continues_from_cached_results(tmp_path: Path, processes: int) -> None:
+    cache = ResultCache(tmp_path / "work", "double 1")
+    first = LocalEngine(1).map(double, batches([1], [2], [3]), cache=cache)
     next(first), next(first)
     first.close()
-    asked: list[Columns] = []
+    computed: list[Columns] = []
 
-    def noted(batch: Columns) -> Columns:
-        asked.append(batch)
+    def recording_double(batch: Columns) -> Columns:
+        computed.append(batch)
         return double(batch)
 
-    again = LocalEngine(1).map(noted, batches([1], [2], [3]), cache=kept)
+    again = LocalEngine(1).map(recording_double, batches([1], [2], [3]), cache=cache)
     assert plain(again) == plain(map(double, batches([1], [2], [3])))
-    assert [batch["number"].tolist() for batch in asked] == [[3]]
-    beside = LocalEngine(processes).map(double, batches([3], [1], [4]), cache=kept)
+    assert [batch["number"].tolist() for batch in computed] == [[3]]
+    beside = LocalEngine(processes).map(double, batches([3], [1], [4]), cache=cache)
     assert plain(beside) == plain(map(double, batches([3], [1], [4])))
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut short"])
-def test_a_kept_result_that_cannot_be_read_is_made_again(tmp_path: Path, damage: bytes) -> None:
-    kept = ResultCache(tmp_path, "double 1")
-    given_out = batches([1], [2])
-    list(LocalEngine(1).map(double, given_out, cache=kept))
-    kept.path(given_out[0]).write_bytes(damage)
-    found = LocalEngine(1).map(double, given_out, cache=kept)
-    assert plain(found) == plain(map(double, given_out))
+def test_a_cached_result_that_cannot_be_read_is_computed_again(
+    tmp_path: Path, damage: bytes
+) -> None:
+    cache = ResultCache(tmp_path, "double 1")
+    inputs = batches([1], [2])
+    list(LocalEngine(1).map(double, inputs, cache=cache))
+    cache.path(inputs[0]).write_bytes(damage)
+    results = LocalEngine(1).map(double, inputs, cache=cache)
+    assert plain(results) == plain(map(double, inputs))
 
 
-def test_another_version_of_the_work_finds_nothing(tmp_path: Path) -> None:
+def test_another_version_of_the_computation_has_no_cached_results(tmp_path: Path) -> None:
     batch = batches([1])[0]
     ResultCache(tmp_path, "double 1").put(batch, double(batch))
     assert ResultCache(tmp_path, "double 1").get(batch) is not None
     assert ResultCache(tmp_path, "double 2").get(batch) is None
 
 
-def test_what_is_no_longer_needed_is_cleared(tmp_path: Path) -> None:
-    kept, (old, new) = ResultCache(tmp_path / "work", "double 1"), batches([1], [2])
-    kept.put(old, double(old))
-    kept.put(new, double(new))
-    kept.clear({kept.path(new)})
-    assert kept.get(old) is None
-    assert kept.get(new) is not None
-    kept.clear()
-    assert not kept.folder.exists()
+def test_results_that_are_not_needed_are_deleted(tmp_path: Path) -> None:
+    cache, (old, new) = ResultCache(tmp_path / "work", "double 1"), batches([1], [2])
+    cache.put(old, double(old))
+    cache.put(new, double(new))
+    cache.clear({cache.path(new)})
+    assert cache.get(old) is None
+    assert cache.get(new) is not None
+    cache.clear()
+    assert not cache.folder.exists()
 
 
 def test_columns_of_objects_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="plain values"):
-        ResultCache(tmp_path, "x").path({"thing": np.array([object()])})
+        ResultCache(tmp_path, "x").path({"column": np.array([object()])})
 
 
 SCRIPT = """
     import numpy as np
     from freshet.engine.local import LocalEngine
-    from tests.engine.works import double
+    from tests.engine.batch_functions import double
 
     def forever():
         while True:
@@ -172,6 +180,6 @@ def test_a_script_without_a_main_guard_may_use_it_and_be_interrupted(tmp_path: P
     assert process.stdout is not None
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=30)[1]
-    assert told.count("Traceback") == 1
-    assert "KeyboardInterrupt" in told
+    errors = process.communicate(timeout=30)[1]
+    assert errors.count("Traceback") == 1
+    assert "KeyboardInterrupt" in errors

@@ -40,14 +40,21 @@ def _view(
     url: str = "https://example.org/",
     body: str | None = None,
 ) -> View:
-    terms, held = _terms(text), _links(links)
+    terms, link_table = _terms(text), _links(links)
     body = text if body is None else body
     words = terms.total
     facts = ViewStatistics(
-        len(body), len(text), words, len(terms), held.internal_count, held.external_count, 1, 1
+        len(body),
+        len(text),
+        words,
+        len(terms),
+        link_table.internal_count,
+        link_table.external_count,
+        1,
+        1,
     )
     return View(
-        url, kind, "utf-8", title, "en", text, terms, held, facts,
+        url, kind, "utf-8", title, "en", text, terms, link_table, facts,
         body_hash=_hash(body),
         text_hash=_hash(" ".join(text.split())),
         structure_hash=body.count("<"),

@@ -11,7 +11,7 @@ from freshet.measure.outcome import OutcomeVerdict, classify_outcome
 MakeView = Callable[..., View]
 
 ARTICLE = "The council met on Tuesday and spoke at length about roads and bridges. " * 100
-NAVIGATION = tuple(f"https://example.org/{place}" for place in range(30))
+NAVIGATION = tuple(f"https://example.org/{number}" for number in range(30))
 
 
 def answer(status: int = 200, body: str = "<p>text", **headers: str) -> Snapshot:

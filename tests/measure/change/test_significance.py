@@ -20,7 +20,7 @@ def in_order(numbers: list[int]) -> TermCounts:
 
 def front_page(day: int) -> str:
     furniture = "the of and to in a is that for it " * 12
-    stories = " ".join(f"story{day}word{place}" for place in range(200))
+    stories = " ".join(f"story{day}word{number}" for number in range(200))
     return furniture + stories
 
 

@@ -40,7 +40,7 @@ def test_a_new_sentence_is_shown_without_those_around_it() -> None:
 
 
 def test_a_change_deep_in_a_long_line_is_shown_with_a_little_around_it() -> None:
-    line = " ".join(f"item{place}" for place in range(400))
+    line = " ".join(f"item{number}" for number in range(400))
     shown = make_snippet(line, line.replace("item200 ", "item200 marmalade "))
     assert shown.startswith("…item19")
     assert set(shown.strip("…").split()) <= {*line.split(), "marmalade"}
@@ -57,7 +57,7 @@ def test_neighbouring_sentences_follow_each_other_and_others_are_parted() -> Non
 
 
 def test_the_most_telling_lines_win_where_not_all_fit() -> None:
-    dull = "".join(f"the old words again {place}\n" for place in range(40))
+    dull = "".join(f"the old words again {number}\n" for number in range(40))
     telling = "Volcano erupts near Grindavik, thousands flee overnight\n"
     assert make_snippet("the old words again\n", dull + telling, max_chars=60) == telling.strip()
 
@@ -135,5 +135,5 @@ def test_a_snippet_stays_within_three_hundred_characters(new: str, earlier: list
 @given(texts, texts)
 def test_a_snippet_is_made_of_the_new_text(old: str, new: str) -> None:
     plain = " ".join(new.split())
-    for part in make_snippet(old, new, max_chars=30).split(" … "):
-        assert all(piece in plain for piece in part.strip("…").split())
+    for passage in make_snippet(old, new, max_chars=30).split(" … "):
+        assert all(piece in plain for piece in passage.strip("…").split())

@@ -88,24 +88,24 @@ def test_matches_are_equal_and_rise_on_both_sides(a: list[str], b: list[str]) ->
 
 @given(items)
 def test_a_sequence_matches_itself_throughout(a: list[str]) -> None:
-    assert match_sequences(a, a) == [(place, place) for place in range(len(a))]
+    assert match_sequences(a, a) == [(number, number) for number in range(len(a))]
 
 
 def test_long_texts_that_difflib_would_chew_on_are_done_at_once() -> None:
-    old = " ".join(f"w{place % 50} x{place % 7}" for place in range(20_000))
-    new = " ".join(f"w{place % 49} y{place % 11}" for place in range(20_000))
+    old = " ".join(f"w{number % 50} x{number % 7}" for number in range(20_000))
+    new = " ".join(f"w{number % 49} y{number % 11}" for number in range(20_000))
     pieces = word_diff(old, new)
     assert joined(pieces, DiffKind.SAME, DiffKind.ADDED) == new
 
 
 def numbered(count: int) -> str:
-    return "".join(f"line {place}\n" for place in range(count))
+    return "".join(f"line {number}\n" for number in range(count))
 
 
 def test_a_hunk_has_a_few_lines_around_its_change() -> None:
-    found = diff_hunks(word_diff(numbered(20), numbered(20).replace("line 10\n", "changed\n")))
-    assert len(found) == 1
-    assert spelled(found[0]) == [
+    hunks = diff_hunks(word_diff(numbered(20), numbered(20).replace("line 10\n", "changed\n")))
+    assert len(hunks) == 1
+    assert spelled(hunks[0]) == [
         " line 7\nline 8\nline 9\n", "-line 10\n", "+changed\n", " line 11\nline 12\nline 13\n",
     ]  # fmt: skip
 
@@ -119,8 +119,8 @@ def test_near_changes_share_a_hunk_and_far_ones_do_not() -> None:
 
 
 def test_without_context_only_the_changes_are_left() -> None:
-    found = diff_hunks(word_diff(numbered(9), numbered(9).replace("line 4\n", "")), context=0)
-    assert [spelled(hunk) for hunk in found] == [["-line 4\n"]]
+    hunks = diff_hunks(word_diff(numbered(9), numbered(9).replace("line 4\n", "")), context=0)
+    assert [spelled(hunk) for hunk in hunks] == [["-line 4\n"]]
 
 
 def test_equal_texts_have_no_hunks() -> None:
@@ -129,8 +129,8 @@ def test_equal_texts_have_no_hunks() -> None:
 
 def test_context_is_bounded_where_a_text_has_no_lines() -> None:
     long = "word " * 5_000
-    found = diff_hunks(word_diff(f"{long}old {long}", f"{long}new {long}"))
-    assert sum(len(piece.text) for piece in found[0]) < 2_000
+    hunks = diff_hunks(word_diff(f"{long}old {long}", f"{long}new {long}"))
+    assert sum(len(piece.text) for piece in hunks[0]) < 2_000
 
 
 @given(texts, texts, st.integers(0, 4))

@@ -40,7 +40,7 @@ def terms(words: Sequence[int]) -> TermCounts:
 
 def hourly(*versions: Sequence[int]) -> VersionSeries:
     """A page looked at every hour, showing one version after the other."""
-    times = [HOUR * place for place in range(len(versions))]
+    times = [HOUR * point for point in range(len(versions))]
     return build_series(times, range(len(versions)), [terms(version) for version in versions])
 
 
@@ -69,18 +69,18 @@ def presence(
     there: dict[int, list[int]] = {}
     counts: dict[int, int] = {}
     shown = versions_on_grid(series.times, series.version_indices, step).tolist()
-    for place, version in enumerate(shown):
+    for point, version in enumerate(shown):
         if version < 0:
             continue
         terms = series.terms[version]
         for word, count in zip(terms.hashes.tolist(), terms.counts.tolist(), strict=True):
-            there.setdefault(word, []).append(place)
+            there.setdefault(word, []).append(point)
             counts[word] = counts.get(word, 0) + count
     return there, counts, sum(version >= 0 for version in shown)
 
 
 def spells(places: list[int]) -> int:
-    return sum(place - 1 not in places for place in places)
+    return sum(point - 1 not in places for point in places)
 
 
 def test_words_are_ordered_by_first_appearance_and_then_by_longevity() -> None:
@@ -95,13 +95,13 @@ def test_a_word_that_comes_back_has_two_spells() -> None:
 
 
 def test_counts_add_up_over_the_times_a_version_was_there() -> None:
-    held = build_series([0.0, 3 * HOUR], [0, 1], [terms([7, 7]), terms([8])])
-    assert by_word(word_lifespans(held, step=HOUR))[7] == (0, 2, 3, 1, 6)
+    words = build_series([0.0, 3 * HOUR], [0, 1], [terms([7, 7]), terms([8])])
+    assert by_word(word_lifespans(words, step=HOUR))[7] == (0, 2, 3, 1, 6)
 
 
 def test_a_gap_of_which_nothing_is_known_ends_a_spell_and_counts_for_nothing() -> None:
-    held = build_series([0.0, 365 * DAY], [0, 0], [terms([7])])
-    lives = word_lifespans(held, step=DAY)
+    words = build_series([0.0, 365 * DAY], [0, 0], [terms([7])])
+    lives = word_lifespans(words, step=DAY)
     assert (lives.grid_points, lives.known_points) == (366, 6)
     assert by_word(lives)[7] == (0, 365, 6, 2, 6)
     assert lives.staying_power.tolist() == [1.0]
@@ -124,8 +124,8 @@ def test_the_compiled_tally_equals_a_plain_loop(
 ) -> None:
     series = build_series(*history)
     lives = word_lifespans(series, step=HOUR)
-    there, counts, known = presence(series, HOUR)
-    assert lives.known_points == known
+    there, counts, known_points = presence(series, HOUR)
+    assert lives.known_points == known_points
     assert by_word(lives) == {
         word: (places[0], places[-1], len(places), spells(places), counts[word])
         for word, places in there.items()
@@ -136,12 +136,12 @@ def test_the_compiled_tally_equals_a_plain_loop(
 def test_lifespans_do_not_depend_on_the_order_of_storage(
     history: tuple[list[float], list[int], list[TermCounts]], chance: Random
 ) -> None:
-    times, shown, held = history
+    times, shown, words = history
     looks = list(zip(times, shown, strict=True))
     chance.shuffle(looks)
-    last = len(held) - 1
-    other = build_series([t for t, _ in looks], [last - v for _, v in looks], held[::-1])
-    a, b = word_lifespans(build_series(*history), step=HOUR), word_lifespans(other, step=HOUR)
+    last = len(words) - 1
+    reordered = build_series([t for t, _ in looks], [last - v for _, v in looks], words[::-1])
+    a, b = word_lifespans(build_series(*history), step=HOUR), word_lifespans(reordered, step=HOUR)
     assert a.ids.tolist() == b.ids.tolist()
     assert by_word(a) == by_word(b)
 
@@ -155,8 +155,8 @@ def test_spans_say_when_each_word_was_there(
     drawn = word_spans(series, lives, max_words=None)
     there, _, _ = presence(series, HOUR)
     for row, word in enumerate(lives.ids.tolist()):
-        held = drawn.row == row
-        stretches = zip(drawn.begins[held].tolist(), drawn.ends[held].tolist(), strict=True)
+        words = drawn.row == row
+        stretches = zip(drawn.begins[words].tolist(), drawn.ends[words].tolist(), strict=True)
         assert [at for stretch in stretches for at in range(*stretch)] == there[word]
     assert np.bincount(drawn.row, minlength=len(lives)).tolist() == lives.spells.tolist()
 
@@ -172,19 +172,19 @@ def test_a_picture_of_many_words_is_thinned_and_says_so() -> None:
 
 
 def test_many_versions_of_new_words_outgrow_the_first_table() -> None:
-    series = hourly(*(range(place * 500 + 1, place * 500 + 600) for place in range(40)))
+    series = hourly(*(range(point * 500 + 1, point * 500 + 600) for point in range(40)))
     lives = word_lifespans(series)
     assert len(lives) == 40 * 500 + 99
     assert set(by_word(lives).values()) == {
-        *((place, place, 1, 1, 1) for place in range(40)),
-        *((place, place + 1, 2, 1, 2) for place in range(39)),
+        *((point, point, 1, 1, 1) for point in range(40)),
+        *((point, point + 1, 2, 1, 2) for point in range(39)),
     }
 
 
 def test_ten_thousand_versions_take_little_room() -> None:
     count = 10_000
-    held = [terms([*range(1, 30), 100 + place]) for place in range(count)]
-    series = build_series(HOUR * np.arange(count), range(count), held)
+    words = [terms([*range(1, 30), 100 + point]) for point in range(count)]
+    series = build_series(HOUR * np.arange(count), range(count), words)
     tracemalloc.start()
     table = term_table(series, EMPTY_LANGUAGE)
     _, peak = tracemalloc.get_traced_memory()
@@ -238,16 +238,16 @@ def test_languages_merge_in_any_order(a: LanguageModel, b: LanguageModel, c: Lan
 
 @given(st.lists(st.lists(st.integers(1, 12), max_size=10), max_size=6))
 def test_a_merged_language_counts_every_word(texts: list[list[int]]) -> None:
-    whole = merge_all_languages(language_of_version(terms(text)) for text in texts)
+    language = merge_all_languages(language_of_version(terms(text)) for text in texts)
     counted = Counter(word for text in texts for word in text)
-    assert dict(zip(whole.ids.tolist(), whole.counts.tolist(), strict=True)) == counted
-    assert whole.total == sum(counted.values())
+    assert dict(zip(language.ids.tolist(), language.counts.tolist(), strict=True)) == counted
+    assert language.total == sum(counted.values())
 
 
 def test_a_language_cut_to_its_most_used_words_keeps_its_length() -> None:
-    whole = language_of_version(terms([1, 2, 2, 3, 3, 3, 4]))
-    assert spelled(most_frequent_words(whole, 2)) == ([2, 3], [2, 3], 7)
-    assert most_frequent_words(whole, 9) is whole
+    language = language_of_version(terms([1, 2, 2, 3, 3, 3, 4]))
+    assert spelled(most_frequent_words(language, 2)) == ([2, 3], [2, 3], 7)
+    assert most_frequent_words(language, 9) is language
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20), languages)
@@ -255,15 +255,15 @@ def test_divergence_sums_to_that_of_the_document_from_its_collection(
     text: list[int], others: LanguageModel
 ) -> None:
     page = terms(text)
-    whole = merge_languages(others, language_of_version(page))
-    collection = dict(zip(whole.ids.tolist(), whole.counts.tolist(), strict=True))
+    language = merge_languages(others, language_of_version(page))
+    collection = dict(zip(language.ids.tolist(), language.counts.tolist(), strict=True))
     expected = sum(
-        n / len(text) * log((n / len(text)) / (collection[word] / whole.total))
+        n / len(text) * log((n / len(text)) / (collection[word] / language.total))
         for word, n in Counter(text).items()
     )
-    found = word_divergence(page.hashes, page.counts, whole)
-    assert found.sum() == pytest.approx(expected, abs=1e-12)
-    assert found.sum() >= -1e-12
+    divergences = word_divergence(page.hashes, page.counts, language)
+    assert divergences.sum() == pytest.approx(expected, abs=1e-12)
+    assert divergences.sum() >= -1e-12
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20), languages)
@@ -271,9 +271,9 @@ def test_words_that_the_collection_lacks_have_a_finite_divergence(
     text: list[int], language: LanguageModel
 ) -> None:
     page = terms(text)
-    found = word_divergence(page.hashes, page.counts, language)
-    assert np.isfinite(found).all()
-    assert found.sum() >= -1e-12
+    divergences = word_divergence(page.hashes, page.counts, language)
+    assert np.isfinite(divergences).all()
+    assert divergences.sum() >= -1e-12
 
 
 def test_a_word_that_the_collection_lacks_is_taken_as_met_once() -> None:
@@ -317,9 +317,9 @@ def test_divergence_at_a_time_is_that_of_the_version_shown_then() -> None:
     series = hourly([1, 2], [3, 4], [1, 3])
     for at, version in ((None, 0), (HOUR, 1), (1.5 * HOUR, 1), (9 * HOUR, 2)):
         table = term_table(series, WEB, at=at)
-        held = series.terms[version]
+        words = series.terms[version]
         expected = dict(
-            zip(held.hashes, word_divergence(held.hashes, held.counts, WEB), strict=True)
+            zip(words.hashes, word_divergence(words.hashes, words.counts, WEB), strict=True)
         )
         assert table.divergence_at.tolist() == [expected.get(word, 0.0) for word in table.ids]
     assert np.isnan(term_table(series, WEB, at=-1.0).divergence_at).all()

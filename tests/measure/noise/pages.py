@@ -51,15 +51,15 @@ def looks(body: Body, count: int = 9, gaps: Sequence[float] = GAPS) -> list[Nois
 def twice(body: Body, count: int = 4, gaps: Sequence[float] = GAPS) -> list[NoiseLook]:
     """Return looks of which the last one was made twice at once."""
     rng = Random(7)
-    made = [
+    noise_looks = [
         NoiseLook(view(body(number, time, rng)), time)
         for number, time in enumerate(times(count, gaps))
     ]
-    last = made[-1].time
-    return [*made, NoiseLook(view(body(count - 1, last, rng)), last, "instant")]
+    last = noise_looks[-1].time
+    return [*noise_looks, NoiseLook(view(body(count - 1, last, rng)), last, "instant")]
 
 
-def rules(seen: Sequence[NoiseLook], mask: Mask = NO_MASK) -> list[str]:
+def rules(noise_looks: Sequence[NoiseLook], mask: Mask = NO_MASK) -> list[str]:
     """Return what the learner would hide."""
-    better = learn_mask(seen, mask)
+    better = learn_mask(noise_looks, mask)
     return [rule.what for rule in better.rules] if better else []

@@ -81,7 +81,7 @@ def test_of_very_many_blocks_that_differ_at_one_moment_none_is_hidden(
     still = f"<p>{'A long paragraph that stands as it is. ' * 2_000}</p>"
 
     def page(number: int) -> bytes:
-        lines = (f"<p>{chr(97 + number) * 3} {place}</p>" for place in range(blocks))
+        lines = (f"<p>{chr(97 + number) * 3} {block}</p>" for block in range(blocks))
         return f"<body>{still}<aside>{''.join(lines)}</aside>".encode()
 
     views = [
@@ -145,12 +145,17 @@ def test_what_lasts_is_what_the_plain_way_finds(rounds: list[frozenset[str]], ne
 
 def plain_lasting(texts: frozenset[str], rounds: list[frozenset[str]], *, new: bool) -> list[str]:
     runs = {text: text_runs(text, rounds) for text in sorted(texts)}
-    rotating = sum(len(each) > 1 for each in runs.values()) >= MIN_RETURNING_TEXTS
-    found = []
+    rotating = sum(len(text_run_list) > 1 for text_run_list in runs.values()) >= MIN_RETURNING_TEXTS
+    lasting = []
     for text, own in runs.items():
         needed = LASTING_BURSTS if len(own) == 1 else LASTING_BURSTS_IN_ROTATION
         if rotating:
-            others = [length for other in runs if other != text for _, length in runs[other]]
+            others = [
+                length
+                for other_text in runs
+                if other_text != text
+                for _, length in runs[other_text]
+            ]
             again = sum(length - 1 for length in others) / max(sum(others), 1)
             chance = (
                 log(CHANCE_LEVEL / len(others)) / log(again) if 0 < again < 1 and others else 0.0
@@ -159,8 +164,8 @@ def plain_lasting(texts: frozenset[str], rounds: list[frozenset[str]], *, new: b
         if any(
             length >= max(LASTING_BURSTS, needed) and (start or not new) for start, length in own
         ):
-            found.append(text)
-    return found
+            lasting.append(text)
+    return lasting
 
 
 spans = st.lists(
@@ -184,5 +189,5 @@ def test_what_spans_leave_of_lines_is_what_each_alone_leaves(
     for text in texts:
         page.append(PageLine(text, " shape", "", (start, start + len(text))))
         start += len(text) + 1
-    alone = [left for line in page for left in visible_lines((line,), hidden)]
+    alone = [visible for line in page for visible in visible_lines((line,), hidden)]
     assert list(visible_lines(tuple(page), hidden)) == alone

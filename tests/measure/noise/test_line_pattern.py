@@ -5,9 +5,9 @@ from freshet.measure.noise.mask import Mask, MaskRule, visible_text
 
 
 def pattern(*texts: str) -> str:
-    found = common_pattern(texts)
-    assert found is not None
-    return found
+    pattern_text = common_pattern(texts)
+    assert pattern_text is not None
+    return pattern_text
 
 
 def test_numbers_that_differ_are_left_open() -> None:
@@ -15,10 +15,10 @@ def test_numbers_that_differ_are_left_open() -> None:
 
 
 def test_a_date_is_left_open_as_a_whole() -> None:
-    one, other = "Made on Monday, 3 May 2026 at 9:05:01", "Made on Monday, 3 May 2026 at 9:05:02"
-    found = pattern(one, other)
+    first, second = "Made on Monday, 3 May 2026 at 9:05:01", "Made on Monday, 3 May 2026 at 9:05:02"
+    pattern_text = pattern(first, second)
     tomorrow = "Made on Friday, 31 December 2027 at 23:59:59"
-    assert visible_text(tomorrow, Mask(1, (MaskRule(found),))) == ""
+    assert visible_text(tomorrow, Mask(1, (MaskRule(pattern_text),))) == ""
 
 
 def test_a_word_between_numbers_is_left_open_as_a_month_of_any_language() -> None:
@@ -37,8 +37,8 @@ def test_only_the_sentence_around_a_number_is_part_of_it() -> None:
 
 
 def test_signs_of_patterns_are_taken_as_they_are() -> None:
-    found = pattern("Rule #7 * seen 5", "Rule #7 * seen 6")
-    assert visible_text("Rule #7 * seen 812", Mask(1, (MaskRule(found),))) == ""
+    pattern_text = pattern("Rule #7 * seen 5", "Rule #7 * seen 6")
+    assert visible_text("Rule #7 * seen 812", Mask(1, (MaskRule(pattern_text),))) == ""
     assert pattern("/tmp holds 3 files", "/tmp holds 4 files").startswith("\\/")
 
 

@@ -22,12 +22,12 @@ def web() -> SimulatedWeb:
 
 @pytest.mark.parametrize("instant", [False, True])
 def test_noise_is_recognised_and_change_is_seen(web: SimulatedWeb, instant: bool) -> None:
-    found = []
-    for place, page in enumerate(web.pages):
+    visits = []
+    for number, page in enumerate(web.pages):
         if page.is_noisy or page.kind == "table":
-            visitor = PageVisitor(web, place, instant=instant)
-            found += visitor.visits(VISITS, Random(place))
-    row = count_row("", "", found)
+            visitor = PageVisitor(web, number, instant=instant)
+            visits += visitor.visits(VISITS, Random(number))
+    row = count_row("", "", visits)
     assert row.noise_only > 50
     assert row.real > 50
     recognised, hidden = (
@@ -40,8 +40,8 @@ def test_noise_is_recognised_and_change_is_seen(web: SimulatedWeb, instant: bool
 
 
 def test_a_page_without_noise_gets_no_mask(web: SimulatedWeb) -> None:
-    for place, page in enumerate(web.pages):
+    for number, page in enumerate(web.pages):
         if page.path in ("/", "/t/1", "/lamps/", "/world/"):
-            visitor = PageVisitor(web, place, instant=True)
-            assert list(visitor.visits(VISITS, Random(place)))
+            visitor = PageVisitor(web, number, instant=True)
+            assert list(visitor.visits(VISITS, Random(number)))
             assert visitor.criteria.mask.rules == ()

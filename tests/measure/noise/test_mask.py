@@ -80,10 +80,10 @@ def test_patterns_that_would_try_for_ever_end_soon(pattern: str, text: str) -> N
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_any_pattern_is_refused_or_leaves_a_shorter_text(pattern: str, text: str) -> None:
     try:
-        left = masked(text, pattern)
+        visible = masked(text, pattern)
     except SettingsError:
         return
-    assert len(left) <= len(visible_text(text, NO_MASK)) + text.count(pattern)
+    assert len(visible) <= len(visible_text(text, NO_MASK)) + text.count(pattern)
 
 
 PAGE = "<main><p>Früh <b>am</b> Tag</p><p>12 users</p></main><aside>Buy</aside><aside>now</aside>"
@@ -108,8 +108,10 @@ def test_a_path_without_places_hides_all_such_elements() -> None:
 
 
 def test_a_path_that_leads_nowhere_hides_nothing() -> None:
-    whole = left(PAGE)
-    assert left(PAGE, "/html/body/p", "/html/body/aside[2]", "/body/aside", "/html/nav") == whole
+    full_text = left(PAGE)
+    assert (
+        left(PAGE, "/html/body/p", "/html/body/aside[2]", "/body/aside", "/html/nav") == full_text
+    )
 
 
 def test_paths_and_patterns_work_together() -> None:
@@ -173,8 +175,8 @@ def test_nothing_is_hidden_that_no_rule_hits(text: str, mask: Mask) -> None:
     for rule in mask.rules:
         for span in compile_pattern(rule.what).spans(lines):
             hit.update(range(*span))
-    kept = "".join(character for at, character in enumerate(lines) if at not in hit)
-    assert "".join(visible_text(text, mask).split()) == "".join(kept.split())
+    visible_lines = "".join(character for at, character in enumerate(lines) if at not in hit)
+    assert "".join(visible_text(text, mask).split()) == "".join(visible_lines.split())
 
 
 @pytest.mark.parametrize("path", ["/html/body/aside", "/html[0]/body[0]/main[0]/p[1]"])

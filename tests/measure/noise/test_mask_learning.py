@@ -147,35 +147,35 @@ def test_a_list_of_prices_that_are_always_new_is_not_hidden() -> None:
 
 def test_a_page_that_changes_everywhere_gets_no_mask() -> None:
     rng = Random(3)
-    seen = [
+    noise_looks = [
         NoiseLook(view(visitors(0, time, rng), standing=[said(rng, 9) for _ in range(8)]), time)
         for time in times(12)
     ]
-    assert rules(seen) == []
+    assert rules(noise_looks) == []
 
 
 def test_a_counter_that_only_goes_with_news_is_not_hidden() -> None:
     posts = [f"Post {said(Random(number), 6)}" for number in range(30)]
-    seen = [
+    noise_looks = [
         NoiseLook(view(f"<p>{9 + n} posts in this thread</p>{paragraphs(posts[: 9 + n])}"), time)
         for n, time in enumerate(times(12))
     ]
-    assert rules(seen) == []
+    assert rules(noise_looks) == []
 
 
 def test_a_stale_copy_beside_a_new_one_is_no_noise() -> None:
     old, new = view("<p>The mayor will speak at noon</p>"), view("<p>The mayor has spoken</p>")
     moments = times(5)
-    seen = [NoiseLook(old, time) for time in moments]
-    assert rules([*seen, NoiseLook(new, moments[-1], "instant")]) == []
+    noise_looks = [NoiseLook(old, time) for time in moments]
+    assert rules([*noise_looks, NoiseLook(new, moments[-1], "instant")]) == []
 
 
 def test_numbers_that_count_on_within_minutes_are_noise() -> None:
-    rng, seen = Random(1), []
+    rng, noise_looks = Random(1), []
     for time in times(3):
-        seen.append(NoiseLook(view(ago(0, time, rng)), time))
-        seen.append(NoiseLook(view(ago(0, time, rng)), time + 120, "fast"))
-    mask = learn_mask(seen, NO_MASK)
+        noise_looks.append(NoiseLook(view(ago(0, time, rng)), time))
+        noise_looks.append(NoiseLook(view(ago(0, time, rng)), time + 120, "fast"))
+    mask = learn_mask(noise_looks, NO_MASK)
     assert mask is not None
     assert [rule.what for rule in mask.rules] == ["Updated # minutes ago"]
     assert mask.rules[0].why == "counted on in 3 of 3 fast bursts"
@@ -184,31 +184,31 @@ def test_numbers_that_count_on_within_minutes_are_noise() -> None:
 def test_lasting_news_that_a_learnt_rule_comes_to_hide_is_shown_again() -> None:
     mask = Mask(4, (MaskRule("/html/body/aside", "learnt"), MaskRule("/html/body/nav")))
     bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
-    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
-    assert correct_mask(seen[:-1], mask) is None
+    noise_looks = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
+    assert correct_mask(noise_looks[:-1], mask) is None
     shown = MaskRule("/html/body/aside", "learnt", but=("The bridge is open",))
     assert (
-        learn_mask(seen, mask)
-        == correct_mask(seen, mask)
+        learn_mask(noise_looks, mask)
+        == correct_mask(noise_looks, mask)
         == Mask(5, (shown, MaskRule("/html/body/nav")))
     )
-    assert visible_view_text(seen[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
-    assert visible_view_text(seen[0].view, Mask(5, (shown,))).endswith("third industry")
+    assert visible_view_text(noise_looks[-1].view, Mask(5, (shown,))).endswith("The bridge is open")
+    assert visible_view_text(noise_looks[0].view, Mask(5, (shown,))).endswith("third industry")
 
 
 def test_a_learnt_rule_that_hides_lasting_news_again_and_again_goes() -> None:
-    kept = ("one ferry", "two ferries", "three ferries")
-    mask = Mask(4, (MaskRule("/html/body/aside", "learnt", but=kept),))
+    lasting = ("one ferry", "two ferries", "three ferries")
+    mask = Mask(4, (MaskRule("/html/body/aside", "learnt", but=lasting),))
     bodies = ["<aside>a</aside>", "<aside>b</aside>", *["<aside>The bridge is open</aside>"] * 5]
-    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
-    assert learn_mask(seen, mask) == Mask(5)
+    noise_looks = [NoiseLook(view(body), time) for body, time in zip(bodies, times(7), strict=True)]
+    assert learn_mask(noise_looks, mask) == Mask(5)
 
 
 def test_a_rule_made_by_hand_stays_whatever_it_hides() -> None:
     mask = Mask(4, (MaskRule("/html/body/aside"),))
     bodies = ["<aside>a</aside>", *["<aside>The bridge is open</aside>"] * 4]
-    seen = [NoiseLook(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
-    assert learn_mask(seen, mask) is None
+    noise_looks = [NoiseLook(view(body), time) for body, time in zip(bodies, times(5), strict=True)]
+    assert learn_mask(noise_looks, mask) is None
 
 
 @pytest.mark.parametrize("never", ["visitor number #", "/html[0]/body[0]/p[0]"])
@@ -232,8 +232,8 @@ def test_what_is_learnt_comes_on_top_of_what_is_masked() -> None:
 
 
 def test_lines_of_plain_text_are_learnt_without_any_dom() -> None:
-    seen = [replace(look, view=replace(look.view, dom=None)) for look in looks(visitors)]
-    assert rules(seen) == ["You are visitor number #; # are online"]
+    noise_looks = [replace(look, view=replace(look.view, dom=None)) for look in looks(visitors)]
+    assert rules(noise_looks) == ["You are visitor number #; # are online"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -261,7 +261,7 @@ def test_a_list_in_which_something_stays_is_not_hidden_as_a_whole() -> None:
         return "<ul>" + "".join(f"<li>{text}</li>" for text in ["Home port", *items]) + "</ul>"
 
     learnt = rules(twice(mixed, 5))
-    assert learnt == [f"/html[0]/body[0]/ul[0]/li[{place}]" for place in (1, 2, 3, 4)]
+    assert learnt == [f"/html[0]/body[0]/ul[0]/li[{index}]" for index in (1, 2, 3, 4)]
 
 
 def test_a_text_that_comes_and_goes_is_hidden_as_it_stands() -> None:
@@ -269,9 +269,9 @@ def test_a_text_that_comes_and_goes_is_hidden_as_it_stands() -> None:
         extra = "<li>Sell Globally with us</li>" if number % 2 else ""
         return f"<ul><li>Careers at the port</li>{extra}<li>Terms of use</li></ul>"
 
-    seen = looks(flapping, 6)
-    again = NoiseLook(view(flapping(6, 0.0, Random(1))), seen[-1].time, "instant")
-    assert rules([*seen, again]) == ["Sell Globally with us"]
+    noise_looks = looks(flapping, 6)
+    again = NoiseLook(view(flapping(6, 0.0, Random(1))), noise_looks[-1].time, "instant")
+    assert rules([*noise_looks, again]) == ["Sell Globally with us"]
 
 
 def test_a_line_that_no_element_holds_alone_is_known_by_how_it_begins() -> None:
@@ -285,33 +285,33 @@ def test_a_line_that_no_element_holds_alone_is_known_by_how_it_begins() -> None:
 def random_history(rng: Random) -> list[NoiseLook]:
     """Return looks at a page whose lines stay, change now and then, or differ at each of them."""
     pool = [said(rng, 6) for _ in range(5)]
-    lines, seen = [said(rng, 6) for _ in range(6)], []
+    lines, noise_looks = [said(rng, 6) for _ in range(6)], []
     for time in times(rng.randint(3, 12)):
-        for place in range(len(lines)):
+        for index in range(len(lines)):
             if rng.random() < 0.15:
-                lines[place] = said(rng, 6)
+                lines[index] = said(rng, 6)
         noise = [f"Seen {rng.randint(1, 999)} times", rng.choice(pool), f"Advert: {said(rng, 3)}"]
         shown = [*lines, *noise[: rng.randint(0, 3)]]
         if rng.random() < 0.1:
             rng.shuffle(shown)
         since = rng.choice(["apart", "apart", "instant", "fast"])
-        seen.append(NoiseLook(view(paragraphs(shown), standing=lines[:3]), time, since))  # type: ignore[arg-type]
-    return seen
+        noise_looks.append(NoiseLook(view(paragraphs(shown), standing=lines[:3]), time, since))  # type: ignore[arg-type]
+    return noise_looks
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_is_learnt_hides_no_text_that_stays(seed: int) -> None:
-    seen = random_history(Random(seed))
-    mask = learn_mask(seen, NO_MASK)
+    noise_looks = random_history(Random(seed))
+    mask = learn_mask(noise_looks, NO_MASK)
     if mask is None:
         return
-    rounds = [places[0] for places in burst_indices(seen)]
-    shown = [frozenset(seen[place].view.text.split("\n")) for place in rounds]
+    rounds = [places[0] for places in burst_indices(noise_looks)]
+    shown = [frozenset(noise_looks[index].view.text.split("\n")) for index in rounds]
     for text in frozenset().union(*shown):
         runs = text_runs(text, shown)
         longest = max(runs, key=lambda run: run[1])
         if longest[1] >= LASTING_BURSTS_IN_ROTATION:
-            last = seen[rounds[sum(longest) - 1]].view
+            last = noise_looks[rounds[sum(longest) - 1]].view
             assert text in visible_view_text(last, mask)
 
 
@@ -323,8 +323,8 @@ def test_some_of_the_random_histories_teach_a_mask() -> None:
 
 def test_learning_twice_from_the_same_looks_gives_the_same_mask() -> None:
     for seed in range(10):
-        seen = random_history(Random(seed))
-        assert learn_mask(seen, NO_MASK) == learn_mask(seen, NO_MASK)
+        noise_looks = random_history(Random(seed))
+        assert learn_mask(noise_looks, NO_MASK) == learn_mask(noise_looks, NO_MASK)
 
 
 def test_where_everything_differs_at_once_no_block_is_singled_out() -> None:

@@ -29,7 +29,7 @@ texts = st.text(alphabet=f"ab1 \n{HIDDEN_MARK}", max_size=40) | st.builds(
 def plain_spans(pattern: str, text: str) -> Iterator[TextSpan]:
     """Find a pattern as one expression, tried at every place of the text."""
     first, *others = _segments(pattern.strip())
-    parts = [f"(?>{ANY}?{part})" if part else f"{ANY}+" for part in others]
+    parts = [f"(?>{ANY}?{piece})" if piece else f"{ANY}+" for piece in others]
     return (match.span() for match in re.finditer(first + "".join(parts), text))
 
 

@@ -37,13 +37,13 @@ def page(
     )  # fmt: skip
 
 
-def numbers(*found: float) -> FloatArray:
-    return np.array(found, np.float64)
+def numbers(*result: float) -> FloatArray:
+    return np.array(result, np.float64)
 
 
 @given(st.lists(values, min_size=2, max_size=4))
 def test_ranks_over_groups_are_tested_as_scipy_does(groups: list[list[float]]) -> None:
-    columns = [np.array(held) for held in groups]
+    columns = [np.array(group_values) for group_values in groups]
     if len(np.unique(np.concatenate(columns))) < 2:
         return
     ours, theirs = kruskal_wallis(columns), kruskal(*columns)
@@ -64,25 +64,25 @@ def test_two_groups_are_tested_as_scipy_does(a: list[float], b: list[float]) -> 
 shares = st.lists(st.none() | st.floats(0, 1), min_size=6, max_size=6)
 
 
-def falling(found: list[float | None]) -> list[float]:
+def falling(result: list[float | None]) -> list[float]:
     """Return shares of one page: they never rise, whatever is not known of them."""
-    known = iter(sorted((share for share in found if share is not None), reverse=True))
-    return [np.nan if share is None else next(known) for share in found]
+    shares = iter(sorted((share for share in result if share is not None), reverse=True))
+    return [np.nan if share is None else next(shares) for share in result]
 
 
 @given(st.lists(shares.map(falling), min_size=1, max_size=8))
 def test_survival_over_pages_never_rises(pages: list[list[float]]) -> None:
-    found = mean_survival(np.array(pages))
-    known = [each.mean for each in found if each.mean is not None]
-    assert all(0 <= share <= 1 for share in known)
-    assert all(later <= before + 1e-12 for before, later in pairwise(known))
-    assert [each.pages for each in found] == np.isfinite(pages).sum(axis=0).tolist()
+    result = mean_survival(np.array(pages))
+    means = [estimate.mean for estimate in result if estimate.mean is not None]
+    assert all(0 <= share <= 1 for share in means)
+    assert all(later <= before + 1e-12 for before, later in pairwise(means))
+    assert [estimate.pages for estimate in result] == np.isfinite(pages).sum(axis=0).tolist()
 
 
 @given(st.lists(st.lists(st.floats(0.01, 1), min_size=6, max_size=6).map(falling), min_size=1))
 def test_survival_of_pages_known_throughout_is_their_mean(pages: list[list[float]]) -> None:
-    found = [each.mean for each in mean_survival(np.array(pages))]
-    assert found == pytest.approx(np.mean(pages, axis=0).tolist())
+    result = [estimate.mean for estimate in mean_survival(np.array(pages))]
+    assert result == pytest.approx(np.mean(pages, axis=0).tolist())
 
 
 def test_groups_of_equal_values_do_not_differ() -> None:
@@ -103,49 +103,54 @@ def test_corrected_chances_lie_between_the_plain_and_the_most_cautious_ones(p: l
 
 def test_groups_that_differ_are_told_apart_and_small_ones_are_not_tested() -> None:
     low, high = np.arange(20.0), np.arange(100.0, 120.0)
-    found = compare_groups(
+    result = compare_groups(
         "interval_hours", {"com": low, "gov": high, "org": low + 0.5, "io": low[:4]}
     )
-    assert found.tested == ("com", "gov", "org")
-    assert found.untested == ("io",)
-    assert found.p is not None
-    assert found.p < 1e-6
-    chances = {pair.groups: pair.corrected for pair in found.pairs}
+    assert result.tested == ("com", "gov", "org")
+    assert result.untested == ("io",)
+    assert result.p is not None
+    assert result.p < 1e-6
+    chances = {pair.groups: pair.corrected for pair in result.pairs}
     assert chances["com", "gov"] < 1e-6
     assert chances["com", "org"] > 0.5
 
 
 def test_one_group_alone_is_not_tested() -> None:
-    found = compare_groups("dice", {"a": np.arange(9.0), "b": np.arange(2.0)})
-    assert (found.p, found.pairs) == (None, ())
-    assert found.why == "fewer than two groups have 5 pages with a figure"
+    result = compare_groups("dice", {"a": np.arange(9.0), "b": np.arange(2.0)})
+    assert (result.p, result.pairs) == (None, ())
+    assert result.why == "fewer than two groups have 5 pages with a figure"
 
 
 def test_only_the_largest_of_many_groups_are_compared_pair_by_pair() -> None:
     rng = np.random.default_rng(1)
-    held = {f"host{n}": rng.random(5 + n) for n in range(40)}
-    found = compare_groups("dice", held)
-    assert len(found.tested) == 40
-    assert len(found.pairs) == 12 * 11 // 2
-    assert "host39" not in found.unpaired
-    assert "host0" in found.unpaired
+    values = {f"host{n}": rng.random(5 + n) for n in range(40)}
+    result = compare_groups("dice", values)
+    assert len(result.tested) == 40
+    assert len(result.pairs) == 12 * 11 // 2
+    assert "host39" not in result.unpaired
+    assert "host0" in result.unpaired
 
 
 def test_a_group_counts_what_can_be_said_of_each_figure() -> None:
     pages = [page(10.0, 0.9, shape="knotted", knot_hours=4.0), page(30.0, 0.7, shape="flat"),
              page(changes=0)]  # fmt: skip
-    found = summarise_group("org", figures_from_columns(summaries_to_columns(pages)))
-    assert (found.pages, found.compared, found.never_changed) == (3, 3, pytest.approx(1 / 3))
-    assert (found.interval_hours.mean, found.interval_hours.pages) == (20.0, 2)
-    assert found.dice.mean == pytest.approx(0.8)
-    assert (found.curves, found.shapes) == (2, (0.5, 0.0, 0.5))
-    assert (found.knot_hours.mean, found.knot_hours.pages) == (4.0, 1)
-    assert found.survival[0].mean is None
+    result = summarise_group("org", figures_from_columns(summaries_to_columns(pages)))
+    assert (result.pages, result.compared, result.never_changed) == (3, 3, pytest.approx(1 / 3))
+    assert (result.interval_hours.mean, result.interval_hours.pages) == (20.0, 2)
+    assert result.dice.mean == pytest.approx(0.8)
+    assert (result.curves, result.shapes) == (2, (0.5, 0.0, 0.5))
+    assert (result.knot_hours.mean, result.knot_hours.pages) == (4.0, 1)
+    assert result.survival[0].mean is None
 
 
 def test_a_group_without_pages_says_nothing() -> None:
-    found = summarise_group("none", figures_from_columns(summaries_to_columns([])))
-    assert (found.pages, found.never_changed, found.dice.mean, found.shapes) == (0, None, None, ())
+    result = summarise_group("none", figures_from_columns(summaries_to_columns([])))
+    assert (result.pages, result.never_changed, result.dice.mean, result.shapes) == (
+        0,
+        None,
+        None,
+        (),
+    )
 
 
 def test_pages_are_parted_by_their_group_and_empty_groups_are_left_out() -> None:
@@ -162,8 +167,8 @@ def test_pages_are_parted_by_their_group_and_empty_groups_are_left_out() -> None
 
 
 def test_a_histogram_counts_everything_once() -> None:
-    found = make_histogram(numbers(-1, 0.5, 1.5, 9, np.nan), numbers(0, 1, 2))
-    assert (found.counts.tolist(), found.lacking) == ([2, 2], 1)
+    result = make_histogram(numbers(-1, 0.5, 1.5, 9, np.nan), numbers(0, 1, 2))
+    assert (result.counts.tolist(), result.lacking) == ([2, 2], 1)
 
 
 @pytest.mark.parametrize(

@@ -59,21 +59,21 @@ summaries = st.builds(
 def test_changes_are_counted_by_what_differed() -> None:
     looks = look_table([(0.0, None), (HOUR, replace(OTHER, dice=0.5)), (2 * HOUR, SAME),
                       (4 * HOUR, replace(OTHER, dice=0.9))])  # fmt: skip
-    found = summarise_page(looks, rate=12.0)
-    assert (found.looks, found.compared, found.changes) == (4, 3, 2)
-    assert (found.by_bytes, found.by_text, found.significant) == (2, 2, 0)
-    assert (found.by_structure, found.by_links) == (2, 0)
-    assert (found.first, found.last) == (0.0, 4 * HOUR)
-    assert found.interval_hours == 2.0
-    assert found.expected_hours == 2.0
-    assert (found.dice_mean, found.dice_median) == (pytest.approx(0.7), pytest.approx(0.7))
-    assert found.why == ()
+    summary = summarise_page(looks, rate=12.0)
+    assert (summary.looks, summary.compared, summary.changes) == (4, 3, 2)
+    assert (summary.by_bytes, summary.by_text, summary.significant) == (2, 2, 0)
+    assert (summary.by_structure, summary.by_links) == (2, 0)
+    assert (summary.first, summary.last) == (0.0, 4 * HOUR)
+    assert summary.interval_hours == 2.0
+    assert summary.expected_hours == 2.0
+    assert (summary.dice_mean, summary.dice_median) == (pytest.approx(0.7), pytest.approx(0.7))
+    assert summary.why == ()
 
 
 def test_what_no_look_tells_is_not_said() -> None:
-    found = summarise_page(look_table([(0.0, None), (1.0, Change(True)), (2.0, Change(True))]))
-    assert (found.by_bytes, found.by_links, found.dice_mean) == (None, None, None)
-    assert dict(found.why) == {
+    summary = summarise_page(look_table([(0.0, None), (1.0, Change(True)), (2.0, Change(True))]))
+    assert (summary.by_bytes, summary.by_links, summary.dice_mean) == (None, None, None)
+    assert dict(summary.why) == {
         "expected_hours": "changed at every look",
         "dice_mean": "no version of a change was compared",
     }
@@ -89,41 +89,41 @@ def test_what_no_look_tells_is_not_said() -> None:
     ],
 )
 def test_without_a_change_there_is_no_interval(changes: list[Change | None], why: str) -> None:
-    found = summarise_page(look_table((n * HOUR, change) for n, change in enumerate(changes)))
-    assert found.interval_hours is None
-    assert dict(found.why)["interval_hours"] == why
+    summary = summarise_page(look_table((n * HOUR, change) for n, change in enumerate(changes)))
+    assert summary.interval_hours is None
+    assert dict(summary.why)["interval_hours"] == why
 
 
 def test_one_change_has_the_interval_since_the_first_version() -> None:
-    found = summarise_page(
+    summary = summarise_page(
         look_table([(0.0, None), (HOUR, SAME), (3 * HOUR, OTHER), (9 * HOUR, SAME)])
     )
-    assert found.interval_hours == 3.0
+    assert summary.interval_hours == 3.0
 
 
 def test_a_first_look_that_found_a_change_begins_the_first_version() -> None:
-    found = summarise_page(look_table([(0.0, OTHER), (HOUR, SAME), (3 * HOUR, OTHER)]))
-    assert (found.changes, found.interval_hours) == (2, 3.0)
+    summary = summarise_page(look_table([(0.0, OTHER), (HOUR, SAME), (3 * HOUR, OTHER)]))
+    assert (summary.changes, summary.interval_hours) == (2, 3.0)
 
 
 def test_of_a_page_that_changed_at_nearly_every_look_no_rate_is_told() -> None:
     looks = [(0.0, None), *((n * HOUR, OTHER) for n in range(1, 20)), (20 * HOUR, SAME)]
-    found = summarise_page(look_table(looks), rate=100.0)
-    assert (found.changes, found.compared, found.expected_hours) == (19, 20, None)
-    assert dict(found.why)["expected_hours"] == "changed at nearly every look"
-    assert with_rate(found, 100.0).expected_hours is None
+    summary = summarise_page(look_table(looks), rate=100.0)
+    assert (summary.changes, summary.compared, summary.expected_hours) == (19, 20, None)
+    assert dict(summary.why)["expected_hours"] == "changed at nearly every look"
+    assert with_rate(summary, 100.0).expected_hours is None
 
 
 def test_changes_of_one_moment_have_no_interval() -> None:
-    found = summarise_page(look_table([(5.0, OTHER), (5.0, OTHER)]))
-    assert found.interval_hours is None
-    assert dict(found.why)["interval_hours"] == "all versions have the same time"
+    summary = summarise_page(look_table([(5.0, OTHER), (5.0, OTHER)]))
+    assert summary.interval_hours is None
+    assert dict(summary.why)["interval_hours"] == "all versions have the same time"
 
 
 @given(st.permutations([(0.0, None), (HOUR, OTHER), (2 * HOUR, SAME), (5 * HOUR, OTHER)]))
-def test_the_order_of_storage_does_not_matter(found: list[tuple[float, Change | None]]) -> None:
-    ordered = sorted(found, key=lambda item: item[0])
-    assert summarise_page(look_table(found)) == summarise_page(look_table(ordered))
+def test_the_order_of_storage_does_not_matter(summary: list[tuple[float, Change | None]]) -> None:
+    ordered = sorted(summary, key=lambda item: item[0])
+    assert summarise_page(look_table(summary)) == summarise_page(look_table(ordered))
 
 
 @given(st.lists(summaries, max_size=4))
@@ -137,9 +137,9 @@ def test_summaries_come_back_from_their_columns(pages: list[PageChangeSummary]) 
 def test_figures_of_parts_joined_are_those_of_the_whole(
     first: list[PageChangeSummary], second: list[PageChangeSummary]
 ) -> None:
-    parts = [figures_from_columns(summaries_to_columns(part)) for part in (first, second)]
-    whole = figures_from_columns(summaries_to_columns([*first, *second]))
-    assert len(concatenate_figures(parts)) == len(whole)
-    np.testing.assert_array_equal(concatenate_figures(parts).knot_hours, whole.knot_hours)
-    np.testing.assert_array_equal(concatenate_figures(parts).shape, whole.shape)
-    np.testing.assert_array_equal(concatenate_figures(parts).survival, whole.survival)
+    parts = [figures_from_columns(summaries_to_columns(pages)) for pages in (first, second)]
+    figures = figures_from_columns(summaries_to_columns([*first, *second]))
+    assert len(concatenate_figures(parts)) == len(figures)
+    np.testing.assert_array_equal(concatenate_figures(parts).knot_hours, figures.knot_hours)
+    np.testing.assert_array_equal(concatenate_figures(parts).shape, figures.shape)
+    np.testing.assert_array_equal(concatenate_figures(parts).survival, figures.survival)

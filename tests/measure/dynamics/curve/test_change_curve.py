@@ -70,14 +70,14 @@ def test_a_curve_does_not_depend_on_the_order_of_storage(
     looks, versions = list(range(len(stored))), list(range(len(stored.terms)))
     shuffler.shuffle(looks)  # type: ignore[attr-defined]
     shuffler.shuffle(versions)  # type: ignore[attr-defined]
-    other = build_series(
+    reordered = build_series(
         [float(stored.times[look]) for look in looks],
         [versions.index(stored.version_indices[look]) for look in looks],
         [stored.terms[version] for version in versions],
     )
-    one, two = curve_of(stored), curve_of(other)
-    np.testing.assert_array_equal(one.dice, two.dice)
-    assert (one.knot, one.shape) == (two.knot, two.shape)
+    first, second = curve_of(stored), curve_of(reordered)
+    np.testing.assert_array_equal(first.dice, second.dice)
+    assert (first.knot, first.shape) == (second.knot, second.shape)
 
 
 def test_a_list_that_moves_on_has_its_knot_where_the_last_is_gone(series_from: MakeSeries) -> None:
@@ -161,8 +161,8 @@ def test_a_start_does_not_count_where_nobody_knows_the_page(series_from: MakeSer
     starts = curve.starts / HOUR
     unknown = [int(hour) for hour in range(44, 60)]
     for hour, count in zip(curve.hours.tolist(), curve.counts.tolist(), strict=True):
-        known = [s for s in starts if s + hour < 200 and int(s + hour) not in unknown]
-        assert count == len(known)
+        known_starts = [s for s in starts if s + hour < 200 and int(s + hour) not in unknown]
+        assert count == len(known_starts)
 
 
 def test_a_gap_of_a_year_leaves_what_is_known_on_both_sides(series_from: MakeSeries) -> None:

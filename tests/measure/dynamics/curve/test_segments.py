@@ -19,8 +19,8 @@ heights = st.lists(st.floats(0, 1), min_size=4, max_size=30)
 def error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
     scale = np.sqrt(weights)
     terms = np.stack([np.ones(len(x)), x], axis=1) * scale[:, None]
-    found = np.linalg.lstsq(terms, y * scale, rcond=None)[0]
-    return float(((terms @ found - y * scale) ** 2).sum())
+    fitted = np.linalg.lstsq(terms, y * scale, rcond=None)[0]
+    return float(((terms @ fitted - y * scale) ** 2).sum())
 
 
 @given(heights, st.data())
@@ -30,13 +30,13 @@ def test_no_other_place_to_part_the_points_fits_better(
     x, y = np.arange(len(values)) * 3.0 + 7, np.array(values)
     counts = st.lists(st.integers(1, 5), min_size=len(x), max_size=len(x))
     weights = np.array(data.draw(counts), np.float64)
-    found = fit_two_lines(x, y, weights)
-    assert found is not None
+    fitted = fit_two_lines(x, y, weights)
+    assert fitted is not None
     tried = [
-        error(x[:part], y[:part], weights[:part]) + error(x[part:], y[part:], weights[part:])
-        for part in range(2, len(x) - 1)
+        error(x[:split], y[:split], weights[:split]) + error(x[split:], y[split:], weights[split:])
+        for split in range(2, len(x) - 1)
     ]
-    assert found[0].error + found[1].error == pytest.approx(min(tried), abs=1e-9)
+    assert fitted[0].error + fitted[1].error == pytest.approx(min(tried), abs=1e-9)
 
 
 @given(st.integers(3, 30), st.integers(3, 30), st.floats(-0.5, -0.01), st.floats(-0.005, 0.005))
@@ -45,9 +45,9 @@ def test_two_planted_lines_are_found_as_they_are(
 ) -> None:
     x = np.arange(before + after + 1.0)
     y = np.where(x <= before, 1 + steep * x, 1 + steep * before + gentle * (x - before))
-    found = fit_two_lines(x, y, np.ones(len(x)))
-    assert found is not None
-    first, second = found
+    fitted = fit_two_lines(x, y, np.ones(len(x)))
+    assert fitted is not None
+    first, second = fitted
     assert first.slope == pytest.approx(steep, abs=1e-9)
     assert first.intercept == pytest.approx(1, abs=1e-9)
     assert second.slope == pytest.approx(gentle, abs=1e-9)
@@ -60,9 +60,9 @@ def test_few_points_have_no_two_lines() -> None:
 
 def test_lines_about_a_knot_meet_there() -> None:
     x = np.arange(20.0)
-    found = fit_lines_at_knot(x, np.maximum(1 - x / 10, 0.3), np.ones(20), 7.0)
-    assert found is not None
-    falling, level = found
+    fitted = fit_lines_at_knot(x, np.maximum(1 - x / 10, 0.3), np.ones(20), 7.0)
+    assert fitted is not None
+    falling, level = fitted
     assert (falling.ends, level.begins) == (7.0, 7.0)
     assert (falling.slope, falling.intercept) == (pytest.approx(-0.1), pytest.approx(1.0))
     assert (level.slope, level.at(12)) == (pytest.approx(0.0), pytest.approx(0.3))
@@ -72,10 +72,10 @@ def test_lines_about_a_knot_meet_there() -> None:
 
 def test_lines_about_a_knot_meet_even_where_the_curve_leaps() -> None:
     x = np.arange(20.0)
-    found = fit_lines_at_knot(x, np.where(x <= 8, 1.0, 0.3), np.ones(20), 8.4)
-    assert found is not None
-    assert found[0].at(8.4) == pytest.approx(found[1].at(8.4))
-    assert 0.3 < found[0].at(8.4) < 1.0
+    fitted = fit_lines_at_knot(x, np.where(x <= 8, 1.0, 0.3), np.ones(20), 8.4)
+    assert fitted is not None
+    assert fitted[0].at(8.4) == pytest.approx(fitted[1].at(8.4))
+    assert 0.3 < fitted[0].at(8.4) < 1.0
 
 
 def test_a_heavy_point_draws_the_line() -> None:
@@ -99,9 +99,9 @@ def test_the_papers_way_finds_no_knot_on_a_straight_line() -> None:
 def test_the_papers_way_stops_where_the_first_line_fits_worse() -> None:
     x = np.arange(100.0)
     noise = np.random.default_rng(1).normal(0, 0.004, 100)
-    found = paper_knot(x, np.maximum(1 - x / 60, 0.5) + noise)
-    assert found is not None
-    assert 0 < found < 100
+    fitted = paper_knot(x, np.maximum(1 - x / 60, 0.5) + noise)
+    assert fitted is not None
+    assert 0 < fitted < 100
 
 
 def test_the_papers_way_misses_planted_knots_that_the_search_finds() -> None:

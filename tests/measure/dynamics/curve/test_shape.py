@@ -19,12 +19,12 @@ from freshet.measure.dynamics.curve.shape import (
 
 
 def test_the_package_brings_its_parameters() -> None:
-    kept = json.loads(
+    parameters = json.loads(
         files("freshet.measure.dynamics.curve").joinpath(MODEL_FILE).read_text("utf-8")
     )
-    assert kept["shapes"] == list(SHAPES)
-    assert kept["features"] == list(FEATURE_NAMES)
-    assert len(kept["stumps"]) > 2
+    assert parameters["shapes"] == list(SHAPES)
+    assert parameters["features"] == list(FEATURE_NAMES)
+    assert len(parameters["stumps"]) > 2
 
 
 def test_stumps_add_up_what_they_say_below_and_above() -> None:
@@ -58,12 +58,12 @@ def test_chances_are_shares_of_the_three_shapes() -> None:
 def test_the_plainest_curves_are_what_they_look_like(heights: np.ndarray, shape: str) -> None:
     hours = np.arange(400.0)
     drifted = fit_bend(hours[1:], heights[1:], np.ones(399))
-    told = shape_features(hours, heights, np.full(400, 5, np.int32), drifted)
-    assert told.shape == (len(FEATURE_NAMES),)
-    assert np.isfinite(told).all()
-    assert classify_shape(told) == shape
+    feature_values = shape_features(hours, heights, np.full(400, 5, np.int32), drifted)
+    assert feature_values.shape == (len(FEATURE_NAMES),)
+    assert np.isfinite(feature_values).all()
+    assert classify_shape(feature_values) == shape
 
 
 def test_a_page_that_never_moved_has_features_too() -> None:
-    told = shape_features(np.arange(10.0), np.ones(10), np.full(10, 5, np.int32), None)
-    assert classify_shape(told) == "flat"
+    feature_values = shape_features(np.arange(10.0), np.ones(10), np.full(10, 5, np.int32), None)
+    assert classify_shape(feature_values) == "flat"

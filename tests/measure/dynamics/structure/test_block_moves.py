@@ -6,8 +6,8 @@ from tests.measure.dynamics.structure.trees import Tree, spelled, structure_of
 def moved(structure: DomHistory) -> list[tuple[int, str, str]]:
     """Return every move as version, path before and path after, in order."""
     names = {number: path for path, number in spelled(structure).items()}
-    found = block_moves(structure)
-    columns = (found[name].tolist() for name in ("version", "before", "after"))
+    moves = block_moves(structure)
+    columns = (moves[name].tolist() for name in ("version", "before", "after"))
     return sorted((version, names[a], names[b]) for version, a, b in zip(*columns, strict=True))
 
 

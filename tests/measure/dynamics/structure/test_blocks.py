@@ -97,9 +97,9 @@ def test_samples_are_asked_for_by_version_and_row():
 
 def test_blocks_beyond_the_bound_are_left_out_and_counted():
     structure = structure_of([page(), page(posts=("a",)), page(posts=("a",))])
-    kept = block_outline(structure, NAMES, 3)
-    assert kept.left_out == 1
-    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks_of_outline(kept, spell)]
+    outline = block_outline(structure, NAMES, 3)
+    assert outline.left_out == 1
+    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks_of_outline(outline, spell)]
 
 
 def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
@@ -115,10 +115,12 @@ def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
 def test_rows_of_a_version_get_the_lifespan_of_their_blocks_and_others_none():
     structure = structure_of([page(), page(clock="12:01"), page(clock="12:02")])
     outlined = block_outline(structure, NAMES)
-    other = dom_of(page() | {"/body[0]/p[1]": "never seen"})
-    lifespans = row_lifespans(outlined, other)
-    known = {spell(other, row): lifespans[row] / HOUR for row in np.flatnonzero(lifespans >= 0)}
-    assert known == {
+    other_dom = dom_of(page() | {"/body[0]/p[1]": "never seen"})
+    lifespans = row_lifespans(outlined, other_dom)
+    known_lifespans = {
+        spell(other_dom, row): lifespans[row] / HOUR for row in np.flatnonzero(lifespans >= 0)
+    }
+    assert known_lifespans == {
         "/body[0]/div[0]/p[0]": 2.0,
         "/body[0]/p[0]": pytest.approx(2 / 3),
         "/body[0]/ul[0]/li[0]": 2.0,

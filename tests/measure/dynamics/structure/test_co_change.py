@@ -12,33 +12,42 @@ STILL = "0000000000"
 
 
 def together(structure: DomHistory, least_changes: int = 2) -> tuple[CoChangingPaths, ...]:
-    held = content_runs(structure.rows, structure.timeline, "node_hash")
-    return co_changing_paths(held, structure.timeline, least_changes)
+    runs = content_runs(structure.rows, structure.timeline, "node_hash")
+    return co_changing_paths(runs, structure.timeline, least_changes)
 
 
 def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[float]]]:
     """Return the groups of paths, for texts of one character a version; a dash is none."""
     versions = [
-        {f"/{name}[0]": text for name, text in zip(texts, each, strict=True) if text != "-"}
-        for each in zip(*texts.values(), strict=True)
+        {
+            f"/{name}[0]": text
+            for name, text in zip(texts, texts_at_look, strict=True)
+            if text != "-"
+        }
+        for texts_at_look in zip(*texts.values(), strict=True)
     ]
     structure = structure_of(versions)
     names = {number: path[1] for path, number in spelled(structure).items()}
-    found = together(structure, least_changes)
+    groups_found = together(structure, least_changes)
     return [
-        ({names[path] for path in each.paths.tolist()}, (each.times / HOUR).tolist())
-        for each in found
+        (
+            {names[path] for path in texts_at_look.paths.tolist()},
+            (texts_at_look.times / HOUR).tolist(),
+        )
+        for texts_at_look in groups_found
     ]
 
 
 def test_paths_that_change_at_the_same_times_are_a_group():
-    found = groups(a="0011112222", b="xxyyyyzzzz", c="0000001111", d=STILL)
-    assert found == [({"a", "b"}, [2.0, 6.0])]
+    groups_found = groups(a="0011112222", b="xxyyyyzzzz", c="0000001111", d=STILL)
+    assert groups_found == [({"a", "b"}, [2.0, 6.0])]
 
 
 def test_the_largest_group_comes_first():
-    found = groups(a="0011112222", b="0011112222", c="0100000002", d="0100000002", e="0300000004")
-    assert [paths for paths, _ in found] == [{"c", "d", "e"}, {"a", "b"}]
+    groups_found = groups(
+        a="0011112222", b="0011112222", c="0100000002", d="0100000002", e="0300000004"
+    )
+    assert [paths for paths, _ in groups_found] == [{"c", "d", "e"}, {"a", "b"}]
 
 
 def test_paths_that_change_at_every_look_or_never_are_in_no_group():
@@ -51,8 +60,8 @@ def test_one_change_of_the_whole_page_is_no_bond_unless_asked_for():
 
 
 def test_looks_that_show_the_same_count_as_looks():
-    found = groups(a="0000111222", b="0000111222")
-    assert found == [({"a", "b"}, [4.0, 7.0])]
+    groups_found = groups(a="0000111222", b="0000111222")
+    assert groups_found == [({"a", "b"}, [4.0, 7.0])]
 
 
 def test_other_text_after_an_absence_is_no_change_that_was_seen():
@@ -66,11 +75,17 @@ def test_a_page_without_rows_has_no_groups():
 
 def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
     versions = [
-        {"/ul[0]": "", "/ul[0]/li[0]": "", "/ul[0]/li[0]/a[0]": one, "/p[0]": two, "/p[1]": "x"}
-        for one, two in zip("0011112222", "aabbbbcccc", strict=True)
+        {
+            "/ul[0]": "",
+            "/ul[0]/li[0]": "",
+            "/ul[0]/li[0]/a[0]": first_text,
+            "/p[0]": second_text,
+            "/p[1]": "x",
+        }
+        for first_text, second_text in zip("0011112222", "aabbbbcccc", strict=True)
     ]
-    found = block_outline(structure_of(versions), {"ul", "li", "p"})
-    paths = [block.path for block in blocks_of_outline(found, spell)]
-    [bound] = co_changing_blocks(found)
-    assert {paths[place] for place in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
+    groups_found = block_outline(structure_of(versions), {"ul", "li", "p"})
+    paths = [block.path for block in blocks_of_outline(groups_found, spell)]
+    [bound] = co_changing_blocks(groups_found)
+    assert {paths[index] for index in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
     assert (bound.times / HOUR).tolist() == [2.0, 6.0]

@@ -56,20 +56,24 @@ def test_reducing_agrees_with_a_plain_loop(rows: list[Row]):
 
 
 @given(ROWS, st.integers(0, 40), st.integers(0, 40))
-def test_parts_reduced_apart_and_then_again_give_the_whole(rows: list[Row], cut: int, other: int):
-    first, second = sorted((cut, other))
-    parts = [table_of(part) for part in (rows[:first], rows[first:second], rows[second:])]
-    apart = [reduce_rows(sort_rows(part, "a"), ["a"], PIECES) for part in parts]
-    whole = reduce_rows(sort_rows(table_of(rows), "a"), ["a"], PIECES)
+def test_parts_reduced_apart_and_then_again_give_the_whole(
+    rows: list[Row], cut: int, second_cut: int
+):
+    first, second = sorted((cut, second_cut))
+    parts = [
+        table_of(rows_of_part) for rows_of_part in (rows[:first], rows[first:second], rows[second:])
+    ]
+    apart = [reduce_rows(sort_rows(rows_of_part, "a"), ["a"], PIECES) for rows_of_part in parts]
+    reduced = reduce_rows(sort_rows(table_of(rows), "a"), ["a"], PIECES)
     names = ("a", *PIECES)
     again = {name: ColumnAggregate(piece.ufunc, name) for name, piece in PIECES.items()}
     for order in (apart, apart[::-1]):
         joined = ColumnTable({
-            name: np.concatenate([part[name] for part in order]) for name in names
+            name: np.concatenate([rows_of_part[name] for rows_of_part in order]) for name in names
         })
         combined = reduce_rows(sort_rows(joined, "a"), ["a"], again)
-        assert all((combined[name] == whole[name]).all() for name in names)
-        assert len(combined) == len(whole)
+        assert all((combined[name] == reduced[name]).all() for name in names)
+        assert len(combined) == len(reduced)
 
 
 def test_reducing_gathers_only_what_stands_together():

@@ -15,9 +15,9 @@ def content_lifespans(structure: DomHistory, content: str = "subtree_hash") -> C
 
 def lives(structure: DomHistory, content: str = "subtree_hash") -> dict[str, tuple[float, int]]:
     """Return the mean lifespan in hours and the changes of every path."""
-    found, names = content_lifespans(structure, content), spelled(structure)
+    lifespans, names = content_lifespans(structure, content), spelled(structure)
     return {
-        path: (float(found["lifespan"][number] / HOUR), int(found["changes"][number]))
+        path: (float(lifespans["lifespan"][number] / HOUR), int(lifespans["changes"][number]))
         for path, number in names.items()
     }
 
@@ -28,8 +28,8 @@ def test_content_lives_until_other_content_takes_its_place():
 
 
 def test_slots_that_rotate_among_a_few_texts_are_not_still():
-    found = lives(structure_of([{"/a[0]": "xy"[turn % 2]} for turn in range(9)]))
-    assert found == {"/a[0]": (8 / 9, 8)}
+    lifespans = lives(structure_of([{"/a[0]": "xy"[turn % 2]} for turn in range(9)]))
+    assert lifespans == {"/a[0]": (8 / 9, 8)}
 
 
 def test_an_outer_element_changes_with_what_is_in_it_and_its_own_text_does_not():
@@ -77,11 +77,11 @@ def _every_look_a_version(trees: list[Tree]) -> DomHistory:
 def test_parts_of_a_page_measured_apart_give_the_whole(trees: list[Tree]):
     structure = structure_of(trees)
     odd = structure.rows["full_path"] % 2 == 1
-    parts = [content_runs(structure.rows.take(which), structure.timeline) for which in (odd, ~odd)]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns}
+    parts = [content_runs(structure.rows.take(rows), structure.timeline) for rows in (odd, ~odd)]
+    joined = {name: np.concatenate([table[name] for table in parts]) for name in parts[0].columns}
     apart = sort_rows(path_lifespans(ColumnTable(joined)), "full_path")
-    whole = content_lifespans(structure)
-    assert all((apart[name] == whole[name]).all() for name in whole.columns)
+    lifespans = content_lifespans(structure)
+    assert all((apart[name] == lifespans[name]).all() for name in lifespans.columns)
 
 
 @given(TREES, st.randoms())
@@ -90,7 +90,7 @@ def test_lifespans_do_not_depend_on_the_order_of_storage(trees: list[Tree], chan
     order = list(range(len(trees)))
     chance.shuffle(order)
     stored = build_series(
-        [HOUR * place for place in order], range(len(order)), [], [doms[place] for place in order]
+        [HOUR * index for index in order], range(len(order)), [], [doms[index] for index in order]
     )
     structure = dom_history(stored, look_timeline(stored))
     assert lives(structure) == lives(structure_of(trees))

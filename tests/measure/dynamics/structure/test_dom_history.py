@@ -24,14 +24,14 @@ BAZ = {"/a[0]": "foo", "/a[0]/b[0]": "baz"}
 def test_the_papers_example_gives_its_four_rows():
     structure = structure_of([FOO, BAZ])
     rows = structure.rows
-    found = [
-        (spell(*structure.locate(place)), *structure.texts[[own, all_]].tolist(), version)
-        for place, own, all_, version in zip(
+    table_rows = [
+        (spell(*structure.locate(row)), *structure.texts[[own, all_]].tolist(), version)
+        for row, own, all_, version in zip(
             rows["place"].tolist(), rows["node_hash"].tolist(), rows["subtree_hash"].tolist(),
             rows["version"].tolist(), strict=True,
         )
     ]  # fmt: skip
-    assert found == [
+    assert table_rows == [
         ("/a[0]", text_hash("foo"), text_hash("foo bar"), 0),
         ("/a[0]/b[0]", text_hash("bar"), text_hash("bar"), 0),
         ("/a[0]", text_hash("foo"), text_hash("foo baz"), 1),
@@ -55,8 +55,8 @@ def test_every_row_knows_the_path_and_the_row_above_it():
 
 
 def test_equal_looks_are_one_stay_and_a_return_is_another():
-    dom, other = dom_of(FOO), dom_of(BAZ)
-    series = build_series([0, HOUR, 2 * HOUR, 3 * HOUR], [0, 0, 1, 0], [], [dom, other])
+    dom, other_dom = dom_of(FOO), dom_of(BAZ)
+    series = build_series([0, HOUR, 2 * HOUR, 3 * HOUR], [0, 0, 1, 0], [], [dom, other_dom])
     timeline = look_timeline(series)
     assert timeline.versions.tolist() == [0, 1, 0]
     assert timeline.looks.tolist() == [2, 1, 1]
@@ -133,13 +133,13 @@ def test_a_hundred_thousand_nested_elements_are_rows_like_any_others():
 @given(st.permutations(range(5)))
 def test_the_order_of_storage_does_not_matter(order: list[int]):
     trees = [FOO, BAZ, {"/a[0]": "x"}, FOO | {"/c[0]": "new"}, {}]
-    doms, times = [dom_of(tree) for tree in trees], [HOUR * place for place in range(5)]
+    doms, times = [dom_of(tree) for tree in trees], [HOUR * row for row in range(5)]
     usual = build_series(times, range(5), [], doms)
-    stored = build_series(
-        [times[place] for place in order], range(5), [], [doms[place] for place in order]
-    )
-    one, two = (dom_history(series, look_timeline(series)) for series in (usual, stored))
+    stored = build_series([times[row] for row in order], range(5), [], [doms[row] for row in order])
+    first, second = (dom_history(series, look_timeline(series)) for series in (usual, stored))
     for column in ("full_path", "node_hash", "subtree_hash", "version", "parent", "tag"):
-        assert sorted(one.rows[column].tolist()) == sorted(two.rows[column].tolist())
-    ours, theirs = ((each.paths[each.rows["full_path"]]).tolist() for each in (one, two))
+        assert sorted(first.rows[column].tolist()) == sorted(second.rows[column].tolist())
+    ours, theirs = (
+        (history.paths[history.rows["full_path"]]).tolist() for history in (first, second)
+    )
     assert ours == theirs

@@ -26,10 +26,10 @@ def tree(present: str) -> Tree:
 
 
 def test_the_share_is_of_those_that_survived_the_first_hour():
-    found = survival_of([tree("abcd"), tree("abc"), tree("ab"), tree("ab")])
-    assert found.elements == 3
-    assert found.shares[0] == pytest.approx(2 / 3)
-    assert found.first_step == HOUR
+    survival = survival_of([tree("abcd"), tree("abc"), tree("ab"), tree("ab")])
+    assert survival.elements == 3
+    assert survival.shares[0] == pytest.approx(2 / 3)
+    assert survival.first_step == HOUR
 
 
 def test_an_element_that_comes_back_stays_gone():
@@ -55,10 +55,10 @@ def test_a_horizon_in_a_gap_is_unknown_and_one_after_it_is_known():
 
 
 def test_on_a_day_grid_the_first_day_takes_the_place_of_the_first_hour():
-    found = survival_of([tree("abcd"), tree("ab"), *[tree("a")] * 40], DAY)
-    assert found.first_step == DAY
-    assert found.elements == 2
-    assert found.shares == (None, None, 0.5, 0.5, 0.5, 0.5)
+    survival = survival_of([tree("abcd"), tree("ab"), *[tree("a")] * 40], DAY)
+    assert survival.first_step == DAY
+    assert survival.elements == 2
+    assert survival.shares == (None, None, 0.5, 0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("versions", [[], [None], [tree("a")], [tree("")] * 9, [tree("a"), None]])
@@ -72,20 +72,22 @@ VERSIONS = st.lists(st.sets(st.sampled_from(NAMES)).map("".join), min_size=1, ma
 @given(VERSIONS)
 def test_survival_never_rises_and_stays_between_none_and_all(present: list[str]):
     horizons = tuple(HOUR * hours for hours in range(2, 9))
-    series = history([tree("".join(sorted(each))) for each in present])
-    found = element_survival(dom_history(series, grid_timeline(series)), horizons)
-    known = [share for share in found.shares if share is not None]
-    assert all(0 <= share <= 1 for share in known)
-    assert known == sorted(known, reverse=True)
+    series = history([tree("".join(sorted(names))) for names in present])
+    survival = element_survival(dom_history(series, grid_timeline(series)), horizons)
+    known_shares = [share for share in survival.shares if share is not None]
+    assert all(0 <= share <= 1 for share in known_shares)
+    assert known_shares == sorted(known_shares, reverse=True)
 
 
 @given(VERSIONS)
 def test_survival_agrees_with_following_each_element(present: list[str]):
-    found = survival_of([tree("".join(sorted(each))) for each in present], grid=HOUR)
+    survival = survival_of([tree("".join(sorted(names))) for names in present], grid=HOUR)
     if len(present) < 2:
-        assert found.shares[0] is None
+        assert survival.shares[0] is None
         return
-    left = set(present[0]) & set(present[1])
-    assert found.elements == len(left)
-    if left and len(present) > 2:
-        assert found.shares[0] == pytest.approx(len(left & set(present[2])) / len(left))
+    remaining = set(present[0]) & set(present[1])
+    assert survival.elements == len(remaining)
+    if remaining and len(present) > 2:
+        assert survival.shares[0] == pytest.approx(
+            len(remaining & set(present[2])) / len(remaining)
+        )

@@ -24,7 +24,7 @@ def dom_of(tree: Tree) -> DomRows:
     paths, met = list(tree), Counter[str]()
     steps = [path.rpartition("/") for path in paths]
     names = [step.partition("[")[0] for _, _, step in steps]
-    known = sorted(set(names))
+    distinct_names = sorted(set(names))
     kinds = [
         "".join("/" + step.partition("[")[0] for step in path[1:].split("/")) for path in paths
     ]
@@ -34,14 +34,16 @@ def dom_of(tree: Tree) -> DomRows:
         met[kind] += 1
     beneath = [
         " ".join(
-            text for other, text in tree.items() if (other + "/").startswith(path + "/") and text
+            text
+            for other_path, text in tree.items()
+            if (other_path + "/").startswith(path + "/") and text
         )
         for path in paths
     ]
     blank = np.zeros(len(paths), np.int32)
     return DomRows(
-        tuple(known),
-        np.array([known.index(name) for name in names], np.int32),
+        tuple(distinct_names),
+        np.array([distinct_names.index(name) for name in names], np.int32),
         np.array([paths.index(above) if above else -1 for above, _, _ in steps], np.int32),
         np.array([int(step.partition("[")[2][:-1]) for _, _, step in steps], np.int32),
         *(_hashes(texts) for texts in (paths, types, list(tree.values()), beneath)),

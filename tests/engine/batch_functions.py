@@ -1,4 +1,4 @@
-"""Work for the tests of engines: functions that another process can import."""
+"""Batch functions for the tests of the engine, which another process can import."""
 
 import os
 import signal
@@ -14,27 +14,27 @@ def double(batch: Columns) -> Columns:
     return {"twice": 2 * batch["number"], "name": np.array([f"{n}" for n in batch["number"]])}
 
 
-def who(batch: Columns) -> Columns:
-    """Return the process that did the work, and how many threads it may use."""
+def process_info(batch: Columns) -> Columns:
+    """Return the id of the worker process, and its number of threads."""
     return {"process": np.array([os.getpid()]), "threads": np.array(os.environ["OMP_NUM_THREADS"])}
 
 
 def die_at_three(batch: Columns) -> Columns:
-    """End the process at once when the batch holds a three."""
+    """Kill the process at a batch with a three."""
     if 3 in batch["number"]:
         os.kill(os.getpid(), signal.SIGKILL)
     return batch
 
 
 def fail_at_three(batch: Columns) -> Columns:
-    """Stumble when the batch holds a three."""
+    """Raise an error at a batch with a three."""
     if 3 in batch["number"]:
         raise ValueError("three is too many")
     return batch
 
 
 def refuse_at_three(batch: Columns) -> Columns:
-    """Refuse a batch that holds a three, as Freshet does."""
+    """Raise an error of Freshet at a batch with a three."""
     if 3 in batch["number"]:
         raise BadInputError("three cannot be read")
     return batch
