@@ -40,10 +40,10 @@ def test_what_is_restored_is_what_was_backed_up(collection: Collection, tmp_path
     (collection.path / "models" / "mine.json").write_text("{}")
     summary = back_up(collection, tmp_path / "b")
     assert summary.files == summary.copied_files == 4
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
-        assert again.check().is_sound
-        assert (again.path / "models" / "mine.json").read_text() == "{}"
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
+        assert copy.check().is_sound
+        assert (copy.path / "models" / "mine.json").read_text() == "{}"
 
 
 def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
@@ -55,9 +55,9 @@ def test_visits_recorded_during_a_backup_are_kept_whole_or_left_out(
         with open_file.open("ab") as file:
             file.write(b"\x1f\x8b half a record")
         back_up(collection, tmp_path / "b")
-        with restored(tmp_path) as again:
-            assert len(page_facts(again)) == 3
-            assert again.check().is_sound
+        with restored(tmp_path) as copy:
+            assert len(page_facts(copy)) == 3
+            assert copy.check().is_sound
         os.truncate(open_file, open_file.stat().st_size - len(b"\x1f\x8b half a record"))
 
 
@@ -72,8 +72,8 @@ def test_records_newer_than_the_copied_catalog_are_adopted(
             recorder.record(list(added))
 
         back_up(collection, tmp_path / "b", progress=record_one_more)
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
 
 
 def test_a_later_backup_copies_only_what_is_new(collection: Collection, tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_a_later_backup_copies_only_what_is_new(collection: Collection, tmp_path
     record(collection, [observe(3, html("three"))])
     summary = back_up(collection, tmp_path / "b")
     assert (summary.files, summary.copied_files) == (4, 3)
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
 
 
 def test_what_is_purged_leaves_the_next_backup_too(collection: Collection, tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_what_is_purged_leaves_the_next_backup_too(collection: Collection, tmp_p
     after = {path.name for path in (tmp_path / "b" / "archive").iterdir()}
     assert before - after
     assert (tmp_path / "b" / "mine.txt").exists()
-    with restored(tmp_path) as again:
-        assert again.check().is_sound
+    with restored(tmp_path) as copy:
+        assert copy.check().is_sound
 
 
 def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
@@ -111,9 +111,9 @@ def test_a_file_that_is_rewritten_meanwhile_is_copied_again(
             collection.remove([pages.pop()], purge=True)
 
     back_up(collection, tmp_path / "b", progress=purge_once)
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
-        assert again.check().is_sound
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
+        assert copy.check().is_sound
 
 
 def test_an_interrupted_backup_leaves_the_one_before_it(
@@ -128,8 +128,8 @@ def test_an_interrupted_backup_leaves_the_one_before_it(
 
     with pytest.raises(KeyboardInterrupt):
         back_up(collection, tmp_path / "b", progress=interrupt)
-    with restored(tmp_path) as again:
-        assert page_facts(again) == before
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == before
     back_up(collection, tmp_path / "b")
     assert sum(path.is_dir() for path in (tmp_path / "b").iterdir()) == 2
 
@@ -145,8 +145,8 @@ def test_a_first_backup_that_was_interrupted_is_not_restored_but_can_be_finished
     with pytest.raises(BadInputError, match="never finished"):
         restore(tmp_path / "b", tmp_path / "r")
     back_up(collection, tmp_path / "b")
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
 
 
 def test_a_damaged_backup_is_refused_and_leaves_no_collection(
@@ -169,16 +169,16 @@ def test_a_damaged_backup_is_refused_and_leaves_no_collection(
 def test_folders_of_something_else_are_refused(collection: Collection, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("x")
-    with pytest.raises(UsageError, match="no backup"):
+    with pytest.raises(UsageError, match="not a backup"):
         back_up(collection, tmp_path / "other")
-    with pytest.raises(UsageError, match="itself"):
+    with pytest.raises(UsageError, match="inside the collection"):
         back_up(collection, collection.path / "backup")
     back_up(collection, tmp_path / "b")
     with make_collection(tmp_path / "c2") as second, pytest.raises(UsageError, match="backup of"):
         back_up(second, tmp_path / "b")
     with pytest.raises(UsageError, match="not empty"):
         restore(tmp_path / "b", tmp_path / "other")
-    with pytest.raises(NotFoundError, match="no backup"):
+    with pytest.raises(NotFoundError, match="not a backup"):
         restore(tmp_path / "other", tmp_path / "r")
 
 
@@ -208,8 +208,8 @@ def test_the_page_is_known_by_its_url_after_a_restore(
     collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
-    with restored(tmp_path) as again:
-        assert again.page(URL).url == URL
+    with restored(tmp_path) as copy:
+        assert copy.page(URL).url == URL
 
 
 def test_two_backups_into_one_folder_do_not_meet(collection: Collection, tmp_path: Path) -> None:
@@ -224,18 +224,18 @@ def test_a_stored_file_that_was_cut_is_copied_again(collection: Collection, tmp_
     (archive,) = (tmp_path / "b" / "archive").iterdir()
     os.truncate(archive, 100)
     back_up(collection, tmp_path / "b")
-    with restored(tmp_path) as again:
-        assert page_facts(again) == page_facts(collection)
+    with restored(tmp_path) as copy:
+        assert page_facts(copy) == page_facts(collection)
 
 
 def test_what_an_interrupted_backup_stored_goes_with_the_next_one(
     collection: Collection, tmp_path: Path
 ) -> None:
     back_up(collection, tmp_path / "b")
-    left = tmp_path / "b" / "archive" / "purged-since.warc.gz"
-    left.write_bytes(b"copied by a backup that was killed")
+    leftover = tmp_path / "b" / "archive" / "purged-since.warc.gz"
+    leftover.write_bytes(b"copied by a backup that was killed")
     back_up(collection, tmp_path / "b")
-    assert not left.exists()
+    assert not leftover.exists()
 
 
 @pytest.mark.parametrize(

@@ -66,14 +66,14 @@ def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: P
 
 
 def test_another_record_under_the_same_identity_is_listed(tmp_path: Path) -> None:
-    one = build_response(URL, START, HEAD + html("one"))
+    first = build_response(URL, START, HEAD + html("one"))
     two = build_response(URL + "2", START, HEAD + html("two"))
-    twin = WarcRecord(two.type, one.id, two.date, two.target_uri, two.headers, two.block)
-    (tmp_path / "a.warc.gz").write_bytes(encode_record(one) + encode_record(twin))
+    twin = WarcRecord(two.type, first.id, two.date, two.target_uri, two.headers, two.block)
+    (tmp_path / "a.warc.gz").write_bytes(encode_record(first) + encode_record(twin))
     with make_collection(tmp_path / "c") as collection:
-        found = collection.import_history("warc", tmp_path / "a.warc.gz")
-        assert (found.visits, found.already_there, found.bad) == (1, 0, 1)
-        assert "same identity" in found.bad_rows[0].why
+        problems = collection.import_history("warc", tmp_path / "a.warc.gz")
+        assert (problems.visits, problems.already_there, problems.bad) == (1, 0, 1)
+        assert "same identity" in problems.bad_rows[0].why
 
 
 def test_a_missing_catalog_is_rebuilt_from_the_archive(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ def looked_at(folder: Path, bodies: Sequence[bytes]) -> Collection:
     return collection
 
 
-def mask(collection: Collection, what: str) -> None:
-    body = {"rules": [{"what": what}]}
+def mask(collection: Collection, pattern: str) -> None:
+    body = {"rules": [{"what": pattern}]}
     collection.catalog.add_mask_version(collection.page(URL).id, body, NOW)
 
 

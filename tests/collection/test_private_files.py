@@ -57,5 +57,5 @@ def test_files_readable_by_others_are_reported_with_the_command_that_closes_them
 
 
 def finding(folder: Path) -> tuple[str, bool]:
-    [found] = [item for item in run_doctor(folder) if item.what == "privacy"]
-    return found.found, found.fine
+    [findings] = [item for item in run_doctor(folder) if item.what == "privacy"]
+    return findings.found, findings.fine

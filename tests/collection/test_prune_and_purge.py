@@ -93,12 +93,14 @@ def test_a_304_goes_with_the_version_that_it_refers_to(tmp_path: Path) -> None:
         done = collection.prune(timedelta(days=1), keep="year", apply=True)
         assert done.versions == 1
         there = [
-            found.record
+            records.record
             for path in collection.archive_folder.glob("*.gz")
-            for found in read_records(path)
+            for records in read_records(path)
         ]
-        responses = {f"<{found.id}>" for found in there if found.type == "response"}
-        referred = [found.field("WARC-Refers-To") for found in there if found.type == "revisit"]
+        responses = {f"<{records.id}>" for records in there if records.type == "response"}
+        referred = [
+            records.field("WARC-Refers-To") for records in there if records.type == "revisit"
+        ]
         assert len(referred) == 2
         assert set(referred) <= responses
         assert len(marks(collection)) == 6
@@ -135,7 +137,7 @@ def test_after_a_prune_every_version_that_stays_can_be_read(history, period, age
     observations = {day: observe(day, html(f"text {kind}")) for day, kind in history}
     with TemporaryDirectory() as folder, make_collection(Path(folder) / "c") as collection:
         record(collection, list(observations.values()))
-        before, said = stored_bodies(collection), page_facts(collection)
+        before, summary = stored_bodies(collection), page_facts(collection)
         cut = START + timedelta(days=age)
         pruned = {visit.uid for visit in prunable_visits(visits(collection), cut, period)}
         collection.prune(NOW - cut, keep=period, apply=True)
@@ -143,7 +145,7 @@ def test_after_a_prune_every_version_that_stays_can_be_read(history, period, age
             visits(collection), before, stored_bodies(collection), strict=True
         ):
             assert new == (None if visit.uid in pruned else old)
-        assert page_facts(collection) == said
+        assert page_facts(collection) == summary
         assert collection.check().is_sound
 
 
@@ -317,10 +319,10 @@ def test_a_failure_between_the_steps_of_a_rewrite_is_made_good(
 def test_a_damaged_file_is_not_rewritten_before_its_repair(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, [observe(day, html(f"day {day}")) for day in range(5)])
-        place = visits(collection)[2].location
-        path = collection.archive_folder / place.file
+        location = visits(collection)[2].location
+        path = collection.archive_folder / location.file
         content = bytearray(path.read_bytes())
-        content[place.offset + 40] ^= 0xFF
+        content[location.offset + 40] ^= 0xFF
         path.write_bytes(content)
         with pytest.raises(DamagedError, match="check --repair"):
             collection.prune(timedelta(days=1), keep="year", apply=True)

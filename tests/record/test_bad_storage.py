@@ -293,10 +293,10 @@ def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> N
 def test_a_record_that_is_damaged_is_one_clear_error(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, ARRIVALS)
-        place = collection.page(URL).history()[0].visit.location
-        path = collection.archive_folder / place.file
+        location = collection.page(URL).history()[0].visit.location
+        path = collection.archive_folder / location.file
         content = bytearray(path.read_bytes())
-        content[place.offset + 40] ^= 0xFF
+        content[location.offset + 40] ^= 0xFF
         path.write_bytes(content)
         with pytest.raises(DamagedError, match="check --repair"):
             collection.page(URL).snapshot(1)

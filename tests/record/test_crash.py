@@ -63,10 +63,10 @@ def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, 
         record(collection, ARRIVALS)
         before = page_facts(collection)
         history = collection.page(URL).history()
-        place = history[rows - 1].visit.location
+        location = history[rows - 1].visit.location
         delete_visit_rows(collection, [row.visit.id for row in history[rows:]])
         [path] = collection.archive_folder.glob("*.warc.gz")
-        end = place.offset + place.length if rows else 0
+        end = location.offset + location.length if rows else 0
         leave_open(collection, tail, min(cut, path.stat().st_size - end))
         record(collection, [])
         assert page_facts(collection)[:rows] == before[:rows]

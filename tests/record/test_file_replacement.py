@@ -40,7 +40,7 @@ def notes(collection: Collection) -> Path:
 
 
 def first_then_killed(path: Path) -> Iterator[LocatedRecord]:
-    yield next(found for found in read_records(path) if isinstance(found, LocatedRecord))
+    yield next(records for records in read_records(path) if isinstance(records, LocatedRecord))
     raise Killed
 
 

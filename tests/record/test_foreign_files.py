@@ -91,20 +91,20 @@ def test_damage_in_a_file_without_rows_costs_none_of_its_other_records(
 def test_a_foreign_file_is_read_once_and_again_when_it_has_grown(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
+    read_files: list[str] = []
     plain = recovery.adopt_orphan_records
 
     def counted(path: Path, *rest: object, **options: object) -> object:
-        read.append(path.name)
+        read_files.append(path.name)
         return plain(path, *rest, **options)
 
     monkeypatch.setattr(recovery, "adopt_orphan_records", counted)
     path = put(collection, "notes.warc.gz", ONLY_METADATA)
     for _ in range(3):
         record(collection, [])
-    assert read == ["notes.warc.gz"]
+    assert read_files == ["notes.warc.gz"]
     path.write_bytes(ONLY_METADATA + encode_record(ANSWER))
     record(collection, [])
-    assert read == ["notes.warc.gz"] * 2
+    assert read_files == ["notes.warc.gz"] * 2
     assert bodies(collection)[-1] == html("foreign")
     assert collection.check().is_sound

@@ -61,11 +61,11 @@ def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
 
 def test_a_fetch_is_a_response_with_its_request_and_facts(collection: Collection) -> None:
     record(collection, [observe(1, html("one"), exchange=FETCHED)])
-    answer, asked, facts = archived(collection)
-    assert [item[0] for item in (answer, asked, facts)] == ["response", "request", "metadata"]
+    answer, request, metadata = archived(collection)
+    assert [item[0] for item in (answer, request, metadata)] == ["response", "request", "metadata"]
     assert answer[2] == html("one")
-    assert facts[2] == b"fetchTimeMs: 12\r\n"
-    for companion in (asked, facts):
+    assert metadata[2] == b"fetchTimeMs: 12\r\n"
+    for companion in (request, metadata):
         assert companion[1]["WARC-Concurrent-To"] == answer[1]["WARC-Record-ID"]
     assert bodies(collection) == [html("one")]
     assert collection.check().is_sound
@@ -162,10 +162,10 @@ def test_fetches_whose_rows_a_crash_took_are_adopted_as_they_were(
 
 def fields_of(collection: Collection, kind: str) -> list[list[tuple[str, str]]]:
     """Return the WARC fields of each record of a type, as they stand."""
-    whole = b"".join(
+    record = b"".join(
         path.read_bytes() for path in sorted(collection.archive_folder.glob("*.warc.gz"))
     )
-    records = ArchiveIterator(BytesIO(whole), check_digests="raise")
+    records = ArchiveIterator(BytesIO(record), check_digests="raise")
     return [list(entry.rec_headers.headers) for entry in records if entry.rec_type == kind]
 
 

@@ -40,12 +40,12 @@ def fail_to_look(
     monkeypatch: pytest.MonkeyPatch, is_bad: Callable[[Snapshot], bool] = lambda s: s.url == BAD
 ) -> None:
     """Let parsing raise an error for some snapshots."""
-    whole = freshet.record.parsed_visit.parse_snapshot
+    parse = freshet.record.parsed_visit.parse_snapshot
 
     def look(snapshot: Snapshot, **options: Any) -> Any:
         if is_bad(snapshot):
             raise IndexError("no such row")
-        return whole(snapshot, **options)
+        return parse(snapshot, **options)
 
     monkeypatch.setattr(freshet.record.parsed_visit, "parse_snapshot", look)
 
@@ -70,9 +70,9 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
         assert outcomes(collection) == WITHOUT_BAD
         [visit] = [row.visit for row in collection.page(BAD).history()]
         assert visit.why == "a fault of Freshet while it was read: IndexError: no such row"
-        kept = collection.snapshots.read(visit, BAD)
-        assert kept is not None
-        assert kept.body == BATCH[4].snapshot.body
+        snapshots = collection.snapshots.read(visit, BAD)
+        assert snapshots is not None
+        assert snapshots.body == BATCH[4].snapshot.body
         assert collection.check().is_sound
 
 
@@ -96,14 +96,14 @@ def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
 
 def fill_up_after(monkeypatch: pytest.MonkeyPatch, catalog: Catalog, calls: int) -> None:
     """Let the disk be full once so many batches of rows are written."""
-    whole, made = catalog.append_visits, 0
+    append_visits, made = catalog.append_visits, 0
 
     def append(*arguments: Any, **options: Any) -> None:
         nonlocal made
         made += 1
         if made > calls:
             raise NoSpaceError("the disk is full")
-        whole(*arguments, **options)
+        append_visits(*arguments, **options)
 
     monkeypatch.setattr(catalog, "append_visits", append)
 

@@ -25,50 +25,50 @@ with Collection.open(Path(sys.argv[1])).recording():
 
 def test_a_second_recorder_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
     with (
-        make_collection(tmp_path / "c") as one,
-        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+        make_collection(tmp_path / "c") as first,
+        Collection.open(tmp_path / "c", clock=CLOCK) as second,
     ):
-        with one.recording(), pytest.raises(LockedError, match=rf"process {os.getpid()}"):
-            record(two, [observe(1, html("one"))])
-        record(two, [observe(1, html("one"))])
-        assert len(marks(two)) == 1
+        with first.recording(), pytest.raises(LockedError, match=rf"process {os.getpid()}"):
+            record(second, [observe(1, html("one"))])
+        record(second, [observe(1, html("one"))])
+        assert len(marks(second)) == 1
 
 
 @pytest.mark.parametrize("verb", ["import", "prune", "purge", "repair"])
 def test_every_verb_that_changes_the_archive_respects_the_holder(tmp_path: Path, verb: str) -> None:
     (tmp_path / "seen.csv").write_text("page,time,changed\nhttps://a.org/,1,0\n")
     with (
-        make_collection(tmp_path / "c") as one,
-        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+        make_collection(tmp_path / "c") as first,
+        Collection.open(tmp_path / "c", clock=CLOCK) as second,
     ):
-        page = one.add(URL)
+        page = first.add(URL)
         age = CLOCK.now() - observe(0).time
         verbs = {
-            "import": lambda: two.import_history("csv", tmp_path / "seen.csv"),
-            "prune": lambda: two.prune(age, apply=True),
-            "purge": lambda: two.remove([page], purge=True),
-            "repair": two.repair,
+            "import": lambda: second.import_history("csv", tmp_path / "seen.csv"),
+            "prune": lambda: second.prune(age, apply=True),
+            "purge": lambda: second.remove([page], purge=True),
+            "repair": second.repair,
         }
-        with one.recording(), pytest.raises(LockedError):
+        with first.recording(), pytest.raises(LockedError):
             verbs[verb]()
-        assert one.catalog.counts().visits == 0
+        assert first.catalog.counts().visits == 0
 
 
 def test_the_catalog_can_be_changed_beside_a_recorder(tmp_path: Path) -> None:
     with (
-        make_collection(tmp_path / "c") as one,
-        Collection.open(tmp_path / "c", clock=CLOCK) as two,
+        make_collection(tmp_path / "c") as first,
+        Collection.open(tmp_path / "c", clock=CLOCK) as second,
     ):
-        with one.recording() as recorder:
-            page = two.add(URL, tags=("news",))
-            two.catalog.pause_pages([page.id])
-            two.change_settings(page, [("counts_as", "links")])
+        with first.recording() as recorder:
+            page = second.add(URL, tags=("news",))
+            second.catalog.pause_pages([page.id])
+            second.change_settings(page, [("counts_as", "links")])
             recorder.record([observe(1, html("one", "a")), observe(2, html("two", "a"))])
-            two.remove([two.add("https://example.org/x")])
+            second.remove([second.add("https://example.org/x")])
             recorder.record([observe(3, html("two", "b"))])
-        page = one.page(URL)
+        page = first.page(URL)
         assert (page.paused, page.tags) == (True, ("news",))
-        assert [changed for _, changed in marks(one)] == [None, False, True]
+        assert [changed for _, changed in marks(first)] == [None, False, True]
 
 
 def test_the_lock_of_a_killed_holder_is_taken(tmp_path: Path) -> None:

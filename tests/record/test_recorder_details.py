@@ -36,12 +36,12 @@ def collection(tmp_path: Path) -> Collection:
 
 def opening(collection: Collection) -> list[tuple[dict[str, str], bytes]]:
     """Return the headers and content of the records that open archive files."""
-    found = []
+    records = []
     for path in sorted(collection.archive_folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             entry = next(iter(ArchiveIterator(file)))
-            found.append((dict(entry.rec_headers.headers), entry.content_stream().read()))
-    return found
+            records.append((dict(entry.rec_headers.headers), entry.content_stream().read()))
+    return records
 
 
 def test_the_validators_of_an_answer_are_kept_for_the_next_request(

@@ -67,13 +67,13 @@ def archived(collection: Collection) -> list[tuple[str, dict[str, Any], bytes]]:
 
 def test_every_answer_of_a_redirected_visit_is_archived(collection: Collection) -> None:
     record(collection, [FOLLOWED])
-    found = archived(collection)
-    assert [(kind, fields["WARC-Target-URI"]) for kind, fields, _ in found] == [
+    records = archived(collection)
+    assert [(kind, fields["WARC-Target-URI"]) for kind, fields, _ in records] == [
         ("response", FINAL), ("request", FINAL),
         ("response", URL), ("request", URL), ("metadata", URL),
         ("response", THERE), ("request", THERE), ("metadata", THERE),
     ]  # fmt: skip
-    visit, hops = found[0], found[2:]
+    visit, hops = records[0], records[2:]
     assert visit[1]["WARC-Freshet-Page"] == URL
     assert {fields["WARC-Freshet-Visit"] for _, fields, _ in hops} == {visit[1]["WARC-Record-ID"]}
     assert [body for kind, _, body in hops if kind == "response"] == [b"first", b"second"]
@@ -193,8 +193,8 @@ def test_thinned_visits_take_their_hops_along(collection: Collection) -> None:
     ]
     record(collection, [FOLLOWED, *later])
     collection.prune(timedelta(days=1), keep="year", apply=True)
-    places = [row.visit.location for row in collection.page(URL).history()]
-    assert [place is None for place in places] == [False, True, False]
+    locations = [row.visit.location for row in collection.page(URL).history()]
+    assert [location is None for location in locations] == [False, True, False]
     hops = [fields["WARC-Freshet-Visit"] for _, fields, _ in archived(collection)
             if "WARC-Freshet-Visit" in fields]  # fmt: skip
     assert len(set(hops)) == 2
@@ -207,9 +207,9 @@ def test_a_kill_before_the_hops_were_written_leaves_the_visit(
     record(collection, [FOLLOWED])
     before = page_facts(collection)
     [path] = collection.archive_folder.glob("*.warc.gz")
-    place = collection.page(URL).history()[0].visit.location
+    location = collection.page(URL).history()[0].visit.location
     delete_visit_rows(collection, [1])
-    content = path.read_bytes()[: place.offset + place.length + 9]
+    content = path.read_bytes()[: location.offset + location.length + 9]
     path.unlink()
     path.with_name(path.name + ".open").write_bytes(content)
     collection.close()

@@ -20,9 +20,9 @@ from freshet.record.damage import cut_out_damage
 from freshet.record.orphan_records import adopt_orphan_records
 from freshet.record.recorder import Recorder
 from freshet.record.recovery import FileRepair, has_unexamined_records, superseded_file
+from freshet.record.rewrite import PayloadId, payload_id
 from freshet.record.store import CATALOG_FILE, CollectionStore
 
-PayloadId = tuple[bytes | None, int | None]
 REPAIR_REMEDY = "run 'freshet check --repair'"
 CLEAR_REMEDY = f"{REPAIR_REMEDY}: the row stays and loses its bytes"
 KEEP_REMEDY = "it was written so and stays; compare it with where it came from"
@@ -87,7 +87,7 @@ class PayloadReferences:
 
     def add(self, visit: Visit, record_type: str) -> None:
         """Add a visit whose record is of that type."""
-        payload = visit.digest, visit.size
+        payload = payload_id(visit)
         if record_type != "revisit":
             self.stored_payloads.add(payload)
         elif visit.digest is not None:

@@ -7,12 +7,10 @@ from datetime import datetime, timedelta
 
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome, Visit
-from freshet.record.rewrite import dependent_visits, drop_records
+from freshet.record.rewrite import dependent_visits, drop_records, payload_id
 from freshet.record.store import CollectionStore
 
 KEEP_PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
-
-PayloadId = tuple[bytes | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,8 @@ def visits_to_prune(
         for page in collection.pages(source=source)
         for visit in prunable_visits(_page_visits(collection, page.id), before, keep)
     ]
-    needed = {_payload_id(visit) for visit, _ in dependent_visits(collection, prunable)}
-    versions = [visit for visit in prunable if _payload_id(visit) not in needed]
+    needed = {payload_id(visit) for visit, _ in dependent_visits(collection, prunable)}
+    versions = [visit for visit in prunable if payload_id(visit) not in needed]
     page_ids = dict.fromkeys(visit.page for visit in versions)
     pruned_uids = {visit.uid for visit in versions}
     return versions + [
@@ -88,16 +86,12 @@ def prunable_visits(visits: Sequence[Visit], before: datetime, keep: str) -> lis
         visit for visit in stored[1:-1] if visit.time < before and visit.uid not in kept_uids
     ]
     prunable_uids = {visit.uid for visit in prunable}
-    needed = {_payload_id(visit) for visit in stored if visit.uid not in prunable_uids}
-    return [visit for visit in prunable if _payload_id(visit) not in needed]
+    needed = {payload_id(visit) for visit in stored if visit.uid not in prunable_uids}
+    return [visit for visit in prunable if payload_id(visit) not in needed]
 
 
 def _page_visits(collection: CollectionStore, page_id: int) -> list[Visit]:
     return [row.visit for row in collection.catalog.history(page_id)]
-
-
-def _payload_id(visit: Visit) -> PayloadId:
-    return visit.digest, visit.size
 
 
 def _summary(visits: Sequence[Visit]) -> PruneSummary:

@@ -32,6 +32,12 @@ from freshet.record.store import CollectionStore
 NO_SIZE_LIMIT = 1 << 62
 
 RecordSelector = Callable[[Path], Iterable[LocatedRecord]]
+PayloadId = tuple[bytes | None, int | None]
+
+
+def payload_id(visit: Visit) -> PayloadId:
+    """Return the SHA-1 and the size of a visit's payload."""
+    return visit.digest, visit.size
 
 
 def drop_records(collection: CollectionStore, lock: ArchiveLock, visits: Items[Visit]) -> int:
@@ -55,7 +61,7 @@ def dependent_visits(
     These are revisits of other pages, as archives of other programs have them.
     """
     dropped_uids = {visit.uid for visit in dropped}
-    payloads = {(visit.digest, visit.size) for visit in dropped if visit.location}
+    payloads = {payload_id(visit) for visit in dropped if visit.location}
     for digest, size in payloads:
         if digest is None or size is None:
             continue
