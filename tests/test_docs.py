@@ -51,8 +51,8 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 def section(name: str) -> str:
     """Return what the reference says of a command, up to the next heading."""
-    found = re.search(rf"^##+ freshet {re.escape(name)}$(.*?)(?=^##|\Z)", REFERENCE, re.M | re.S)
-    return found[1] if found else ""
+    match = re.search(rf"^##+ freshet {re.escape(name)}$(.*?)(?=^##|\Z)", REFERENCE, re.M | re.S)
+    return match[1] if match else ""
 
 
 def words_of(parameter: Any) -> list[str]:
@@ -91,6 +91,13 @@ def test_the_reference_tells_of_no_option_that_is_not_there(name: str, command: 
     assert told <= {word for parameter in command.params for word in words_of(parameter)}
 
 
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_the_reference_has_the_text_of_the_help(name: str, command: Any) -> None:
+    text = section(name)
+    missing = [option.help for option in command.params if f"| {option.help or ''}" not in text]
+    assert missing in ([], ["Show this message and exit."])
+
+
 @pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
 def test_documents_name_only_commands_that_exist(document: Path) -> None:
     text = document.read_text("utf-8")
@@ -127,7 +134,7 @@ def test_every_error_is_in_the_tree_that_is_drawn() -> None:
 
 
 def test_every_outcome_is_in_the_reference() -> None:
-    table = REFERENCE.partition("### Outcomes")[2].partition("\n## ")[0]
+    table = REFERENCE.partition("### Outcomes")[2].partition("\n###")[0]
     assert re.findall(r"^\| `([a-z0-9-]+)` \|", table, re.M) == [str(item) for item in Outcome]
 
 

@@ -11,20 +11,29 @@ DEFAULT_COLLECTION = Path(os.environ.get("FRESHET_COLLECTION") or ".")
 CollectionOption = Annotated[
     Path,
     typer.Option(
-        "--collection", "-C", metavar="DIR", help="The collection; also FRESHET_COLLECTION."
+        "--collection",
+        "-C",
+        metavar="DIR",
+        help="Folder of the collection. Environment variable: FRESHET_COLLECTION.",
     ),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document instead of text.")
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
+TagOption = Annotated[
+    str, typer.Option("--tag", metavar="TAG", help="Select the pages with this tag.")
 ]
-TagOption = Annotated[str, typer.Option("--tag", metavar="TAG", help="Every page with this tag.")]
 SourceOption = Annotated[
     str | None,
-    typer.Option("--source", metavar="NAME", help="Pages of this import; '' for live pages."),
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Select pages of this import source; '' selects live pages.",
+    ),
 ]
-PageArgument = Annotated[str, typer.Argument(metavar="URL", help="The page.")]
-PagesArgument = Annotated[list[str] | None, typer.Argument(metavar="URL", help="The pages.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+PageArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.")]
+PagesArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def new_app(**options: Any) -> typer.Typer:

@@ -1,4 +1,4 @@
-"""The words by which commands are given a trace, and how it is opened while progress is shown."""
+"""Options that select a trace, shared by simulate, evolve and export trace."""
 
 from pathlib import Path
 from typing import Annotated, Unpack
@@ -13,24 +13,33 @@ from freshet.record.store import SETTINGS_FILE
 
 TraceArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="TRACE", help="Recorded pages; without it they are generated."),
+    typer.Argument(
+        metavar="TRACE", help="File or folder with recorded pages. Default: generated pages."
+    ),
 ]
 TraceFormatOption = Annotated[
     str,
     typer.Option(
         "--format",
         metavar="FORM",
-        help="What TRACE is: parquet, csv, bing, git, catalog, trace; else guessed.",
+        help="Format of TRACE: parquet, csv, bing, git, catalog or trace. Default: detected.",
     ),
 ]
 TraceNameOption = Annotated[
     str,
-    typer.Option("--trace", metavar="NAME", help="Which pages; mixed, or brdc without TRACE."),
+    typer.Option(
+        "--trace",
+        metavar="NAME",
+        help="Part of TRACE to use, such as snap or mixed, or the kind of generated "
+        "pages. Default: mixed; brdc without TRACE.",
+    ),
 ]
 ImputeOption = Annotated[
     bool | None,
     typer.Option(
-        "--impute/--no-impute", help="Guess unknown days from earlier ones; csv and bing do."
+        "--impute/--no-impute",
+        help="Fill unknown days from the page's earlier changes. Default: yes for csv "
+        "and bing, otherwise no.",
     ),
 ]
 MinKnownOption = Annotated[
@@ -40,7 +49,8 @@ MinKnownOption = Annotated[
         min=0.0,
         max=1.0,
         metavar="SHARE",
-        help=f"Leave out pages known on fewer of the days; {MIN_KNOWN_SHARE:g}; not for parquet.",
+        help="Skip pages with data for less than this share of the days. Default: "
+        f"{MIN_KNOWN_SHARE:g}. Not for parquet.",
     ),
 ]
 PageCountOption = Annotated[
@@ -49,7 +59,7 @@ PageCountOption = Annotated[
         "--pages",
         min=2,
         metavar="N",
-        help=f"How many pages to generate; {trace_formats.DEFAULT_PAGES:,}.",
+        help=f"Number of pages to generate. Default: {trace_formats.DEFAULT_PAGES:,}.",
     ),
 ]
 CycleCountOption = Annotated[
@@ -58,7 +68,7 @@ CycleCountOption = Annotated[
         "--cycles",
         min=3,
         metavar="N",
-        help=f"For how many cycles to generate them; {trace_formats.DEFAULT_CYCLES}.",
+        help=f"Number of cycles to generate. Default: {trace_formats.DEFAULT_CYCLES}.",
     ),
 ]
 
@@ -72,11 +82,13 @@ def open_trace_with_progress(
     quiet: bool = False,
     **extent: Unpack[trace_formats.TraceExtent],
 ) -> Trace:
-    """Return the trace that a command was given, showing how far the reading is."""
+    """Read the trace selected by the options, with a progress bar."""
     if where is None and Path(SETTINGS_FILE).is_file():
-        print_warning("the pages are generated; give '.' as TRACE for those of this collection")
+        print_warning(
+            "using generated pages; give '.' as TRACE to use the pages of this collection"
+        )
     with progress_bar("reading the trace", quiet=quiet) as advance:
-        told = ReadListener(advance, print_warning)
+        listener = ReadListener(advance, print_warning)
         return trace_formats.open_trace(
-            where, form=form, name=name, impute=impute, listener=told, **extent
+            where, form=form, name=name, impute=impute, listener=listener, **extent
         )

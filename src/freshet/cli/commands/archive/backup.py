@@ -1,7 +1,7 @@
-"""Copies the collection into a backup folder, also while a crawl writes to it: the catalog as it is
-at one moment, then the archive, the settings and the models, each with its digest. WARC files that
-are closed never change, so a later backup into the same folder copies only what is new. A backup
-that is interrupted leaves the one before it whole. `freshet restore` makes a collection from it.
+"""Copies a consistent state of the catalog, then the archive, the settings and the models, each
+with its digest. A crawl can continue meanwhile. A later backup into the same folder copies only new
+data. An interrupted backup leaves the previous one intact. `freshet restore` creates a collection
+from a backup.
 """
 
 from pathlib import Path

@@ -1,5 +1,6 @@
-"""Reads every byte of the archive and every row of the catalog. With `--repair`, cut tails are set
-aside, records without a row get one, and rows without a whole record say that their bytes are lost.
+"""Reads every byte of the archive and every row of the catalog. With --repair, incomplete records
+are moved aside, records without a row get one, and rows whose record is missing or damaged are
+marked as having lost their bytes. The exit code is 7 if problems remain.
 """
 
 from typing import Annotated
@@ -18,7 +19,9 @@ app = new_app()
 
 @app.command()
 def check(
-    mend: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    mend: Annotated[
+        bool, typer.Option("--repair", help="Repair the problems that can be repaired.")
+    ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,7 +1,7 @@
-"""The file appears when it is whole. `parquet` uses Common Crawl's column names where they exist;
-`csv` has the columns that `freshet import csv` reads; `cdxj` is an index that pywb reads; `wacz` is
-the archive with its index and its pages in one file; `trace` is a folder that `freshet simulate`
-and `freshet evolve` open at once, however large it is.
+"""The output file appears only when it is complete. `parquet` uses the column names of Common Crawl
+where they exist. `csv` has the columns that `freshet import csv` reads. `cdxj` is an index that
+pywb reads. `wacz` is the archive with its index and page list in one file. `trace` is a folder that
+`freshet simulate` and `freshet evolve` open without reading it into memory.
 """
 
 from enum import StrEnum
@@ -28,9 +28,14 @@ class ExportTable(StrEnum):
     CHANGES = "changes"
 
 
-OutputFileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
+OutputFileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")]
 ImportSourceOption = Annotated[
-    str | None, typer.Option("--source", metavar="NAME", help="Only this import.")
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Only export pages of this import source. Default: all pages.",
+    ),
 ]
 
 
@@ -38,7 +43,7 @@ ImportSourceOption = Annotated[
 def export_parquet(
     path: OutputFileArgument,
     table: Annotated[
-        ExportTable, typer.Option(metavar="TABLE", help="Which: visits or changes.")
+        ExportTable, typer.Option(metavar="TABLE", help="Table to write: visits or changes.")
     ] = ExportTable.VISITS,
     source: ImportSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
@@ -78,12 +83,14 @@ def export_wacz(
 
 @app.command("trace")
 def export_trace(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The folder to write; it must be a new one.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")],
     where: Annotated[
         Path | None,
-        typer.Option("--from", metavar="TRACE", help="Recorded pages; else the collection's."),
+        typer.Option(
+            "--from",
+            metavar="TRACE",
+            help="File or folder with recorded pages. Default: the collection.",
+        ),
     ] = None,
     form: trace_options.TraceFormatOption = "",
     trace: trace_options.TraceNameOption = "",

@@ -1,8 +1,9 @@
-"""An import can be repeated or taken up again after an interruption: what is already there is left
-as it is. Bad rows are counted, listed and kept; good rows before and after them are taken in.
+"""An import can be interrupted and repeated: visits that are already stored are skipped. Rows that
+cannot be imported are counted and listed, and do not stop the import; the exit code is then 4.
 
-Each import has a source, a name that keeps its pages apart from the live pages and from those of
-other imports: a page is its URL and its source. A visit is kept once, in its first source.
+Every import has a source: a name that separates its pages from live pages and from other imports. A
+page is identified by its URL and source. A visit is stored once, in the source that first imported
+it.
 """
 
 from datetime import UTC, datetime
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-InputPathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="What to import.")]
+InputPathArgument = Annotated[
+    Path, typer.Argument(metavar="PATH", help="File or folder to import.")
+]
 
 
 def _source(default: str) -> Any:
@@ -30,8 +33,8 @@ def _source(default: str) -> Any:
     return typer.Option(
         "--source",
         metavar="NAME",
-        help="Source of the pages: a name that keeps them apart from live pages and other"
-        f" imports; '' joins the live pages. Default: {default}.",
+        help="Source name for the imported pages; '' adds them to the live pages. "
+        f"Default: {default}.",
     )
 
 
@@ -65,9 +68,13 @@ def import_wacz(
 def import_git(
     path: InputPathArgument,
     source: NamedSourceOption = None,
-    ref: Annotated[str, typer.Option(metavar="REF", help="The branch or commit to read.")] = "HEAD",
+    ref: Annotated[str, typer.Option(metavar="REF", help="Branch or commit to read.")] = "HEAD",
     paths: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Only files like this; repeats.")
+        list[str] | None,
+        typer.Option(
+            metavar="GLOB",
+            help="Only import files that match this glob, such as '*.html'; can be repeated.",
+        ),
     ] = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
@@ -91,7 +98,7 @@ def import_bing(
     source: BingSourceOption = None,
     start: Annotated[
         datetime | None,
-        typer.Option(metavar="TIME", help="When the data collection began (UTC): 2017-06-01."),
+        typer.Option(metavar="TIME", help="First day of the data (UTC). Default: 2017-06-01."),
     ] = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

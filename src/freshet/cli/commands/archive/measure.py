@@ -1,5 +1,5 @@
-"""Rows of the past change only by this command: after `counts_as` was set, or with a newer
-Freshet, `--again` compares the stored versions anew.
+"""Freshet never changes the results of earlier visits by itself. Use this command after changing
+`counts_as`, or after an update, to compare the stored versions again.
 """
 
 from typing import Annotated
@@ -26,9 +26,12 @@ app = new_app()
 @app.command()
 def measure(
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="The pages; else all.")
+        list[str] | None,
+        typer.Argument(metavar="URL", help="URLs of the pages. Default: all pages."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Replace what was measured.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Required: confirms that stored results are replaced.")
+    ] = False,
     tag: TagOption = "",
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,

@@ -1,6 +1,6 @@
-"""Rows and measures stay; the bytes of most old versions go. The first and last version of a page
-always stay. Shows what would go, and does it only after a yes (or `--yes`);
-`--dry-run` only shows.
+"""Rows and measured changes are kept; only the bytes of old versions are deleted. The first and
+last version of every page are always kept. The command shows what it would delete and asks before
+it does.
 """
 
 import re
@@ -33,13 +33,18 @@ app = new_app()
 @app.command()
 def prune(
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Only versions older than this: 90d, 8w, 3m, 1y.")
+        str, typer.Option(metavar="AGE", help="Only versions older than this: 90d, 8w, 3m or 1y.")
     ],
     keep: Annotated[
-        str, typer.Option(metavar="PERIOD", help="Keep the last of each day, week, month or year.")
+        str,
+        typer.Option(
+            metavar="PERIOD", help="Keep the last version of each period: day, week, month or year."
+        ),
     ] = "month",
     source: SourceOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be deleted.")
+    ] = False,
     yes: YesOption = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,6 +1,6 @@
-"""Makes a collection from a backup in a folder that is new or empty. Every file is compared with
-the digest in the backup. A WARC file that was open when it was copied is closed after its last
-whole record, and records newer than the copied catalog are added to it, as after a crash.
+"""Creates a collection from a backup in a new or empty folder. Every file is verified against the
+digest in the backup. A WARC file that was open during the backup is closed after its last complete
+record, and records that are newer than the copied catalog are added to it.
 """
 
 from pathlib import Path
@@ -18,7 +18,9 @@ app = new_app()
 
 @app.command()
 def restore(
-    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="Folder of 'freshet backup'.")],
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="Folder written by `freshet backup`.")
+    ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="New folder for the collection.")],
     as_json: JsonOption = False,
 ) -> None:

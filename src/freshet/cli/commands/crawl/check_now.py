@@ -1,5 +1,5 @@
-"""A crawl that runs takes the pages up within a second, before anything else, as far as their
-hosts' clocks and the day's budget allow. Without one they come first in the next crawl.
+"""A running crawl takes the pages up within a second, before all others, as far as the delays of
+their hosts and the daily budget allow. If no crawl is running, the next one visits them first.
 """
 
 from freshet.cli.options import (

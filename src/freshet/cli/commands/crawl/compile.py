@@ -1,7 +1,7 @@
-"""Freshet's inner loops are compiled for this machine when they are first used, and kept for all
-later runs. This command compiles beforehand what `watch`, `run`, `diff`, `plan`, `why` and `demo`
-need: in a set-up script, an image or right after an update. It needs no collection and no network,
-and takes up to two minutes; where everything is compiled already, a few seconds.
+"""Numeric functions are compiled for this machine at first use and cached for later runs. This
+command compiles in advance what `watch`, `run`, `diff`, `plan`, `why` and `demo` use: in a set-up
+script, in an image or after an update. It needs no collection and no network, and takes up to two
+minutes, or a few seconds if everything is already compiled.
 """
 
 from pathlib import Path

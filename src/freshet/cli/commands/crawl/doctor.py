@@ -1,8 +1,7 @@
-"""Looks at Python, the packages, the trust store for certificates, the disk, the clock, the policy
-with its formula or model, who holds the lock, whether the collection can be written, which of its
-files are missing, can be read by others or were left open by a writer that died, when a visit last
-succeeded, how many pages fail, which hosts are backed off and how old the last backup is; says what
-to do about anything that is wrong.
+"""Checks Python, the packages, the certificate store, the disk, the clock, the policy with its
+formula or model, the archive lock, permissions and missing files of the collection, files left open
+by a process that died, the time of the last successful visit, failing pages, hosts in back-off and
+the age of the last backup. For each problem it says what to do.
 """
 
 import typer

@@ -1,8 +1,8 @@
-"""The probability that the page differs from what its last look showed: now, and in an hour, six
-hours, a day, a week and a month from now. The time that has passed since the last look counts.
-Before the first look it is the probability of a change from now on, by what is known of its host
-and site. There is no forecast for a page whose last visit showed no content; what stands in the
-way is said instead.
+"""Shows the probability that the page differs from its last look: now, and in an hour, six hours, a
+day, a week and a month. A look is a visit that showed the page's content, or that it was unchanged.
+Before the first look it is the probability of a change from now on, estimated from pages of the
+same host and site. A page whose last visit showed no content has no forecast; the reason is shown
+instead.
 """
 
 from freshet.cli.options import (

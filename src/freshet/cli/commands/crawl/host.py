@@ -1,10 +1,10 @@
-"""Shows the delay between two requests, when the host may be asked next, how long it is backed off
-and after how many failures, and what came of its robots.txt. NAME is a host, with its port where it
-has one, or a URL on it.
+"""Shows the delay between requests, when the next request is allowed, the back-off with its number
+of failures, and the state of robots.txt. NAME is a host, with its port if it has one, or a URL on
+it.
 
-With --reopen the back-off and a robots.txt that failed are cleared; a running crawl takes this up
-within about a second. The delay holds on, and pages that failed keep their own back-off:
-'freshet check-now' asks for them.
+--reopen ends the back-off and discards a robots.txt that could not be fetched; a running crawl
+notices this within about a second. The delay still applies, and failed pages keep their own
+back-off; `freshet check-now` requests them.
 """
 
 from typing import Annotated
@@ -21,9 +21,14 @@ app = new_app()
 
 @app.command()
 def host(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The host, or a URL on it.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Host name, host:port, or a URL on the host.")
+    ],
     reopen: Annotated[
-        bool, typer.Option("--reopen", help="Clear its back-off and a robots.txt that failed.")
+        bool,
+        typer.Option(
+            "--reopen", help="End the back-off and discard a robots.txt that could not be fetched."
+        ),
     ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

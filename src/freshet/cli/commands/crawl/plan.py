@@ -1,7 +1,7 @@
-"""Plays the crawl ahead from now, without fetching: the pages in the order of their visits, when
-each is expected, what it is worth then, and why. Values go from 0 to 100, where 100 is the visit
-worth most of those shown. Hosts are asked no more often than they may be.
-What the visits would find is not known: every page comes once, at its next visit within a day.
+"""Simulates the crawl from now on without fetching, and lists the visits in order: when each is
+expected, its value and the reason. Values are scaled from 0 to 100, where 100 is the most valuable
+visit in the list. Host delays and active hours are respected. Results of the visits are not known
+in advance, so each page appears once, with its next visit within a day.
 """
 
 from typing import Annotated, Any
@@ -22,13 +22,25 @@ app = new_app()
 @app.command()
 def plan(
     budget: Annotated[
-        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else what holds.")
+        str,
+        typer.Option(
+            metavar="N",
+            help="Page requests per day: 500, 20/hour, or 5% of the pages. Default: the "
+            "budget of the running crawl, else the setting.",
+        ),
     ] = "",
     objective: Annotated[
-        str, typer.Option(metavar="NAME", help="freshness or changes; else the setting.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Objective to plan for: freshness or changes. Default: the setting.",
+        ),
     ] = "",
     limit: Annotated[
-        int, typer.Option(min=0, metavar="N", help="At most so many visits; 0 for a day's budget.")
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Maximum number of visits to list; 0 lists a day's budget."
+        ),
     ] = DEFAULT_LIMIT,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,11 +1,12 @@
-"""Fetches pages when a visit is worth most, within the day's budget, keeps what they show, and
-learns from it. Prints what it will do, a line for every change, for every host that closes, for the
-first few pages seen and the first failure of each kind at a host, and each minute how far it is.
+"""Fetches the pages whose visits have the highest value, within the daily budget, stores what it
+gets and updates the forecasts. It prints its settings at the start, a line per change and per host
+that goes into back-off, the first pages seen, the first failure of each kind per host, and its
+progress every minute.
 
-It goes on until it is stopped, or for as long as `--for` or `--visits` say. Ctrl-C or SIGTERM ends
-it: what is under way is recorded first; a second one does not wait. Being stopped is its proper
-end, so it ends with 0. Other commands work beside it: pages that are added, paused, asked for or
-set otherwise are taken up within a second.
+The crawl runs until --for or --visits is reached or until it is stopped. Ctrl-C or SIGTERM stops it
+after the requests in progress are recorded, with exit code 0; a second signal stops it at once.
+Other commands work at the same time: pages that are added, paused, requested or configured are
+taken into account within a second.
 """
 
 import re
@@ -28,30 +29,55 @@ app = new_app()
 @app.command()
 def run(
     budget: Annotated[
-        str, typer.Option(metavar="N", help="Requests a day: 500, 20/hour or 5%; else the setting.")
+        str,
+        typer.Option(
+            metavar="N",
+            help="Page requests per day: 500, 20/hour, or 5% of the pages. Default: the "
+            "budget setting.",
+        ),
     ] = "",
     for_: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Stop after this long: 90s, 10m, 2h, 7d.")
+        str,
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="Stop after this time: 90s, 10m, 2h or 7d. Default: no limit.",
+        ),
     ] = "",
     visits: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Stop after so many visits.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Stop after this number of visits. Default: no limit."
+        ),
     ] = None,
     metrics_port: Annotated[
         int,
         typer.Option(
-            min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here; 0 serves none."
+            min=0,
+            max=65_535,
+            metavar="PORT",
+            help="Serve Prometheus metrics on this port; 0 serves none.",
         ),
     ] = 0,
     metrics_address: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address for --metrics-port; 0.0.0.0 serves all interfaces."
+        ),
     ] = "127.0.0.1",
     log_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append events to this file as JSON lines; - writes to standard error.",
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the summary.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only the summary at the end.")
+    ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of text, at the end.")
+        bool, typer.Option("--json", help="Print the summary as one JSON document at the end.")
     ] = False,
 ) -> None:
     """Keep the pages fresh, within the budget, until stopped."""

@@ -1,8 +1,6 @@
-"""Totals, the objective, the day's budget (what is spent, what is left, what of it today's caps put
-out of reach and why), hosts that are closed, failing pages, the visits by day with the bytes stored
-of them, and the imports so far. The day is that of the visit: an imported history counts in the
-days it tells of. `--live` shows it anew every second until it is interrupted. `--bad NO` lists
-every row that import number NO could not take, with the reason.
+"""Shows totals, the objective, the daily budget (spent, left, and how much of it cannot be used
+today and why), hosts in back-off, failing pages, visits and stored bytes per day, and imports.
+Imported visits count on the day they were made.
 """
 
 from typing import Annotated, Any
@@ -34,14 +32,22 @@ app = new_app()
 @app.command()
 def status(
     days: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The last so many days, up to the last visit.")
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of days to show, ending with the day of the last visit.",
+        ),
     ] = 7,
     bad: Annotated[
         int | None,
-        typer.Option(metavar="NO", help="List every row that the import of this number refused."),
+        typer.Option(
+            metavar="NO",
+            help="List the rows that import number NO could not read, with the reasons.",
+        ),
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Show it anew every second, until Ctrl-C.")
+        bool, typer.Option("--live", help="Refresh every second until Ctrl-C.")
     ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,7 +1,7 @@
-"""Prints a systemd unit that keeps the collection's crawl running: started at boot, started again
-after a failure, its log in the journal, and able to write to nothing but the collection. Save it as
-/etc/systemd/system/freshet.service, then run 'systemctl daemon-reload' and
-'systemctl enable --now freshet'.
+"""The unit starts the crawl at boot and restarts it after a failure, sends its log to the journal,
+and allows it to write only to the collection. Save the output as
+/etc/systemd/system/freshet.service, then run `systemctl daemon-reload` and `systemctl enable --now
+freshet`.
 """
 
 import getpass
@@ -23,13 +23,23 @@ app = new_app()
 @app.command()
 def systemd(
     user: Annotated[
-        str, typer.Option(metavar="USER", help="User that the crawl runs as; otherwise you.")
+        str,
+        typer.Option(
+            metavar="USER", help="User account that runs the crawl. Default: the current user."
+        ),
     ] = "",
     metrics_port: Annotated[
-        int, typer.Option(min=0, max=65_535, metavar="PORT", help="Serve Prometheus metrics here.")
+        int,
+        typer.Option(
+            min=0, max=65_535, metavar="PORT", help="Port for Prometheus metrics; 0 serves none."
+        ),
     ] = 0,
     metrics_address: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address for --metrics-port, such as 0.0.0.0.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address for --metrics-port; 0.0.0.0 serves all interfaces. Default: 127.0.0.1.",
+        ),
     ] = "",
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

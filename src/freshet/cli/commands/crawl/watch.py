@@ -1,15 +1,17 @@
-"""Fetches only these pages, as a crawl would, and shows what was found: title, words, links, or
-plainly what stands in the way. Then how likely each page is to have changed by tomorrow, and when
-its next check would be at the collection's budget. Watched again, a page is also compared with the
-look before. Where a crawl already runs, it is asked to fetch them, and its visits are waited for.
-A host that closes is told on standard error; where all pages that are left lie on hosts that are
-closed for longer than `--wait`, it does not wait for them.
+"""Fetches only these pages, within the same limits as a crawl. For each page it prints the title
+and the number of words and links, or why the page could not be read; then how likely the page is to
+change within a day, and when the next visit is expected with the collection's budget. If the page
+was visited before, it prints what changed since.
 
-Dice is the similarity of the words of two looks: 0 nothing in common, 1 the same words.
+If a crawl is running, it is asked to fetch the pages, and this command waits for its visits. Hosts
+that go into back-off are reported on standard error. If all remaining pages are on hosts in
+back-off for longer than --wait, the command ends at once.
 
-Exit codes: 0 all pages were looked at; 1 a page could not be looked at; 2 wrong usage, a wrong
-setting or --budget beside a running crawl; 3 no collection; 4 what was given is no URL; 6 another
-command writes to the archive; 130 interrupted.
+Dice is the similarity of the words of two versions: 0 means no common words, 1 the same words.
+
+Exit codes: 0 every page was looked at; 1 a page could not be looked at; 2 wrong usage, a wrong
+setting, or --budget while a crawl is running; 3 no collection; 4 an argument is not a URL; 6
+another command is writing to the archive; 130 interrupted.
 """
 
 from functools import partial
@@ -37,21 +39,30 @@ app = new_app()
 
 @app.command()
 def watch(
-    urls: Annotated[list[str], typer.Argument(metavar="URL", help="Pages to watch.")],
+    urls: Annotated[list[str], typer.Argument(metavar="URL", help="URLs of the pages.")],
     tag: Annotated[
-        list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
+        list[str] | None, typer.Option(metavar="TAG", help="Tag for the pages; can be repeated.")
     ] = None,
     wait: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for the visits.")
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="Maximum time to wait for the visits, in seconds."
+        ),
     ] = WAIT_SECONDS,
     budget: Annotated[
         str,
         typer.Option(
-            metavar="N", help="Requests a day for this call: 500, 20/hour or 5%; else the setting."
+            metavar="N",
+            help="Page requests per day for this command: 500, 20/hour, or 5% of the pages. "
+            "Default: the budget setting.",
         ),
     ] = "",
     log_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Log events as JSON lines; - for stderr.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append events to this file as JSON lines; - writes to standard error.",
+        ),
     ] = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

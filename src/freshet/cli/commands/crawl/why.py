@@ -1,8 +1,8 @@
-"""What keeps a page from being visited now (paused, closed by robots.txt, empty without scripts,
-outside its hours, host closed) comes first; then when its next check is expected, how likely it has
-changed, how often it changes, what a visit is worth (0 to 100, where 100 is worth its place in the
-budget now), and what all of this rests on. Rates come with the bounds of 90 % of their probability.
-Nothing is forecast of a page whose last visit showed no content.
+"""Shows first what prevents a visit now: paused, excluded by robots.txt, empty without JavaScript,
+outside its active hours, or host in back-off. Then it shows the expected time of the next visit,
+the probability of a change, the change rate with the bounds that hold 90 % of its probability, and
+the value of a visit from 0 to 100, where 100 is enough to be visited now. A page whose last visit
+showed no content has no forecast.
 """
 
 from freshet.cli.options import (

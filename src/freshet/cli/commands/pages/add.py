@@ -1,7 +1,10 @@
-"""Pages come as URLs, from a file with one URL a line (`-` reads standard input; blank lines and
-comments, `# …`, are passed over), from a stored sitemap or from an OPML file. A removed page comes
-back with its history. What is no http(s) URL is refused, with its line and the reason; the others
-are added. A user name and password in a URL become the page's Authorization header.
+"""Takes URLs from the command line, from a text file with one URL per line (blank lines and lines
+that begin with # are ignored), from a downloaded sitemap or from an OPML file. Adding a removed
+page restores it with its history.
+
+Invalid URLs are reported with their line and the reason, and the exit code is then 4; the valid
+ones are added all the same. A user name and password in a URL are stored as the page's
+Authorization header.
 """
 
 import sys
@@ -31,16 +34,24 @@ app = new_app()
 
 @app.command()
 def add(
-    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Pages to add.")] = None,
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages to add.")
+    ] = None,
     file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with one URL a line; - for stdin.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Text file with one URL per line; - reads standard input."
+        ),
     ] = None,
     sitemap: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A stored sitemap (XML or text).")
+        Path | None, typer.Option(metavar="FILE", help="Downloaded sitemap (XML or plain text).")
     ] = None,
-    opml: Annotated[Path | None, typer.Option(metavar="FILE", help="An OPML file.")] = None,
+    opml: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="OPML file with feeds or pages.")
+    ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option(metavar="TAG", help="A tag for these pages; repeats.")
+        list[str] | None,
+        typer.Option(metavar="TAG", help="Tag for the added pages; can be repeated."),
     ] = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,12 +1,12 @@
-"""Versions are numbers (1 the first, -1 the last) or times (`2026-03-01`, `2026-03-01T12:00`) in
-the zone of this machine. Without any, the last change is shown. Removed words are red and struck
-through, added words green; without colour they stand in [-…-] and {+…+}. All that differs is
-shown; where that counts as no change, by the page's mask or `counts_as`, it is said. Dice is the
-similarity of the words of the two versions: 0 nothing in common, 1 the same words.
+"""A version is a number (1 is the first, -1 the last) or a time in the local time zone
+(`2026-03-01`, `2026-03-01T12:00`). Without versions the last change is shown. Removed words are red
+and struck through, added words are green; without colour they are written as [-removed-] and
+{+added+}. Differences that do not count as a change, because of the page's mask or `counts_as`, are
+shown too; a line at the end says so. Dice is the similarity of the words of two versions: 0 means
+no common words, 1 the same words.
 
-`--since` tells instead what is new in the last version against the one seen then, in at most 300
-characters, without what the mask hides. `--html` writes the difference as one page that needs
-nothing else.
+--since prints a short text instead: what is new in the last version, in at most 300 characters,
+without the masked parts.
 """
 
 from pathlib import Path
@@ -43,18 +43,28 @@ app = new_app()
 @app.command(context_settings={"ignore_unknown_options": True})
 def diff(
     url: PageArgument,
-    old: Annotated[str | None, typer.Argument(metavar="A", help="The earlier version.")] = None,
+    old: Annotated[
+        str | None, typer.Argument(metavar="A", help="Older version: a number or a time.")
+    ] = None,
     new: Annotated[
-        str | None, typer.Argument(metavar="B", help="The later version; else the last.")
+        str | None, typer.Argument(metavar="B", help="Newer version. Default: the last one.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="T", help="Tell in short what is new since then.")
+        str | None,
+        typer.Option(
+            metavar="T", help="Print a short text about what is new since this version or time."
+        ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the difference as a page of HTML.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the differences to this HTML file, which loads no other files.",
+        ),
     ] = None,
     context: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Lines of unchanged text around a change.")
+        int,
+        typer.Option(min=0, metavar="N", help="Lines of unchanged text shown around each change."),
     ] = 2,
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,

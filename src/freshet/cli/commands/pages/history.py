@@ -1,12 +1,13 @@
-"""Every visit with its outcome; for looks, what changed since the look before. A look is a visit
-that showed the content, or that it is unchanged. Dice is the similarity of the words of two looks:
-0 nothing in common, 1 the same words.
+"""A look is a visit that showed the page's content, or that it was unchanged. For looks the table
+also shows the change since the previous look. Columns:
 
-`v` numbers the versions that `freshet diff` and `freshet show` take; `links` counts those that came
-and went; `kept` says whether the bytes of a version are still there, `found at` where redirects
-led. A round is a series of looks close together, which the crawl makes at a page that changes at
-every visit, to see how fast it does; `round` marks the looks of one. `--changed` lists only visits
-that found a change.
+`v` is the version number that `freshet diff` and `freshet show` accept; `dice` is the similarity of
+the words of both looks, from 0 (no common words) to 1 (the same words); `words` counts changed
+words; `links` counts new and removed links; `kept` says whether the bytes of the version are still
+stored; `found at` is the URL after redirects; `burst` marks the looks of a burst.
+
+A burst is a series of looks within minutes. The crawl makes bursts at pages that change at every
+visit, to measure how fast they change.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ def history(
         bool, typer.Option("--changed", help="Only visits that found a change.")
     ] = False,
     limit: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The latest so many; 0 for all.")
+        int, typer.Option(min=0, metavar="N", help="Show only the latest N visits; 0 shows all.")
     ] = 0,
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,

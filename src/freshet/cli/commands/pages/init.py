@@ -1,7 +1,8 @@
-"""The folder gets `freshet.toml`, `catalog.db`, `archive/` and `models/`.
+"""Creates a folder with `freshet.toml` (settings), `catalog.db` (database), `archive/` (WARC files)
+and `models/` (learned formulas).
 
-The contact is named in the User-Agent, so that the people whose pages are visited can reach you.
-Without `--contact` you are asked for it.
+The contact is sent in the User-Agent header of every request, so that site owners can reach you.
+Without --contact the command asks for it.
 """
 
 import sys
@@ -20,9 +21,10 @@ app = new_app()
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to make it.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to create.")] = Path(),
     contact: Annotated[
-        str, typer.Option(metavar="TEXT", help="Mail address or URL named in the User-Agent.")
+        str,
+        typer.Option(metavar="TEXT", help="Email address or URL to send in the User-Agent header."),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:

@@ -1,5 +1,5 @@
-"""One line a page: how often it was visited, when it was last seen and last changed. `--failing`
-shows the pages whose last visit showed no content, with its outcome and the reason. A narrow
+"""Prints one line per page: the number of visits and changes, the last look, the last change and
+the tags. A look is a visit that showed the page's content, or that it was unchanged. A narrow
 terminal shows fewer columns; pipes and files get all of them.
 """
 
@@ -39,13 +39,17 @@ def list_pages(
     tag: TagOption = "",
     source: SourceOption = None,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only pages that changed, latest change first.")
+        bool, typer.Option("--changed", help="Only pages that have changed, latest change first.")
     ] = False,
     failing: Annotated[
         bool,
-        typer.Option("--failing", help="Only pages whose last visit showed no content, and why."),
+        typer.Option(
+            "--failing", help="Only pages whose last visit showed no content, with the reason."
+        ),
     ] = False,
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="At most so many; 0 for all.")] = 0,
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Maximum number of pages to list; 0 lists all.")
+    ] = 0,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

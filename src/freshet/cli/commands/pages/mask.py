@@ -1,8 +1,7 @@
-"""What changes at every visit by itself (clocks, counters, adverts) is learnt and left out before
-versions are compared; this shows what, and why. `--hide` leaves out more: a text in which `#`
-stands for a number and `*` for anything, or the path of an element (`/html/body/aside`). `--show`
-takes a rule out, by its number or text, for good. `--learn` looks at the stored versions now.
-Visits so far keep what was measured, unless `--again` measures them anew.
+"""Some parts of a page differ at every visit without being a change: clocks, counters,
+advertisements. Freshet learns rules that match them, the mask, and ignores the matching parts when
+it compares versions. This command lists the rules with the reason for each. Visits that were
+recorded before an edit keep their result, unless --again recomputes them.
 """
 
 from typing import Annotated
@@ -38,15 +37,27 @@ def mask(
     url: PageArgument,
     hidden: Annotated[
         list[str] | None,
-        typer.Option("--hide", metavar="WHAT", help="Leave out this text or element too."),
+        typer.Option(
+            "--hide",
+            metavar="WHAT",
+            help="Add a rule: a text pattern (# matches a number, * any text) or the path of "
+            "an element, such as /html/body/aside. Can be repeated.",
+        ),
     ] = None,
     shown: Annotated[
         list[str] | None,
-        typer.Option("--show", metavar="RULE", help="Take out a rule, by number or text."),
+        typer.Option(
+            "--show",
+            metavar="RULE",
+            help="Delete a rule, given by number or text, and never learn it again. Can be "
+            "repeated.",
+        ),
     ] = None,
-    learn: Annotated[bool, typer.Option("--learn", help="Learn from the stored versions.")] = False,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn rules from the stored versions now.")
+    ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Measure the visits so far under the mask.")
+        bool, typer.Option("--again", help="Recompute the changes of earlier visits with the mask.")
     ] = False,
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,

@@ -1,4 +1,4 @@
-"""Paused pages keep their history and are left out of every plan."""
+"""Paused pages keep their history. They are not scheduled until `freshet resume`."""
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,

@@ -1,6 +1,7 @@
-"""URLs mean live pages; `--source` names an import. Without `--purge` the history stays, but no
-command finds the page any more until `freshet add` brings it back. `--purge` deletes rows and bytes
-for good, also of pages removed before: archive files are written anew without their records.
+"""A URL selects the live page; --source selects imported pages. Without --purge the history is kept
+but hidden from all commands, and `freshet add` restores the page. With --purge the database rows
+and stored bytes are deleted permanently, also those of pages that were removed earlier. The archive
+files are rewritten without their records.
 """
 
 from typing import Annotated
@@ -30,7 +31,9 @@ def remove(
     urls: PagesArgument = None,
     tag: TagOption = "",
     source: SourceOption = None,
-    purge: Annotated[bool, typer.Option("--purge", help="Delete rows and bytes for good.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Delete the history and the stored bytes permanently.")
+    ] = False,
     yes: YesOption = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""Paused pages are taken into plans again."""
+"""Resumed pages are scheduled again."""
 
 from freshet.cli.options import (
     DEFAULT_COLLECTION,

@@ -1,8 +1,8 @@
-"""Settings of a page override those of its tags, which override the collection's: `importance=2`,
-`counts_as=words:10`, `headers.Accept-Language=en`, `cookies.session=abc`, `proxy=http://…`,
-`active_hours="08:00-20:00 Europe/Paris"`, `verify_tls=false`, `insecure_secrets=true`. An empty
-value (`proxy=`) takes the setting away. Without any NAME=VALUE, what holds for the page or tag is
-shown, with `[blanked]` in place of secrets.
+"""A page's settings override the settings of its tags, which override those of the collection.
+Examples: `importance=2`, `counts_as=words:10`, `headers.Accept-Language=en`, `cookies.session=abc`,
+`proxy=http://…`, `active_hours="08:00-20:00 Europe/Paris"`, `verify_tls=false`,
+`insecure_secrets=true`. An empty value (`proxy=`) removes the setting. Without NAME=VALUE the
+effective settings are shown; secrets are shown as `[blanked]`.
 """
 
 from typing import Annotated, Any
@@ -28,11 +28,12 @@ app = new_app()
 @app.command("set")
 def set_settings(
     assignments: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="What to set.")
+        list[str] | None,
+        typer.Argument(metavar="NAME=VALUE", help="Settings to change, such as importance=2."),
     ] = None,
-    url: Annotated[str, typer.Option("--page", metavar="URL", help="For this page.")] = "",
+    url: Annotated[str, typer.Option("--page", metavar="URL", help="Apply to this page.")] = "",
     tag: Annotated[
-        str, typer.Option("--tag", metavar="TAG", help="For every page with this tag.")
+        str, typer.Option("--tag", metavar="TAG", help="Apply to every page with this tag.")
     ] = "",
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,

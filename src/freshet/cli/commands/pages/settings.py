@@ -1,8 +1,7 @@
-"""Every setting with the value that holds in the collection, its default and what it does. They are
-set in the collection's `freshet.toml`, where `politeness.delay` stands as `delay` below
-`[politeness]`, or in the environment, as FRESHET_POLITENESS__DELAY. Those that begin with `page.`
-can also be set for a page or a tag, with `freshet set`. Outside of a collection the defaults are
-shown.
+"""Shows the settings of the collection; outside a collection, the defaults. Set them in
+`freshet.toml`, where `politeness.delay` is written as `delay` under `[politeness]`, or in the
+environment, as FRESHET_POLITENESS__DELAY. Settings that begin with `page.` can also be set for one
+page or tag with `freshet set`.
 """
 
 import os
@@ -25,7 +24,10 @@ app = new_app()
 @app.command("settings")
 def list_settings(
     word: Annotated[
-        str, typer.Argument(metavar="WORD", help="Only settings whose name or meaning has it.")
+        str,
+        typer.Argument(
+            metavar="WORD", help="Only list settings with this text in their name or meaning."
+        ),
     ] = "",
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

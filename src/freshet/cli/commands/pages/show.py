@@ -1,7 +1,7 @@
-"""What the last version shows (title, language, sizes, links), what is set for the page, and its
-totals. `--text`, `--links`, `--terms` and `--dom` print that part of a version instead, whole.
-`--html` writes the stored page itself, as it came but for content codings, into a file or a pipe:
-`freshet show URL --html > page.html`.
+"""Shows the title, language, sizes and links of the last version, the page's settings and its
+totals. --text, --links, --terms and --dom print that part of a version instead. --html writes the
+stored page, with content encodings such as gzip removed, to a file or pipe: `freshet show URL
+--html > page.html`.
 """
 
 import sys
@@ -29,15 +29,23 @@ app = new_app()
 def show(
     url: PageArgument,
     version: Annotated[
-        str, typer.Option(metavar="A", help="A version: a number, -1 (the last), or a time.")
+        str,
+        typer.Option(
+            metavar="A", help="Version to show: a number, -1 for the last one, or a time."
+        ),
     ] = "-1",
     source: SourceOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print the visible text.")] = False,
     links: Annotated[bool, typer.Option("--links", help="List the links.")] = False,
-    terms: Annotated[bool, typer.Option("--terms", help="List the words by count.")] = False,
-    dom: Annotated[bool, typer.Option("--dom", help="List the DOM rows.")] = False,
+    terms: Annotated[
+        bool, typer.Option("--terms", help="List the words with their counts.")
+    ] = False,
+    dom: Annotated[bool, typer.Option("--dom", help="List the DOM elements.")] = False,
     html: Annotated[
-        bool, typer.Option("--html", help="Write the stored page itself, into a file or a pipe.")
+        bool,
+        typer.Option(
+            "--html", help="Write the stored page to standard output, which must be a file or pipe."
+        ),
     ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

@@ -1,5 +1,5 @@
-"""Tags group pages: commands take `--tag`, and settings can be set for a tag. With `--remove` and
-no URL the tag is taken off every page that has it.
+"""Tags group pages: many commands accept --tag, and settings can be set for a tag. With --remove
+and no URL, the tag is removed from every page that has it.
 """
 
 from typing import Annotated
@@ -23,10 +23,12 @@ app = new_app()
 
 @app.command()
 def tag(
-    name: Annotated[str, typer.Argument(metavar="TAG", help="The tag: one word.")],
+    name: Annotated[str, typer.Argument(metavar="TAG", help="Name of the tag, one word.")],
     urls: PagesArgument = None,
     source: SourceOption = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the tag away.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove the tag instead of adding it.")
+    ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,10 +1,11 @@
-"""With a URL: how often and how much that page changes, how it drifts from what it was, which words
-stay and which pass, which blocks live how long, and a calendar. Without: the pages in groups, with
-tests of whether the groups differ and, where the crawl took rounds, the share of pages that change
-within the hour. An analysis that was stopped goes on where it was.
+"""With a URL: how often and how much the page changes, how its similarity to old versions
+decreases, which words stay and which disappear, how long the content of each block stays, and a
+calendar. Without a URL: the pages in groups, with statistical tests of the differences between
+groups, and the share of pages that change within an hour if the crawl measured bursts. An
+interrupted analysis continues where it stopped.
 
-`--pictures` writes all pictures of it into a folder; those of which too little is known are not
-written, and it is said why. HTML pictures hold all they need and load nothing.
+Charts for which there is too little data are not written; the reason is printed. HTML charts load
+no other files.
 """
 
 from collections.abc import Sequence
@@ -52,28 +53,37 @@ class PictureFormat(StrEnum):
 @app.command()
 def analyse(
     url: Annotated[
-        str | None, typer.Argument(metavar="URL", help="One page; else all, in groups.")
+        str | None,
+        typer.Argument(
+            metavar="URL", help="URL of the page to analyse. Default: all pages, in groups."
+        ),
     ] = None,
     by: Annotated[
         str,
         typer.Option(
-            metavar="GROUP", help=f"By {', '.join(GROUPINGS)}; {DEFAULT_GROUPING} if not said."
+            metavar="GROUP", help=f"Group pages by {', '.join(GROUPINGS)}. Default: {DEFAULT_GROUPING}."
         ),
     ] = "",
     tag: TagOption = "",
     source: SourceOption = None,
     limit: Annotated[
-        int, typer.Option(min=1, metavar="N", help="List at most so many groups, blocks, words.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Maximum number of groups, blocks and words to list."
+        ),
     ] = 20,
     pictures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write all pictures into this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Write all charts into this folder.")
     ] = None,
     picture_format: Annotated[
-        PictureFormat, typer.Option("--format", help="What pictures are written as.")
+        PictureFormat, typer.Option("--format", help="File format of the charts.")
     ] = PictureFormat.PNG,
     render: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the page with its blocks tinted, as HTML."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the page as HTML, with each block coloured by how long its content stays.",
+        ),
     ] = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,

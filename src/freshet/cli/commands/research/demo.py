@@ -1,9 +1,8 @@
-"""Serves a living web of 60 pages on 8 hosts on this machine, one port per host, and crawls it for
-some weeks on a fast clock: news, blogs, threads, shops, pages that only seem to change, a 404 that
-comes back, a captcha, hosts that want to be left alone. Everything is scored on the truth against
-round-robin and a rule like Nutch's at the same budget. Needs no network; everything lies in a
-temporary folder that is removed at the end, unless `--keep`. `--assert` then holds what the crawl
-left against the hosts' own log, and fails where a promise was not kept.
+"""Serves a simulated web of 60 pages on 8 local hosts, one port per host, and crawls it for some
+weeks of simulated time: news, blogs, forum threads, shops, pages with changing noise, a 404 that
+comes back, a captcha, slow and throttling hosts. The results are scored against the true changes,
+and compared with round-robin and a policy like that of Nutch at the same budget. No network is
+needed. All files are in a temporary folder that is deleted at the end, unless --keep is given.
 """
 
 import shutil
@@ -48,28 +47,43 @@ app = new_app()
 @app.command()
 def demo(
     days: Annotated[
-        float, typer.Option(min=2, metavar="N", help="How many days of the web to crawl.")
+        float, typer.Option(min=2, metavar="N", help="Number of simulated days to crawl.")
     ] = DEFAULT_DAYS,
     speed: Annotated[
-        float, typer.Option(min=1, metavar="N", help="How many times too fast its clock runs.")
+        float,
+        typer.Option(
+            min=1, metavar="N", help="Speed of the simulated clock, as a multiple of real time."
+        ),
     ] = DEFAULT_SPEED,
     budget: Annotated[
-        str, typer.Option(metavar="BUDGET", help="Page requests a day, such as 100/day or 200%.")
+        str,
+        typer.Option(
+            metavar="BUDGET",
+            help="Page requests per simulated day, such as 100/day or 200% of the pages.",
+        ),
     ] = DEFAULT_BUDGET,
     seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Another number is another web.")
+        int, typer.Option(min=0, metavar="N", help="Random seed of the simulated web.")
     ] = DEFAULT_SEED,
     port: Annotated[
-        int, typer.Option(min=0, max=65528, metavar="N", help="The first port; 0 takes any.")
+        int,
+        typer.Option(
+            min=0, max=65528, metavar="N", help="First port to listen on; 0 selects free ports."
+        ),
     ] = 0,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Make it here, and leave it there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Create the collection in this folder and keep it."),
     ] = None,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Print lines, also on a terminal.")
+        bool, typer.Option("--headless", help="Print a line per day instead of the live view.")
     ] = False,
     must_hold: Annotated[
-        bool, typer.Option("--assert", help="Fail where a promise was not kept.")
+        bool,
+        typer.Option(
+            "--assert",
+            help="Compare the result with the server logs and fail if a guarantee was broken.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,13 +1,14 @@
-"""Formulas are bred generation by generation: those whose crawls of the trace find the most changes
-have the most children. The best of all are tried on other pages, and the one chosen is tested on
-pages that no search saw, beside the classic rules and the ceilings that look at the truth.
+"""Learns by genetic programming: formulas whose simulated crawls of the training pages find the
+most changes produce the next generation. The best formulas are compared on validation pages, and
+the selected one is tested on pages that no search has seen, together with the classic policies and
+the oracles, which know the true changes.
 
-The model is a file; its path is a policy: `freshet simulate --policy formula.json` back-tests it,
-and `policy = "formula.json"` in freshet.toml lets a crawl go by it. The same seed gives the same
-formula, whatever the number of workers.
+The result is a model file, and its path can be used as a policy: `freshet simulate --policy
+formula.json` back-tests it, and `policy = "formula.json"` in freshet.toml makes the crawl use it.
+The same seed gives the same formula with any number of workers.
 
-After every generation the work is kept in the checkpoint. Ctrl-C stops at the next one; the same
-command with --resume goes on as if it had never been stopped.
+The state is saved to the checkpoint after every generation. Ctrl-C stops after the current one; the
+same command with --resume continues and gives the same result as an uninterrupted search.
 """
 
 from collections.abc import Callable, Iterator
@@ -87,61 +88,64 @@ def learn(
     pages: PageCountOption = None,
     cycles: CycleCountOption = None,
     terminals: Annotated[
-        TerminalSet, typer.Option(metavar="SET", help="What formulas know: basic, all, extended.")
+        TerminalSet, typer.Option(metavar="SET", help="Set of variables available to formulas: basic, all or extended.")
     ] = "all",
     estimates: Annotated[
-        EstimateKind, typer.Option(metavar="AS", help="NAD to GAD are rates, or chances of a change.")
+        EstimateKind, typer.Option(metavar="AS", help="Meaning of NAD, SAD, AAD and GAD in formulas: rates, or chances "
+"(probability of a change).")
     ] = "rates",
     fitness: Annotated[
-        FitnessMeasure, typer.Option(metavar="MEASURE", help="What is bred for: ndcg or changerate.")
+        FitnessMeasure, typer.Option(metavar="MEASURE", help="Measure to maximise: ndcg or changerate.")
     ] = "ndcg",
     budget: Annotated[
-        str, typer.Option(metavar="SHARE", help="Visits a cycle as a share of the pages.")
+        str, typer.Option(metavar="SHARE", help="Visits per cycle as a share of the pages.")
     ] = "5%",
     clock: Annotated[
-        WeightClock, typer.Option(metavar="CLOCK", help="Estimates weigh by visit or by cycle.")
+        WeightClock, typer.Option(metavar="CLOCK", help="Weight the estimates by visit or by cycle.")
     ] = "visit",
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="A first look, maybe far off: 1 seed, 100 formulas, 15 generations."
+            "--quick", help="Run one short search: 1 seed, 100 formulas, 15 generations. The result may "
+"be far from the best."
         ),
     ] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="How many searches; 5.")
+        int | None, typer.Option(min=1, metavar="N", help="Number of independent searches. Default: 5.")
     ] = None,
     population: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="Formulas in a generation; 300.")
+        int | None, typer.Option(min=2, metavar="N", help="Formulas per generation. Default: 300.")
     ] = None,
     generations: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="How many generations; 50.")
+        int | None, typer.Option(min=1, metavar="N", help="Number of generations. Default: 50.")
     ] = None,
     kept: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many of the best are tried on other pages.")
+        int, typer.Option(min=1, metavar="N", help="Number of best formulas to compare on the validation pages.")
     ] = 50,
     select: Annotated[
-        SelectionMethod, typer.Option(metavar="HOW", help="Which of them it is: best, avg or sum.")
+        SelectionMethod, typer.Option(metavar="HOW", help="Selection method on the validation pages: best, avg or sum.")
     ] = "best",
     folds: Annotated[
-        int, typer.Option(min=0, max=5, metavar="N", help="Folds to test on, of 5; 0: no test.")
+        int, typer.Option(min=0, max=5, metavar="N", help="Number of folds to test on, 1 to 5; 0 uses all pages for learning.")
     ] = 1,
     seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The seed of folds, lots and searches.")
+        int, typer.Option(min=0, metavar="N", help="Random seed for folds, ties and searches.")
     ] = 1,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The model file to write.")
+        Path, typer.Option(metavar="FILE", help="Model file to write.")
     ] = Path("formula.json"),
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where unfinished work is kept.")
+        Path | None, typer.Option(metavar="FILE", help="Checkpoint file. Default: next to the model file, with the suffix "
+".checkpoint.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what the checkpoint holds.")
+        bool, typer.Option("--resume", help="Continue from the checkpoint.")
     ] = False,
     workers: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Threads that try formulas; 0: all cores.")
+        int, typer.Option(min=0, metavar="N", help="Number of threads; 0 uses all cores.")
     ] = 0,
     device: Annotated[
-        Literal["cpu", "cuda"], typer.Option(metavar="DEVICE", help="Where: cpu, or cuda, a GPU.")
+        Literal["cpu", "cuda"], typer.Option(metavar="DEVICE", help="Device that evaluates formulas: cpu or cuda (GPU).")
     ] = "cpu",
     as_json: JsonOption = False,
 ) -> None:  # fmt: skip

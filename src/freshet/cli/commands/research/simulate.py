@@ -1,17 +1,18 @@
-"""Each policy crawls the same pages, cycle by cycle, learning from its own visits alone. The first
-two cycles visit every page; after them, each cycle visits the share that the budget allows. With
---continuous the changes have moments, visits are made at an even pace, and policies are those of
-a live crawl.
+"""Each policy crawls the same pages in cycles and learns only from its own visits. The first two
+cycles visit every page; after them each cycle visits the share of the pages that the budget allows.
+With --continuous, visits are made at an even pace through the day and the policies are those of the
+live crawl.
 
-TRACE is a folder or file of recorded pages. Without it the pages are generated: brdc, outlinks,
-web-changes have the statistics of published crawls; with --continuous there is also living, whose
-pages change at their own moments, some many times a day.
+TRACE is a file or folder of recorded pages. Without it pages are generated: brdc, outlinks and
+web-changes have the statistics of published crawls. With --continuous there is also living, whose
+pages change at arbitrary times, some many times a day.
 
-Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness, and ceilings
-that look at the truth: oracle-change oracle-life known-rate known-rate-changes. Weights by cycle
-instead of by visit: nad-cycle sad-cycle aad-cycle gad-cycle. `all` means every policy and ceiling.
-A formula such as "t * X" is a policy too, and so is the path of a model from `freshet evolve`. In
-capitals NAD is a name of formulas, the rate alone; the policy nad ranks by the chance of a change.
+Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness. Oracles,
+which know the true changes and give upper bounds: oracle-change oracle-life known-rate
+known-rate-changes. Variants that weight by cycle instead of by visit: nad-cycle sad-cycle aad-cycle
+gad-cycle. `all` selects every policy and oracle, but not these variants. A formula such as "t * X"
+is a policy, and so is the path of a model file from `freshet evolve`. NAD in capitals is a formula,
+the plain rate; the policy nad ranks by the probability of a change.
 """
 
 import re
@@ -69,23 +70,43 @@ def simulate(
     cycles: trace_options.CycleCountOption = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Policies, or all; may be given several times."),
+        typer.Option(
+            metavar="A,B",
+            help="Policies, separated by commas, or all; can be repeated. Default: all.",
+        ),
     ] = None,
     budget: Annotated[
-        str, typer.Option(metavar="SHARES", help="Visits a cycle as shares of the pages: 5%,10%.")
+        str,
+        typer.Option(
+            metavar="SHARES",
+            help="Visits per cycle as a share of the pages; several separated by commas, "
+            "such as 5%,10%.",
+        ),
     ] = "5%",
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many times, each with its own ties.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Number of runs per policy; each breaks ties differently."
+        ),
     ] = 3,
     against: Annotated[
-        str, typer.Option(metavar="POLICY", help="Test every policy against this one.")
+        str,
+        typer.Option(
+            metavar="POLICY", help="Compare every policy with this one in statistical tests."
+        ),
     ] = "",
     continuous: Annotated[
-        bool, typer.Option("--continuous", help="Visit at any time of the day, as a live crawl.")
+        bool,
+        typer.Option(
+            "--continuous", help="Simulate visits at any time of the day, as in a live crawl."
+        ),
     ] = False,
     curves: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write every cycle's measures: .csv, .parquet, .json."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the measures of every cycle to this .csv, .parquet or .json file.",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
