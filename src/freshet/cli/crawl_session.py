@@ -1,4 +1,4 @@
-"""A crawl as a command runs it: what it will do is said first, then it is told, then summed up."""
+"""The crawl of `freshet run`: announcement, progress log, metrics and summary."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,59 +28,63 @@ def run_until_stopped(
     metrics_port: int,
     metrics_address: str,
 ) -> tuple[CrawlCounts, DayBudgetStatus]:
-    """Crawl a collection and tell of it; return what was done, and how the day's budget stands."""
-    with CollectionStore.open(path) as opened:
-        announce_crawl(opened, budget, print_line)
-        narrator, metrics = ProgressLog(opened.catalog, print_line), _metrics(opened)
+    """Crawl a collection with a progress log; return the counts and the budget of the day."""
+    with CollectionStore.open(path) as store:
+        announce_crawl(store, budget, print_line)
+        progress_log, metrics = ProgressLog(store.catalog, print_line), _metrics(store)
         try:
             with metrics.serve(metrics_port, metrics_address):
-                run_crawl(path, budget=budget, limits=limits, listeners=[narrator, metrics])
-        except OutputClosedError as gone:
-            raise typer.Exit(gone.exit_code) from gone
-        today = day_budget_status(opened, opened.catalog.last_outcome_counts(), budget=budget)
-    log_event("crawl ended", visits=narrator.counts.visits, changes=narrator.counts.changes)
-    return narrator.counts, today
+                run_crawl(path, budget=budget, limits=limits, listeners=[progress_log, metrics])
+        except OutputClosedError as closed:
+            raise typer.Exit(closed.exit_code) from closed
+        today = day_budget_status(store, store.catalog.last_outcome_counts(), budget=budget)
+    log_event("crawl ended", visits=progress_log.counts.visits, changes=progress_log.counts.changes)
+    return progress_log.counts, today
 
 
-def _metrics(opened: CollectionStore) -> PrometheusMetrics:
-    longest_wait = 2 * opened.settings.politeness.longest_delay
+def _metrics(store: CollectionStore) -> PrometheusMetrics:
+    longest_wait = 2 * store.settings.politeness.longest_delay
     stalls = StallDetector(max(STALL_SECONDS, longest_wait))
     return PrometheusMetrics(
-        opened.archive_folder, last_look=opened.catalog.last_look_time(), stalls=stalls
+        store.archive_folder, last_look=store.catalog.last_look_time(), stalls=stalls
     )
 
 
-def announce_crawl(opened: CollectionStore, budget: str, print_line: Callable[[str], None]) -> None:
-    """Say what the crawl will do; refuse at once where another one writes to the archive."""
-    with ArchiveLock(opened.archive_folder, clock=opened.clock):
-        save_running_budget(opened, budget)
-    outcomes = opened.catalog.last_outcome_counts()
-    today = day_budget_status(opened, outcomes, budget=budget)
+def announce_crawl(store: CollectionStore, budget: str, print_line: Callable[[str], None]) -> None:
+    """Print what the crawl will do; fail if another process is writing to the archive."""
+    with ArchiveLock(store.archive_folder, clock=store.clock):
+        save_running_budget(store, budget)
+    outcomes = store.catalog.last_outcome_counts()
+    today = day_budget_status(store, outcomes, budget=budget)
     pages = sum(item.pages for item in outcomes)
-    plan = f"objective {planning_objective(opened.settings)}, policy {policy_name(opened.settings)}"
-    print_line(f"Keeping {format_count(pages, 'page')} fresh; {plan}.")
-    print_line(
-        f"{format_count(today.budget, 'request')} a day, {today.spent:,} spent today. Ctrl-C stops it."
-    )
+    plan = f"objective {planning_objective(store.settings)}, policy {policy_name(store.settings)}"
+    print_line(f"Crawling {format_count(pages, 'page')}; {plan}.")
+    budget_text = f"{format_count(today.budget, 'request')} per day"
+    print_line(f"{budget_text}, {today.spent:,} spent today. Ctrl-C stops the crawl.")
     if pages and not today.left:
-        print_line("Today's budget is spent; it goes on at 00:00 UTC.")
+        print_line("Today's budget is spent; the crawl continues at 00:00 UTC.")
     if not pages:
-        print_line("There are no pages yet; those that 'freshet add' brings are taken up at once.")
+        print_line("There are no pages yet; pages from 'freshet add' are visited at once.")
     log_event("crawl begins", pages=pages, budget=today.budget, spent=today.spent)
 
 
-def print_crawl_summary(tally: CrawlCounts, today: DayBudgetStatus) -> None:
-    """Say what was done, what of the budget is spent, and why some of it cannot be."""
-    done = f"{format_count(tally.visits, 'visit')}, {format_count(tally.looks, 'look')} among them"
-    print_text(f"Stopped after {done}, {format_count(tally.changes, 'change')}.")
-    failed = {name: n for name, n in tally.outcomes.most_common() if not Outcome(name).is_look}
+def print_crawl_summary(counts: CrawlCounts, today: DayBudgetStatus) -> None:
+    """Print the counts, the use of the budget, and why some of it cannot be used."""
+    visits = (
+        f"{format_count(counts.visits, 'visit')}, {format_count(counts.looks, 'look')} among them"
+    )
+    print_text(f"Stopped after {visits}, {format_count(counts.changes, 'change')}.")
+    failed = {name: n for name, n in counts.outcomes.most_common() if not Outcome(name).is_look}
     if failed:
         print_text(
-            "Not looks: " + ", ".join(f"{number:,} {name}" for name, number in failed.items())
+            "Visits without content: "
+            + ", ".join(f"{number:,} {name}" for name, number in failed.items())
         )
-    print_text(f"Today {today.spent:,} of {today.budget:,} requests are spent, {today.left:,} are left; "
-        f"{today.apart:,} more went to robots.txt.")  # fmt: skip
+    print_text(
+        f"Today {today.spent:,} of {today.budget:,} requests are spent, {today.left:,} are left; "
+        f"{today.apart:,} requests for robots.txt are not included."
+    )
     if today.unreachable:
-        print_text(f"{today.unreachable:,} of those left cannot be spent today:")
+        print_text(f"{today.unreachable:,} of those left cannot be used today:")
         for reason in today.reasons:
             print_text(f"  {reason}")

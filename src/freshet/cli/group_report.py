@@ -1,4 +1,4 @@
-"""A whole collection's analysis in tables: the groups of its pages, and whether they differ."""
+"""The report on groups of pages: totals, a table of groups, tests and bursts."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -12,87 +12,108 @@ from freshet.measure.statistics.burst_table import BurstInterval
 from freshet.measure.statistics.groups import GroupSummary, GroupTest, Histogram, MeanEstimate
 
 COLUMNS = (
-    "pages", "never changed", "hours between", "by rate", "Dice", "curves", "knotted", "knot, h",
+    "pages",
+    "never changed",
+    "hours between",
+    "by rate",
+    "Dice",
+    "curves",
+    "knotted",
+    "knot, h",
     "words stay",
-)  # fmt: skip
+)
 BURST_COLUMNS = (
-    "within", "pages in rounds", "every time", "at least once", "Dice", "median",
-    "a host's delay apart",
-)  # fmt: skip
+    "within",
+    "pages in bursts",
+    "every time",
+    "at least once",
+    "Dice",
+    "median",
+    "one host delay apart",
+)
 FIGURE_NAMES = {"interval_hours": "time between changes", "dice_mean": "Dice given change"}
 SIGNIFICANCE_LEVEL = 0.05
 MAX_LISTED_PAIRS = 10
 MANY_HOURS = 10
 
 
-def print_group_report(found: CollectionAnalysis, limit: int) -> None:
-    """Print the totals, a row a group, and what the tests say; ``limit`` bounds the groups."""
-    if not found.pages:
+def print_group_report(analysis: CollectionAnalysis, limit: int) -> None:
+    """Print totals, one row per group (at most ``limit``), the tests and the bursts."""
+    if not analysis.pages:
         print_text("There are no pages to analyse.")
         return
-    for line in _totals(found):
+    for line in _totals(analysis):
         print_text(line)
     print_text("")
-    largest = sorted(found.groups, key=lambda row: -row.pages)[: limit or None]
-    rows = [row for row in found.groups if any(row is each for each in largest)]
-    groups = len(found.groups) + found.left_out_groups
-    which = "" if len(rows) == groups else f", the {len(rows)} largest"
-    title = f"{format_count(groups, 'group')} by {found.by}{which}"
-    print_table((found.by, *COLUMNS), [_cells(row) for row in (*rows, found.total)], title)
+    largest = sorted(analysis.groups, key=lambda row: -row.pages)[: limit or None]
+    rows = [row for row in analysis.groups if any(row is group for group in largest)]
+    groups = len(analysis.groups) + analysis.left_out_groups
+    selection = "" if len(rows) == groups else f", the {len(rows)} largest"
+    title = f"{format_count(groups, 'group')} by {analysis.by}{selection}"
+    print_table((analysis.by, *COLUMNS), [_cells(row) for row in (*rows, analysis.total)], title)
     print_text("")
-    for test in found.tests:
+    for test in analysis.tests:
         for line in describe_group_test(test):
             print_text(line)
-    if found.bursts:
+    if analysis.bursts:
         print_text("")
-        print_table(BURST_COLUMNS, map(_round_cells, found.bursts), "change within the hour")
+        print_table(BURST_COLUMNS, map(_burst_cells, analysis.bursts), "change within the hour")
 
 
-def _round_cells(row: BurstInterval) -> tuple[Any, ...]:
-    """Return a row of the table of rounds: which share of the pages changes so soon."""
-    soon = "at once" if row.minutes == 0 else f"{row.minutes} minutes"
+def _burst_cells(row: BurstInterval) -> tuple[Any, ...]:
+    """Return a row of the burst table: the share of pages that change within an interval."""
+    interval = "at once" if row.minutes == 0 else f"{row.minutes} minutes"
     dice = (None if isnan(value) else value for value in (row.mean_dice, row.median_dice))
-    return (soon, row.pages, f"{row.all:.1%}", f"{row.any:.1%}", *dice, row.apart or None)
+    return (interval, row.pages, f"{row.all:.1%}", f"{row.any:.1%}", *dice, row.apart or None)
 
 
-def _totals(found: CollectionAnalysis) -> Iterator[str]:
-    total = found.total
-    sample = f", figures of a sample of {len(found.page_ids):,}" if found.is_sample else ""
-    yield f"{format_count(found.pages, 'page')}, {total.compared:,} looked at twice or more{sample}."
+def _totals(analysis: CollectionAnalysis) -> Iterator[str]:
+    total = analysis.total
+    sample = f", figures from a sample of {len(analysis.page_ids):,}" if analysis.is_sample else ""
+    pages = format_count(analysis.pages, "page")
+    yield f"{pages}, {total.compared:,} with two or more looks{sample}."
     if total.never_changed is not None:
-        yield f"{total.never_changed:.1%} of those never changed."
+        yield f"{total.never_changed:.1%} of them never changed."
     if total.interval_hours.mean is not None and total.interval_hours.median is not None:
-        mean, median = total.interval_hours.mean / 24, total.interval_hours.median / 24
+        mean = duration_text(total.interval_hours.mean / 24)
+        median = duration_text(total.interval_hours.median / 24)
         pages = format_count(total.interval_hours.pages, "page")
-        yield f"Mean time between changes {duration_text(mean)}, median {duration_text(median)} ({pages})."
+        yield f"Mean time between changes {mean}, median {median} ({pages})."
     if total.dice.mean is not None:
-        yield f"Mean Dice given change {total.dice.mean:.3f} ({format_count(total.dice.pages, 'page')})."
-    lives = ", ".join(_survivals(total.survival))
-    if lives:
-        yield f"Elements still there: {lives}."
+        pages = format_count(total.dice.pages, "page")
+        yield f"Mean Dice given change {total.dice.mean:.3f} ({pages})."
+    survival = ", ".join(_survival_shares(total.survival))
+    if survival:
+        yield f"Elements still there: {survival}."
 
 
-def _survivals(survival: Sequence[MeanEstimate]) -> Iterator[str]:
-    """Yield the share at each time of which any page tells, and how many pages do."""
-    for at, share in zip(SURVIVAL_HORIZONS, survival, strict=False):
+def _survival_shares(survival: Sequence[MeanEstimate]) -> Iterator[str]:
+    """Yield the share of surviving elements at each time with data, and the number of pages."""
+    for seconds, share in zip(SURVIVAL_HORIZONS, survival, strict=False):
         if share.mean is not None:
             pages = format_count(share.pages, "page")
-            yield f"{share.mean:.1%} after {duration_text(at / 86_400)} ({pages})"
+            yield f"{share.mean:.1%} after {duration_text(seconds / 86_400)} ({pages})"
 
 
 def _cells(row: GroupSummary) -> tuple[Any, ...]:
     return (
-        row.name, row.pages, None if row.never_changed is None else f"{row.never_changed:.1%}",
-        _rounded(row.interval_hours), _rounded(row.expected_hours), row.dice.mean,
-        row.curves or None, f"{row.shapes[2]:.0%}" if row.shapes else None,
-        _rounded(row.knot_hours), None if row.stay.mean is None else f"{row.stay.mean:.0%}",
-    )  # fmt: skip
+        row.name,
+        row.pages,
+        None if row.never_changed is None else f"{row.never_changed:.1%}",
+        _round_hours(row.interval_hours),
+        _round_hours(row.expected_hours),
+        row.dice.mean,
+        row.curves or None,
+        f"{row.shapes[2]:.0%}" if row.shapes else None,
+        _round_hours(row.knot_hours),
+        None if row.stay.mean is None else f"{row.stay.mean:.0%}",
+    )
 
 
-def _rounded(mean: MeanEstimate) -> str | None:
-    """Write hours as whole ones, unless there are few.
+def _round_hours(mean: MeanEstimate) -> str | None:
+    """Return hours as a whole number, or with digits if they are few.
 
-    >>> [_rounded(MeanEstimate(hours, hours, 1)) for hours in (906.4, 4.44, 0.135)]
+    >>> [_round_hours(MeanEstimate(hours, hours, 1)) for hours in (906.4, 4.44, 0.135)]
     ['906', '4.4', '0.14']
     """
     if mean.mean is None:
@@ -103,40 +124,48 @@ def _rounded(mean: MeanEstimate) -> str | None:
 
 
 def describe_group_test(test: GroupTest) -> Iterator[str]:
-    """Say in words whether groups differ in a figure, and which of them."""
+    """Yield lines that say whether groups differ in a figure, and which of them."""
     name = FIGURE_NAMES.get(test.figure, test.figure)
     if test.p is None:
         yield f"{name}: not tested, {test.why}."
         return
-    differ = (
+    verdict = (
         "the groups differ" if test.p < SIGNIFICANCE_LEVEL else "the groups do not clearly differ"
     )
-    yield f"{name}: {differ} (Kruskal-Wallis, {len(test.tested)} groups, p = {test.p:.2g})."
-    sure = sorted(
+    yield f"{name}: {verdict} (Kruskal-Wallis, {len(test.tested)} groups, p = {test.p:.2g})."
+    significant_pairs = sorted(
         (pair for pair in test.pairs if pair.corrected < SIGNIFICANCE_LEVEL),
         key=lambda p: p.corrected,
     )
-    for pair in sure[:MAX_LISTED_PAIRS]:
+    for pair in significant_pairs[:MAX_LISTED_PAIRS]:
         yield f"  {' and '.join(pair.groups)} differ (Mann-Whitney, Holm, p = {pair.corrected:.2g})"
-    if len(sure) > MAX_LISTED_PAIRS:
-        yield f"  and {len(sure) - MAX_LISTED_PAIRS} more pairs; --json lists all"
+    if len(significant_pairs) > MAX_LISTED_PAIRS:
+        yield f"  and {len(significant_pairs) - MAX_LISTED_PAIRS} more pairs; --json lists all"
     if test.untested:
-        few = format_count(len(test.untested), "group")
-        yield f"  {few} with fewer than five pages to measure: not tested"
+        untested_groups = format_count(len(test.untested), "group")
+        yield f"  {untested_groups} with data for fewer than five pages: not tested"
 
 
-def group_report_document(found: CollectionAnalysis) -> dict[str, Any]:
+def group_report_document(analysis: CollectionAnalysis) -> dict[str, Any]:
     """Return an analysis for JSON."""
     return {
-        "by": found.by, "pages": found.pages, "sampled": found.is_sample, "left_out": found.left_out_groups,
+        "by": analysis.by,
+        "pages": analysis.pages,
+        "sampled": analysis.is_sample,
+        "left_out": analysis.left_out_groups,
         "horizons_hours": [seconds / 3600 for seconds in SURVIVAL_HORIZONS],
-        "total": to_json_value(found.total), "groups": to_json_value(found.groups), "tests": to_json_value(found.tests),
-        "intervals": _histogram(found.intervals), "dice": _histogram(found.dice),
-        "rounds": to_json_value(found.bursts),
-    }  # fmt: skip
+        "total": to_json_value(analysis.total),
+        "groups": to_json_value(analysis.groups),
+        "tests": to_json_value(analysis.tests),
+        "intervals": _histogram(analysis.intervals),
+        "dice": _histogram(analysis.dice),
+        "rounds": to_json_value(analysis.bursts),
+    }
 
 
-def _histogram(found: Histogram) -> dict[str, Any]:
+def _histogram(histogram: Histogram) -> dict[str, Any]:
     return {
-        "edges": found.edges.tolist(), "counts": found.counts.tolist(), "lacking": found.lacking,
-    }  # fmt: skip
+        "edges": histogram.edges.tolist(),
+        "counts": histogram.counts.tolist(),
+        "lacking": histogram.lacking,
+    }

@@ -1,4 +1,4 @@
-"""Stopping on request at a moment when nothing is half done."""
+"""Interruption of long commands at a point where their state is consistent."""
 
 import os
 import signal
@@ -11,30 +11,30 @@ from freshet.core.errors import StopRequestedError
 from freshet.core.progress import ProgressCallback
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-STOP_NOTICE = b"\nstopping as soon as this batch is kept; once more stops at once\n"
+STOP_NOTICE = b"\nstopping after the current batch; press again to stop at once\n"
 
 
 @contextmanager
 def interruptible(advance: ProgressCallback) -> Iterator[ProgressCallback]:
-    """Let a signal wait until the work tells how far it is; a second one does not wait."""
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    asked: list[int] = []
+    """Delay a signal until the next progress report; a second signal stops at once."""
+    previous_handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    received_signals: list[int] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
-        for each in SIGNALS:
-            signal.signal(each, signal.default_int_handler)
+    def remember_signal(number: int, frame: FrameType | None) -> None:
+        received_signals.append(number)
+        for signal_number in SIGNALS:
+            signal.signal(signal_number, signal.default_int_handler)
         os.write(sys.stderr.fileno(), STOP_NOTICE)
 
-    def go_on(done: int, total: int) -> None:
+    def report_progress(done: int, total: int) -> None:
         advance(done, total)
-        if asked:
-            raise StopRequestedError("stopped on request; run the same command again to go on")
+        if received_signals:
+            raise StopRequestedError("stopped; run the same command again to continue")
 
     for number in SIGNALS:
-        signal.signal(number, note)
+        signal.signal(number, remember_signal)
     try:
-        yield go_on
+        yield report_progress
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)

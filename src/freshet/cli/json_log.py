@@ -1,7 +1,7 @@
-"""Logs as JSON lines in plain ASCII, so that nothing from a page or a server can forge or steer.
+"""Logs as JSON lines in plain ASCII, so that page content cannot forge lines or control a terminal.
 
-An event is one line: time, level, event, and what belongs to it. Freshet's own events are kept from
-INFO on, those of the libraries it stands on from WARNING on.
+An event is one line: time, level, event and its fields. Freshet's own events are logged from level
+INFO, those of other libraries from WARNING.
 """
 
 import json
@@ -23,7 +23,7 @@ STANDARD_ERROR = Path("-")
 
 
 def to_json_line(document: Any) -> str:
-    r"""Write a document as one line of printable ASCII.
+    r"""Return a document as one line of printable ASCII.
 
     >>> to_json_line({"title": "a\n\x1b[31m\x7f\u202e"})
     '{"title": "a\\n\\u001b[31m\\u007f\\u202e"}'
@@ -31,22 +31,22 @@ def to_json_line(document: Any) -> str:
     return json.dumps(to_json_value(document)).replace("\x7f", "\\u007f")
 
 
-def log_event(event: str, **facts: Any) -> None:
-    """Log an event with what belongs to it."""
-    logging.getLogger(ROOT_LOGGER).info(event, extra={"facts": facts})
+def log_event(event: str, **fields: Any) -> None:
+    """Log an event with its fields."""
+    logging.getLogger(ROOT_LOGGER).info(event, extra={"fields": fields})
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Writes an event as one JSON document on one line."""
+    """Formats an event as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of an event."""
+        """Return the line for an event."""
         document = {
             "time": from_epoch(record.created),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             "from": record.name,
-            **getattr(record, "facts", {}),
+            **getattr(record, "fields", {}),
         }
         if record.exc_info:
             document["trace"] = self.formatException(record.exc_info)
@@ -54,40 +54,42 @@ class JsonLogFormatter(logging.Formatter):
 
 
 class LogFileHandler(WatchedFileHandler):
-    """A file that may be moved away while it is written; one that cannot be stops nothing."""
+    """A log file that can be moved while it is written; write errors are ignored."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Pass over an event that could not be written."""
+        """Ignore an event that could not be written."""
 
 
 @contextmanager
 def log_to_file(file: Path | None) -> Iterator[None]:
-    """Keep events in a file, or on standard error where it is ``-``; warnings are always shown."""
-    handlers = [] if file is None else [_kept(file)]
+    """Write events to a file, or to standard error for ``-``; warnings are always printed."""
+    handlers = [] if file is None else [_open_handler(file)]
     if file != STANDARD_ERROR:
         handlers.append(TerminalLogHandler())
-    root, ours = logging.getLogger(), logging.getLogger(ROOT_LOGGER)
-    level, before = ours.level, root.handlers[:]
-    ours.setLevel(logging.INFO)
-    root.handlers = [item for item in before if not isinstance(item, TerminalLogHandler)] + handlers
+    root, own_logger = logging.getLogger(), logging.getLogger(ROOT_LOGGER)
+    level, previous_handlers = own_logger.level, root.handlers[:]
+    own_logger.setLevel(logging.INFO)
+    root.handlers = [
+        item for item in previous_handlers if not isinstance(item, TerminalLogHandler)
+    ] + handlers
     try:
         yield
     finally:
-        ours.setLevel(level)
-        root.handlers = before
+        own_logger.setLevel(level)
+        root.handlers = previous_handlers
         for handler in handlers:
             handler.close()
 
 
-def _kept(file: Path) -> logging.Handler:
+def _open_handler(file: Path) -> logging.Handler:
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if file != STANDARD_ERROR:
         handler = LogFileHandler(file, encoding="ascii")
     handler.setFormatter(JsonLogFormatter())
-    handler.addFilter(_matters)
+    handler.addFilter(_is_logged)
     return handler
 
 
-def _matters(record: logging.LogRecord) -> bool:
-    is_ours = record.name.partition(".")[0] == ROOT_LOGGER
-    return record.levelno >= (logging.INFO if is_ours else logging.WARNING)
+def _is_logged(record: logging.LogRecord) -> bool:
+    is_own = record.name.partition(".")[0] == ROOT_LOGGER
+    return record.levelno >= (logging.INFO if is_own else logging.WARNING)

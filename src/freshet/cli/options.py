@@ -1,4 +1,4 @@
-"""The options that commands share, and the app that each command is."""
+"""Options shared by several commands."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How commands print: tables and lines for people, one JSON document for programs."""
+"""Output of commands: text and tables for people, one JSON document for programs."""
 
 import json
 import os
@@ -38,7 +38,7 @@ MIN_COLUMNS = 20
 
 
 def new_console(**options: Any) -> Console:
-    """Return a console that ignores a COLUMNS too small for any text, such as COLUMNS=0."""
+    """Return a console that ignores a COLUMNS variable too small for text, such as COLUMNS=0."""
     columns = os.environ.get("COLUMNS", "")
     if not columns.isdecimal() or int(columns) >= MIN_COLUMNS:
         return Console(**options)
@@ -51,7 +51,7 @@ error_console = new_console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def to_json_value(value: Any) -> Any:
-    """Turn a value into what JSON can hold.
+    """Convert a value to types that JSON supports.
 
     >>> to_json_value((datetime(2026, 1, 1), b"\\x01"))
     ['2026-01-01T00:00:00', '01']
@@ -78,43 +78,43 @@ def _scalar(value: Any) -> Any:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document, in ASCII so that no terminal is steered by it."""
+    """Print one JSON document in ASCII, which cannot control a terminal."""
     sys.stdout.write(
         json.dumps(to_json_value(document), indent=1).replace("\x7f", "\\u007f") + "\n"
     )
 
 
 def print_text(text: str, style: str = "") -> None:
-    """Print lines as they are, but for what could steer a terminal."""
+    """Print lines without characters that could control a terminal."""
     lines = "\n".join(safe_text(line) for line in text.split("\n"))
     console.print(Text(lines), style=style or None, soft_wrap=True)
 
 
 def print_warning(text: str) -> None:
-    """Print a line on standard error."""
+    """Print a warning on standard error."""
     error_console.print(Text(safe_text(redact_user_info(text))), style="yellow")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Print rows as a table; numbers stand on the right, columns that hold nothing are left out."""
+    """Print rows as a table, with numbers right-aligned and without empty columns."""
     values = [tuple(row) for row in rows]
-    filled = [
-        place for place in range(len(columns)) if any(format_cell(row[place]) for row in values)
+    filled_columns = [
+        index for index in range(len(columns)) if any(format_cell(row[index]) for row in values)
     ]
-    heads = [columns[place] for place in filled]
-    kept = [[row[place] for place in filled] for row in values]
+    headers = [columns[index] for index in filled_columns]
+    filled_rows = [[row[index] for index in filled_columns] for row in values]
     if title:
         print_text(title, "bold")
     if console.is_terminal:
-        console.print(_table(heads, kept))
+        console.print(_table(headers, filled_rows))
     else:
-        _print_aligned(heads, kept)
+        _print_aligned(headers, filled_rows)
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=any(heads))
-    for place, name in enumerate(heads):
-        column = [row[place] for row in rows]
+def _table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=any(headers))
+    for index, name in enumerate(headers):
+        column = [row[index] for row in rows]
         table.add_column(
             name,
             justify="right" if _are_numbers(column) else "left",
@@ -126,38 +126,38 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     return table
 
 
-def _print_aligned(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print rows for a file or a pipe: one line each, however long."""
-    lines = [list(heads)] if any(heads) else []
+def _print_aligned(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print each row as one line, for a file or pipe."""
+    lines = [list(headers)] if any(headers) else []
     lines += [[format_cell(value) for value in row] for row in rows]
-    for line in _aligned(
-        lines, [_are_numbers([row[i] for row in rows]) for i in range(len(heads))]
+    for line in _align(
+        lines, [_are_numbers([row[i] for row in rows]) for i in range(len(headers))]
     ):
         sys.stdout.write(line + "\n")
 
 
-def _aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
-    """Yield lines with their cells below each other.
+def _align(lines: Sequence[Sequence[str]], right_aligned: Sequence[bool]) -> Iterator[str]:
+    """Yield lines with aligned columns.
 
-    >>> list(_aligned([["page", "n"], ["a", "10"]], [False, True]))
+    >>> list(_align([["page", "n"], ["a", "10"]], [False, True]))
     ['page   n', 'a     10']
     """
     widths = [min(max(map(len, column)), MAX_ALIGNED_WIDTH) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = zip(line, widths, right, strict=True)
+        cells = zip(line, widths, right_aligned, strict=True)
         yield "  ".join(
-            text.rjust(width) if on_right else text.ljust(width) for text, width, on_right in cells
+            text.rjust(width) if is_right else text.ljust(width) for text, width, is_right in cells
         ).rstrip()
 
 
 def _are_numbers(column: Iterable[Any]) -> bool:
-    """Whether a column holds numbers, and nothing else but gaps."""
+    """Return whether a column contains only numbers and empty cells."""
     kinds = {type(value) for value in column if value is not None}
     return bool(kinds) and kinds <= {int, float}
 
 
 def format_count(number: int, noun: str) -> str:
-    """Write how many there are of something.
+    """Return a number with its noun in singular or plural.
 
     >>> format_count(1, "page"), format_count(2000, "page")
     ('1 page', '2,000 pages')
@@ -166,7 +166,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def format_cell(value: Any) -> str:
-    """Write a value for a table.
+    """Return a value as the text of a table cell.
 
     >>> format_cell(1234567), format_cell(None), format_cell(True), format_cell(0.5)
     ('1,234,567', '', 'yes', '0.500')
@@ -187,7 +187,7 @@ def format_cell(value: Any) -> str:
 
 
 def format_size(count: float) -> str:
-    """Write a number of bytes for people.
+    """Return a number of bytes with a unit.
 
     >>> format_size(999), format_size(1_500_000)
     ('999 B', '1.5 MB')
@@ -200,9 +200,9 @@ def format_size(count: float) -> str:
 
 
 def refresh_until_interrupted(show: Callable[[], None]) -> None:
-    """Show what a function prints, anew every second, until the reader interrupts."""
+    """Repeat a function every second and show its output until Ctrl-C."""
     if not console.is_terminal:
-        raise UsageError("--live needs a terminal; leave it out to print once")
+        raise UsageError("--live needs a terminal; without it the status is printed once")
     screen = Live(console=new_console(), auto_refresh=False)  # not the console that is captured
     with screen as view, suppress(KeyboardInterrupt):
         while True:
@@ -213,21 +213,27 @@ def refresh_until_interrupted(show: Callable[[], None]) -> None:
 
 
 class ProgressBar(Protocol):
-    """A progress bar, which may also be told what is being done."""
+    """Callback of a progress bar, with an optional label."""
 
     def __call__(self, done: int, total: int, label: str | None = None) -> None:
-        """Show that ``done`` of ``total`` is done."""
+        """Show that ``done`` of ``total`` steps are completed."""
         ...
 
 
 @contextmanager
 def progress_bar(label: str, *, quiet: bool) -> Iterator[ProgressBar]:
-    """Show a progress bar on standard error while the work runs; none when quiet."""
+    """Show a progress bar on standard error, unless quiet."""
     bar = rich_progress.Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), TimeRemainingColumn(),
-        console=error_console, transient=True, disable=quiet or not error_console.is_terminal,
-    )  # fmt: skip
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=error_console,
+        transient=True,
+        disable=quiet or not error_console.is_terminal,
+    )
     with bar:
         task = bar.add_task(label, total=None)
 

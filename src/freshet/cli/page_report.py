@@ -1,4 +1,4 @@
-"""One page's study in words, tables and a calendar of letters."""
+"""The report on one page: figures, words, blocks and a calendar."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -22,138 +22,168 @@ MONTH_NAME_WIDTH = 4
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NOT_VISITED, UNCHANGED = "·", "▁"
 CHANGE_LEVELS = "▃▅▆█"
-CHANGE_KINDS = (("bytes", "by_bytes"), ("text", "by_text"), ("significant", "significant"),
-         ("structure", "by_structure"), ("links", "by_links"))  # fmt: skip
+CHANGE_KINDS = (
+    ("bytes", "by_bytes"),
+    ("text", "by_text"),
+    ("significant", "significant"),
+    ("structure", "by_structure"),
+    ("links", "by_links"),
+)
 BLOCK_COLUMNS = (
-    "block", "lives", "content stays", "changes", "moves", "seen", "last change", "text",
-)  # fmt: skip
+    "block",
+    "behaviour",
+    "content stays",
+    "changes",
+    "moves",
+    "seen",
+    "last change",
+    "text",
+)
 
 
-def print_page_report(found: PageStudy, limit: int) -> None:
-    """Print everything that a study says; ``limit`` bounds the words and blocks listed."""
-    print_text(found.page.url, "bold")
-    if not len(found.looks):
-        print_text("The page has not been looked at yet; there is nothing to say.")
+def print_page_report(study: PageStudy, limit: int) -> None:
+    """Print all figures of a page, with at most ``limit`` words and blocks per table."""
+    print_text(study.page.url, "bold")
+    if not len(study.looks):
+        print_text("The page has no looks yet.")
         return
-    print_table(("", ""), [(name, value) for name, value in _facts(found) if value])
-    _print_words(found, limit)
-    _print_blocks(found, limit)
-    _print_calendar(found.looks)
+    print_table(("", ""), [(name, value) for name, value in _summary_rows(study) if value])
+    _print_words(study, limit)
+    _print_blocks(study, limit)
+    _print_calendar(study.looks)
 
 
-def _facts(found: PageStudy) -> Iterator[tuple[str, Any]]:
-    summary = found.summary
-    yield "looks", f"{summary.looks:,} from {_day(summary.first)} to {_day(summary.last)}"
-    yield "changes", _changes(found)
-    yield "time between changes", _between(found)
+def _summary_rows(study: PageStudy) -> Iterator[tuple[str, Any]]:
+    summary = study.summary
+    yield (
+        "looks",
+        f"{summary.looks:,} from {_format_day(summary.first)} to {_format_day(summary.last)}",
+    )
+    yield "changes", _describe_changes(study)
+    yield "time between changes", _describe_interval(study)
     if summary.dice_mean is not None:
         yield "Dice given change", f"{summary.dice_mean:.3f} (median {summary.dice_median:.3f})"
-    yield "curve", describe_curve(found.curve)
-    yield "elements still there", _survival(found) or _reason(found, "survival")
+    yield "curve", describe_curve(study.curve)
+    yield "elements still there", _describe_survival(study) or _missing_reason(study, "survival")
     if summary.traits.stay is not None and summary.traits.go is not None:
         words = f"{percent_text(summary.traits.stay)} stay, {percent_text(summary.traits.go)} pass"
-        yield "words", f"{words}, of {len(found.terms):,}"
-    if found.is_masked:
-        yield "mask", "hides noise from changes, curve and words; blocks are of the whole page"
-    yield "read in part", found.missing_note
+        yield "words", f"{words}, of {len(study.terms):,}"
+    if study.is_masked:
+        yield "mask", "applied to changes, curve and words; blocks cover the whole page"
+    yield "incomplete", study.missing_note
 
 
-def _changes(found: PageStudy) -> str:
-    summary = found.summary
-    known = [(name, getattr(summary, field)) for name, field in CHANGE_KINDS]
-    parts = ", ".join(f"{name} {count:,}" for name, count in known if count is not None)
-    whole = f"{summary.changes:,} in {format_count(summary.compared, 'comparison')}"
-    return f"{whole} ({parts})" if parts else whole
+def _describe_changes(study: PageStudy) -> str:
+    summary = study.summary
+    known_counts = [(name, getattr(summary, field)) for name, field in CHANGE_KINDS]
+    parts = ", ".join(f"{name} {count:,}" for name, count in known_counts if count is not None)
+    total = f"{summary.changes:,} in {format_count(summary.compared, 'comparison')}"
+    return f"{total} ({parts})" if parts else total
 
 
-def _between(found: PageStudy) -> str:
-    summary = found.summary
+def _describe_interval(study: PageStudy) -> str:
+    summary = study.summary
     if summary.interval_hours is None:
-        return _reason(found, "interval_hours")
-    told = f"{duration_text(summary.interval_hours / 24)} on average"
+        return _missing_reason(study, "interval_hours")
+    mean_interval = f"{duration_text(summary.interval_hours / 24)} on average"
     if summary.expected_hours is not None:
-        return (
-            f"{told}; {duration_text(summary.expected_hours / 24)} by the rate that fits its looks"
-        )
+        fitted_interval = duration_text(summary.expected_hours / 24)
+        return f"{mean_interval}; {fitted_interval} by the rate fitted to its looks"
     why = dict(summary.why).get("expected_hours", "")
-    return f"{told}; perhaps oftener: it {why}" if why.startswith("changed") else told
-
-
-def _reason(found: PageStudy, figure: str) -> str:
-    """Say why a figure is lacking."""
-    why = dict(found.summary.why).get(figure, "")
-    return f"too little to say: {why}" if why else "too little to say"
-
-
-def describe_curve(curve: ChangeCurve) -> str:
-    """Say what a change curve shows."""
-    if not len(curve):
-        return f"too little to say: {curve.why}"
-    shape = curve.shape or "no clear shape"
-    if curve.knot is not None:
-        first = slope_text(curve.segments[0].slope, "Dice")
-        return (f"{shape}: what was there fades for {duration_text(curve.knot.hours / 24)} "
-                f"({first}), then Dice {curve.knot.dice:.2f} stays")  # fmt: skip
-    unsure = " (it levels off, but when is not clear)" if curve.shape == "knotted" else ""
-    slope = f", {slope_text(curve.segments[0].slope, 'Dice')}" if curve.segments else ""
-    return f"{shape}{unsure}: Dice {curve.dice[-1]:.2f} after {duration_text(curve.hours[-1] / 24)}{slope}"
-
-
-def _survival(found: PageStudy) -> str:
-    shares = zip(SURVIVAL_HORIZONS, found.summary.traits.survival, strict=False)
-    known = [(seconds, share) for seconds, share in shares if share is not None]
-    return ", ".join(
-        f"{share:.1%} after {duration_text(seconds / 86_400)}" for seconds, share in known
+    return (
+        f"{mean_interval}; possibly more often: it {why}"
+        if why.startswith("changed")
+        else mean_interval
     )
 
 
-def _print_words(found: PageStudy, limit: int) -> None:
-    """Print the words that stay and those that pass, the telling and the common ones."""
-    parted = found.split
+def _missing_reason(study: PageStudy, figure: str) -> str:
+    """Return why a figure is missing."""
+    why = dict(study.summary.why).get(figure, "")
+    return f"too little data: {why}" if why else "too little data"
+
+
+def describe_curve(curve: ChangeCurve) -> str:
+    """Return a description of a change curve."""
+    if not len(curve):
+        return f"too little data: {curve.why}"
+    shape = curve.shape or "no clear shape"
+    if curve.knot is not None:
+        first = slope_text(curve.segments[0].slope, "Dice")
+        return (
+            f"{shape}: transient content disappears within {duration_text(curve.knot.hours / 24)} "
+            f"({first}), then Dice {curve.knot.dice:.2f} stays"
+        )
+    unsure = " (it levels off at an unclear time)" if curve.shape == "knotted" else ""
+    slope = f", {slope_text(curve.segments[0].slope, 'Dice')}" if curve.segments else ""
+    end = f"Dice {curve.dice[-1]:.2f} after {duration_text(curve.hours[-1] / 24)}"
+    return f"{shape}{unsure}: {end}{slope}"
+
+
+def _describe_survival(study: PageStudy) -> str:
+    shares = zip(SURVIVAL_HORIZONS, study.summary.traits.survival, strict=False)
+    known_shares = [(seconds, share) for seconds, share in shares if share is not None]
+    return ", ".join(
+        f"{share:.1%} after {duration_text(seconds / 86_400)}" for seconds, share in known_shares
+    )
+
+
+def _print_words(study: PageStudy, limit: int) -> None:
+    """Print the words that stay and that pass, characteristic and common ones."""
+    split = study.split
     rows = [
-        ("stay, set the page apart", parted.stay_high), ("stay, as anywhere", parted.stay_low),
-        ("pass, set the page apart", parted.go_high), ("pass, as anywhere", parted.go_low),
-    ]  # fmt: skip
-    listed = [(name, ", ".join(found.spell_words(each[:limit]))) for name, each in rows]
+        ("stay, characteristic", split.stay_high),
+        ("stay, common", split.stay_low),
+        ("pass, characteristic", split.go_high),
+        ("pass, common", split.go_low),
+    ]
+    listed = [(name, ", ".join(study.spell_words(ids[:limit]))) for name, ids in rows]
     if any(words for _, words in listed):
         print_text("")
-        print_table(("", ""), listed, "words, against other pages of the collection")
-    elif found.has_no_neighbours and len(found.terms):
+        print_table(("", ""), listed, "words, compared with other pages of the collection")
+    elif study.has_no_neighbours and len(study.terms):
         print_text("")
-        print_text("Which words set the page apart cannot be said: its source has no other page.")
+        print_text("Characteristic words are unknown, because the source has no other page.")
 
 
-def _print_blocks(found: PageStudy, limit: int) -> None:
-    blocks = found.blocks
-    if not blocks or found.outline is None:
+def _print_blocks(study: PageStudy, limit: int) -> None:
+    blocks = study.blocks
+    if not blocks or study.outline is None:
         return
     if all(block.behaviour is BlockBehaviour.ONCE for block in blocks):
         print_text("")
-        print_text(
-            f"{format_count(len(blocks), 'block')}, seen once: too little to say how they live."
-        )
+        count = format_count(len(blocks), "block")
+        print_text(f"{count}, seen once: too little data about their behaviour.")
         return
     print_text("")
-    most = sorted(blocks, key=lambda block: (-block.changes, block.lifespan))[:limit]
-    listed = [block for block in blocks if any(block is each for each in most)]
-    which = "" if len(listed) == len(blocks) else f", the {len(listed)} that change most"
-    which += f"; {found.outline.left_out:,} seen least are left out" * bool(found.outline.left_out)
-    rows = [_block_cells(block) for block in listed]
-    print_table(BLOCK_COLUMNS, rows, f"{format_count(len(blocks), 'block')}{which}")
-    _print_together(found, limit)
-
-
-def _print_together(found: PageStudy, limit: int) -> None:
-    """Print the blocks that always change at the same times."""
-    if not found.co_changing:
-        return
-    print_text("")
-    names = block_names(found.blocks)
-    rows = [
-        (len(bound.times), len(bound.blocks), ", ".join(names[place] for place in bound.blocks[:5]))
-        for bound in found.co_changing[:limit]
+    most_changed = sorted(blocks, key=lambda block: (-block.changes, block.lifespan))[:limit]
+    listed = [
+        block for block in blocks if any(block is changed_block for changed_block in most_changed)
     ]
-    groups = format_count(len(found.co_changing), "group")
+    selection = "" if len(listed) == len(blocks) else f", the {len(listed)} that change most"
+    selection += f"; {study.outline.left_out:,} least frequent ones are omitted" * bool(
+        study.outline.left_out
+    )
+    rows = [_block_cells(block) for block in listed]
+    print_table(BLOCK_COLUMNS, rows, f"{format_count(len(blocks), 'block')}{selection}")
+    _print_co_changing(study, limit)
+
+
+def _print_co_changing(study: PageStudy, limit: int) -> None:
+    """Print the blocks that always change at the same times."""
+    if not study.co_changing:
+        return
+    print_text("")
+    names = block_names(study.blocks)
+    rows = [
+        (
+            len(group.times),
+            len(group.blocks),
+            ", ".join(names[block_index] for block_index in group.blocks[:5]),
+        )
+        for group in study.co_changing[:limit]
+    ]
+    groups = format_count(len(study.co_changing), "group")
     print_table(("times", "blocks", ""), rows, f"{groups} of blocks that always change together")
 
 
@@ -165,30 +195,31 @@ def _block_cells(block: DomBlock) -> tuple[Any, ...]:
         block.changes,
         block.moves or None,
         percent_text(block.presence),
-        _day(block.last_change),
+        _format_day(block.last_change),
         block.sample,
     )
 
 
 def _print_calendar(looks: LookTable) -> None:
     lines = calendar_lines(looks.times.tolist(), (looks.changed == 1).tolist())
-    what = "changes by day" if lines[1][0] in WEEKDAYS else "days with a change, by month"
+    unit = "changes by day" if lines[1][0] in WEEKDAYS else "days with a change, by month"
     print_text("")
     print_text(
-        f"{what} ({NOT_VISITED} no look, {UNCHANGED} none, {CHANGE_LEVELS[0]} one, {CHANGE_LEVELS[-1]} ten or more)",
+        f"{unit} ({NOT_VISITED} no look, {UNCHANGED} none, {CHANGE_LEVELS[0]} one, "
+        f"{CHANGE_LEVELS[-1]} ten or more)",
         "bold",
     )
-    for name, letters in lines:
-        print_text(f"{name:>8} {letters}")
+    for name, symbols in lines:
+        print_text(f"{name:>8} {symbols}")
 
 
 def calendar_lines(times: Sequence[float], changed: Sequence[bool]) -> list[tuple[str, str]]:
-    """Return a calendar as lines of letters: weekdays of weeks, or months of years.
+    """Return a calendar as lines of symbols: weekdays by weeks, or months by years.
 
-    The first line names the months: above the week in which each begins, or by their letters.
+    The first line has the names of the months, above the week in which each begins.
 
-    >>> for name, letters in calendar_lines([0.0, 86_400.0, 4 * 86_400.0], [False, True, True]):
-    ...     print(f"{name} {letters}".rstrip())
+    >>> for name, symbols in calendar_lines([0.0, 86_400.0, 4 * 86_400.0], [False, True, True]):
+    ...     print(f"{name} {symbols}".rstrip())
     1970 Jan
     Mon  ▃
     Tue
@@ -200,25 +231,25 @@ def calendar_lines(times: Sequence[float], changed: Sequence[bool]) -> list[tupl
     """
     days = (np.asarray(times) // SECONDS_PER_DAY).astype(np.int64)
     first = int(days.min())
-    seen = np.bincount(days - first)
+    looks_by_day = np.bincount(days - first)
     changes = np.bincount(days - first, weights=np.asarray(changed, np.float64))
     begin = datetime.fromtimestamp(first * SECONDS_PER_DAY, UTC).date()
-    if len(seen) <= 7 * MAX_WEEKS:
-        return _weeks(begin, seen.astype(np.int32), changes.astype(np.int32))
-    return _years(begin, seen.astype(np.int32), changes.astype(np.int32))
+    if len(looks_by_day) <= 7 * MAX_WEEKS:
+        return _weeks(begin, looks_by_day.astype(np.int32), changes.astype(np.int32))
+    return _years(begin, looks_by_day.astype(np.int32), changes.astype(np.int32))
 
 
-def _weeks(begin: date, seen: IndexArray, changes: IndexArray) -> list[tuple[str, str]]:
-    letters = [_letter(*pair) for pair in zip(seen.tolist(), changes.tolist(), strict=True)]
+def _weeks(begin: date, looks_by_day: IndexArray, changes: IndexArray) -> list[tuple[str, str]]:
+    symbols = [_symbol(*pair) for pair in zip(looks_by_day.tolist(), changes.tolist(), strict=True)]
     before = begin.weekday()
-    grid = [" "] * before + letters
+    grid = [" "] * before + symbols
     grid += [" "] * (-len(grid) % 7)
     heads = _month_heads(begin - timedelta(days=before), len(grid) // 7)
     return [heads, *((name, "".join(grid[row::7])) for row, name in enumerate(WEEKDAYS))]
 
 
 def _month_heads(monday: date, weeks: int) -> tuple[str, str]:
-    """Return the years of some weeks, and the months that begin in them, each above its first week.
+    """Return the years of some weeks, and the month names above the weeks in which they begin.
 
     >>> _month_heads(date(2026, 12, 21), 8)
     ('2026-27', ' Jan  Feb')
@@ -234,24 +265,26 @@ def _month_heads(monday: date, weeks: int) -> tuple[str, str]:
     return (f"{first}" if first == last else f"{first}-{last % 100:02}"), line
 
 
-def _years(begin: date, seen: IndexArray, changes: IndexArray) -> list[tuple[str, str]]:
-    """Return a line a year, a letter a month: how many of its days had a change."""
-    watched: dict[tuple[int, int], list[int]] = {}
-    for number in range(len(seen)):
+def _years(begin: date, looks_by_day: IndexArray, changes: IndexArray) -> list[tuple[str, str]]:
+    """Return a line per year with a symbol per month, by its number of days with a change."""
+    days_by_month: dict[tuple[int, int], list[int]] = {}
+    for number in range(len(looks_by_day)):
         day = begin + timedelta(days=number)
-        month = watched.setdefault((day.year, day.month), [0, 0])
-        month[0] += bool(seen[number])
+        month = days_by_month.setdefault((day.year, day.month), [0, 0])
+        month[0] += bool(looks_by_day[number])
         month[1] += bool(changes[number])
-    years = range(begin.year, max(watched)[0] + 1)
-    rows = ("".join(_letter(*watched.get((year, month), (0, 0))) for month in range(1, 13))
-            for year in years)  # fmt: skip
+    years = range(begin.year, max(days_by_month)[0] + 1)
+    rows = (
+        "".join(_symbol(*days_by_month.get((year, month), (0, 0))) for month in range(1, 13))
+        for year in years
+    )
     return [("", "JFMAMJJASOND"), *zip(map(str, years), rows, strict=True)]
 
 
-def _letter(looks: int, changes: int) -> str:
-    """Return the letter of a day, or of a month, by its looks and changes.
+def _symbol(looks: int, changes: int) -> str:
+    """Return the symbol of a day or month, by its looks and changes.
 
-    >>> _letter(0, 0), _letter(3, 0), _letter(3, 1), _letter(24, 24)
+    >>> _symbol(0, 0), _symbol(3, 0), _symbol(3, 1), _symbol(24, 24)
     ('·', '▁', '▃', '█')
     """
     if not changes:
@@ -259,56 +292,74 @@ def _letter(looks: int, changes: int) -> str:
     return CHANGE_LEVELS[(changes > 1) + (changes > 3) + (changes > 9)]
 
 
-def _day(moment: float | None) -> str:
+def _format_day(moment: float | None) -> str:
     return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
 
 
-def page_report_document(found: PageStudy) -> dict[str, Any]:
-    """Return a study for JSON: figures, curve, words, blocks and days."""
-    parted, curve = found.split, found.curve
+def page_report_document(study: PageStudy) -> dict[str, Any]:
+    """Return the report for JSON: figures, curve, words, blocks and days."""
+    split, curve = study.split, study.curve
     kinds = ("stay_high", "stay_low", "go_high", "go_low")
     return {
-        "page": found.page,
-        "summary": found.summary,
+        "page": study.page,
+        "summary": study.summary,
         "curve": {
-            "shape": curve.shape, "knot": curve.knot, "segments": curve.segments,
-            "why": curve.why, "step": curve.step, "starts": _times(curve.starts.tolist()),
-            "hours": curve.hours.tolist(), "dice": curve.dice.tolist(),
+            "shape": curve.shape,
+            "knot": curve.knot,
+            "segments": curve.segments,
+            "why": curve.why,
+            "step": curve.step,
+            "starts": _times(curve.starts.tolist()),
+            "hours": curve.hours.tolist(),
+            "dice": curve.dice.tolist(),
             "counts": curve.counts.tolist(),
         },
         "words": {
-            "total": len(found.terms), "stay": parted.stay, "go": parted.go,
-            "alone": found.has_no_neighbours, "why": found.terms.why,
-            **{name: found.spell_words(getattr(parted, name)) for name in kinds},
+            "total": len(study.terms),
+            "stay": split.stay,
+            "go": split.go,
+            "alone": study.has_no_neighbours,
+            "why": study.terms.why,
+            **{name: study.spell_words(getattr(split, name)) for name in kinds},
         },
-        "blocks": [_plain_block(block) for block in found.blocks],
+        "blocks": [_block_document(block) for block in study.blocks],
         "together": [
-            {"blocks": [found.blocks[place].path for place in bound.blocks],
-             "times": _times(bound.times.tolist())}
-            for bound in found.co_changing
+            {
+                "blocks": [study.blocks[block_index].path for block_index in group.blocks],
+                "times": _times(group.times.tolist()),
+            }
+            for group in study.co_changing
         ],
-        "days": list(_days(found.looks)),
-        "masked": found.is_masked, "left_out": found.missing_note,
-    }  # fmt: skip
+        "days": list(_days(study.looks)),
+        "masked": study.is_masked,
+        "left_out": study.missing_note,
+    }
 
 
-def _plain_block(block: DomBlock) -> dict[str, Any]:
+def _block_document(block: DomBlock) -> dict[str, Any]:
     return {
-        "path": block.path, "habit": str(block.behaviour), "lifespan_hours": block.lifespan / 3600,
-        "changes": block.changes, "moves": block.moves, "presence": block.presence,
+        "path": block.path,
+        "habit": str(block.behaviour),
+        "lifespan_hours": block.lifespan / 3600,
+        "changes": block.changes,
+        "moves": block.moves,
+        "presence": block.presence,
         "last_change": None if block.last_change is None else _times([block.last_change])[0],
         "text": block.sample,
-    }  # fmt: skip
+    }
 
 
 def _days(looks: LookTable) -> Iterator[dict[str, Any]]:
-    """Yield the UTC days with a look."""
+    """Yield the UTC days with looks, and their number of changes."""
     days = (looks.times // SECONDS_PER_DAY).astype(np.int64)
     for day in np.unique(days).tolist():
-        here = days == day
+        on_day = days == day
         name = datetime.fromtimestamp(day * SECONDS_PER_DAY, UTC).date()
-        yield {"day": name, "looks": int(here.sum()),
-               "changes": int((looks.changed[here] == 1).sum())}  # fmt: skip
+        yield {
+            "day": name,
+            "looks": int(on_day.sum()),
+            "changes": int((looks.changed[on_day] == 1).sum()),
+        }
 
 
 def _times(moments: Sequence[float]) -> list[datetime]:

@@ -1,4 +1,4 @@
-"""Pause and resume are one thing said two ways."""
+"""Shared implementation of `pause` and `resume`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,15 +9,20 @@ from freshet.collection.collection import Collection
 
 
 def set_paused(
-    folder: Path, urls: Sequence[str] | None, tag: str, source: str | None,
-    *, paused: bool, as_json: bool,
-) -> None:  # fmt: skip
-    """Pause or resume pages, and say how many there were."""
+    folder: Path,
+    urls: Sequence[str] | None,
+    tag: str,
+    source: str | None,
+    *,
+    paused: bool,
+    as_json: bool,
+) -> None:
+    """Pause or resume pages and print their number."""
     with Collection.open(folder) as opened:
         pages = select_pages(opened, urls, tag, source)
         (opened.pause if paused else opened.resume)(pages)
-    done = "paused" if paused else "resumed"
+    state = "paused" if paused else "resumed"
     if as_json:
-        print_json({done: len(pages)})
+        print_json({state: len(pages)})
     else:
-        print_text(f"{done.capitalize()} {format_count(len(pages), 'page')}.")
+        print_text(f"{state.capitalize()} {format_count(len(pages), 'page')}.")

@@ -1,6 +1,6 @@
-"""A crawl told as it goes: a line per change, and now and then how far it is.
+"""The progress log of a crawl: a line per change, and the totals every minute.
 
-Of first looks, of ways to fail at a host and of hosts that close, only the first few are told.
+First looks, kinds of failures per host and closed hosts are limited to the first few.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ MAX_REPORTED = 20
 
 @dataclass(slots=True)
 class CrawlCounts:
-    """What a crawl has done so far."""
+    """Counts of visits, looks, changes and outcomes of a crawl."""
 
     visits: int = 0
     looks: int = 0
@@ -42,49 +42,54 @@ class CrawlCounts:
 
 
 class OutputClosedError(FreshetError):
-    """Whoever read what a crawl tells has gone away."""
+    """The reader of the output has closed it."""
 
 
 class ProgressLog:
-    """Hears a crawl's tidings, says what is worth a line, and logs every visit."""
+    """Listener of a crawl that prints the important events and logs every visit."""
 
-    def __init__(self, catalog: Catalog, say: Callable[[str], None]) -> None:
+    def __init__(self, catalog: Catalog, print_line: Callable[[str], None]) -> None:
         self.counts = CrawlCounts()
         self._catalog = catalog
-        self._say = say
-        self._told = monotonic_seconds()
+        self._print_line = print_line
+        self._last_progress = monotonic_seconds()
         self._first_looks: set[int] = set()
         self._failures: set[tuple[str, Outcome]] = set()
         self._closed_hosts: set[str] = set()
 
-    def __call__(self, tidings: CrawlEvent) -> None:
-        """Take in what a crawl tells."""
-        pages = self._catalog.pages_by_id([visit.page for visit, _ in tidings.visits])
-        for visit, change in tidings.visits:
+    def __call__(self, event: CrawlEvent) -> None:
+        """Count, log and print the visits of an event."""
+        pages = self._catalog.pages_by_id([visit.page for visit, _ in event.visits])
+        for visit, change in event.visits:
             self.counts.count_visit(visit, change)
             page = pages.get(visit.page)
             if page is not None:
                 self._report(page, visit, change)
-        for closing in tidings.host_closings:
+        for closing in event.host_closings:
             self._report_closing(closing)
-        if monotonic_seconds() - self._told >= PROGRESS_INTERVAL_SECONDS:
-            self._told = monotonic_seconds()
-            self._tell(self._progress(tidings))
+        if monotonic_seconds() - self._last_progress >= PROGRESS_INTERVAL_SECONDS:
+            self._last_progress = monotonic_seconds()
+            self._print(self._progress(event))
 
     def _report(self, page: Page, visit: Visit, change: Change | None) -> None:
         log_event("visit", **visit_fields(page, visit, change))
-        what = self._worth_a_line(page, visit, change)
-        if what:
-            self._tell(f"{format_time_of_day(visit.time)}  {page.url}  {what}")
+        text = self._describe_visit(page, visit, change)
+        if text:
+            self._print(f"{format_time_of_day(visit.time)}  {page.url}  {text}")
 
     def _report_closing(self, closing: HostClosing) -> None:
-        log_event("host closed", host=closing.host, until=closing.until, failures=closing.failures,
-             why=closing.why)  # fmt: skip
+        log_event(
+            "host closed",
+            host=closing.host,
+            until=closing.until,
+            failures=closing.failures,
+            why=closing.why,
+        )
         if closing.host in self._closed_hosts or _is_new(closing.host, self._closed_hosts):
-            self._tell(f"{format_time_of_day(closing.time)}  {closing.sentence}")
+            self._print(f"{format_time_of_day(closing.time)}  {closing.sentence}")
 
-    def _worth_a_line(self, page: Page, visit: Visit, change: Change | None) -> str:
-        """Say what a visit brought, empty where that need not be told."""
+    def _describe_visit(self, page: Page, visit: Visit, change: Change | None) -> str:
+        """Return the text for a visit, or an empty text if it is not printed."""
         if change is not None and change.changed:
             return describe_change(change)
         if not visit.outcome.is_look:
@@ -92,45 +97,48 @@ class ProgressLog:
             is_new = _is_new((page.host, visit.outcome), self._failures)
             return f"{visit.outcome}{why}" if is_new else ""
         if change is None and visit.outcome is Outcome.OK and _is_new(page.id, self._first_looks):
-            return "seen for the first time"
+            return "first look"
         return ""
 
-    def _tell(self, text: str) -> None:
-        """Say a line; an exit that a broken pipe asks for must not tear the crawl apart."""
+    def _print(self, text: str) -> None:
+        """Print a line; turn the exit caused by a broken pipe into an error of the crawl."""
         try:
-            self._say(text)
+            self._print_line(text)
         except SystemExit as end:
-            raise OutputClosedError("nobody reads any more what the crawl tells") from end
+            raise OutputClosedError("the reader of the output has closed it") from end
 
-    def _progress(self, tidings: CrawlEvent) -> str:
-        done = f"{format_count(self.counts.visits, 'visit')}, {format_count(self.counts.changes, 'change')}"
-        spending = tidings.spending
-        return f"{done}; {spending.spent:,} of {spending.budget:,} requests of the day spent"
+    def _progress(self, event: CrawlEvent) -> str:
+        visits = format_count(self.counts.visits, "visit")
+        changes = format_count(self.counts.changes, "change")
+        spending = event.spending
+        return (
+            f"{visits}, {changes}; {spending.spent:,} of {spending.budget:,} requests spent today"
+        )
 
 
-def _is_new(thing: T, told: set[T]) -> bool:
-    """Whether something is among the first few of its kind; it is none the next time."""
-    if thing in told or len(told) >= MAX_REPORTED:
+def _is_new(item: T, reported: set[T]) -> bool:
+    """Return whether an item is new and among the first few; remember it."""
+    if item in reported or len(reported) >= MAX_REPORTED:
         return False
-    told.add(thing)
+    reported.add(item)
     return True
 
 
 def visit_fields(page: Page, visit: Visit, change: Change | None) -> dict[str, Any]:
-    """Return what a log keeps of a visit."""
-    found: dict[str, Any] = {"page": page.url, "outcome": visit.outcome, "status": visit.status}
+    """Return the log fields of a visit."""
+    fields: dict[str, Any] = {"page": page.url, "outcome": visit.outcome, "status": visit.status}
     if visit.final_url:
-        found["final_url"] = visit.final_url
+        fields["final_url"] = visit.final_url
     if visit.why:
-        found["why"] = visit.why
+        fields["why"] = visit.why
     if change is not None:
-        found |= {"changed": change.changed, "words": change.words}
-        found["new_links"] = change.new_link_count
-    return found
+        fields |= {"changed": change.changed, "words": change.words}
+        fields["new_links"] = change.new_link_count
+    return fields
 
 
 def describe_change(change: Change) -> str:
-    """Say what is new.
+    """Return a description of a change.
 
     >>> describe_change(Change(True, words=3, new_internal=1, new_external=0))
     'changed: 3 words, 1 new link'

@@ -1,4 +1,4 @@
-"""What may reach a terminal: text that cannot steer it, also in the messages of libraries."""
+"""Text that is safe to print on a terminal, also in messages of libraries."""
 
 import logging
 import sys
@@ -13,9 +13,9 @@ ALLOWED_INVISIBLE = frozenset("\u200c\u200d")
 
 
 def safe_text(text: str) -> str:
-    """Return text on one line without control characters, so that it cannot steer a terminal.
+    """Return text on one line without control characters, so that it cannot control a terminal.
 
-    The joiners of Persian and Indic scripts stay, other invisible characters become a mark.
+    Joiners of Persian and Indic scripts are kept; other invisible characters become "?".
 
     >>> safe_text("a\\x1b[31mb\\nc\\xa0d")
     'a?[31mb c d'
@@ -32,15 +32,15 @@ def _safe(char: str) -> str:
 
 
 class PlainLogFormatter(logging.Formatter):
-    """Writes an event as a line for people."""
+    """Formats a log event as a line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of an event."""
+        """Return the line for an event."""
         return f"freshet: {safe_text(redact_user_info(record.getMessage()))}"
 
 
 class TerminalLogHandler(logging.StreamHandler[Any]):
-    """Shows warnings of every library on standard error, as it is at that moment."""
+    """Prints warnings of all libraries to the current standard error."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self, logging.WARNING)
@@ -48,13 +48,13 @@ class TerminalLogHandler(logging.StreamHandler[Any]):
 
     @property
     def stream(self) -> Any:
-        """Return where lines go."""
+        """Return the current standard error."""
         return sys.stderr
 
 
 @contextmanager
 def print_warnings_safely() -> Iterator[None]:
-    """Let no library print warnings by itself: they go through one handler that makes them safe."""
+    """Send the warnings of all libraries through one handler that makes them safe."""
     root, handler = logging.getLogger(), TerminalLogHandler()
     root.addHandler(handler)
     logging.captureWarnings(True)
@@ -66,7 +66,7 @@ def print_warnings_safely() -> Iterator[None]:
 
 
 def print_traceback(error: BaseException) -> None:
-    """Print where an error came from, line by line, on standard error."""
-    for part in traceback.format_exception(error):
-        for line in part.splitlines():
+    """Print the traceback of an error on standard error."""
+    for text in traceback.format_exception(error):
+        for line in text.splitlines():
             sys.stderr.write(safe_text(line).rstrip() + "\n")

@@ -25,12 +25,12 @@ def backup(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy the collection into a backup folder, also during a crawl."""
+    """Back up the collection, also while a crawl is running."""
     with (
-        CollectionStore.open(collection) as opened,
+        CollectionStore.open(collection) as store,
         progress_bar("copying files", quiet=as_json) as bar,
     ):
-        summary = back_up(opened, folder, progress=bar)
+        summary = back_up(store, folder, progress=bar)
     if as_json:
         print_json(summary)
         return

@@ -19,18 +19,18 @@ app = new_app()
 
 @app.command()
 def check(
-    mend: Annotated[
+    with_repair: Annotated[
         bool, typer.Option("--repair", help="Repair the problems that can be repaired.")
     ] = False,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify every record and row; --repair mends what can be."""
+    """Verify every record and row; --repair fixes problems."""
     with (
-        CollectionStore.open(collection, create_catalog=mend) as opened,
-        progress_bar("check", quiet=as_json) as shown,
+        CollectionStore.open(collection, create_catalog=with_repair) as store,
+        progress_bar("checking", quiet=as_json) as bar,
     ):
-        report = (repair_collection if mend else check_collection)(opened, progress=shown)
+        report = (repair_collection if with_repair else check_collection)(store, progress=bar)
     if as_json:
         print_json(report)
     else:
@@ -44,6 +44,6 @@ def _print(report: CheckReport) -> None:
         print_text(line)
     for problem in report.problems:
         print_warning(str(problem))
-    verdict = "sound" if report.is_sound else format_count(len(report.problems), "problem")
-    seen = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
-    print_text(f"{', '.join(format_count(number, noun) for number, noun in seen)}: {verdict}")
+    verdict = "no problems" if report.is_sound else format_count(len(report.problems), "problem")
+    counts = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
+    print_text(f"{', '.join(format_count(number, noun) for number, noun in counts)}: {verdict}")

@@ -22,7 +22,7 @@ app = new_app()
 
 
 class ExportTable(StrEnum):
-    """Which table to write."""
+    """The table to write."""
 
     VISITS = "visits"
     CHANGES = "changes"
@@ -56,27 +56,33 @@ def export_parquet(
 
 @app.command("csv")
 def export_csv(
-    path: OutputFileArgument, source: ImportSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
+    path: OutputFileArgument,
+    source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
     """Write changes as CSV: page, time, changed, new_links."""
     _export("csv", path, source, collection, as_json)
 
 
 @app.command("cdxj")
 def export_cdxj(
-    path: OutputFileArgument, source: ImportSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
+    path: OutputFileArgument,
+    source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
     """Write an index of the archive's records as CDXJ."""
     _export("cdxj", path, source, collection, as_json)
 
 
 @app.command("wacz")
 def export_wacz(
-    path: OutputFileArgument, source: ImportSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
+    path: OutputFileArgument,
+    source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
     """Write the archive, its index and its pages as one WACZ file."""
     _export("wacz", path, source, collection, as_json)
 
@@ -84,7 +90,7 @@ def export_wacz(
 @app.command("trace")
 def export_trace(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to create.")],
-    where: Annotated[
+    trace_path: Annotated[
         Path | None,
         typer.Option(
             "--from",
@@ -92,35 +98,39 @@ def export_trace(
             help="File or folder with recorded pages. Default: the collection.",
         ),
     ] = None,
-    form: trace_options.TraceFormatOption = "",
+    trace_format: trace_options.TraceFormatOption = "",
     trace: trace_options.TraceNameOption = "",
     impute: trace_options.ImputeOption = None,
-    known: trace_options.MinKnownOption = None,
+    min_known_share: trace_options.MinKnownOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Write which page changed on which day, as a trace to back-test policies on."""
+    """Write a trace: which page changed on which day, for back-tests."""
     require_new_folder(folder)
-    if form and where is None:
-        raise UsageError(f"--format {form}: say with --from what has that form")
-    found = trace_options.open_trace_with_progress(
-        where or collection, form=form if where else "catalog", name=trace, impute=impute,
-        quiet=as_json, least_known=known,
-    )  # fmt: skip
-    save_trace(found, folder)
-    pages, cycles = len(found.pages), found.cycles
+    if trace_format and trace_path is None:
+        raise UsageError(f"--format {trace_format} needs --from with the path of the trace")
+    loaded_trace = trace_options.open_trace_with_progress(
+        trace_path or collection,
+        form=trace_format if trace_path else "catalog",
+        name=trace,
+        impute=impute,
+        quiet=as_json,
+        least_known=min_known_share,
+    )
+    save_trace(loaded_trace, folder)
+    pages, cycles = len(loaded_trace.pages), loaded_trace.cycles
     if as_json:
-        print_json({"folder": folder, "trace": found.name, "pages": pages, "cycles": cycles})
+        print_json({"folder": folder, "trace": loaded_trace.name, "pages": pages, "cycles": cycles})
     else:
         size = f"{format_count(pages, 'page')} and {format_count(cycles, 'cycle')}"
-        print_text(f"Wrote the trace {found.name} of {size} to {folder}.")
+        print_text(f"Wrote the trace {loaded_trace.name} of {size} to {folder}.")
 
 
 def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bool) -> None:
     if path == Path("-"):
-        raise UsageError("- is no file; name the file to write")
-    with CollectionStore.open(folder) as opened:
-        rows = export_table(opened, kind, path, source=source)
+        raise UsageError("- is not a file; give the name of the file to write")
+    with CollectionStore.open(folder) as store:
+        rows = export_table(store, kind, path, source=source)
     if as_json:
         print_json({"file": path, "rows": rows})
     else:

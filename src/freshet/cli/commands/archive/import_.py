@@ -29,7 +29,7 @@ InputPathArgument = Annotated[
 
 
 def _source(default: str) -> Any:
-    """Return the option that names the source of an import."""
+    """Return the option --source with its default in the help."""
     return typer.Option(
         "--source",
         metavar="NAME",
@@ -41,27 +41,29 @@ def _source(default: str) -> Any:
 WarcSourceOption = Annotated[str | None, _source("warc")]
 NamedSourceOption = Annotated[str | None, _source("the name of the file or folder")]
 BingSourceOption = Annotated[str | None, _source("bing")]
-ParquetSourceOption = Annotated[
-    str | None, _source("the part that a row names, else the file's name")
-]
+ParquetSourceOption = Annotated[str | None, _source("the part column of a row, else the file name")]
 
 
 @app.command("warc")
 def import_warc(
-    path: InputPathArgument, source: WarcSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
-    """Import WARC or ARC files, a file or a folder, byte for byte."""
-    _bring("warc", path, collection, as_json, source=source)
+    path: InputPathArgument,
+    source: WarcSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
+    """Import a WARC or ARC file, or a folder of them, byte for byte."""
+    _import("warc", path, collection, as_json, source=source)
 
 
 @app.command("wacz")
 def import_wacz(
-    path: InputPathArgument, source: WarcSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
-    """Import a WACZ file: the WARC files in it, after their digests are checked."""
-    _bring("wacz", path, collection, as_json, source=source)
+    path: InputPathArgument,
+    source: WarcSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
+    """Import the WARC files in a WACZ file, after checking their digests."""
+    _import("wacz", path, collection, as_json, source=source)
 
 
 @app.command("git")
@@ -79,17 +81,19 @@ def import_git(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Import a repository: each file a page, each commit a version."""
-    _bring("git", path, collection, as_json, source=source, ref=ref, paths=tuple(paths or ()))
+    """Import a git repository: each file is a page, each commit a version."""
+    _import("git", path, collection, as_json, source=source, ref=ref, paths=tuple(paths or ()))
 
 
 @app.command("csv")
 def import_csv(
-    path: InputPathArgument, source: NamedSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
-    """Import observations: columns page, time, changed[, new_links]."""
-    _bring("csv", path, collection, as_json, source=source)
+    path: InputPathArgument,
+    source: NamedSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
+    """Import observations from CSV: page, time, changed[, new_links]."""
+    _import("csv", path, collection, as_json, source=source)
 
 
 @app.command("bing")
@@ -103,51 +107,52 @@ def import_bing(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Import the public Bing crawl data: a folder with three TSV files."""
+    """Import the public Bing crawl data, a folder with three TSV files."""
     options = {} if start is None else {"start": start.replace(tzinfo=UTC)}
-    _bring("bing", path, collection, as_json, source=source, **options)
+    _import("bing", path, collection, as_json, source=source, **options)
 
 
 @app.command("parquet")
 def import_parquet(
-    path: InputPathArgument, source: ParquetSourceOption = None,
-    collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False,
-) -> None:  # fmt: skip
+    path: InputPathArgument,
+    source: ParquetSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
     """Import versions or observations from a Parquet file."""
-    _bring("parquet", path, collection, as_json, source=source)
+    _import("parquet", path, collection, as_json, source=source)
 
 
-def _bring(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
+def _import(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
     refuse_second_writer(folder)
     from freshet.collection.imports import import_history
     from freshet.record.store import CollectionStore  # takes a second to load
 
     with (
-        CollectionStore.open(folder) as opened,
-        progress_bar(f"{kind} {path.name}", quiet=as_json) as shown,
-        interruptible(shown) as go_on,
+        CollectionStore.open(folder) as store,
+        progress_bar(f"{kind} {path.name}", quiet=as_json) as bar,
+        interruptible(bar) as report_progress,
     ):
-        found = import_history(opened, kind, path, progress=go_on, **options)
+        summary = import_history(store, kind, path, progress=report_progress, **options)
     if as_json:
-        print_json(found)
+        print_json(summary)
     else:
-        _print(found)
-    if found.bad:
+        _print(summary)
+    if summary.bad:
         raise typer.Exit(BadInputError.exit_code)
 
 
-def _print(found: "ImportSummary") -> None:
-    print_text(
-        f"Imported {format_count(found.visits, 'visit')}; {found.already_there:,} were there already."
-    )
-    for source, number in found.other_sources.items():
+def _print(summary: "ImportSummary") -> None:
+    imported = format_count(summary.visits, "visit")
+    print_text(f"Imported {imported}; {summary.already_there:,} already existed.")
+    for source, number in summary.other_sources.items():
         where = f"in source {source}" if source else "among the live pages"
-        print_text(f"{number:,} of them are {where}: a visit is kept once, in its first source.")
-    for note in found.notes:
+        print_text(f"{number:,} of them are {where}: a visit is stored once, in its first source.")
+    for note in summary.notes:
         print_text(note)
-    if found.bad:
-        print_warning(f"{format_count(found.bad, 'row')} could not be taken:")
-        for row in found.bad_rows:
+    if summary.bad:
+        print_warning(f"{format_count(summary.bad, 'row')} could not be imported:")
+        for row in summary.bad_rows:
             print_warning(f"  {row.place}: {row.why}")
-        if found.bad > len(found.bad_rows):
-            print_warning(f"  … 'freshet status --bad {found.number}' lists all of them")
+        if summary.bad > len(summary.bad_rows):
+            print_warning(f"  … 'freshet status --bad {summary.number}' lists all")

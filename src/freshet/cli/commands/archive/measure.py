@@ -29,7 +29,7 @@ def measure(
         list[str] | None,
         typer.Argument(metavar="URL", help="URLs of the pages. Default: all pages."),
     ] = None,
-    again: Annotated[
+    is_confirmed: Annotated[
         bool, typer.Option("--again", help="Required: confirms that stored results are replaced.")
     ] = False,
     tag: TagOption = "",
@@ -37,14 +37,16 @@ def measure(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure stored versions again."""
-    if not again:
-        raise UsageError("new visits are measured as they come; say --again to measure old ones")
-    everything = not urls and not tag and source is None
-    with CollectionStore.open(collection) as opened:
-        pages = opened.pages() if everything else select_pages(opened, urls, tag, source)
-        measured = remeasure_pages(opened, pages)
+    """Recompute the changes between stored versions."""
+    if not is_confirmed:
+        raise UsageError(
+            "new visits are measured automatically; --again measures stored ones again"
+        )
+    is_whole_collection = not urls and not tag and source is None
+    with CollectionStore.open(collection) as store:
+        pages = store.pages() if is_whole_collection else select_pages(store, urls, tag, source)
+        visit_count = remeasure_pages(store, pages)
     if as_json:
-        print_json({"measured": measured})
+        print_json({"measured": visit_count})
     else:
-        print_text(f"Measured {format_count(measured, 'visit')} again.")
+        print_text(f"Recomputed {format_count(visit_count, 'visit')}.")

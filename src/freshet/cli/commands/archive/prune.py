@@ -24,8 +24,8 @@ from freshet.collection.prune import prune as prune_versions
 from freshet.core.errors import UsageError
 from freshet.record.store import CollectionStore
 
-DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-LONGEST_DAYS = 365_000
+DAYS_BY_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
+MAX_DAYS = 365_000
 
 app = new_app()
 
@@ -49,30 +49,30 @@ def prune(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Thin old versions, never silently."""
-    age = _age(older_than)
-    with CollectionStore.open(collection) as opened:
-        done = prune_versions(opened, older_than=age, keep=keep, source=source, apply=False)
-        if done.versions and not dry_run:
-            confirm(f"{_sentence(done)} Drop them for good?", yes)
-            done = prune_versions(opened, older_than=age, keep=keep, source=source, apply=True)
+    """Delete the bytes of most old versions."""
+    age = _parse_age(older_than)
+    with CollectionStore.open(collection) as store:
+        summary = prune_versions(store, older_than=age, keep=keep, source=source, apply=False)
+        if summary.versions and not dry_run:
+            confirm(f"{_describe(summary)} Delete them permanently?", yes)
+            summary = prune_versions(store, older_than=age, keep=keep, source=source, apply=True)
     if as_json:
-        print_json(done)
+        print_json(summary)
     else:
         print_text(
-            _sentence(done) + ("" if dry_run else f" Freed {format_size(done.freed_bytes)}.")
+            _describe(summary) + ("" if dry_run else f" Freed {format_size(summary.freed_bytes)}.")
         )
 
 
-def _sentence(plan: PruneSummary) -> str:
-    """Say what goes."""
-    versions, pages = format_count(plan.versions, "version"), format_count(plan.pages, "page")
-    return f"The bytes of {versions} of {pages} go ({format_size(plan.stored_bytes)})."
+def _describe(summary: PruneSummary) -> str:
+    """Return what is deleted."""
+    versions, pages = format_count(summary.versions, "version"), format_count(summary.pages, "page")
+    return f"Bytes of {versions} of {pages} to delete: {format_size(summary.stored_bytes)}."
 
 
-def _age(text: str) -> timedelta:
-    found = re.fullmatch(r"(\d{1,6})([dwmy])", text)
-    days = int(found[1]) * DAYS[found[2]] if found else LONGEST_DAYS + 1
-    if days > LONGEST_DAYS:
-        raise UsageError(f"--older-than {text!r} is no age; write 90d, 8w, 3m or 1y")
+def _parse_age(text: str) -> timedelta:
+    match = re.fullmatch(r"(\d{1,6})([dwmy])", text)
+    days = int(match[1]) * DAYS_BY_UNIT[match[2]] if match else MAX_DAYS + 1
+    if days > MAX_DAYS:
+        raise UsageError(f"--older-than {text!r} is not an age; write 90d, 8w, 3m or 1y")
     return timedelta(days=days)

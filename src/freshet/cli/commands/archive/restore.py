@@ -24,17 +24,14 @@ def restore(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="New folder for the collection.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Make a collection from a backup."""
+    """Create a collection from a backup."""
     with progress_bar("restoring bytes", quiet=as_json) as bar:
         summary = restore_backup(backup, folder, progress=bar)
     if as_json:
         print_json(summary)
         return
-    moment = format_to_second(summary.made)
-    print_text(
-        f"{folder}: {format_count(summary.files, 'file')}, {format_size(summary.bytes)}, as of {moment}."
-    )
-    for item in filter(lambda mended: mended.adopted, summary.mended):
-        print_text(
-            f"  {item.file}: {format_count(item.adopted, 'newer record')} added to the catalog"
-        )
+    size = f"{format_count(summary.files, 'file')}, {format_size(summary.bytes)}"
+    print_text(f"{folder}: {size}, as of {format_to_second(summary.made)}.")
+    for repaired_file in filter(lambda mended: mended.adopted, summary.mended):
+        records = format_count(repaired_file.adopted, "newer record")
+        print_text(f"  {repaired_file.file}: {records} added to the catalog")

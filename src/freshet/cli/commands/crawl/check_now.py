@@ -25,11 +25,15 @@ def check_now(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask for visits now, before all others."""
-    with CollectionStore.open(collection) as opened:
-        asked = ask(opened, select_pages(opened, urls, tag, "" if tag else None))
+    """Request visits that come before all others."""
+    with CollectionStore.open(collection) as store:
+        request = ask(store, select_pages(store, urls, tag, "" if tag else None))
     if as_json:
-        print_json(asked)
+        print_json(request)
         return
-    then = f"{asked.crawl} takes them up" if asked.crawl else "no crawl runs: start 'freshet run'"
-    print_text(f"Asked for {format_count(asked.pages, 'page')}; {then}.")
+    next_step = (
+        f"{request.crawl} will visit them"
+        if request.crawl
+        else "no crawl is running: start 'freshet run'"
+    )
+    print_text(f"Requested {format_count(request.pages, 'page')}; {next_step}.")

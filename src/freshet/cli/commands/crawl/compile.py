@@ -18,15 +18,15 @@ app = new_app()
 
 @app.command("compile")
 def compile_ahead(as_json: JsonOption = False) -> None:
-    """Compile what a crawl needs now, instead of at its first use."""
-    counter, began = announce_compiling(), monotonic_seconds()
-    before = counter.count
+    """Compile the numeric functions now, not at first use."""
+    counter, start = announce_compiling(), monotonic_seconds()
+    count_before = counter.count
     with TemporaryDirectory() as folder, progress_bar("compiling", quiet=as_json) as report:
         compile_functions(Path(folder) / "collection", report=report)
-    functions, seconds = counter.count - before, monotonic_seconds() - began
+    functions, seconds = counter.count - count_before, monotonic_seconds() - start
     if as_json:
         print_json({"functions": functions, "seconds": round(seconds, 1)})
     elif functions:
         print_text(f"Compiled {format_count(functions, 'function')} in {seconds:.0f} s.")
     else:
-        print_text("Everything is compiled already.")
+        print_text("All functions are already compiled.")

@@ -16,17 +16,19 @@ app = new_app()
 
 @app.command()
 def doctor(collection: CollectionOption = DEFAULT_COLLECTION, as_json: JsonOption = False) -> None:
-    """Look for what is wrong with the set-up."""
+    """Check the installation and the collection for problems."""
     findings = run_doctor(collection)
     if as_json:
         print_json(findings)
     else:
-        print_table(("state", "what", "found", "do"), [_cells(row) for row in findings])
+        print_table(("state", "check", "result", "remedy"), [_cells(row) for row in findings])
     if not all(row.fine for row in findings):
         raise typer.Exit(FreshetError.exit_code)
 
 
 def _cells(row: DoctorFinding) -> tuple[str, ...]:
     return (
-        ("ok", row.what, row.found, "") if row.fine else ("WRONG", row.what, row.found, row.remedy)
+        ("ok", row.what, row.found, "")
+        if row.fine
+        else ("PROBLEM", row.what, row.found, row.remedy)
     )

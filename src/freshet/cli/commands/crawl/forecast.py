@@ -30,32 +30,37 @@ def forecast(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how likely a page is to have changed by when."""
-    with CollectionStore.open(collection) as opened:
-        page = CollectionPage(opened.find_page(url, source=source), opened)
-        found = page.forecast()
+    """Show how likely a page is to have changed at given times."""
+    with CollectionStore.open(collection) as store:
+        page = CollectionPage(store.find_page(url, source=source), store)
+        page_forecast = page.forecast()
     if as_json:
-        print_json(found)
+        print_json(page_forecast)
     else:
-        _print(found)
+        _print(page_forecast)
 
 
-def _print(found: PageForecast) -> None:
-    seen = (
-        "never seen"
-        if found.last_look is None
-        else f"last seen {format_to_second(found.last_look)}"
+def _print(page_forecast: PageForecast) -> None:
+    last_look = (
+        "never visited"
+        if page_forecast.last_look is None
+        else f"last look {format_to_second(page_forecast.last_look)}"
     )
-    print_text(f"{found.page.url}   {seen}")
-    if found.obstacle:
-        print_text(f"no forecast: {found.obstacle}")
+    print_text(f"{page_forecast.page.url}   {last_look}")
+    if page_forecast.obstacle:
+        print_text(f"no forecast: {page_forecast.obstacle}")
         return
-    if not found.looks:
-        print_text("not known yet; the probabilities are those of pages like it")
-    elif found.how_often:
-        print_text(
-            f"{found.how_often}; {found.changes:,} changes in {found.looks:,} compared looks"
+    if not page_forecast.looks:
+        print_text("not known yet; these are the probabilities of similar pages")
+    elif page_forecast.how_often:
+        counts = f"{page_forecast.changes:,} changes in {page_forecast.looks:,} compared looks"
+        print_text(f"{page_forecast.how_often}; {counts}")
+    rows = [
+        (
+            f"in {duration_text(horizon.days)}" if horizon.days else "now",
+            horizon.by,
+            f"{horizon.changed:.1%}",
         )
-    rows = [("now" if not each.days else f"in {duration_text(each.days)}", each.by, f"{each.changed:.1%}")
-            for each in found.horizons]  # fmt: skip
+        for horizon in page_forecast.horizons
+    ]
     print_table(("changed", "by", "probability"), rows)

@@ -33,14 +33,18 @@ def host(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how a host is treated; --reopen clears its back-off."""
-    with CollectionStore.open(collection) as opened:
-        reopened = reopen_host(opened, name) if reopen else None
-        report = reopened.host if reopened else host_report(opened, name)
+    """Show the state of a host; --reopen ends its back-off."""
+    with CollectionStore.open(collection) as store:
+        reopened = reopen_host(store, name) if reopen else None
+        report = reopened.host if reopened else host_report(store, name)
     if as_json:
         print_json(reopened or report)
         return
     print_table(("", ""), report.lines())
     if reopened:
-        then = f"{reopened.crawl} takes it up" if reopened.crawl else "the next crawl may ask it"
-        print_text(f"Reopened {report.host}; {then}.")
+        next_step = (
+            f"{reopened.crawl} can request it"
+            if reopened.crawl
+            else "the next crawl can request it"
+        )
+        print_text(f"Reopened {report.host}; {next_step}.")

@@ -45,29 +45,26 @@ def plan(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what would be fetched next, and for what value."""
-    with CollectionStore.open(collection) as opened:
-        found = make_plan(opened, budget=budget, objective=objective, limit=limit or None)
-        has_live_pages = next(opened.pages(source=""), None) is not None
+    """Show the next visits with their time, value and reason."""
+    with CollectionStore.open(collection) as store:
+        visit_plan = make_plan(store, budget=budget, objective=objective, limit=limit or None)
+        has_live_pages = next(store.pages(source=""), None) is not None
     if as_json:
-        print_json(found)
+        print_json(visit_plan)
     else:
-        _print(found, has_live_pages=has_live_pages)
+        _print(visit_plan, has_live_pages=has_live_pages)
 
 
-def _print(found: Plan, *, has_live_pages: bool) -> None:
-    print_text(
-        f"objective {found.objective}   policy {found.policy}   {found.budget:,} requests a day"
-    )
+def _print(visit_plan: Plan, *, has_live_pages: bool) -> None:
+    policy = f"objective {visit_plan.objective}   policy {visit_plan.policy}"
+    print_text(f"{policy}   {visit_plan.budget:,} requests per day")
     if not has_live_pages:
-        print_text("There are no live pages to visit; 'freshet add URL' adds one.")
+        print_text("There are no live pages; 'freshet add URL' adds one.")
         return
-    if not found.choices:
-        print_text(
-            "Nothing can be fetched within a day; 'freshet why URL' says what a page waits for."
-        )
+    if not visit_plan.choices:
+        print_text("No page can be visited within a day; 'freshet why URL' explains why.")
         return
-    print_table(("expected", "value", "page", "reason"), map(_cells, found.choices))
+    print_table(("expected", "value", "page", "reason"), map(_cells, visit_plan.choices))
 
 
 def _cells(visit: PlannedVisit) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ def run(
         bool, typer.Option("--json", help="Print the summary as one JSON document at the end.")
     ] = False,
 ) -> None:
-    """Keep the pages fresh, within the budget, until stopped."""
+    """Crawl within the daily budget until stopped."""
     seconds = parse_duration(for_) if for_ else None
     refuse_second_writer(collection)
     from freshet.cli.compile_notice import announce_compiling
@@ -91,33 +91,33 @@ def run(
     from freshet.fetch.recording_loop import CrawlLimits
 
     announce_compiling()
-    tell = discard_text if quiet or as_json else print_text
+    print_line = discard_text if quiet or as_json else print_text
     with log_to_file(log_file):
-        tally, today = run_until_stopped(
+        counts, today = run_until_stopped(
             collection,
             budget,
             CrawlLimits(visits, seconds),
-            tell,
+            print_line,
             metrics_port=metrics_port,
             metrics_address=metrics_address,
         )
     if as_json:
-        print_json({"crawl": tally, "today": today})
+        print_json({"crawl": counts, "today": today})
     else:
-        print_crawl_summary(tally, today)
+        print_crawl_summary(counts, today)
 
 
 def parse_duration(text: str) -> float:
-    """Read how long something is to take.
+    """Return the seconds of a duration such as 90s or 2h.
 
     >>> parse_duration("90s"), parse_duration("2h")
     (90.0, 7200.0)
     """
-    found = re.fullmatch(r"(\d{1,6})([smhd])", text)
-    if not found or not int(found[1]):
-        raise UsageError(f"--for {text!r} is no time; write 90s, 10m, 2h or 7d")
-    return float(int(found[1]) * UNITS[found[2]])
+    match = re.fullmatch(r"(\d{1,6})([smhd])", text)
+    if not match or not int(match[1]):
+        raise UsageError(f"--for {text!r} is not a duration; write 90s, 10m, 2h or 7d")
+    return float(int(match[1]) * UNITS[match[2]])
 
 
 def discard_text(text: str) -> None:
-    """Say nothing."""
+    """Print nothing."""

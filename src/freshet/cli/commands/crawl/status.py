@@ -52,86 +52,102 @@ def status(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is held, how it grows, and the day's budget."""
+    """Show totals, the daily budget, failing pages and imports."""
     if live and (as_json or bad is not None):
-        raise UsageError("--live shows the status alone; leave out --json and --bad")
-    with CollectionStore.open(collection) as opened:
+        raise UsageError("--live cannot be combined with --json or --bad")
+    with CollectionStore.open(collection) as store:
         if live:
-            refresh_until_interrupted(lambda: _print(collection_status(opened, days=days)))
+            refresh_until_interrupted(lambda: _print(collection_status(store, days=days)))
             return
-        rows = None if bad is None else bad_rows_of_import(opened, bad)
-        found = collection_status(opened, days=days)
+        rows = None if bad is None else bad_rows_of_import(store, bad)
+        current_status = collection_status(store, days=days)
     if as_json:
-        print_json(found if rows is None else rows)
+        print_json(current_status if rows is None else rows)
     elif rows is None:
-        _print(found)
+        _print(current_status)
     else:
         _print_bad_rows(rows)
 
 
-def _print(found: CollectionStatus) -> None:
-    counts = found.counts
-    print_text(f"{found.path}   objective {found.objective}   contact {found.contact or 'not set'}")
+def _print(status: CollectionStatus) -> None:
+    counts = status.counts
+    contact = status.contact or "not set"
+    print_text(f"{status.path}   objective {status.objective}   contact {contact}")
+    pages = format_count(counts.pages, "page")
+    print_text(f"{pages} ({counts.paused:,} paused), {counts.removed:,} removed")
     print_text(
-        f"{format_count(counts.pages, 'page')} ({counts.paused:,} paused), {counts.removed:,} removed"
+        f"{format_count(counts.visits, 'visit')}, {format_count(counts.looks, 'look')} among them, "
+        f"{format_count(counts.changes, 'change')}"
     )
-    print_text(f"{format_count(counts.visits, 'visit')}, {format_count(counts.looks, 'look')} among them, "
-        f"{format_count(counts.changes, 'change')}")  # fmt: skip
-    print_text(f"archive: {format_count(counts.files, 'file')}, {format_size(found.archive_bytes)}; catalog: "
-        f"{format_size(found.catalog_bytes)}; free on this disk: {format_size(found.free_bytes)}")  # fmt: skip
     print_text(
-        f"being written by {found.writer}" if found.writer else "no crawl runs: 'freshet run'"
+        f"archive: {format_count(counts.files, 'file')}, {format_size(status.archive_bytes)}; "
+        f"catalog: {format_size(status.catalog_bytes)}; "
+        f"free on this disk: {format_size(status.free_bytes)}"
     )
-    _print_today(found.today)
-    if found.failing:
-        _print_failing(found)
-    if found.closed_hosts:
-        hosts = [(host.host, host.closed_until, host.failures or None, host.robots)
-                 for host in found.closed_hosts[:MAX_LISTED_HOSTS]]  # fmt: skip
-        title = f"closed hosts: {len(found.closed_hosts):,}"
+    print_text(
+        f"being written by {status.writer}"
+        if status.writer
+        else "no crawl is running: 'freshet run'"
+    )
+    _print_today(status.today)
+    if status.failing:
+        _print_failing(status)
+    if status.closed_hosts:
+        hosts = [
+            (host.host, host.closed_until, host.failures or None, host.robots)
+            for host in status.closed_hosts[:MAX_LISTED_HOSTS]
+        ]
+        title = f"closed hosts: {len(status.closed_hosts):,}"
         print_table(("host", "until", "failures", "robots.txt"), hosts, title=title)
-    if found.growth:
-        growth = [(str(row.day), row.visits, format_size(row.stored_bytes)) for row in found.growth]
+    if status.growth:
+        growth = [
+            (str(row.day), row.visits, format_size(row.stored_bytes)) for row in status.growth
+        ]
         print_table(("day", "visits", "stored"), growth, title="visits by day")
-    if found.imports:
+    if status.imports:
         columns = ("no", "import", "path", "started", "visits", "bad", "state")
-        print_table(columns, [_cells(row) for row in found.imports], title="imports")
+        print_table(columns, [_cells(row) for row in status.imports], title="imports")
 
 
-def _print_failing(found: CollectionStatus) -> None:
-    """Print how many pages fail and how, and name the first few."""
-    failing = ", ".join(f"{number:,} {outcome}" for outcome, number in found.failing.items())
-    print_text(f"pages that failed when last visited: {failing}")
-    for row in found.failing_pages:
+def _print_failing(status: CollectionStatus) -> None:
+    """Print the number of failing pages by outcome, and the first few of them."""
+    failing = ", ".join(f"{number:,} {outcome}" for outcome, number in status.failing.items())
+    print_text(f"pages whose last visit failed: {failing}")
+    for row in status.failing_pages:
         print_text(f"  {row.page.url}  {row.outcome}" + (f": {row.why}" if row.why else ""))
-    others = sum(found.failing.values()) - len(found.failing_pages)
-    if others > 0:
-        print_text(f"  {others:,} more: freshet list --failing")
+    unlisted = sum(status.failing.values()) - len(status.failing_pages)
+    if unlisted > 0:
+        print_text(f"  {unlisted:,} more: freshet list --failing")
 
 
 def _print_today(today: DayBudgetStatus) -> None:
-    """Print how the day's budget stands, and why some of it cannot be spent."""
-    print_text(f"today ({today.day}, UTC): {today.spent:,} of {format_count(today.budget, 'request')} spent, "
-        f"{today.left:,} left; {today.apart:,} more for robots.txt")  # fmt: skip
+    """Print the use of the day's budget, and why some of it cannot be used."""
+    print_text(
+        f"today ({today.day}, UTC): {today.spent:,} of "
+        f"{format_count(today.budget, 'request')} spent, {today.left:,} left; "
+        f"{today.apart:,} for robots.txt"
+    )
     if today.lost:
-        print_text(f"{today.lost:,} of those spent were lost with a crawl that was killed")
+        print_text(f"{today.lost:,} of them were lost when a crawl was killed")
     if today.samples or today.in_rounds:
         pages = "1 page is" if today.in_rounds == 1 else f"{today.in_rounds:,} pages are"
-        print_text(f"{today.samples:,} of those spent were for rounds, which may use {today.share:,}; "
-            f"{pages} in one now")  # fmt: skip
+        print_text(
+            f"{today.samples:,} of them were used for bursts (limit {today.share:,}); "
+            f"{pages} in a burst now"
+        )
     if today.unreachable:
-        print_text(f"{today.unreachable:,} of those left cannot be spent today:")
+        print_text(f"{today.unreachable:,} of those left cannot be used today:")
         for reason in today.reasons:
             print_text(f"  {reason}")
 
 
 def _cells(row: ImportRecord) -> tuple[Any, ...]:
     visits, bad = row.counts.get("visits", 0), row.counts.get("bad", 0)
-    state = "" if row.finished else "not finished: run it again"
+    state = "" if row.finished else "interrupted: run it again"
     return (row.id, row.kind, row.path, format_to_minute(row.started), visits, bad, state)
 
 
 def _print_bad_rows(rows: list[BadRow]) -> None:
     for row in rows:
         print_text(f"{row.place}: {row.why}")
-    print_text(f"{format_count(len(rows), 'row')} could not be taken.")
+    print_text(f"{format_count(len(rows), 'row')} could not be imported.")

@@ -49,14 +49,17 @@ def systemd(
     path = collection.resolve()
     if " " in user or not all(map(str.isprintable, (str(path), user, metrics_address))):
         raise UsageError(
-            f"{str(path)!r}, user {user!r} or address {metrics_address!r} has characters that a "
-            "unit file cannot hold; choose another"
+            f"{str(path)!r}, user {user!r} or address {metrics_address!r} contains characters that "
+            "are not allowed in a unit file; choose another"
         )
     program = Path(sys.executable).parent / "freshet"
     service = CrawlService(
-        program=program, collection=path, user=user or getpass.getuser(),
-        metrics_port=metrics_port, metrics_address=metrics_address,
-    )  # fmt: skip
+        program=program,
+        collection=path,
+        user=user or getpass.getuser(),
+        metrics_port=metrics_port,
+        metrics_address=metrics_address,
+    )
     if as_json:
         print_json({"service": service, "unit": service.unit()})
     else:

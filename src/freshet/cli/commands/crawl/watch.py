@@ -67,7 +67,7 @@ def watch(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Add pages, fetch them now, and show what to expect."""
+    """Add pages, fetch them now, and show a first forecast."""
     tags = tuple(parse_tag_name(text) for text in tag or ())
     refuse_second_writer(collection, allow_crawl=True)
     from freshet.cli.compile_notice import announce_compiling
@@ -75,61 +75,63 @@ def watch(
     from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
 
     announce_compiling()
-    told = run_crawl if as_json else partial(run_crawl, listeners=[_tell_closings])
+    crawl_and_report = run_crawl if as_json else partial(run_crawl, listeners=[_print_closed_hosts])
     with log_to_file(log_file), progress_bar("fetching", quiet=as_json):
-        found = watch_pages(collection, urls, tags=tags, seconds=wait, budget=budget, run=told)
+        results = watch_pages(
+            collection, urls, tags=tags, seconds=wait, budget=budget, run=crawl_and_report
+        )
     if as_json:
-        print_json(found)
+        print_json(results)
     else:
-        for sighting in found:
-            _print(sighting)
-    if not all(sighting.is_look for sighting in found):
+        for result in results:
+            _print(result)
+    if not all(result.is_look for result in results):
         raise typer.Exit(FreshetError.exit_code)
 
 
-def _tell_closings(tidings: "CrawlEvent") -> None:
-    for closing in tidings.host_closings:
+def _print_closed_hosts(event: "CrawlEvent") -> None:
+    for closing in event.host_closings:
         print_warning(closing.sentence)
 
 
-def _print(found: "WatchResult") -> None:
-    print_text(found.page.url, "bold")
-    print_text(f"  {_seen(found)}")
-    if found.news is not None:
-        print_text(f"  {_news(found.news)}")
-    if found.visit is None:
-        for obstacle in found.why.obstacles:
+def _print(result: "WatchResult") -> None:
+    print_text(result.page.url, "bold")
+    print_text(f"  {_describe_visit(result)}")
+    if result.news is not None:
+        print_text(f"  {_describe_news(result.news)}")
+    if result.visit is None:
+        for obstacle in result.why.obstacles:
             print_text(f"  {obstacle}")
-    print_text(f"  {_expected(found)}")
+    print_text(f"  {_describe_forecast(result)}")
 
 
-def _seen(found: "WatchResult") -> str:
-    """Say what the visit showed."""
-    if found.visit is None and found.why.host.closed_until is not None:
-        return "not visited, as its host is closed; it stays asked for"
-    if found.visit is None:
-        return "not visited yet; it stays asked for"
-    outcome = f"{found.visit.outcome}" + (f" ({found.visit.why})" if found.visit.why else "")
-    if not found.is_look or found.words is None or found.links is None:
+def _describe_visit(result: "WatchResult") -> str:
+    """Return what the visit found."""
+    if result.visit is None and result.why.host.closed_until is not None:
+        return "not visited because its host is closed; the visit stays requested"
+    if result.visit is None:
+        return "not visited yet; the visit stays requested"
+    outcome = f"{result.visit.outcome}" + (f" ({result.visit.why})" if result.visit.why else "")
+    if not result.is_look or result.words is None or result.links is None:
         return outcome
-    shown = f"{format_count(found.words, 'word')}, {format_count(found.links, 'link')}"
-    return f"{outcome}: {found.title or 'no title'}; {shown}"
+    sizes = f"{format_count(result.words, 'word')}, {format_count(result.links, 'link')}"
+    return f"{outcome}: {result.title or 'no title'}; {sizes}"
 
 
-def _news(news: "WatchNews") -> str:
-    """Say whether the page changed since the look before, and what is new."""
+def _describe_news(news: "WatchNews") -> str:
+    """Return whether the page changed since the previous look, and what is new."""
     since = format_to_second(news.since)
     if not news.changed:
         return f"unchanged since {since}"
     words = f"{format_count(news.added, 'word')} added, {news.removed:,} removed"
-    alike = "" if news.dice is None else f", Dice {news.dice:.3f}"
-    new = f"; new: {news.snippet}" if news.snippet else ""
-    return f"changed since {since}: {words}{alike}{new}"
+    similarity = "" if news.dice is None else f", Dice {news.dice:.3f}"
+    snippet = f"; new: {news.snippet}" if news.snippet else ""
+    return f"changed since {since}: {words}{similarity}{snippet}"
 
 
-def _expected(found: "WatchResult") -> str:
-    """Say what the forecast is, and when the next check would be; why there is none was said."""
-    check = f"next check {found.why.next_check}"
-    if not found.forecast.obstacle:
-        return f"forecast: {found.forecast.sentence}; {check}"
-    return f"{found.advice}; {check}" if found.advice else check
+def _describe_forecast(result: "WatchResult") -> str:
+    """Return the forecast, if there is one, and the time of the next visit."""
+    next_visit = f"next check {result.why.next_check}"
+    if not result.forecast.obstacle:
+        return f"forecast: {result.forecast.sentence}; {next_visit}"
+    return f"{result.advice}; {next_visit}" if result.advice else next_visit

@@ -27,15 +27,15 @@ def why(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain a page's place in the plan."""
-    with CollectionStore.open(collection) as opened:
-        page = opened.page(url, source=source, removed=source is None)
-        found = explain(opened, page)
+    """Explain when and why a page will be visited."""
+    with CollectionStore.open(collection) as store:
+        page = store.page(url, source=source, removed=source is None)
+        report = explain(store, page)
     if as_json:
-        known = found.explanation
+        explanation = report.explanation
         print_json({
-            **to_json_value(found),
-            "readiness": None if known is None else known.readiness,
+            **to_json_value(report),
+            "readiness": None if explanation is None else explanation.readiness,
         })
     else:
-        print_table(("", ""), found.lines())
+        print_table(("", ""), report.lines())

@@ -59,33 +59,38 @@ def add(
     """Add pages to the collection."""
     tags = tuple(parse_tag_name(text) for text in tag or ())
     readers = ((file, parse_url_list), (sitemap, parse_sitemap_urls), (opml, parse_opml_urls))
-    listed = [url for path, read in readers if path is not None for url in _listed(path, read)]
-    wanted = [*map(ListedUrl, urls or []), *listed]
-    if not wanted:
+    listed_urls = [
+        url
+        for path, parse_file in readers
+        if path is not None
+        for url in _read_urls(path, parse_file)
+    ]
+    all_urls = [*map(ListedUrl, urls or []), *listed_urls]
+    if not all_urls:
         raise UsageError("nothing to add; give URLs, or --file, --sitemap or --opml")
-    with CollectionStore.open(collection) as opened:
-        added = add_pages(opened, wanted, tags=tags)
+    with CollectionStore.open(collection) as store:
+        summary = add_pages(store, all_urls, tags=tags)
     if as_json:
-        print_json(added)
+        print_json(summary)
     else:
-        print_text(f"Added {format_count(added.new, 'page')}; {added.known:,} were there already.")
-    for note in added.notes:
+        print_text(f"Added {format_count(summary.new, 'page')}; {summary.known:,} already existed.")
+    for note in summary.notes:
         print_warning(note)
-    for row in added.refused:
+    for row in summary.refused:
         print_warning(f"{row.place}: {row.why}")
-    if added.refused:
+    if summary.refused:
         raise typer.Exit(BadInputError.exit_code)
 
 
-def _listed(path: Path, read: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
-    """Return the URLs that a file lists; one that lists none is a mistake."""
-    found = read(_text(path), name="standard input" if path == STDIN else str(path))
-    if not found:
-        raise BadInputError(f"{path} names no page; check that it is the right kind of file")
-    return found
+def _read_urls(path: Path, parse_file: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
+    """Return the URLs listed in a file; a file without URLs is an error."""
+    urls = parse_file(_read_text(path), name="standard input" if path == STDIN else str(path))
+    if not urls:
+        raise BadInputError(f"{path} contains no URL; check that the file has the right format")
+    return urls
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         if path == STDIN:
             return sys.stdin.read()

@@ -70,40 +70,40 @@ def diff(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what changed between two versions of a page."""
+    """Show the differences between two versions of a page."""
     for word in (url, old, new):
         reject_option(word)
     if since is not None and (old, html) != (None, None):
-        raise UsageError("--since stands alone; leave out the versions and --html")
-    with CollectionStore.open(collection) as opened:
-        page = CollectionPage(opened.find_page(url, source=source), opened)
-        found = page.difference(old, new) if since is None else page.news(since)
-    if html is not None and isinstance(found, VersionDifference):
-        _write(url, found, html)
+        raise UsageError("--since cannot be combined with versions or --html")
+    with CollectionStore.open(collection) as store:
+        page = CollectionPage(store.find_page(url, source=source), store)
+        result = page.difference(old, new) if since is None else page.news(since)
+    if html is not None and isinstance(result, VersionDifference):
+        _write_html(url, result, html)
     if as_json:
-        print_json(found)
-    elif isinstance(found, VersionNews):
-        _tell(url, found)
+        print_json(result)
+    elif isinstance(result, VersionNews):
+        _print_news(url, result)
     elif html is not None:
         print_text(f"Wrote {html}.")
     else:
-        _print(url, found, context)
+        _print_difference(url, result, context)
 
 
 def reject_option(word: str | None) -> None:
-    """Refuse a word that looks like an option: unknown ones are let through for versions as -1."""
+    """Reject unknown options, which the parser accepts because versions can be -1."""
     if word and word.startswith("-") and not word[1:].isdecimal():
-        raise UsageError(f"no such option: {word}; 'freshet diff --help' lists what there is")
+        raise UsageError(f"no such option: {word}; 'freshet diff --help' shows the usage")
 
 
-def _print(url: str, found: VersionDifference, context: int) -> None:
-    change = found.change
-    print_text(f"{url}  {_between(found.old, found.new)}", "bold")
-    print_text(_measures(found))
-    for hunk in found.hunks(context=context):
+def _print_difference(url: str, difference: VersionDifference, context: int) -> None:
+    change = difference.change
+    print_text(f"{url}  {_format_versions(difference.old, difference.new)}", "bold")
+    print_text(_format_measures(difference))
+    for hunk in difference.hunks(context=context):
         print_text("───")
-        console.print(_coloured(hunk), soft_wrap=not console.is_terminal)
-    verdict = _verdict(found)
+        console.print(_colour_hunk(hunk), soft_wrap=not console.is_terminal)
+    verdict = _explain_no_change(difference)
     if verdict:
         print_text(verdict)
     for mark, urls, style in (("+", change.new_links, "green"), ("-", change.removed_links, "red")):
@@ -111,67 +111,73 @@ def _print(url: str, found: VersionDifference, context: int) -> None:
             print_text(f"{mark} {link}", style)
 
 
-def _tell(url: str, found: VersionNews) -> None:
-    print_text(f"{url}  {_between(found.old, found.new)}", "bold")
-    if found.text:
-        print_text(found.text)
-    elif found.old.number == found.new.number:
-        print_text("No version is newer.")
+def _print_news(url: str, news: VersionNews) -> None:
+    print_text(f"{url}  {_format_versions(news.old, news.new)}", "bold")
+    if news.text:
+        print_text(news.text)
+    elif news.old.number == news.new.number:
+        print_text("There is no newer version.")
     else:
-        print_text("Nothing new to read.")
+        print_text("There is no new text.")
 
 
-def _write(url: str, found: VersionDifference, path: Path) -> None:
+def _write_html(url: str, difference: VersionDifference, path: Path) -> None:
     if path == Path("-") or path.is_dir():
-        raise UsageError(f"{path} is no file; name the file to write")
-    verdict = _verdict(found)
-    facts = [_between(found.old, found.new), _measures(found), *([verdict] if verdict else [])]
+        raise UsageError(f"{path} is not a file; give the name of the file to write")
+    verdict = _explain_no_change(difference)
+    facts = [
+        _format_versions(difference.old, difference.new),
+        _format_measures(difference),
+        *([verdict] if verdict else []),
+    ]
     sheet = render_diff_sheet(
         url,
         facts,
-        found.words,
-        new_links=found.change.new_links,
-        removed_links=found.change.removed_links,
+        difference.words,
+        new_links=difference.change.new_links,
+        removed_links=difference.change.removed_links,
     )
-    with atomic_output(path) as part:
-        part.write_text(sheet, "utf-8")
+    with atomic_output(path) as temporary_file:
+        temporary_file.write_text(sheet, "utf-8")
 
 
-def _between(old: StoredVersion, new: StoredVersion) -> str:
-    return f"{format_to_minute(old.time)} (v{old.number}) → {format_to_minute(new.time)} (v{new.number})"
+def _format_versions(old: StoredVersion, new: StoredVersion) -> str:
+    times = format_to_minute(old.time), format_to_minute(new.time)
+    return f"{times[0]} (v{old.number}) → {times[1]} (v{new.number})"
 
 
-def _measures(found: VersionDifference) -> str:
-    change = found.change
+def _format_measures(difference: VersionDifference) -> str:
+    change = difference.change
     links = (
         f"{format_count(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
     )
     return f"Dice {change.dice:.3f}, {format_count(change.words or 0, 'word')} changed, {links}"
 
 
-def _verdict(found: VersionDifference) -> str:
-    """Say where nothing differs, or where what differs counts for nothing."""
-    change = found.change
+def _explain_no_change(difference: VersionDifference) -> str:
+    """Return why the differences do not count as a change, or an empty text if they do."""
+    change = difference.change
     if not change.text:
-        return "The text is the same."
+        return "The text is unchanged."
     if change.changed:
         return ""
     mask = f" and mask {change.mask}" if change.mask else ""
-    return f"That counts as no change, by counts_as {found.counts_as}{mask}."
+    reason = f"counts_as {difference.counts_as}{mask}"
+    return f"These differences do not count as a change because of {reason}."
 
 
-def _coloured(hunk: tuple[DiffPiece, ...]) -> Text:
-    """Colour a hunk; where there is no colour, marks say what came and went."""
+def _colour_hunk(hunk: tuple[DiffPiece, ...]) -> Text:
+    """Return a hunk in colours, or with marks if the terminal has no colours."""
     text = Text()
     colourless = console.color_system is None or console.no_color
     for piece in hunk:
         clean = "\n".join(safe_text(line) for line in piece.text.split("\n"))
-        text.append(_marked(piece.kind, clean) if colourless else clean, STYLES[piece.kind])
+        text.append(_mark_piece(piece.kind, clean) if colourless else clean, STYLES[piece.kind])
     return text
 
 
-def _marked(kind: DiffKind, text: str) -> str:
-    """Return a piece between its marks; line breaks around it stay outside of them."""
+def _mark_piece(kind: DiffKind, text: str) -> str:
+    """Return a piece between its marks, without the line breaks around it."""
     inner = text.strip("\n")
     if kind is DiffKind.SAME:
         return text

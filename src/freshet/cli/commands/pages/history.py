@@ -1,5 +1,5 @@
 """A look is a visit that showed the page's content, or that it was unchanged. For looks the table
-also shows the change since the previous look. Columns:
+also shows the change since the previous look. These are the columns.
 
 `v` is the version number that `freshet diff` and `freshet show` accept; `dice` is the similarity of
 the words of both looks, from 0 (no common words) to 1 (the same words); `words` counts changed
@@ -51,35 +51,35 @@ def history(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a page's visits in time order."""
-    with CollectionStore.open(collection) as opened:
-        page = opened.page(url, source=source)
+    """List the visits of a page in time order."""
+    with CollectionStore.open(collection) as store:
+        page = store.page(url, source=source)
         rows = page.history(limit=limit or None, changed=changed)
         numbers = {version.row.visit.uid: version.number for version in page.versions}
-        others = [other.source for other in opened.catalog.pages_with_url(page.url)]
-        samples: Samples = {
-            sample.visit: sample for sample in opened.catalog.burst_samples(page.id)
-        }
+        same_url = store.catalog.pages_with_url(page.url)
+        samples: Samples = {sample.visit: sample for sample in store.catalog.burst_samples(page.id)}
     if as_json:
         print_json([_document(numbers.get(row.visit.uid), row, samples) for row in rows])
     elif rows:
-        columns = (*COLUMNS, "round") if samples else COLUMNS
+        columns = (*COLUMNS, "burst") if samples else COLUMNS
         cells = [_cells(numbers.get(row.visit.uid), row) for row in rows]
-        marks = [_mark(samples.get(row.visit.id)) for row in rows]
-        both = [(*row, mark) if samples else row for row, mark in zip(cells, marks, strict=True)]
-        print_table(columns, both)
+        marks = [_describe_sample(samples.get(row.visit.id)) for row in rows]
+        marked_cells = [
+            (*row, mark) if samples else row for row, mark in zip(cells, marks, strict=True)
+        ]
+        print_table(columns, marked_cells)
     elif changed:
         print_text(
             f"No visit to {page.url} found a change yet; 'freshet history' lists all visits."
         )
     else:
-        elsewhere = ", ".join(name for name in others if name != page.source)
-        hint = f" It is also in source {elsewhere}: choose by --source." if elsewhere else ""
+        sources = ", ".join(item.source for item in same_url if item.source != page.source)
+        hint = f" It also exists in source {sources}: use --source." if sources else ""
         print_text(f"{page.url} has not been visited yet.{hint}")
 
 
 def _document(number: int | None, row: HistoryRow, samples: Samples) -> dict[str, Any]:
-    """Return a row for JSON; lists of links are left out where no links were compared."""
+    """Return a row for JSON, without lists of links if no links were compared."""
     sample = samples.get(row.visit.id)
     document = {"version": number, "kept": _is_kept(number, row), **to_json_value(row)}
     document["sample"] = None if sample is None else to_json_value(sample)
@@ -94,14 +94,14 @@ def _cells(number: int | None, row: HistoryRow) -> tuple[Any, ...]:
     stored = (visit.size, _is_kept(number, row), visit.final_url)
     if change is None:
         return (number, visit.time, visit.outcome_text, *[None] * 4, *stored)
-    measures = (change.changed, change.dice, change.words, _links(row, change))
+    measures = (change.changed, change.dice, change.words, _format_links(row, change))
     return (number, visit.time, visit.outcome_text, *measures, *stored)
 
 
-def _mark(sample: BurstSample | None) -> str:
-    """Say which look of a round a visit was.
+def _describe_sample(sample: BurstSample | None) -> str:
+    """Return which look of a burst a visit was.
 
-    >>> _mark(BurstSample(5, 1, 4, BurstKind.FAST, 120.0)), _mark(None)
+    >>> _describe_sample(BurstSample(5, 1, 4, BurstKind.FAST, 120.0)), _describe_sample(None)
     ('fast, 2 minutes', '')
     """
     if sample is None:
@@ -109,18 +109,18 @@ def _mark(sample: BurstSample | None) -> str:
     if sample.visit == sample.first:
         return f"{sample.kind}, first"
     if sample.kind is BurstKind.INSTANT:
-        return f"{sample.kind}, {'apart' if sample.apart else 'at once'}"
+        return f"{sample.kind}, {'one delay apart' if sample.apart else 'at once'}"
     return f"{sample.kind}, {duration_text(sample.offset / DAY_SECONDS)}"
 
 
 def _is_kept(number: int | None, row: HistoryRow) -> bool | None:
-    """Say whether the bytes of a version are kept; what is no version has none to keep."""
+    """Return whether the bytes of a version are still stored, or None for other visits."""
     return None if number is None else row.visit.location is not None
 
 
-def _links(row: HistoryRow, change: Change) -> str:
-    """Write how many links came and went, where that is known."""
+def _format_links(row: HistoryRow, change: Change) -> str:
+    """Return the numbers of new and removed links, as far as they are known."""
     if change.new_link_count is None:
         return ""
-    gone = "" if row.removed_links is None else f" -{row.removed_links}"
-    return f"+{change.new_link_count}{gone}"
+    removed = "" if row.removed_links is None else f" -{row.removed_links}"
+    return f"+{change.new_link_count}{removed}"

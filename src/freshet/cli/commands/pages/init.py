@@ -28,16 +28,18 @@ def init(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a collection."""
-    with CollectionStore.create(folder, contact=contact.strip() or _ask()) as collection:
-        made = {"collection": folder.resolve(), "contact": collection.settings.contact}
+    """Create a collection."""
+    with CollectionStore.create(
+        folder, contact=contact.strip() or _ask_for_contact()
+    ) as collection:
+        document = {"collection": folder.resolve(), "contact": collection.settings.contact}
     if as_json:
-        print_json(made)
+        print_json(document)
     else:
-        print_text(f"Made a collection in {folder}. Add pages with: freshet add URL -C {folder}")
+        print_text(f"Created a collection in {folder}. Add pages with: freshet add URL -C {folder}")
 
 
-def _ask() -> str:
+def _ask_for_contact() -> str:
     if not sys.stdin.isatty():
-        raise UsageError("a contact is needed; give one with --contact you@example.org")
-    return str(typer.prompt("Contact for the User-Agent (mail address or URL)", err=True)).strip()
+        raise UsageError("a contact is required: --contact you@example.org")
+    return str(typer.prompt("Contact for the User-Agent (email address or URL)", err=True)).strip()

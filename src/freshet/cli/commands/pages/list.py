@@ -53,23 +53,23 @@ def list_pages(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """List the pages."""
+    """List pages."""
     if changed and failing:
-        raise UsageError("--changed and --failing are two lists; give one of them")
-    with CollectionStore.open(collection) as opened:
+        raise UsageError("--changed and --failing cannot be combined")
+    with CollectionStore.open(collection) as store:
         rows: Sequence[PageTotals]
         if failing:
-            rows = list_failing_pages(opened, tag=tag or None, source=source, limit=limit or None)
+            rows = list_failing_pages(store, tag=tag or None, source=source, limit=limit or None)
         else:
             rows = list_page_totals(
-                opened, tag=tag or None, source=source, changed=changed, limit=limit or None
+                store, tag=tag or None, source=source, changed=changed, limit=limit or None
             )
     if as_json:
         print_json(rows)
     elif rows:
         _print(rows, failing=failing)
     else:
-        print_text(_nothing(tag, source, changed=changed, failing=failing))
+        print_text(_describe_empty_list(tag, source, changed=changed, failing=failing))
 
 
 def _print(rows: Sequence[PageTotals], *, failing: bool) -> None:
@@ -105,11 +105,11 @@ def _minute(moment: datetime | None) -> str:
     return format_to_minute(moment) if moment else ""
 
 
-def _nothing(tag: str, source: str | None, *, changed: bool, failing: bool) -> str:
+def _describe_empty_list(tag: str, source: str | None, *, changed: bool, failing: bool) -> str:
     if failing:
-        return "No page failed when it was last visited; 'freshet list' shows all pages."
+        return "The last visit of every page succeeded; 'freshet list' shows all pages."
     if changed:
         return "No page has changed yet; 'freshet list' shows all pages."
     if tag or source is not None:
         return f"{describe_no_match(tag, source).capitalize()}; 'freshet list' shows all pages."
-    return "No pages. Add some with: freshet add URL, or bring histories in: freshet import"
+    return "There are no pages. Add some with: freshet add URL, or import: freshet import"

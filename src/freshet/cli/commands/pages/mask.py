@@ -35,7 +35,7 @@ app = new_app()
 @app.command()
 def mask(
     url: PageArgument,
-    hidden: Annotated[
+    patterns_to_hide: Annotated[
         list[str] | None,
         typer.Option(
             "--hide",
@@ -44,7 +44,7 @@ def mask(
             "an element, such as /html/body/aside. Can be repeated.",
         ),
     ] = None,
-    shown: Annotated[
+    rules_to_delete: Annotated[
         list[str] | None,
         typer.Option(
             "--show",
@@ -56,50 +56,54 @@ def mask(
     learn: Annotated[
         bool, typer.Option("--learn", help="Learn rules from the stored versions now.")
     ] = False,
-    again: Annotated[
+    recompute: Annotated[
         bool, typer.Option("--again", help="Recompute the changes of earlier visits with the mask.")
     ] = False,
     source: SourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show or edit what is left out of a page as noise."""
-    with CollectionStore.open(collection) as opened:
-        page = opened.page(url, source=source)
-        if shown:
-            remove_mask_rules(opened, page, shown)
-        if hidden:
-            add_mask_rules(opened, page, hidden)
-        learnt = learn_and_keep_mask(opened, page) if learn else None
-        measured = remeasure_pages(opened, [page]) if again else None
-        found = page_mask(opened, page)
-        rows = mask_rule_effects(page, found)
-        not_learnt = why_too_large_to_learn(opened, page)
+    """Show or edit the noise mask of a page."""
+    with CollectionStore.open(collection) as store:
+        page = store.page(url, source=source)
+        if rules_to_delete:
+            remove_mask_rules(store, page, rules_to_delete)
+        if patterns_to_hide:
+            add_mask_rules(store, page, patterns_to_hide)
+        learned_mask = learn_and_keep_mask(store, page) if learn else None
+        recomputed = remeasure_pages(store, [page]) if recompute else None
+        current_mask = page_mask(store, page)
+        rows = mask_rule_effects(page, current_mask)
+        reason_not_learned = why_too_large_to_learn(store, page)
     if as_json:
         print_json({
-            "page": url, "version": found.version, "rules": rows, "never": found.never,
-            "measured": measured, "not_learnt": not_learnt,
-        })  # fmt: skip
+            "page": url,
+            "version": current_mask.version,
+            "rules": rows,
+            "never": current_mask.never,
+            "measured": recomputed,
+            "not_learnt": reason_not_learned,
+        })
         return
-    if learn and learnt is None:
-        print_text("Nothing new was learnt from the stored versions.")
-    _print(url, found, rows)
-    if not_learnt:
-        print_text(f"The noise of this page is not learnt, as it has {not_learnt}.")
-    if measured is not None:
-        print_text(f"Measured {format_count(measured, 'visit')} again.")
-    elif shown or hidden or learnt:
+    if learn and learned_mask is None:
+        print_text("No new rule was learned from the stored versions.")
+    _print(url, current_mask, rows)
+    if reason_not_learned:
+        print_text(f"No mask is learned for this page, because it has {reason_not_learned}.")
+    if recomputed is not None:
+        print_text(f"Recomputed {format_count(recomputed, 'visit')}.")
+    elif rules_to_delete or patterns_to_hide or learned_mask:
         print_text(
-            f"Visits so far keep what was measured; 'freshet mask {url} --again' measures anew."
+            f"Earlier visits keep their results; 'freshet mask {url} --again' recomputes them."
         )
 
 
-def _print(url: str, found: Mask, rows: list[MaskRuleEffect]) -> None:
+def _print(url: str, current_mask: Mask, rows: list[MaskRuleEffect]) -> None:
     if not rows:
-        print_text(f"Nothing of {url} is left out.")
+        print_text(f"The mask of {url} has no rules.")
     else:
         print_table(
-            ("rule", "what is left out", "by", "hits", "now", "why"),
+            ("rule", "pattern", "by", "hits", "now", "why"),
             [
                 (str(number), row.rule.what, row.rule.by, str(row.hits), row.sample, row.rule.why)
                 for number, row in enumerate(rows, 1)
@@ -107,6 +111,8 @@ def _print(url: str, found: Mask, rows: list[MaskRuleEffect]) -> None:
         )
     for number, row in enumerate(rows, 1):
         for line in row.rule.but:
-            print_text(f"Rule {number} hits what came to stay, which is shown: {line}")
-    if found.never:
-        print_text(f"Never left out: {', '.join(found.never)}")
+            print_text(
+                f"Rule {number} matches text that stays, which is therefore not masked: {line}"
+            )
+    if current_mask.never:
+        print_text(f"Never masked: {', '.join(current_mask.never)}")

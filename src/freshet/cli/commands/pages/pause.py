@@ -22,5 +22,5 @@ def pause(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop visiting pages for now."""
+    """Stop visiting pages until they are resumed."""
     set_paused(collection, urls, tag, source, paused=True, as_json=as_json)

@@ -38,15 +38,15 @@ def remove(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove pages; --purge deletes their history too."""
-    with CollectionStore.open(collection) as opened:
-        part = "" if urls and source is None else source
-        pages = select_pages(opened, urls, tag, part, include_removed=purge)
-        what = format_count(len(pages), "page")
+    """Remove pages; --purge also deletes their history."""
+    with CollectionStore.open(collection) as store:
+        selected_source = "" if urls and source is None else source
+        pages = select_pages(store, urls, tag, selected_source, include_removed=purge)
+        page_count = format_count(len(pages), "page")
         if purge:
-            confirm(f"Delete {what} with all versions for good?", yes)
-        freed = remove_pages(opened, pages, purge=purge)
+            confirm(f"Delete {page_count} with all versions permanently?", yes)
+        freed = remove_pages(store, pages, purge=purge)
     if as_json:
         print_json({"removed": len(pages), "purged": purge, "freed_bytes": freed})
     else:
-        print_text(f"Removed {what}." + (f" Freed {format_size(freed)}." if purge else ""))
+        print_text(f"Removed {page_count}." + (f" Freed {format_size(freed)}." if purge else ""))

@@ -39,34 +39,34 @@ def set_settings(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Set headers, cookies, proxy, hours, importance; or show them."""
+    """Change or show the settings of a page or a tag."""
     if bool(url) == bool(tag):
-        raise UsageError("for what? give either --page URL or --tag TAG")
-    changes = [_split(text) for text in assignments or ()]
-    with CollectionStore.open(collection) as opened:
-        target = opened.page(url, source=source) if url else parse_tag_name(tag)
+        raise UsageError("give either --page URL or --tag TAG")
+    changes = [_parse_assignment(text) for text in assignments or ()]
+    with CollectionStore.open(collection) as store:
+        target = store.page(url, source=source) if url else parse_tag_name(tag)
         if changes:
-            opened.change_settings(target, changes)
-        found = resolved_settings(opened, target)
-        is_unused = bool(tag) and next(opened.pages(tag=parse_tag_name(tag)), None) is None
+            store.change_settings(target, changes)
+        settings = resolved_settings(store, target)
+        is_unused = bool(tag) and next(store.pages(tag=parse_tag_name(tag)), None) is None
     if is_unused:
         print_warning(f"no page has tag {parse_tag_name(tag)} yet")
     if as_json:
-        print_json({"page": url or None, "tag": tag or None, "settings": found})
+        print_json({"page": url or None, "tag": tag or None, "settings": settings})
     else:
-        _print(found, [name for name, _ in changes])
+        _print(settings, [name for name, _ in changes])
 
 
-def _print(found: list[ResolvedSetting], changed: list[str]) -> None:
-    print_table(("setting", "value", "from"), [(row.name, row.value, row.origin) for row in found])
-    if "counts_as" in changed:
-        print_text(
-            "Visits so far keep what was measured; 'freshet measure --again' measures them anew."
-        )
+def _print(settings: list[ResolvedSetting], changed_names: list[str]) -> None:
+    print_table(
+        ("setting", "value", "from"), [(row.name, row.value, row.origin) for row in settings]
+    )
+    if "counts_as" in changed_names:
+        print_text("Earlier visits keep their results; 'freshet measure --again' recomputes them.")
 
 
-def _split(text: str) -> tuple[str, Any]:
+def _parse_assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f"{text!r} sets nothing; write NAME=VALUE, such as importance=2")
+        raise UsageError(f"{text!r} is not an assignment; write NAME=VALUE, such as importance=2")
     return name.strip(), value.strip() or None

@@ -34,18 +34,20 @@ def list_settings(
 ) -> None:
     """List every setting with its value, default and meaning."""
     rows = [
-        row for row in collection_settings(_settings(collection)) if word in row.name + row.meaning
+        row
+        for row in collection_settings(_read_settings(collection))
+        if word in row.name + row.meaning
     ]
     if not rows:
-        raise NotFoundError(f"no setting has {word!r}; 'freshet settings' lists them all")
+        raise NotFoundError(f"no setting contains {word!r}; 'freshet settings' lists all settings")
     if as_json:
         print_json(rows)
     else:
         _print(rows)
 
 
-def _settings(collection: Path) -> Settings:
-    """Return the settings of a collection; outside of one, the defaults and the environment's."""
+def _read_settings(collection: Path) -> Settings:
+    """Return the settings of the collection, or the defaults with the environment outside one."""
     if collection == DEFAULT_COLLECTION and not (collection / SETTINGS_FILE).is_file():
         return merge_settings(Settings(), environment_settings(os.environ), origin="environment")
     return read_settings(collection)
@@ -53,15 +55,19 @@ def _settings(collection: Path) -> Settings:
 
 def _print(rows: Sequence[SettingRow]) -> None:
     columns = ("setting", "value", "default", "meaning")
-    print_table(columns, [(row.name, *map(_shown, (row.value, row.default)), row.meaning)
-                          for row in rows])  # fmt: skip
+    print_table(
+        columns,
+        [(row.name, *map(_format_toml, (row.value, row.default)), row.meaning) for row in rows],
+    )
 
 
-def _shown(value: Any) -> str:
-    """Write a value as it would stand in freshet.toml.
+def _format_toml(value: Any) -> str:
+    """Return a value as it is written in freshet.toml.
 
-    >>> _shown(True), _shown("500/day"), _shown(None), _shown(()), _shown(("10.0.0.0/8",))
-    ('true', '"500/day"', 'unset', '[]', '["10.0.0.0/8"]')
+    >>> _format_toml(True), _format_toml("500/day"), _format_toml(None)
+    ('true', '"500/day"', 'unset')
+    >>> _format_toml(()), _format_toml(("10.0.0.0/8",))
+    ('[]', '["10.0.0.0/8"]')
     """
     if value is None:
         return "unset"
@@ -70,7 +76,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple | list):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        return "[" + ", ".join(map(_format_toml, value)) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_shown(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key} = {_format_toml(item)}" for key, item in value.items()) + "}"
     return str(value)

@@ -50,29 +50,29 @@ def show(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one page: what is known of it."""
+    """Show the details of one page."""
     if html:
         if text or links or terms or dom or as_json:
-            raise UsageError("--html writes the page alone; leave out the other parts and --json")
-        with CollectionStore.open(collection) as opened:
-            page = opened.page(url, source=source)
+            raise UsageError("--html cannot be combined with other parts or --json")
+        with CollectionStore.open(collection) as store:
+            page = store.page(url, source=source)
             write_page(page.snapshot(version).body)
         return
-    wanted = {"text": text, "links": links, "terms": terms, "dom": dom}
-    parts = frozenset(name for name, asked in wanted.items() if asked)
-    with CollectionStore.open(collection) as opened:
-        found = page_overview(opened, opened.page(url, source=source), version, parts)
+    selection = {"text": text, "links": links, "terms": terms, "dom": dom}
+    parts = frozenset(name for name, is_selected in selection.items() if is_selected)
+    with CollectionStore.open(collection) as store:
+        overview = page_overview(store, store.page(url, source=source), version, parts)
     if as_json:
-        print_json(found)
+        print_json(overview)
     else:
-        _print(found)
+        _print(overview)
 
 
 def write_page(body: bytes) -> None:
-    """Write a stored page to standard output, unless that is a terminal, which it could steer."""
+    """Write a stored page to standard output, unless it is a terminal, which it could control."""
     if sys.stdout.isatty():
         raise UsageError(
-            "a terminal does not show a stored page; write it to a file: freshet show URL --html"
+            "a stored page is not written to a terminal; use a file: freshet show URL --html"
             " > page.html"
         )
     sys.stdout.flush()
@@ -80,18 +80,19 @@ def write_page(body: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _print(found: PageOverview) -> None:
-    """Print what was asked for: parts of the version, or else what is known of the page."""
-    if found.text is None and found.links is None and found.terms is None and found.dom is None:
+def _print(overview: PageOverview) -> None:
+    """Print the selected parts of the version, or the overview of the page."""
+    parts = (overview.text, overview.links, overview.terms, overview.dom)
+    if all(part is None for part in parts):
         print_table(
-            ("", ""), [(name, value) for name, value in found.lines() if format_cell(value)]
+            ("", ""), [(name, value) for name, value in overview.lines() if format_cell(value)]
         )
-    if found.text is not None:
-        print_text(found.text)
-    if found.links is not None:
-        links = [(link.url, link.anchor, link.rel, link.internal) for link in found.links]
+    if overview.text is not None:
+        print_text(overview.text)
+    if overview.links is not None:
+        links = [(link.url, link.anchor, link.rel, link.internal) for link in overview.links]
         print_table(("link", "anchor", "rel", "internal"), links)
-    if found.terms is not None:
-        print_table(("word", "count"), found.terms.items())
-    if found.dom is not None:
-        print_table(("element", "type path"), found.dom)
+    if overview.terms is not None:
+        print_table(("word", "count"), overview.terms.items())
+    if overview.dom is not None:
+        print_table(("element", "type path"), overview.dom)

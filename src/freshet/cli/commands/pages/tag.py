@@ -32,7 +32,7 @@ def tag(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Give pages a tag, or take it away."""
+    """Add a tag to pages, or remove it."""
     name = parse_tag_name(name)
     with Collection.open(collection) as opened:
         pages = select_pages(opened, urls, name if remove else "", source)
@@ -40,5 +40,9 @@ def tag(
     if as_json:
         print_json({"tag": name, "pages": len(pages), "removed": remove})
     else:
-        what = format_count(len(pages), "page")
-        print_text(f"Took tag {name} off {what}." if remove else f"Tagged {what} with {name}.")
+        page_count = format_count(len(pages), "page")
+        print_text(
+            f"Removed tag {name} from {page_count}."
+            if remove
+            else f"Tagged {page_count} with {name}."
+        )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from freshet.analysis.collection_analysis import analyse_collection as analyse_collection
+from freshet.analysis.collection_analysis import analyse_collection
 from freshet.analysis.page_groups import GROUPINGS
 from freshet.analysis.page_study import lifespan_heatmap, study_page
 from freshet.cli.group_report import group_report_document, print_group_report
@@ -43,7 +43,7 @@ app = new_app()
 
 
 class PictureFormat(StrEnum):
-    """The kinds of files that pictures can be written as."""
+    """File formats of charts."""
 
     PNG = "png"
     SVG = "svg"
@@ -61,7 +61,8 @@ def analyse(
     by: Annotated[
         str,
         typer.Option(
-            metavar="GROUP", help=f"Group pages by {', '.join(GROUPINGS)}. Default: {DEFAULT_GROUPING}."
+            metavar="GROUP",
+            help=f"Group pages by {', '.join(GROUPINGS)}. Default: {DEFAULT_GROUPING}.",
         ),
     ] = "",
     tag: TagOption = "",
@@ -88,99 +89,113 @@ def analyse(
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how pages change: one in full, or all in groups."""
+    """Show how one page, or groups of pages, change."""
     if pictures is not None:
-        # Charts are an optional extra: without it, say so before the pages are measured.
+        # Charts are an optional extra: without it, fail before the pages are measured.
         import freshet.analysis.charts  # noqa: F401
     if url is None:
         _check_groups(by, render)
-        _analyse_all(collection, (by or DEFAULT_GROUPING, tag, source), limit, (pictures, picture_format),
-                     as_json=as_json)  # fmt: skip
+        _analyse_all(
+            collection,
+            by or DEFAULT_GROUPING,
+            tag,
+            source,
+            limit,
+            pictures,
+            picture_format,
+            as_json,
+        )
         return
     if by or tag:
-        raise UsageError("a URL names one page; leave out --by and --tag, or the URL")
-    _analyse_page(collection, (url, source), limit, (pictures, picture_format), render,
-                  as_json=as_json)  # fmt: skip
+        raise UsageError("a URL cannot be combined with --by or --tag")
+    _analyse_page(collection, url, source, limit, pictures, picture_format, render, as_json)
 
 
 def _check_groups(by: str, render: Path | None) -> None:
     if by and by not in GROUPINGS:
-        raise UsageError(f"--by {by!r} is no way to group pages; choose {', '.join(GROUPINGS)}")
+        raise UsageError(f"--by {by!r} is not a grouping; choose one of {', '.join(GROUPINGS)}")
     if render is not None:
-        raise UsageError("--render shows one page; give its URL")
+        raise UsageError("--render needs the URL of a page")
 
 
 def _analyse_page(
-    folder: Path, which: tuple[str, str | None], limit: int, wanted: tuple[Path | None, PictureFormat],
-    render: Path | None, *, as_json: bool,
-) -> None:  # fmt: skip
-    url, source = which
-    with CollectionStore.open(folder) as opened:
-        page = opened.page(url, source=source)
+    folder: Path,
+    url: str,
+    source: str | None,
+    limit: int,
+    pictures: Path | None,
+    picture_format: PictureFormat,
+    render: Path | None,
+    as_json: bool,
+) -> None:
+    with CollectionStore.open(folder) as store:
+        page = store.page(url, source=source)
         with progress_bar("reading versions", quiet=as_json):
-            found = study_page(opened, page)
-            html = lifespan_heatmap(page, found) if render is not None else ""
+            study = study_page(store, page)
+            html = lifespan_heatmap(page, study) if render is not None else ""
     if not as_json:
-        print_page_report(found, limit)
-    drawn = None
-    if wanted[0] is not None:
+        print_page_report(study, limit)
+    charts = None
+    if pictures is not None:
         from freshet.analysis.charts import draw_page_charts
 
         with progress_bar("drawing", quiet=as_json) as advance:
-            drawn = draw_page_charts(found, wanted[0], wanted[1], advance)
-    files = [_write(render, html)] if render is not None else []
+            charts = draw_page_charts(study, pictures, picture_format, advance)
+    if render is not None:
+        with atomic_output(render) as temporary_file:
+            temporary_file.write_text(html, "utf-8")
     if as_json:
-        print_json(page_report_document(found) | _files(drawn, files))
+        print_json(page_report_document(study) | _file_lists(charts, render))
     else:
-        _tell(drawn, files)
+        _print_files(charts, render)
 
 
 def _analyse_all(
-    folder: Path, which: tuple[str, str, str | None], limit: int,
-    wanted: tuple[Path | None, PictureFormat], *, as_json: bool,
-) -> None:  # fmt: skip
-    by, tag, source = which
+    folder: Path,
+    by: str,
+    tag: str,
+    source: str | None,
+    limit: int,
+    pictures: Path | None,
+    picture_format: PictureFormat,
+    as_json: bool,
+) -> None:
     with (
-        CollectionStore.open(folder) as opened,
-        progress_bar("measuring pages", quiet=as_json) as shown,
-        interruptible(shown) as go_on,
+        CollectionStore.open(folder) as store,
+        progress_bar("measuring pages", quiet=as_json) as bar,
+        interruptible(bar) as report_progress,
     ):
-        found = analyse_collection(opened, by=by, source=source, tag=tag or None, progress=go_on)
+        analysis = analyse_collection(
+            store, by=by, source=source, tag=tag or None, progress=report_progress
+        )
     if not as_json:
-        print_group_report(found, limit)
-    drawn = None
-    if wanted[0] is not None:
+        print_group_report(analysis, limit)
+    charts = None
+    if pictures is not None:
         from freshet.analysis.charts import draw_collection_charts
 
         with progress_bar("drawing", quiet=as_json) as advance:
-            drawn = draw_collection_charts(found, wanted[0], wanted[1], advance)
+            charts = draw_collection_charts(analysis, pictures, picture_format, advance)
     if as_json:
-        print_json(group_report_document(found) | _files(drawn, []))
+        print_json(group_report_document(analysis) | _file_lists(charts, None))
     else:
-        _tell(drawn, [])
+        _print_files(charts, None)
 
 
-def _write(path: Path, html: str) -> Path:
-    with atomic_output(path) as part:
-        part.write_text(html, "utf-8")
-    return path
+def _file_lists(charts: "ChartFiles | None", rendered: Path | None) -> dict[str, Sequence[object]]:
+    files = [*(charts.files if charts else ()), *([rendered] if rendered else ())]
+    return {"files": files, "not_drawn": charts.missing_charts if charts else ()}
 
 
-def _files(drawn: "ChartFiles | None", files: Sequence[Path]) -> dict[str, Sequence[object]]:
-    written = drawn.files if drawn else ()
-    return {"files": [*written, *files], "not_drawn": drawn.missing_charts if drawn else ()}
-
-
-def _tell(drawn: "ChartFiles | None", files: Sequence[Path]) -> None:
-    """Say which files were written, and which pictures were not, and why."""
-    if drawn is not None:
+def _print_files(charts: "ChartFiles | None", rendered: Path | None) -> None:
+    """Print the files that were written, and why some charts were not."""
+    if charts is not None:
         print_text("")
-        where = f" in {drawn.files[0].parent}" if drawn.files else ""
-        names = ", ".join(path.name for path in drawn.files)
-        print_text(
-            f"Wrote {format_count(len(drawn.files), 'picture')}{where}: {names}".rstrip(": ")
-        )
-        for reason in drawn.missing_charts:
+        folder = f" in {charts.files[0].parent}" if charts.files else ""
+        names = ", ".join(path.name for path in charts.files)
+        count = format_count(len(charts.files), "chart")
+        print_text(f"Wrote {count}{folder}: {names}".rstrip(": "))
+        for reason in charts.missing_charts:
             print_warning(reason)
-    for path in files:
-        print_text(f"Wrote {path}")
+    if rendered is not None:
+        print_text(f"Wrote {rendered}")

@@ -37,7 +37,7 @@ from freshet.demo.run import (
     run_demo,
 )
 
-# The share of visits that may begin late before that is worth a word.
+# The machine was too slow below this share of requests or above this share of late visits.
 MIN_REQUEST_SHARE = 0.95
 MAX_LATE_SHARE = 0.05
 
@@ -78,7 +78,7 @@ def demo(
     headless: Annotated[
         bool, typer.Option("--headless", help="Print a line per day instead of the live view.")
     ] = False,
-    must_hold: Annotated[
+    check_guarantees: Annotated[
         bool,
         typer.Option(
             "--assert",
@@ -87,39 +87,39 @@ def demo(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Crawl a living web on this machine, and race other rules."""
+    """Crawl a simulated web on this machine and score policies."""
     start = monday_before(SystemClock().now(), days)
     options = DemoOptions(start, seed, days, speed, budget, port)
     is_live = console.is_terminal and not (headless or as_json)
     with (
-        _folder(keep) as folder,
-        _view(is_live=is_live, quiet=as_json) as show,
-        _stopping_while_getting_ready(),
+        _working_folder(keep) as folder,
+        _choose_view(is_live=is_live, quiet=as_json) as show,
+        _explain_early_interrupt(),
     ):
-        ended = run_demo(
+        result = run_demo(
             folder,
             options,
-            on_prepared=lambda stage: None if as_json else _introduce(stage, options),
+            on_prepared=lambda demo_collection: (
+                None if as_json else _introduce(demo_collection, options)
+            ),
             show=show,
             page_count=max_visible_pages() if is_live else 0,
         )
-        verdicts = audit(ended) if must_hold and ended.is_complete else []
-    if not ended.is_complete:
-        if not as_json and ended.status.visits:
-            _sum_up(ended)
-        raise StopRequestedError(
-            "the demonstration was stopped before its end; nothing of it goes on"
-        )
+        verdicts = audit(result) if check_guarantees and result.is_complete else []
+    if not result.is_complete:
+        if not as_json and result.status.visits:
+            _print_scores(result)
+        raise StopRequestedError("the demo was stopped before its end and cannot be resumed")
     if as_json:
-        print_json(demo_document(ended, verdicts))
+        print_json(demo_document(result, verdicts))
     else:
-        _conclude(ended, verdicts, keep)
-    _require(verdicts)
+        _print_result(result, verdicts, keep)
+    _check_guarantees(verdicts)
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
-    """Give the folder to work in; one that is not to be kept is removed."""
+def _working_folder(keep: Path | None) -> Iterator[Path]:
+    """Yield the folder of the demo; a temporary folder is deleted at the end."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"{keep} is not empty; choose another folder for the demo")
     folder = keep or Path(tempfile.mkdtemp(prefix="freshet-demo-"))
@@ -131,140 +131,161 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def _stopping_while_getting_ready() -> Iterator[None]:
-    """Say truly what an interruption ends before the crawl itself listens for one."""
+def _explain_early_interrupt() -> Iterator[None]:
+    """Turn an interruption before the crawl starts into its own message."""
     try:
         yield
     except KeyboardInterrupt:
-        raise StopRequestedError("the demonstration was stopped while it got ready") from None
+        raise StopRequestedError("the demo was stopped before the crawl started") from None
 
 
 @contextmanager
-def _view(*, is_live: bool, quiet: bool) -> Iterator[StatusListener]:
-    """Give what shows pictures of the crawl: on the terminal, in lines, or not at all."""
+def _choose_view(*, is_live: bool, quiet: bool) -> Iterator[StatusListener]:
+    """Yield the function that shows the state: live view, line per day, or nothing."""
     if is_live:
         with open_live_view() as show:
             yield show
     else:
-        yield (lambda sight: None) if quiet else DailyLinePrinter().print_day
+        yield (lambda status: None) if quiet else DailyLinePrinter().print_day
 
 
 class DailyLinePrinter:
-    """Prints a line for every day of the web."""
+    """Prints a line per simulated day."""
 
     def __init__(self) -> None:
         self._day = ""
 
-    def print_day(self, sight: LiveStatus) -> None:
-        """Print where things stand, if another day has begun."""
-        day = f"{sight.now:%d %B}"
-        if sight.visits and day != self._day:
+    def print_day(self, status: LiveStatus) -> None:
+        """Print the scores if a new day has started."""
+        day = f"{status.now:%d %B}"
+        if status.visits and day != self._day:
             self._day = day
             fresh = ", ".join(
-                f"{POLICY_LABELS[each.policy]} {each.freshness:.1%}" for each in sight.scores
+                f"{POLICY_LABELS[score.policy]} {score.freshness:.1%}" for score in status.scores
             )
-            print_text(f"{day}: {format_count(sight.visits, 'visit')}; fresh on average: {fresh}")
+            print_text(f"{day}: {format_count(status.visits, 'visit')}; fresh on average: {fresh}")
 
 
-def demo_document(ended: DemoResult, verdicts: Sequence[AuditVerdict]) -> dict[str, Any]:
-    """Return every figure of a demonstration."""
+def demo_document(result: DemoResult, verdicts: Sequence[AuditVerdict]) -> dict[str, Any]:
+    """Return all figures of a demo for JSON."""
     return {
-        "options": ended.options,
-        "pages": len(ended.demo_collection.web_indices),
-        "hosts": len(ended.demo_collection.web.hosts),
-        "seconds": ended.seconds,
-        "visits": ended.status.visits,
-        "outcomes": ended.status.outcomes,
-        "standings": ended.status.scores,
+        "options": result.options,
+        "pages": len(result.demo_collection.web_indices),
+        "hosts": len(result.demo_collection.web.hosts),
+        "seconds": result.seconds,
+        "visits": result.status.visits,
+        "outcomes": result.status.outcomes,
+        "standings": result.status.scores,
         "verdicts": verdicts,
     }
 
 
-def _introduce(stage: DemoCollection, options: DemoOptions) -> None:
-    """Say what is going to happen."""
-    pages, hosts = stage.web.pages, len(stage.web.hosts)
+def _introduce(demo_collection: DemoCollection, options: DemoOptions) -> None:
+    """Print what the demo will do."""
+    pages, hosts = demo_collection.web.pages, len(demo_collection.web.hosts)
     noisy = sum(page.is_noisy for page in pages)
     seconds = options.days * DAY_SECONDS / options.speed
-    print_text(f"A living web of {len(pages)} pages on {hosts} hosts is served on this machine. Freshet "
-        f"crawls {options.days:g} days of it\non a clock that runs {options.speed:,.0f} times too "
-        f"fast, in about {seconds:.0f} seconds; Ctrl-C ends it.")  # fmt: skip
-    print_text(f"It may make {options.requests_per_day(stage.size):,} page requests a day; watching "
-        f"every page hourly would take {24 * len(pages):,}. Round-robin\nand a rule like Nutch's, "
-        "simulated, ask the same hosts in the same way with the same budget.")  # fmt: skip
-    print_text("All are scored on the truth, by the importance of pages, from the second day on. "
-        f"{noisy} pages differ\nat every visit in a time, a counter or an advertisement: Freshet "
-        "learns to leave that out, the others\ncannot; only real changes count.")  # fmt: skip
-    print_text("Getting ready: the first time, the code that learns and measures is compiled, which takes "
-        "a minute\nor two; later it takes some seconds ...\n")  # fmt: skip
+    print_text(
+        f"A simulated web of {len(pages)} pages on {hosts} hosts is served on this machine. "
+        f"Freshet crawls {options.days:g} days\nof it with a clock that runs "
+        f"{options.speed:,.0f} times as fast as real time, in about {seconds:.0f} seconds.\n"
+        "Ctrl-C stops it."
+    )
+    print_text(
+        f"The budget is {options.requests_per_day(demo_collection.size):,} page requests per day; "
+        f"visiting every page hourly would take\n{24 * len(pages):,}. Round-robin and a policy "
+        "like that of Nutch are simulated with the same hosts and budget."
+    )
+    print_text(
+        "All are scored on the true changes, weighted by importance, from the second day on. "
+        f"{noisy} pages\ndiffer at every visit in a time, a counter or an advertisement. Freshet "
+        "learns to ignore this noise, the\nothers cannot. Only real changes count."
+    )
+    print_text(
+        "Preparing. The first time, functions are compiled, which takes a minute or two; later it "
+        "takes seconds ...\n"
+    )
 
 
-def _conclude(ended: DemoResult, verdicts: Sequence[AuditVerdict], keep: Path | None) -> None:
-    _sum_up(ended)
-    outcomes = sorted(ended.status.outcomes.items(), key=lambda item: -item[1])
+def _print_result(result: DemoResult, verdicts: Sequence[AuditVerdict], keep: Path | None) -> None:
+    _print_scores(result)
+    outcomes = sorted(result.status.outcomes.items(), key=lambda item: -item[1])
     print_text("Freshet's visits: " + ", ".join(f"{count:,} {name}" for name, count in outcomes))
     if verdicts:
         print_table(
-            ("promise", "kept", "figures"),
-            [(each.promise, each.kept, each.figures) for each in verdicts],
-            title="\nPromises, by the hosts' own log",
+            ("guarantee", "kept", "figures"),
+            [(check.promise, check.kept, check.figures) for check in verdicts],
+            title="\nGuarantees, checked against the server logs",
         )
-    _say_how_to_go_on(ended, keep)
+    _print_next_steps(result, keep)
 
 
-def _sum_up(ended: DemoResult) -> None:
-    """Say how all stand, in a table and a sentence, and whether the machine kept up."""
-    sight, options = ended.status, ended.options
-    days = (sight.now - options.start) / timedelta(days=1)
-    print_text(f"\n{days:.3g} days of the web in {ended.seconds:.0f} seconds:", "bold")
+def _print_scores(result: DemoResult) -> None:
+    """Print the scores, a summary, and whether the machine was too slow."""
+    status, options = result.status, result.options
+    days = (status.now - options.start) / timedelta(days=1)
+    print_text(f"\n{days:.3g} simulated days in {result.seconds:.0f} seconds:", "bold")
     rows = [
-        (POLICY_LABELS[each.policy], f"{each.freshness:.1%}", f"{each.fresh_now:.1%}", each.changes_found,
-         each.visits)
-        for each in sight.scores
-    ]  # fmt: skip
+        (
+            POLICY_LABELS[score.policy],
+            f"{score.freshness:.1%}",
+            f"{score.fresh_now:.1%}",
+            score.changes_found,
+            score.visits,
+        )
+        for score in status.scores
+    ]
     print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
     print_text(
-        describe_standings(sight.scores, options.requests_per_day(ended.demo_collection.size))
+        describe_scores(status.scores, options.requests_per_day(result.demo_collection.size))
     )
-    ours, *others = sight.scores
-    if ours.visits < MIN_REQUEST_SHARE * max(each.visits for each in others):
-        print_text(f"This machine was too busy: Freshet made only {ours.visits:,} requests; "
-            "its rivals, simulated,\nmade all of theirs. A lower --speed is fairer.")  # fmt: skip
-    elif sight.late_visits > MAX_LATE_SHARE * sight.visits:
-        print_text(f"This machine was too busy for that speed: {sight.late_visits:,} of Freshet's "
-            "visits began more than an hour\nof the web's time late; its rivals, simulated, are "
-            "never late. A lower --speed is fairer.")  # fmt: skip
+    ours, *others = status.scores
+    if ours.visits < MIN_REQUEST_SHARE * max(score.visits for score in others):
+        print_text(
+            f"This machine was too slow: Freshet made only {ours.visits:,} requests, while the "
+            "simulated policies\nmade all of theirs. Use a lower --speed for a fair comparison."
+        )
+    elif status.late_visits > MAX_LATE_SHARE * status.visits:
+        print_text(
+            f"This machine was too slow: {status.late_visits:,} of Freshet's visits started more "
+            "than a simulated hour late,\nwhile the simulated policies are never late. Use a lower "
+            "--speed for a fair comparison."
+        )
 
 
-def describe_standings(standings: Sequence[CrawlerScore], budget: int) -> str:
-    """Say how fresh everyone's copies were, and what was found.
+def describe_scores(scores: Sequence[CrawlerScore], budget: int) -> str:
+    """Return the freshness and the number of changes found by each policy, as text.
 
-    >>> print(describe_standings([CrawlerScore("freshet", 9, 8, 0.8, 0.8), CrawlerScore("age", 9, 5, 0.7, 0.7)], 3))
+    >>> ours = CrawlerScore("freshet", 9, 8, 0.8, 0.8)
+    >>> print(describe_scores([ours, CrawlerScore("age", 9, 5, 0.7, 0.7)], 3))
     With the same 3 requests a day, Freshet's copies were fresh 80.0% of the time,
     against 70.0% (round-robin); it found 8 changes, against 5.
     """
-    ours, *others = standings
-    fresh = " and ".join(f"{each.freshness:.1%} ({POLICY_LABELS[each.policy]})" for each in others)
-    found = " and ".join(f"{each.changes_found:,}" for each in others)
+    ours, *others = scores
+    fresh = " and ".join(
+        f"{score.freshness:.1%} ({POLICY_LABELS[score.policy]})" for score in others
+    )
+    changes_found = " and ".join(f"{score.changes_found:,}" for score in others)
     return (
         f"With the same {budget:,} requests a day, Freshet's copies were fresh "
         f"{ours.freshness:.1%} of the time,\nagainst {fresh}; it found "
-        f"{ours.changes_found:,} changes, against {found}."
+        f"{ours.changes_found:,} changes, against {changes_found}."
     )
 
 
-def _say_how_to_go_on(ended: DemoResult, keep: Path | None) -> None:
+def _print_next_steps(result: DemoResult, keep: Path | None) -> None:
     if keep is None:
-        print_text("\nTo look at what was kept: freshet demo --keep DIR")
+        print_text("\nTo keep the collection: freshet demo --keep DIR")
         return
-    place, url = keep / COLLECTION_FOLDER, ended.demo_collection.url(0)
-    print_text(f"\nThe collection stays in {place}; go on with", "bold")
-    for verb in ("why", "history", "diff"):
-        print_text(f"  freshet {verb} {url} -C {place}")
-    print_text(f"  freshet list --changed -C {place}")
+    folder, url = keep / COLLECTION_FOLDER, result.demo_collection.url(0)
+    print_text(f"\nThe collection is in {folder}; try", "bold")
+    for command in ("why", "history", "diff"):
+        print_text(f"  freshet {command} {url} -C {folder}")
+    print_text(f"  freshet list --changed -C {folder}")
 
 
-def _require(verdicts: Sequence[AuditVerdict]) -> None:
-    """Fail where a promise was not kept, and name each of those."""
-    broken = [f"{each.promise} ({each.figures})" for each in verdicts if not each.kept]
+def _check_guarantees(verdicts: Sequence[AuditVerdict]) -> None:
+    """Raise an error that lists the guarantees that were broken."""
+    broken = [f"{check.promise} ({check.figures})" for check in verdicts if not check.kept]
     if broken:
-        raise FreshetError(f"not kept: {'; '.join(broken)}")
+        raise FreshetError(f"broken guarantees: {'; '.join(broken)}")

@@ -71,8 +71,8 @@ MAX_FORMULA_LENGTH = 60
 MIN_TEST_VISITS = 10
 SEEDS_NOTE = f"means of {COMPARISON_SEEDS} seeds"
 QUICK_WARNING = (
-    "--quick is one short search, which may end far from the best formula; for one to crawl by, "
-    "leave it out"
+    "--quick runs one short search, and its formula may be far from the best; do not use it for a "
+    "real crawl"
 )
 
 app = new_app()
@@ -80,38 +80,49 @@ app = new_app()
 
 @app.command()
 def learn(
-    where: TraceArgument = None,
-    form: TraceFormatOption = "",
+    trace_path: TraceArgument = None,
+    trace_format: TraceFormatOption = "",
     name: TraceNameOption = "",
     impute: ImputeOption = None,
-    known: MinKnownOption = None,
+    min_known_share: MinKnownOption = None,
     pages: PageCountOption = None,
     cycles: CycleCountOption = None,
     terminals: Annotated[
-        TerminalSet, typer.Option(metavar="SET", help="Set of variables available to formulas: basic, all or extended.")
+        TerminalSet,
+        typer.Option(
+            metavar="SET", help="Set of variables available to formulas: basic, all or extended."
+        ),
     ] = "all",
     estimates: Annotated[
-        EstimateKind, typer.Option(metavar="AS", help="Meaning of NAD, SAD, AAD and GAD in formulas: rates, or chances "
-"(probability of a change).")
+        EstimateKind,
+        typer.Option(
+            metavar="AS",
+            help="Meaning of NAD, SAD, AAD and GAD in formulas: rates, or chances "
+            "(probability of a change).",
+        ),
     ] = "rates",
     fitness: Annotated[
-        FitnessMeasure, typer.Option(metavar="MEASURE", help="Measure to maximise: ndcg or changerate.")
+        FitnessMeasure,
+        typer.Option(metavar="MEASURE", help="Measure to maximise: ndcg or changerate."),
     ] = "ndcg",
     budget: Annotated[
         str, typer.Option(metavar="SHARE", help="Visits per cycle as a share of the pages.")
     ] = "5%",
     clock: Annotated[
-        WeightClock, typer.Option(metavar="CLOCK", help="Weight the estimates by visit or by cycle.")
+        WeightClock,
+        typer.Option(metavar="CLOCK", help="Weight the estimates by visit or by cycle."),
     ] = "visit",
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run one short search: 1 seed, 100 formulas, 15 generations. The result may "
-"be far from the best."
+            "--quick",
+            help="Run one short search: 1 seed, 100 formulas, 15 generations. The result may "
+            "be far from the best.",
         ),
     ] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Number of independent searches. Default: 5.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of independent searches. Default: 5."),
     ] = None,
     population: Annotated[
         int | None, typer.Option(min=2, metavar="N", help="Formulas per generation. Default: 300.")
@@ -119,168 +130,204 @@ def learn(
     generations: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Number of generations. Default: 50.")
     ] = None,
-    kept: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of best formulas to compare on the validation pages.")
+    kept_formulas: Annotated[
+        int,
+        typer.Option(
+            "--kept",
+            min=1,
+            metavar="N",
+            help="Number of best formulas to compare on the validation pages.",
+        ),
     ] = 50,
     select: Annotated[
-        SelectionMethod, typer.Option(metavar="HOW", help="Selection method on the validation pages: best, avg or sum.")
+        SelectionMethod,
+        typer.Option(
+            metavar="HOW", help="Selection method on the validation pages: best, avg or sum."
+        ),
     ] = "best",
     folds: Annotated[
-        int, typer.Option(min=0, max=5, metavar="N", help="Number of folds to test on, 1 to 5; 0 uses all pages for learning.")
+        int,
+        typer.Option(
+            min=0,
+            max=5,
+            metavar="N",
+            help="Number of folds to test on, 1 to 5; 0 uses all pages for learning.",
+        ),
     ] = 1,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Random seed for folds, ties and searches.")
     ] = 1,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Model file to write.")
-    ] = Path("formula.json"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Model file to write.")] = Path(
+        "formula.json"
+    ),
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Checkpoint file. Default: next to the model file, with the suffix "
-".checkpoint.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Checkpoint file. Default: next to the model file, with the suffix .checkpoint.",
+        ),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the checkpoint.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     workers: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of threads; 0 uses all cores.")
     ] = 0,
     device: Annotated[
-        Literal["cpu", "cuda"], typer.Option(metavar="DEVICE", help="Device that evaluates formulas: cpu or cuda (GPU).")
+        Literal["cpu", "cuda"],
+        typer.Option(metavar="DEVICE", help="Device that evaluates formulas: cpu or cuda (GPU)."),
     ] = "cpu",
     as_json: JsonOption = False,
-) -> None:  # fmt: skip
-    """Learn the formula that ranks pages best, from a trace."""
-    usual = QUICK_CONFIG if quick else GPConfig()
-    ways = replace(
-        usual,
-        population=population or usual.population,
-        generations=generations or usual.generations,
-        kept=kept,
+) -> None:
+    """Learn a ranking formula from a trace."""
+    base_config = QUICK_CONFIG if quick else GPConfig()
+    config = replace(
+        base_config,
+        population=population or base_config.population,
+        generations=generations or base_config.generations,
+        kept=kept_formulas,
     )
     task = EvolutionTask(
-        terminals=terminals, estimates=estimates, measure=fitness, budget=_one_share(budget),
-        clock=clock, selection=select, seed=seed, seeds=seeds or (1 if quick else 5),
-        folds=folds, config=ways,
-    )  # fmt: skip
+        terminals=terminals,
+        estimates=estimates,
+        measure=fitness,
+        budget=_parse_budget(budget),
+        clock=clock,
+        selection=select,
+        seed=seed,
+        seeds=seeds or (1 if quick else 5),
+        folds=folds,
+        config=config,
+    )
     files = EvolutionFiles(out, checkpoint or out.with_suffix(".checkpoint"), resume)
     check_task(task)
     check_output_files(files)
     trace = open_trace_with_progress(
-        where, form=form, name=name, impute=impute, quiet=as_json, pages=pages, cycles=cycles,
-        least_known=known,
-    )  # fmt: skip
+        trace_path,
+        form=trace_format,
+        name=name,
+        impute=impute,
+        quiet=as_json,
+        pages=pages,
+        cycles=cycles,
+        least_known=min_known_share,
+    )
     processes = LocalEngine(workers).processes
-    learning = partial(evolve, trace, task, files=files, workers=processes, device=device)
-    evolved = _watched(learning, task, files, quiet=as_json)
+    run_search = partial(evolve, trace, task, files=files, workers=processes, device=device)
+    result = _search_with_progress(run_search, task, files, quiet=as_json)
     if as_json:
-        print_json(_document(evolved, files))
+        print_json(_document(result, files))
     else:
-        _print(evolved, task, trace.name if where else f"{trace.name}, generated,", files)
-    for caution in _cautions(evolved, task):
-        print_warning(caution)
+        _print(result, task, trace.name if trace_path else f"{trace.name}, generated,", files)
+    for warning in _warnings(result, task):
+        print_warning(warning)
     if quick:
         print_warning(QUICK_WARNING)
 
 
-def _one_share(text: str) -> float:
+def _parse_budget(text: str) -> float:
     try:
         return parse_share(text)
     except UsageError:
-        why = f"--budget {text!r} is no share of the pages; write one, like 5%"
-        raise UsageError(why) from None
+        message = f"--budget {text!r} is not a share of the pages; write for example 5%"
+        raise UsageError(message) from None
 
 
-def _watched(
-    learning: Callable[..., EvolutionResult],
+def _search_with_progress(
+    run_search: Callable[..., EvolutionResult],
     task: EvolutionTask,
     files: EvolutionFiles,
     *,
     quiet: bool,
 ) -> EvolutionResult:
-    """Evolve with progress; a stop says how to go on."""
+    """Run the search with a progress bar; an interruption says how to resume."""
     try:
-        with progress_bar("evolving", quiet=quiet) as bar, interruptible(ignore_progress) as go_on:
+        with (
+            progress_bar("evolving", quiet=quiet) as bar,
+            interruptible(ignore_progress) as check_for_stop,
+        ):
 
             def watch(step: EvolutionProgress) -> None:
                 bar(step.steps_done, step.steps_total, _label(step, task))
-                go_on(step.steps_done, step.steps_total)
+                check_for_stop(step.steps_done, step.steps_total)
 
-            return learning(on_progress=watch)
+            return run_search(watch=watch)
     except (StopRequestedError, KeyboardInterrupt) as stopped:
         if not files.checkpoint_path.exists():
             raise StopRequestedError(
-                "stopped before the first generation; nothing was kept"
+                "stopped before the first generation; nothing was saved"
             ) from stopped
         raise StopRequestedError(
-            f"stopped on request; {files.checkpoint_path} holds what is done, run the same command with "
-            "--resume to go on"
+            f"stopped; the state is in {files.checkpoint_path}, run the same command with --resume "
+            "to continue"
         ) from stopped
 
 
 def _label(step: EvolutionProgress, task: EvolutionTask) -> str:
     fold = f"fold {step.fold}, " if task.folds > 1 else ""
     if step.is_test:
-        return f"{fold}seed {step.seed} has the best, {step.best_fitness:.3f}; its place is found"
+        return f"{fold}seed {step.seed} has the best formula, {step.best_fitness:.3f}; testing it"
     return f"{fold}seed {step.seed}, generation {step.generation}, best {step.best_fitness:.3f}"
 
 
-def _document(evolved: EvolutionResult, files: EvolutionFiles) -> dict[str, Any]:
-    """Return what was learnt as plain values."""
-    searches = [to_json_value(each) | {"formula": str(each.formula)} for each in evolved.searches]
-    model = to_json_value(evolved.model) | {"formula": str(evolved.model.formula)}
-    whole: dict[str, Any] = to_json_value(evolved)
-    return whole | {"file": str(files.model_path), "model": model, "searches": searches}
+def _document(result: EvolutionResult, files: EvolutionFiles) -> dict[str, Any]:
+    """Return the result for JSON."""
+    searches = [
+        to_json_value(search) | {"formula": str(search.formula)} for search in result.searches
+    ]
+    model = to_json_value(result.model) | {"formula": str(result.model.formula)}
+    document: dict[str, Any] = to_json_value(result)
+    return document | {"file": str(files.model_path), "model": model, "searches": searches}
 
 
-def _cautions(evolved: EvolutionResult, task: EvolutionTask) -> Iterator[str]:
-    """Yield what speaks against using what was learnt."""
-    pages = evolved.test or evolved.validation
+def _warnings(result: EvolutionResult, task: EvolutionTask) -> Iterator[str]:
+    """Yield reasons not to use the learned formula."""
+    pages = result.test or result.validation
     visits = visits_per_cycle(task.budget, pages)
     if visits < MIN_TEST_VISITS:
         yield (
-            f"{format_count(visits, 'visit')} a cycle of {format_count(pages, 'page')} to test on: the "
-            "figures are rough; bring more pages, or give a larger --budget or --folds 5"
+            f"the test has only {format_count(visits, 'visit')} per cycle on "
+            f"{format_count(pages, 'page')}, so the figures are rough; use more pages, a larger "
+            "--budget or --folds 5"
         )
-    best = next(place.policy for place in evolved.places if place.policy not in CYCLE_ORACLES)
+    best = next(result.policy for result in result.places if result.policy not in CYCLE_ORACLES)
     if best != LEARNED_POLICY:
         yield f"{best} does better than the learned formula on these pages"
 
 
-def _print(
-    evolved: EvolutionResult, task: EvolutionTask, trace: str, files: EvolutionFiles
-) -> None:
-    model = evolved.model
+def _print(result: EvolutionResult, task: EvolutionTask, trace: str, files: EvolutionFiles) -> None:
+    model = result.model
     print_text(str(model.formula), "bold")
     print_text(
-        f"learnt on {trace} for {task.measure} at {100 * task.budget:g}%: "
-        f"{format_count(evolved.training, 'page')} for training ({model.training:.3f}), "
-        f"{evolved.validation:,} for validation ({model.validation:.3f}), "
-        f"{evolved.test:,} for the test; {format_count(evolved.cycles, 'cycle')}; "
-        f"written to {files.model_path}"
+        f"learned on {trace} for {task.measure} at {100 * task.budget:g}%: "
+        f"{format_count(result.training, 'page')} for training ({model.training:.3f}), "
+        f"{result.validation:,} for validation ({model.validation:.3f}), "
+        f"{result.test:,} for the test; {format_count(result.cycles, 'cycle')}; "
+        f"model file {files.model_path}"
     )
     print_text("")
     print_table(
-        SEARCH_COLUMNS, [_searched(each) for each in evolved.searches], "What each search found"
+        SEARCH_COLUMNS,
+        [_search_cells(result) for result in result.searches],
+        "Result of each search",
     )
     print_text("")
-    print_table(RANKING_COLUMNS, [_placed(each) for each in evolved.places], _title(task))
+    print_table(RANKING_COLUMNS, [_ranking_cells(result) for result in result.places], _title(task))
 
 
-def _searched(found: SearchResult) -> tuple[Any, ...]:
-    text = str(found.formula)
-    shown = text if len(text) <= MAX_FORMULA_LENGTH else f"{text[: MAX_FORMULA_LENGTH - 1]}…"
-    return found.fold, found.seed, found.training, found.validation, found.test, shown
+def _search_cells(search: SearchResult) -> tuple[Any, ...]:
+    text = str(search.formula)
+    shortened = text if len(text) <= MAX_FORMULA_LENGTH else f"{text[: MAX_FORMULA_LENGTH - 1]}…"
+    return search.fold, search.seed, search.training, search.validation, search.test, shortened
 
 
-def _placed(place: MeanTestResult) -> tuple[Any, ...]:
-    name, *figures = to_json_value(place).values()
-    return (f"{name} (ceiling)" if name in CYCLE_ORACLES else name, *figures)
+def _ranking_cells(result: MeanTestResult) -> tuple[Any, ...]:
+    name, *figures = to_json_value(result).values()
+    return (f"{name} (oracle)" if name in CYCLE_ORACLES else name, *figures)
 
 
 def _title(task: EvolutionTask) -> str:
     if not task.folds:
-        return f"Its place on the pages for validation, by which it was chosen, {SEEDS_NOTE}"
+        return f"Comparison on the validation pages, which selected the formula, {SEEDS_NOTE}"
     if task.folds == 1:
-        return f"Its place on the pages for the test, {SEEDS_NOTE}"
+        return f"Comparison on the test pages, {SEEDS_NOTE}"
     margins = " with 95% intervals" if task.folds >= MIN_INTERVAL_FOLDS else ""
-    return f"The place of what each fold chose, means over {task.folds} folds{margins}"
+    return f"Comparison of the formulas of all folds, means over {task.folds} folds{margins}"

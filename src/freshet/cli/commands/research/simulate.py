@@ -61,11 +61,11 @@ app = new_app()
 
 @app.command()
 def simulate(
-    where: trace_options.TraceArgument = None,
-    form: trace_options.TraceFormatOption = "",
+    trace_path: trace_options.TraceArgument = None,
+    trace_format: trace_options.TraceFormatOption = "",
     trace: trace_options.TraceNameOption = "",
     impute: trace_options.ImputeOption = None,
-    known: trace_options.MinKnownOption = None,
+    min_known_share: trace_options.MinKnownOption = None,
     pages: trace_options.PageCountOption = None,
     cycles: trace_options.CycleCountOption = None,
     policy: Annotated[
@@ -111,133 +111,139 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Back-test policies on recorded or generated pages."""
-    names = parse_policy_names([*(policy or ["all"]), *_rival(against)])
+    names = parse_policy_names([*(policy or ["all"]), *_baseline(against)])
     budgets = [parse_share(text) for text in budget.split(",")]
     check_request(names, budgets, seeds)
     check_curves_path(curves)
-    played, compete = _contest(
-        where, continuous, form=form, name=trace, impute=impute, quiet=as_json,
-        pages=pages, cycles=cycles, least_known=known,
-    )  # fmt: skip
-    for name in models_trained_on(played, names):
-        print_warning(f"{name} was learnt on these very pages and may do worse on others")
+    trace_used, run = _open_trace_and_runner(
+        trace_path,
+        continuous,
+        form=trace_format,
+        name=trace,
+        impute=impute,
+        quiet=as_json,
+        pages=pages,
+        cycles=cycles,
+        least_known=min_known_share,
+    )
+    for name in models_trained_on(trace_used, names):
+        print_warning(f"{name} was learned on these pages and may do worse on others")
     try:
         with progress_bar("crawling", quiet=as_json) as advance:
-            found = list(compete(played, names, budgets, seeds=seeds, progress=advance))
+            results = list(run(trace_used, names, budgets, seeds=seeds, progress=advance))
     except KeyboardInterrupt:
-        raise StopRequestedError("interrupted; nothing of a back-test is kept") from None
-    write_curves(curves, found)
-    told = result_rows(played, found, against=against.strip())
+        raise StopRequestedError("interrupted; the back-test keeps nothing") from None
+    write_curves(curves, results)
+    rows = result_rows(trace_used, results, against=against.strip())
     if as_json:
-        print_json(told)
+        print_json(rows)
         return
-    print_text(
-        f"{_summary(played, generated=where is None)}; means of {format_count(seeds, 'seed')}",
-        "bold",
-    )
-    _print(told, budgets)
+    description = _describe_trace(trace_used, generated=trace_path is None)
+    print_text(f"{description}; means of {format_count(seeds, 'seed')}", "bold")
+    _print(rows, budgets)
     if curves is not None:
-        print_text(f"every cycle is in {curves}")
+        print_text(f"wrote the measures of every cycle to {curves}")
 
 
-def _contest(
-    where: Path | None, continuous: bool, **asked: Any
+def _open_trace_and_runner(
+    trace_path: Path | None, continuous: bool, **trace_options_given: Any
 ) -> tuple[Trace, Callable[..., Iterator[PolicyResult]]]:
-    """Return the pages that were asked for, and what lets policies compete on them."""
-    is_living = where is None and asked["name"] == GENERATED_WEB
-    if is_living and not continuous:
-        raise UsageError(
-            f"--trace {GENERATED_WEB} has moments of change and no cycles; add --continuous"
+    """Return the selected trace and the function that runs policies on it."""
+    is_generated_web = trace_path is None and trace_options_given["name"] == GENERATED_WEB
+    if is_generated_web and not continuous:
+        raise UsageError(f"--trace {GENERATED_WEB} has no cycles; add --continuous")
+    if is_generated_web:
+        trace, truth = generate_web_trace(
+            trace_options_given["pages"] or DEFAULT_PAGES,
+            trace_options_given["cycles"] or DEFAULT_CYCLES,
         )
-    if is_living:
-        played, truth = generate_web_trace(
-            asked["pages"] or DEFAULT_PAGES, asked["cycles"] or DEFAULT_CYCLES
-        )
-        return played, partial(run_policies_continuously, truth=truth)
+        return trace, partial(run_policies_continuously, truth=truth)
     return trace_options.open_trace_with_progress(
-        where, **asked
+        trace_path, **trace_options_given
     ), run_policies_continuously if continuous else run_policies
 
 
-def _print(told: Sequence[BacktestRow], budgets: Sequence[float]) -> None:
-    """Print the measures, and how they compare; the only budget stands above its table."""
-    shown = [f"{100 * each.budget:g}%" if len(budgets) > 1 else None for each in told]
-    title = "" if len(budgets) > 1 else _title(budgets[0], told[0].pages)
-    lines = zip(told, shown, strict=True)
-    print_table(COLUMNS, [(row.policy, share, *_figures(row)) for row, share in lines], title)
-    duels = [
-        (row.policy, share, *_duel(each))
-        for row, share in zip(told, shown, strict=True)
-        for each in row.against
+def _print(rows: Sequence[BacktestRow], budgets: Sequence[float]) -> None:
+    """Print the measures and comparisons; a single budget is printed in the title."""
+    budget_cells = [f"{100 * row.budget:g}%" if len(budgets) > 1 else None for row in rows]
+    title = "" if len(budgets) > 1 else _title(budgets[0], rows[0].pages)
+    lines = zip(rows, budget_cells, strict=True)
+    print_table(COLUMNS, [(row.policy, share, *_figure_cells(row)) for row, share in lines], title)
+    comparisons = [
+        (row.policy, share, *_comparison_cells(comparison))
+        for row, share in zip(rows, budget_cells, strict=True)
+        for comparison in row.against
     ]
-    if duels:
-        rival = next(row.against[0].policy for row in told if row.against)
-        print_table(COMPARISON_COLUMNS, duels, f"\nagainst {rival}, cycle by cycle")
+    if comparisons:
+        baseline = next(row.against[0].policy for row in rows if row.against)
+        print_table(COMPARISON_COLUMNS, comparisons, f"\nagainst {baseline}, cycle by cycle")
 
 
 def _title(budget: float, pages: int) -> str:
     visits = format_count(visits_per_cycle(budget, pages), "visit")
-    return f"budget {100 * budget:g}% of the pages a cycle: {visits}"
+    return f"budget {100 * budget:g}% of the pages per cycle: {visits}"
 
 
-def _rival(against: str) -> list[str]:
-    """Return the policy that others are tested against, if there is one."""
+def _baseline(against: str) -> list[str]:
+    """Return the policy to compare with, if there is one."""
     if against and len(parse_policy_names([against])) != 1:
-        raise UsageError(f"--against {against!r} is not one policy; name one")
+        raise UsageError(f"--against {against!r} is not one policy; give one name")
     return [against] if against else []
 
 
-def _summary(trace: Trace, *, generated: bool) -> str:
+def _describe_trace(trace: Trace, *, generated: bool) -> str:
     pages, cycles = format_count(len(trace.pages), "page"), format_count(trace.cycles, "cycle")
     kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
     if not generated and trace.known_share < 1:
-        kind += ", the rest guessed" if trace.is_imputed else ", the rest taken as unchanged"
+        kind += ", the rest imputed" if trace.is_imputed else ", the rest taken as unchanged"
     return f"{trace.name}: {pages}, {cycles}, {kind}"
 
 
-def _figures(row: BacktestRow) -> Sequence[str | float | None]:
+def _figure_cells(row: BacktestRow) -> Sequence[str | float | None]:
     return (
         format_with_margin(row.changerate, row.changerate_ci),
         format_with_margin(row.ndcg, row.ndcg_ci),
         format_with_margin(row.freshness, row.freshness_ci),
-        *(_known(each) for each in (row.time_to_detection, row.detected, row.new_links)),
+        *(_nan_to_none(figure) for figure in (row.time_to_detection, row.detected, row.new_links)),
     )
 
 
-def _duel(each: PolicyComparison) -> Sequence[str | float | None]:
-    difference = format_with_margin(each.difference, each.margin, sign="+")
-    sure = "<.001" if each.p < MIN_SHOWN_MARGIN else _known(each.p)
-    return each.measure, difference, sure, each.won, each.lost, each.tied
+def _comparison_cells(comparison: PolicyComparison) -> Sequence[str | float | None]:
+    difference = format_with_margin(comparison.difference, comparison.margin, sign="+")
+    p_value = "<.001" if comparison.p < MIN_SHOWN_MARGIN else _nan_to_none(comparison.p)
+    return comparison.measure, difference, p_value, comparison.won, comparison.lost, comparison.tied
 
 
-def _known(figure: float) -> float | None:
+def _nan_to_none(figure: float) -> float | None:
     return None if isnan(figure) else figure
 
 
 def format_with_margin(mean: float, margin: float, *, sign: str = "") -> str:
-    """Write a mean with its margin; one too small to show is left out.
+    """Return a mean with its margin, unless the margin is too small to show.
 
-    >>> format_with_margin(0.5, 0.0123), format_with_margin(0.5, 0.0), format_with_margin(0.5, float("nan"), sign="+")
-    ('0.500 ±.012', '0.500', '+0.500')
+    >>> format_with_margin(0.5, 0.0123), format_with_margin(0.5, 0.0)
+    ('0.500 ±.012', '0.500')
+    >>> format_with_margin(0.5, float("nan"), sign="+")
+    '+0.500'
     """
     if isnan(mean):
         return ""
-    shown = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= MIN_SHOWN_MARGIN else ""
-    return f"{mean:{sign}.3f}{shown}"
+    suffix = f" ±{margin:.3f}".replace("±0.", "±.") if margin >= MIN_SHOWN_MARGIN else ""
+    return f"{mean:{sign}.3f}{suffix}"
 
 
-def parse_policy_names(given: Sequence[str]) -> list[str]:
-    """Return the policies that words name, each once; ``all`` stands for every one.
+def parse_policy_names(texts: Sequence[str]) -> list[str]:
+    """Return the policy names in comma-separated texts without duplicates; ``all`` means all.
 
     >>> parse_policy_names(["age,pow(t,f(2))", "age"])
     ['age', 'pow(t,f(2))']
     """
-    names = [name.strip() for text in given for name in _split(text)]
-    every = [each for name in names for each in (ALL_NAMES if name == "all" else (name,))]
-    return list(dict.fromkeys(every))
+    names = [name.strip() for text in texts for name in _split_at_commas(text)]
+    selected = [policy for name in names for policy in (ALL_NAMES if name == "all" else (name,))]
+    return list(dict.fromkeys(selected))
 
 
-def _split(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Split at commas outside brackets."""
     parts, depth = [""], 0
     for letter in text:
@@ -250,13 +256,13 @@ def _split(text: str) -> list[str]:
 
 
 def parse_share(text: str) -> float:
-    """Return the share of the pages that a budget names.
+    """Return the share of the pages given by a budget.
 
     >>> parse_share("5%"), parse_share("0.1")
     (0.05, 0.1)
     """
-    found = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)\s*", text)
-    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(%?)\s*", text)
+    value = float(match[1]) / (100 if match[2] else 1) if match else 0.0
     if not 0.0 < value <= 1.0:
-        raise UsageError(f"--budget {text!r} is no share of the pages; write 5% or 0.05")
+        raise UsageError(f"--budget {text!r} is not a share of the pages; write 5% or 0.05")
     return value
