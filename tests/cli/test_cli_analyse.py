@@ -26,7 +26,7 @@ def test_a_page_is_told_in_full(news: CommandResult) -> None:
     assert "28 from 2026-01-05 to 2026-02-01" in news.out
     assert "19 in 27 comparisons (bytes 19, text 19" in news.out
     assert "1.3 days on average" in news.out
-    assert "words, against other pages of the collection" in news.out
+    assert "words, compared with other pages of the collection" in news.out
 
 
 def test_words_that_stay_and_words_that_pass_are_listed(run: Run, collection: Path) -> None:
@@ -89,7 +89,7 @@ def test_blocks_and_words_are_listed_up_to_the_limit(run: Run, collection: Path)
 
 def test_pages_are_grouped_and_tested(run: Run, collection: Path) -> None:
     ran = run("analyse", "--by", "host")
-    assert "6 pages, 6 looked at twice or more." in ran.out
+    assert "6 pages, 6 with two or more looks." in ran.out
     assert "6 groups by host" in ran.out
     assert "not tested, fewer than two groups have 5 pages with a figure" in ran.out
     found = run("analyse", "--json").json
@@ -124,7 +124,7 @@ def test_all_pictures_of_a_page_are_written(run: Run, collection: Path) -> None:
 
 def test_pictures_of_groups_are_written(run: Run, collection: Path) -> None:
     ran = run("analyse", "--by", "host", "--pictures", "drawn", "--format", "svg")
-    assert "Wrote 6 pictures in drawn" in ran.out
+    assert "Wrote 6 charts in drawn" in ran.out
     assert "news.example (1)" in Path("drawn/intervals-by-host.svg").read_text("utf-8")
 
 
@@ -132,8 +132,8 @@ def test_no_empty_picture_is_written(run: Run, empty: Path) -> None:
     run("add", NEWS)
     ran = run("analyse", NEWS, "--pictures", "drawn")
     assert ran.code == 0
-    assert "has not been looked at yet" in ran.out
-    assert "Wrote 0 pictures" in ran.out
+    assert "has no looks yet" in ran.out
+    assert "Wrote 0 charts" in ran.out
     assert list(Path("drawn").iterdir()) == []
     assert "no calendar: the page has not been looked at" in ran.err
     assert "no change curve: the page was never seen" in ran.err
@@ -143,7 +143,7 @@ def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
     Path("seen.csv").write_text("page,time,changed\nhttps://a.org/,2024-01-01,1\n")
     run("import", "csv", "seen.csv", "--source", "")
     out = run("analyse", "https://a.org/").out
-    assert "too little to say" in out
+    assert "too little data" in out
     assert run("analyse", "https://a.org/", "--json").json["curve"]["shape"] is None
 
 
@@ -151,13 +151,13 @@ def test_of_blocks_seen_once_nothing_is_said(run: Run, empty: Path) -> None:
     run("add", NEWS)
     with freshet.open(Path.cwd()) as opened:
         record(opened, [observe(0, b"<p>one<p>two", url=NEWS)])
-    assert "2 blocks, seen once: too little to say how they live." in run("analyse", NEWS).out
+    assert "2 blocks, seen once: too little data about their behaviour." in run("analyse", NEWS).out
     blocks = run("analyse", NEWS, "--json").json["blocks"]
     assert [block["habit"] for block in blocks] == ["seen once", "seen once"]
 
 
 def test_a_masked_page_says_what_its_mask_does_not_touch(run: Run, collection: Path) -> None:
-    whole = "blocks are of the whole page"
+    whole = "blocks cover the whole page"
     assert whole not in run("analyse", NEWS).out
     run("mask", NEWS, "--hide", "/html/body/h1")
     assert whole in run("analyse", NEWS).out
@@ -199,10 +199,10 @@ def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--by", "colour"), 2, "no way to group pages"),
-        ((NEWS, "--by", "tld"), 2, "a URL names one page"),
-        ((NEWS, "--tag", "front"), 2, "a URL names one page"),
-        (("--render", "page.html"), 2, "shows one page"),
+        (("--by", "colour"), 2, "is not a grouping"),
+        ((NEWS, "--by", "tld"), 2, "a URL cannot be combined"),
+        ((NEWS, "--tag", "front"), 2, "a URL cannot be combined"),
+        (("--render", "page.html"), 2, "needs the URL of a page"),
         ((NEWS, "--format", "gif"), 2, "gif"),
         (("https://nowhere.example/",), 3, "is not in"),
         ((NEWS, "--pictures", "freshet.toml/x"), 5, "cannot hold pictures"),
@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_one_line(
 def test_a_collection_without_pages_says_so(run: Run, empty: Path) -> None:
     assert "There are no pages to analyse." in run("analyse").out
     ran = run("analyse", "--pictures", "drawn")
-    assert "Wrote 0 pictures" in ran.out
+    assert "Wrote 0 charts" in ran.out
     assert "no histogram of intervals" in ran.err
 
 

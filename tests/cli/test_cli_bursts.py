@@ -36,7 +36,7 @@ def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
     assert "round" not in run("history", NEWS, "--limit", "3").out
     take_rounds()
     ran = run("history", NEWS, "--limit", "5")
-    for mark in ("fast, first", "fast, 2 minutes", "instant, first", "instant, apart"):
+    for mark in ("fast, first", "fast, 2 minutes", "instant, first", "instant, one delay apart"):
         assert mark in ran.out
     rows = run("history", NEWS, "--limit", "5", "--json").json
     marks = [row["sample"] and (row["sample"]["kind"], row["sample"]["offset"]) for row in rows]
@@ -47,6 +47,6 @@ def test_status_tells_what_rounds_used_today(run: Run, collection: Path) -> None
     assert "were for rounds" not in run("status").out
     take_rounds()
     ran = run("status")
-    assert "4 of those spent were for rounds, which may use 50; 1 page is in one now" in ran.out
+    assert "4 of them were used for bursts (limit 50); 1 page is in a burst now" in ran.out
     today = run("status", "--json").json["today"]
     assert (today["spent"], today["samples"], today["share"], today["in_rounds"]) == (4, 4, 50, 1)

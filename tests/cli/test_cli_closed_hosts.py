@@ -12,7 +12,7 @@ from freshet.archive.warc.lock import ArchiveLock
 from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch
 from freshet.fetch.watch import watch
-from tests.cli.test_cli_live import SETTINGS, Place
+from tests.cli.test_cli_fetching import SETTINGS, Place
 from tests.fetch.servers import Exchange, Loopback
 
 # A host is closed for two minutes at its second failure; a command is given up after one.
@@ -54,7 +54,7 @@ def test_watch_tells_that_a_host_closes_and_does_not_wait_beyond(place: Place) -
     pages = [f"{place.url}/{name}" for name in ("down", "down-too", "down-three")]
     ended = place.freshet("watch", *pages, "--wait", LONGER_THAN_A_COMMAND_MAY_TAKE)
     assert re.search(f"^{place.url[7:]} {CLOSED}$", ended.stderr, re.M)
-    assert "  not visited, as its host is closed; it stays asked for\n" in ended.stdout
+    assert "  not visited because its host is closed; the visit stays requested\n" in ended.stdout
     assert re.search(r"  its host is closed until .*, after 2 failures\n", ended.stdout)
 
 

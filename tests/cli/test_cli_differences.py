@@ -40,8 +40,8 @@ def test_news_are_of_the_last_version_and_were_not_there_before(run: Run, collec
 
 
 def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
-    assert "Nothing new to read." in run("diff", CLUB, "--since", "1").out
-    assert "No version is newer." in run("diff", CLUB, "--since", "-1").out
+    assert "There is no new text." in run("diff", CLUB, "--since", "1").out
+    assert "There is no newer version." in run("diff", CLUB, "--since", "-1").out
     assert run("diff", CLUB, "--since", "1", "--json").json["text"] == ""
 
 
@@ -50,9 +50,9 @@ def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
     [
         (("--since", "2020-01-01"), 3, "first seen"),
         (("--since", "soon"), 2, "is not a version"),
-        (("1", "--since", "2"), 2, "--since stands alone"),
-        (("--since", "2", "--html", "a.html"), 2, "--since stands alone"),
-        (("--html", "."), 2, "is no file"),
+        (("1", "--since", "2"), 2, "--since cannot be combined"),
+        (("--since", "2", "--html", "a.html"), 2, "--since cannot be combined"),
+        (("--html", "."), 2, "is not a file"),
         (("--html", "nowhere/a.html"), 5, "cannot be written"),
     ],
 )
@@ -91,7 +91,10 @@ def test_what_a_mask_hides_is_shown_and_said_to_count_for_nothing(
         page, now = opened.page(NEWS), SystemClock().now()
         opened.catalog.add_mask_version(page.id, {"patterns": lines}, now)
     ran = run("diff", NEWS, "4", "5")
-    assert "That counts as no change, by counts_as text and mask 1." in ran.out
+    assert (
+        "These differences do not count as a change because of counts_as text and mask 1."
+        in ran.out
+    )
     assert "{+" in ran.out
     change = run("diff", NEWS, "4", "5", "--json").json["change"]
     assert (change["changed"], change["text"], change["mask"]) == (False, True, 1)

@@ -67,19 +67,19 @@ def test_people_see_the_formula_what_it_was_learnt_on_and_its_place(run: Run, fo
     assert ran.code == 0
     assert lines[0] == kept["formula"]
     assert lines[1] == (
-        f"learnt on snap for ndcg at 10%: 16 pages for training ({kept['training']:.3f}), "
+        f"learned on snap for ndcg at 10%: 16 pages for training ({kept['training']:.3f}), "
         f"16 for validation ({kept['validation']:.3f}), 8 for the test; 12 cycles; "
-        "written to formula.json"
+        "model file formula.json"
     )
-    assert lines[3] == "What each search found"
+    assert lines[3] == "Result of each search"
     assert lines[4].split() == ["fold", "seed", "training", "validation", "test", "formula"]
-    assert lines[8] == "Its place on the pages for the test, means of 3 seeds"
+    assert lines[8] == "Comparison on the test pages, means of 3 seeds"
     assert lines[9].split() == ["policy", "changerate", "ndcg", "freshness"]
     told = {line.split("  ")[0] for line in lines[10:]}
     assert told == {
         "learned", "rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", "bayes-changes",
-        "bayes-freshness", "oracle-change (ceiling)", "oracle-life (ceiling)",
-        "known-rate (ceiling)", "known-rate-changes (ceiling)",
+        "bayes-freshness", "oracle-change (oracle)", "oracle-life (oracle)",
+        "known-rate (oracle)", "known-rate-changes (oracle)",
     }  # fmt: skip
     assert "1 visit a cycle of 8 pages to test on: the figures are rough" in ran.err
 
@@ -118,7 +118,7 @@ def test_two_folds_have_no_margins(run: Run, folder: str) -> None:
 
 def test_without_a_test_the_end_says_so(run: Run, folder: str) -> None:
     ran = run(*words(folder, "--folds", "0", "--seeds", "1"))
-    assert "Its place on the pages for validation, by which it was chosen" in ran.out
+    assert "Comparison on the validation pages, which selected the formula" in ran.out
     assert "20 pages for training" in ran.out
 
 
@@ -126,7 +126,7 @@ def test_generated_pages_are_called_so(run: Run, folder: str) -> None:
     size = ("--pages", "60", "--cycles", "12", "--seeds", "1", "--population", "4")
     ran = run("evolve", *size, "--generations", "1", "--budget", "10%")
     assert ran.out.splitlines()[1].startswith(
-        "learnt on brdc, generated, for ndcg at 10%: 24 pages"
+        "learned on brdc, generated, for ndcg at 10%: 24 pages"
     )
 
 
@@ -171,7 +171,7 @@ def test_a_signal_stops_at_a_checkpoint_and_resume_goes_on(
     whole = run(*words(folder, "--json")).json
     ended = stopped(signals, words(folder, "--json"))
     assert ended.returncode == 130
-    assert "formula.checkpoint holds what is done" in ended.stderr
+    assert "the state is in formula.checkpoint" in ended.stderr
     assert "with --resume to go on" in ended.stderr
     assert Path("formula.checkpoint").exists()
     refused = run(*words(folder))
@@ -190,9 +190,9 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (("--budget", "0%"), 2, "'0%' is no share"),
-        (("--budget", "101%"), 2, "'101%' is no share"),
-        (("--budget", "5%,10%"), 2, "'5%,10%' is no share of the pages; write one, like 5%"),
+        (("--budget", "0%"), 2, "'0%' is not a share"),
+        (("--budget", "101%"), 2, "'101%' is not a share"),
+        (("--budget", "5%,10%"), 2, "'5%,10%' is not a share of the pages; write for example 5%"),
         (("--pages", "50"), 2, "--pages has no effect here"),
         (("--cycles", "9"), 2, "--cycles has no effect here"),
         (("--known", ".5"), 2, "--known has no effect here: a parquet trace"),

@@ -50,13 +50,13 @@ def test_paused_pages_and_pages_that_came_back_do_not_fail(run: Run, failing: Pa
 
 
 def test_where_nothing_fails_it_is_said(run: Run, collection: Path) -> None:
-    assert "No page failed when it was last visited" in run("list", "--failing").out
+    assert "The last visit of every page succeeded" in run("list", "--failing").out
     assert run("list", "--failing", "--changed").code == 2
 
 
 def test_status_names_a_few_failing_pages_and_where_the_others_are(run: Run, failing: Path) -> None:
     shown = run("status").out
-    assert "pages that failed when last visited: 7 timeout" in shown
+    assert "pages whose last visit failed: 7 timeout" in shown
     assert f"  {PAGES[0]}  timeout: no answer in 60 s\n" in shown
     assert PAGES[5] not in shown
     assert "  2 more: freshet list --failing\n" in shown

@@ -203,7 +203,7 @@ class TestRun:
         place, ended = ran
         assert (ended.returncode, warnings(ended.stderr)) == (0, "")
         first, second, *lines = ended.stdout.splitlines()
-        assert first == "Keeping 4 pages fresh; objective freshness, policy bayes-freshness."
+        assert first == "Crawling 4 pages; objective freshness, policy bayes-freshness."
         assert second == "200,000 requests a day, 0 spent today. Ctrl-C stops it."
         changes = [line for line in lines if "changed: " in line]
         assert changes
@@ -284,7 +284,7 @@ class TestBesideARunningCrawl:
         with running.open() as opened:
             before = len(opened.page(url).history())
             ended = run("check-now", url, "--collection", str(running.path))
-            assert "takes them up" in ended.out
+            assert "will visit them" in ended.out
             until(lambda: len(opened.page(url).history()) > before)
 
     def test_watch_lets_the_crawl_fetch(self, run: Run, running: Place) -> None:
@@ -349,6 +349,6 @@ def test_a_second_signal_does_not_wait_for_what_is_under_way(
     process.send_signal(signal.SIGINT)
     until(lambda: process.poll() is not None or process.send_signal(signal.SIGINT))
     assert process.returncode == 130
-    assert "what was acknowledged is kept" in process.communicate()[1]
+    assert "acknowledged visits are kept" in process.communicate()[1]
     with place.open() as opened:
         assert opened.check().problems == []

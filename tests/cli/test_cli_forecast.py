@@ -60,7 +60,7 @@ def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
 def test_before_two_looks_the_rate_is_that_of_pages_like_it(run: Run, empty: Path) -> None:
     record(empty, visit(1.0))
     shown = run("forecast", URL).out
-    assert "not known yet; the probabilities are those of pages like it" in shown
+    assert "not known yet; these are the probabilities of similar pages" in shown
     assert "every" not in shown
     shown = run("why", URL).out
     assert "not known yet" in shown

@@ -211,5 +211,5 @@ def test_a_no_at_the_terminal_changes_nothing(
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     ran = run("remove", "--source", "", "--purge")
     assert (ran.code, ran.out.strip()) == (1, "")
-    assert "Delete 6 pages with all versions for good?" in ran.err
+    assert "Delete 6 pages with all versions permanently?" in ran.err
     assert len(run("list", "--json").json) == 6

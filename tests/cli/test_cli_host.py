@@ -67,7 +67,9 @@ def test_a_host_that_is_reopened_has_no_back_off_and_no_failed_robots_txt(
     )
     assert [file["scheme"] for file in shown["host"]["robots"]] == ["http"]
     assert shown["host"]["delay"] == 5.0
-    assert "Reopened news.example; the next crawl may ask it." in run("host", HOST, "--reopen").out
+    assert (
+        "Reopened news.example; the next crawl can request it." in run("host", HOST, "--reopen").out
+    )
 
 
 def test_a_host_that_nobody_knows_is_not_found(run: Run, collection: Path) -> None:

@@ -22,7 +22,7 @@ def bing(folder: Path) -> None:
 def test_a_warc_is_imported_once(run: Run, empty: Path, small_warc: Path) -> None:
     assert run("import", "warc", str(small_warc), "--json").json["visits"] == 168
     again = run("import", "warc", str(small_warc))
-    assert (again.code, again.out) == (0, "Imported 0 visits; 168 were there already.\n")
+    assert (again.code, again.out) == (0, "Imported 0 visits; 168 already existed.\n")
 
 
 def test_an_import_tells_of_visits_that_another_source_has(
@@ -31,8 +31,8 @@ def test_an_import_tells_of_visits_that_another_source_has(
     run("import", "warc", str(small_warc))
     again = run("import", "warc", str(small_warc), "--source", "mine")
     assert again.out.splitlines() == [
-        "Imported 0 visits; 168 were there already.",
-        "168 of them are in source warc: a visit is kept once, in its first source.",
+        "Imported 0 visits; 168 already existed.",
+        "168 of them are in source warc: a visit is stored once, in its first source.",
     ]
     joined = run("import", "warc", str(small_warc), "--source", "", "--json").json
     assert joined["other_sources"] == {"warc": 168}
@@ -81,7 +81,7 @@ def test_bad_rows_are_listed_and_good_ones_kept(run: Run, empty: Path) -> None:
     assert "seen.csv, line 4: time 'never'" in ran.err
     assert "freshet status --bad 1" in ran.err
     assert len(run("status", "--bad", "1", "--json").json) == 30
-    assert "30 rows could not be taken." in run("status", "--bad", "1").out
+    assert "30 rows could not be imported." in run("status", "--bad", "1").out
 
 
 def test_an_import_that_never_was_is_not_found(run: Run, empty: Path) -> None:

@@ -58,7 +58,7 @@ def test_an_interrupted_import_keeps_whole_batches_and_goes_on_later(
 ) -> None:
     ended = interrupted("warc", small_warc, number)
     assert ended.returncode == 130
-    assert ended.stderr.endswith("run the same command again to go on\n")
+    assert ended.stderr.endswith("run the same command again to continue\n")
     assert run("check").code == 0
     assert run("status", "--json").json["counts"]["visits"] == 60
     again = run("import", "warc", str(small_warc), "--json").json
@@ -82,7 +82,7 @@ def test_an_interrupted_import_of_observations_goes_on_later(run: Run, empty: Pa
     rows = (f"https://a.example/{number},2026-01-01,0" for number in range(100))
     Path("seen.csv").write_text("\n".join(["page,time,changed", *rows]) + "\n", "utf-8")
     assert interrupted("csv", Path("seen.csv"), signal.SIGTERM).returncode == 130
-    assert "not finished: run it again" in run("status").out
+    assert "interrupted: run it again" in run("status").out
     assert run("import", "csv", "seen.csv", "--json").json["visits"] == 40
     assert len(run("list", "--json").json) == 100
 

@@ -26,7 +26,7 @@ def test_measuring_again_takes_new_settings_up(run: Run, collection: Path) -> No
 
 
 def test_everything_is_measured_again_when_no_page_is_named(run: Run, collection: Path) -> None:
-    assert run("measure", "--again").out == "Measured 155 visits again.\n"
+    assert run("measure", "--again").out == "Recomputed 155 visits.\n"
 
 
 def test_measuring_needs_to_be_asked_for(run: Run, collection: Path) -> None:
@@ -35,7 +35,7 @@ def test_measuring_needs_to_be_asked_for(run: Run, collection: Path) -> None:
 
 
 def test_a_sound_collection_passes_the_check(run: Run, collection: Path) -> None:
-    assert run("check").out == "1 file, 168 records, 168 rows: sound\n"
+    assert run("check").out == "1 file, 168 records, 168 rows: no problems\n"
 
 
 def test_damage_is_found_and_named(run: Run, collection: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_repair_says_what_it_mended(run: Run, collection: Path) -> None:
     damage(collection)
     mended = run("check", "--repair", "--json").json["mended"]
     assert any("damaged bytes kept" in line for line in mended)
-    assert run("check").out == "1 file, 167 records, 167 rows: sound\n"
+    assert run("check").out == "1 file, 167 records, 167 rows: no problems\n"
     assert run("status", "--json").json["counts"]["visits"] == 168
 
 

@@ -22,7 +22,7 @@ def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path
     ]
     assert (added.json["version"], added.json["measured"]) == (1, None)
     told = run("mask", NEWS, "--show", "1")
-    assert "Never left out: read # minutes ago" in told.out
+    assert "Never masked: read # minutes ago" in told.out
     assert f"'freshet mask {NEWS} --again' measures anew" in told.out
     assert run("mask", NEWS, "--json").json["never"] == ["read # minutes ago"]
 
@@ -37,7 +37,7 @@ def test_visits_so_far_are_measured_again_when_asked(run: Run, collection: Path)
 
 def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
     told = run("mask", "https://club.example/rules", "--learn")
-    assert "Nothing new was learnt from the stored versions." in told.out
+    assert "No new rule was learned from the stored versions." in told.out
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
     with make_collection(tmp_path / "c") as made:
         record(made, [observe(0, html("one") + b" " * 2_000_000)])
     monkeypatch.chdir(tmp_path / "c")
-    assert "not learnt, as it has 2,000," in run("mask", URL).out
+    assert "No mask is learned for this page, because it has 2,000," in run("mask", URL).out
     assert "bytes, more than 2,000,000" in run("mask", URL, "--json").json["not_learnt"]
 
 
@@ -82,5 +82,7 @@ def test_a_page_of_too_many_lines_to_learn_from_is_said_to_be(
         record(made, [replace(observe(0), snapshot=page)])
     monkeypatch.chdir(tmp_path / "c")
     said = "5,001 lines, more than 4,000"
-    assert f"not learnt, as it has {said}." in run("mask", URL, *words).out
+    assert (
+        f"No mask is learned for this page, because it has {said}." in run("mask", URL, *words).out
+    )
     assert run("mask", URL, *words, "--json").json["not_learnt"] == said

@@ -34,7 +34,7 @@ def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collect
 
 
 def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
-    assert "There are no live pages to visit; 'freshet add URL'" in run("plan").out
+    assert "There are no live pages; 'freshet add URL'" in run("plan").out
     run("add", NEWS)
     run("pause", NEWS)
     assert "'freshet why URL' says what a page waits for" in run("plan").out
@@ -76,7 +76,7 @@ def test_a_forecast_tells_the_probability_by_horizon(run: Run, collection: Path)
 
 def test_check_now_puts_a_page_first(run: Run, collection: Path) -> None:
     asked = run("check-now", NEWS)
-    assert asked.out == "Asked for 1 page; no crawl runs: start 'freshet run'.\n"
+    assert asked.out == "Requested 1 page; no crawl is running: start 'freshet run'.\n"
     first = run("plan", "--limit", "1", "--json").json["choices"][0]
     assert (first["page"]["url"], first["reason"]) == (NEWS, "asked for")
 
@@ -93,8 +93,8 @@ def test_check_now_needs_to_know_which_pages(run: Run, collection: Path) -> None
 
 def test_status_tells_the_days_budget(run: Run, collection: Path) -> None:
     shown = run("status").out
-    assert "0 of 500 requests spent, 500 left; 0 more for robots.txt" in shown
-    assert "no crawl runs" in shown
+    assert "0 of 500 requests spent, 500 left; 0 for robots.txt" in shown
+    assert "no crawl is running" in shown
     assert run("status", "--json").json["today"]["left"] == 500
 
 
@@ -105,7 +105,7 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
         hosts = {page.host for page in opened.pages()}
         opened.catalog.set_host_states([HostState(host, backoff_until=far) for host in hosts])
     shown = run("status").out
-    assert "500 of those left cannot be spent today:" in shown
+    assert "500 of those left cannot be used today:" in shown
     assert "can be asked 0 times more today" in shown
     assert f"closed hosts: {len(hosts)}" in shown
 
@@ -114,7 +114,7 @@ def test_status_names_requests_lost_with_a_killed_crawl(run: Run, collection: Pa
     assert "lost" not in run("status").out
     with CollectionStore.open(collection) as opened:
         add_lost_requests(opened.catalog, utc_day(SystemClock().now()), 3)
-    assert "3 of those spent were lost with a crawl that was killed" in run("status").out
+    assert "3 of them were lost when a crawl was killed" in run("status").out
 
 
 def test_a_live_status_needs_a_terminal(run: Run, collection: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_live_status_needs_a_terminal(run: Run, collection: Path) -> None:
 
 
 def test_run_refuses_a_budget_time_or_port_that_is_none(run: Run, empty: Path) -> None:
-    assert "is no time; write 90s" in run("run", "--for", "soon").err
+    assert "is not a duration; write 90s" in run("run", "--for", "soon").err
     assert run("run", "--for", "0s").code == 2
     assert "allows nothing" in run("run", "--budget", "0").err
     assert run("run", "--metrics-port", "70000").code == 2

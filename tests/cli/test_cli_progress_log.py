@@ -65,7 +65,7 @@ def test_a_change_says_what_is_new(
 
 def test_a_first_look_is_told_once(narrator: ProgressLog, lines: list[str]) -> None:
     narrator(told(None, None))
-    assert lines == [f"12:00:00 UTC  {URL}  seen for the first time"]
+    assert lines == [f"12:00:00 UTC  {URL}  first look"]
 
 
 def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
@@ -132,7 +132,7 @@ def test_each_minute_the_progress_is_told(
     narrator = ProgressLog(CATALOG, lines.append)
     for _ in range(3):
         narrator(told(Change(False)))
-    assert lines == ["2 visits, 0 changes; 7 of 500 requests of the day spent"]
+    assert lines == ["2 visits, 0 changes; 7 of 500 requests spent today"]
 
 
 def test_a_reader_who_goes_away_ends_the_crawl_in_order() -> None:

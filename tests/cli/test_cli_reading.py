@@ -44,7 +44,7 @@ def test_status_tells_imports_from_live_pages(run: Run, empty: Path, small_warc:
     shown = run("status").out
     assert "6 pages (0 paused)" in shown
     assert "there are no live pages to visit; 'freshet add URL' adds one" in shown
-    assert "There are no live pages to visit; 'freshet add URL' adds one." in run("plan").out
+    assert "There are no live pages; 'freshet add URL' adds one." in run("plan").out
 
 
 def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
@@ -155,7 +155,7 @@ def test_diff_takes_times(run: Run, collection: Path) -> None:
 
 
 def test_diff_of_equal_versions_says_so(run: Run, collection: Path) -> None:
-    assert "The text is the same." in run("diff", CLUB).out
+    assert "The text is unchanged." in run("diff", CLUB).out
 
 
 def test_a_page_cannot_steer_the_terminal(run: Run, empty: Path) -> None:

@@ -73,7 +73,7 @@ def test_people_see_a_table(run: Run, folder: str) -> None:
     )
     lines = ran.out.splitlines()
     assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
-    assert lines[1] == "budget 2.5% of the pages a cycle: 1 visit"
+    assert lines[1] == "budget 2.5% of the pages per cycle: 1 visit"
     assert lines[2].split()[:3] == ["policy", "changerate", "ndcg"]
     assert lines[3].split()[:3] == ["oracle-change", "1.000", "1.000"]
 
@@ -102,12 +102,12 @@ def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--budget", "0%"), "'0%' is no share"),
-        (("--budget", "101%"), "'101%' is no share"),
+        (("--budget", "0%"), "'0%' is not a share"),
+        (("--budget", "101%"), "'101%' is not a share"),
         (("--budget", "5"), "write 5%"),
-        (("--budget", "nan"), "'nan' is no share"),
-        (("--budget", ""), "'' is no share"),
-        (("--budget", "\uff15%"), "is no share"),
+        (("--budget", "nan"), "'nan' is not a share"),
+        (("--budget", ""), "'' is not a share"),
+        (("--budget", "\uff15%"), "is not a share"),
         (("--budget", "1e-2"), "write 5% or 0.05"),
         (("--policy", "nuttch"), "did you mean nutch?"),
         (("--policy", "Nad"), "did you mean nad?"),
@@ -219,7 +219,7 @@ def test_guessed_cells_are_told(run: Run, tmp_path: Path) -> None:
     ]
     (tmp_path / "seen.csv").write_text("\n".join(["page,time,changed", *lines]))
     words = ("simulate", str(tmp_path / "seen.csv"), "--policy", "age", "--seeds", "1")
-    assert "90.0% of the cells known, the rest guessed;" in run(*words).out
+    assert "90.0% of the cells known, the rest imputed;" in run(*words).out
     assert "the rest taken as unchanged;" in run(*words, "--no-impute").out
     assert run(*words, "--json").json[0]["imputed"]
     assert not run(*words, "--no-impute", "--json").json[0]["imputed"]
@@ -235,7 +235,7 @@ def test_a_back_test_that_is_stopped_keeps_nothing_and_says_so(
     monkeypatch.setattr(simulate, "run_policies", stopped)
     ran = run("simulate", folder, "--policy", "age")
     assert (ran.code, ran.out) == (130, "")
-    assert "nothing of a back-test is kept" in ran.err
+    assert "the back-test keeps nothing" in ran.err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
@@ -247,7 +247,7 @@ def test_every_cycle_is_written_on_request(
     row = run("simulate", folder, *words, "--json").json[0]
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "json": pl.read_json}[suffix]
     table = read(file)
-    assert f"every cycle is in {file}" in run("simulate", folder, *words).out
+    assert f"wrote the measures of every cycle to {file}" in run("simulate", folder, *words).out
     assert len(table) == 2 * 2 * 2 * 10
     first = table.filter(policy="age", budget=0.05)
     assert first["cycle"].to_list() == [*range(2, 12)] * 2

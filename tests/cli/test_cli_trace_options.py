@@ -57,7 +57,7 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
     run: Run, collection: Path
 ) -> None:
     ran = run("simulate", "--pages", "50", "--cycles", "5", "--policy", "age", "--seeds", "1")
-    assert "the pages are generated; give '.' as TRACE for those of this collection" in ran.err
+    assert "using generated pages; give '.' as TRACE to use the pages of this collection" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
             "--impute has no effect here: all days of generated pages are",
         ),
         (("export", "trace", ".", "--from", "shop.csv"), 2, "is there already"),
-        (("export", "trace", "new", "--format", "csv"), 2, "say with --from"),
+        (("export", "trace", "new", "--format", "csv"), 2, "needs --from"),
         (("export", "trace", "new", "--from", "shop.csv", "--trace", "snap"), 2, "has no parts"),
     ],
 )

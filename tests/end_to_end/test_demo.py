@@ -82,6 +82,6 @@ def test_a_stopped_demonstration_sums_up_and_leaves_nothing_behind(
         out, err = running.communicate(timeout=60)
     assert "living web of 60 pages" in told
     assert running.returncode == 130
-    assert err.startswith("freshet: the demonstration was stopped")
+    assert err.startswith("freshet: the demo was stopped")
     assert summary in out
     assert list(tmp_path.iterdir()) == []
