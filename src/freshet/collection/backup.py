@@ -89,7 +89,7 @@ class RestoreSummary:
 
 def back_up(
     collection: CollectionStore, target: Path, *, progress: ProgressCallback = ignore_progress
-) -> BackupSummary:  # fmt: skip
+) -> BackupSummary:
     """Copy a collection into a backup folder; an earlier backup there is brought up to date.
 
     If files are rewritten meanwhile, as ``prune`` does, the copy is made again. Only one process at
@@ -110,7 +110,7 @@ def back_up(
     copied = [file for file in files if file not in earlier_files]
     return BackupSummary(
         str(target), time, len(files), _total_bytes(files), len(copied), _total_bytes(copied)
-    )  # fmt: skip
+    )
 
 
 def _copy_consistently(

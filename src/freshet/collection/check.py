@@ -259,7 +259,7 @@ def _undeclared_sha1(located: LocatedRecord) -> bytes | None:
 
 def _record_problems(
     item: RecordOrFault, position: str, seen_uids: set[bytes]
-) -> list[CheckProblem]:  # fmt: skip
+) -> list[CheckProblem]:
     """Return the problems of a record; a record that is whole stays as it was written."""
     if isinstance(item, ArchiveFault):
         return [CheckProblem(position, item.problem)]
@@ -294,7 +294,7 @@ def _foreign_file_problems(catalog: Catalog, captures: CapturesByUid) -> Iterato
 
 def _captures_without_row(
     captures: CapturesByUid, stored_uids: set[bytes]
-) -> Iterator[CheckProblem]:  # fmt: skip
+) -> Iterator[CheckProblem]:
     for uid, capture in captures.items():
         if uid not in stored_uids:
             remedy = f"{REPAIR_REMEDY}: a row is made for it"

@@ -53,9 +53,7 @@ def remove_mask_rules(collection: CollectionStore, page: StoredPage, names: Sequ
     return _edit_mask(collection, page, without_rules)
 
 
-def _edit_mask(
-    collection: CollectionStore, page: StoredPage, edit: Callable[[Mask], Mask]
-) -> Mask:  # fmt: skip
+def _edit_mask(collection: CollectionStore, page: StoredPage, edit: Callable[[Mask], Mask]) -> Mask:
     """Edit a page's mask; if a crawl saves another mask meanwhile, edit that one."""
     while True:
         mask = page_mask(collection, page)

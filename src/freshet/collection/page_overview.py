@@ -89,7 +89,7 @@ def _without_bytes(overview: PageOverview, version: StoredVersion) -> PageOvervi
         return overview
     return replace(
         overview, kind=view.kind, title=view.title, language=view.language, facts=view.facts
-    )  # fmt: skip
+    )
 
 
 def _with_version(

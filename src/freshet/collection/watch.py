@@ -64,7 +64,7 @@ class WatchResult:
 
 def add_and_request(
     collection: CollectionStore, urls: Sequence[str], *, tags: tuple[str, ...] = ()
-) -> list[CollectionPage]:  # fmt: skip
+) -> list[CollectionPage]:
     """Add live pages and request a visit of each; nothing is done if one is no http(s) URL."""
     keys = list(dict.fromkeys(map(live_page_key, urls)))
     if not keys:
@@ -78,7 +78,7 @@ def add_and_request(
 
 def watch_results(
     collection: CollectionStore, pages: Sequence[CollectionPage], *, since: datetime
-) -> list[WatchResult]:  # fmt: skip
+) -> list[WatchResult]:
     """Return the results of the visits to pages since a time, and their forecasts."""
     page_ids = [page.id for page in pages]
     last_visits = collection.catalog.last_visits(page_ids)

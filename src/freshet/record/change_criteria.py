@@ -40,9 +40,7 @@ class ChangeCriteria:
 DEFAULT_CRITERIA = ChangeCriteria()
 
 
-def criteria_of_pages(
-    files: CollectionFiles, page_ids: Sequence[int]
-) -> dict[int, ChangeCriteria]:  # fmt: skip
+def criteria_of_pages(files: CollectionFiles, page_ids: Sequence[int]) -> dict[int, ChangeCriteria]:
     """Return the change criteria of pages, by id."""
     overrides = files.catalog.setting_overrides(page_ids)
     masks = files.catalog.latest_masks(page_ids)

@@ -85,7 +85,7 @@ class PageStateCache:
 
     def _masked_view(
         self, look: HistoryRow, url: str, criteria: ChangeCriteria
-    ) -> MaskedView | None:  # fmt: skip
+    ) -> MaskedView | None:
         view = self.read_view(look, url, dom=criteria.reads_dom)
         with isolate_faults("masking a stored version", url):
             return criteria.mask_view(view) if view else None

@@ -139,9 +139,9 @@ class RecordStore:
             raise
 
     def _was_cut_off(self, stored: StoredBytes) -> bool:
-        return bool(
-            stored.location and self._writer and self._writer.was_cut_off(stored.location)
-        )  # fmt: skip
+        if stored.location is None or self._writer is None:
+            return False
+        return self._writer.was_cut_off(stored.location)
 
     def _store(self, item: PageObservation) -> StoredBytes:
         observation = item.observation

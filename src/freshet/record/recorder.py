@@ -138,6 +138,7 @@ class Recorder:
     def _record_together(self, observations: Sequence[Observation]) -> tuple[Observation, ...]:
         """Record observations in one transaction; return those whose URL cannot be a page."""
         observations = [with_last_redirect(observation) for observation in observations]
+        # 1. Find the pages; new ones are added.
         self._find_pages(observations)
         unusable, items = [], []
         for observation in observations:
@@ -146,13 +147,17 @@ class Recorder:
                 items.append(item)
             else:
                 unusable.append(observation)
+        # 2. Append the bytes to the archive, and parse them.
         reported, observed = self._split_reported(items)
         states = self._states.get_states({item.page_id: item.url for item in observed})
         drafts = self._store_and_parse(observed, states)
+        # 3. Make the records durable: after a crash from here on, the next start adopts them.
         self._record_store.sync()
         self._save_importance(items)
+        # 4. Compare the visits with those before them, and write all rows in one transaction.
         entries = [reported_entry(item.page_id, item.observation) for item in reported]
         self._unreported += self._write(drafts, entries, states)
+        # 5. The visits are acknowledged.
         self._record_store.acknowledge(observation.uid for observation in observations)
         return tuple(unusable)
 
@@ -314,9 +319,7 @@ class Recorder:
             for entry in entries
         ]
 
-    def _entry(
-        self, draft: VisitDraft, before: PageState, known_links: KnownLinks
-    ) -> VisitEntry:  # fmt: skip
+    def _entry(self, draft: VisitDraft, before: PageState, known_links: KnownLinks) -> VisitEntry:
         """Return the row of a visit: its change, links and validators."""
         change, since = draft.observation.change, None
         if change is None:

@@ -193,9 +193,7 @@ def unmeasured_pages(catalog: Catalog) -> list[PageKey]:
     return [PageKey(*names) for names in json.loads(catalog.read_note(REMEASURING_NOTE) or "[]")]
 
 
-def _recounted_entry(
-    row: HistoryRow, delta: LinkDelta, known_links: set[str]
-) -> VisitEntry | None:  # fmt: skip
+def _recounted_entry(row: HistoryRow, delta: LinkDelta, known_links: set[str]) -> VisitEntry | None:
     """Return the row with its new links counted again; None where the count is the same."""
     if row.change is None or row.visit.outcome is not Outcome.OK:
         return None
@@ -209,4 +207,4 @@ def _with_links(change: Change, delta: LinkDelta, known_links: set[str]) -> Chan
     never_seen = len(set(delta.added) - known_links)
     return replace(
         change, never_seen=never_seen, new_links=delta.added, removed_links=delta.removed
-    )  # fmt: skip
+    )
