@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from freshet.archive.observation import Observation
+from freshet.archive.observation import Observation, RequestBooking
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.session import CrawlSession
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -42,26 +43,27 @@ def crawling(
         yield crawl
 
 
+def booked(observation: Observation, job: FetchJob, *, was_sent: bool = True) -> Observation:
+    """Return an observation as the fetching side hands it over for a job."""
+    return replace(observation, booking=RequestBooking(job.page, job.budget_day, was_sent))
+
+
 def drawn(crawl: CrawlSession, clock: FixedClock, room: int = 100) -> tuple[FetchJob, ...]:
     return crawl.draw_jobs(clock.now() + SOON, room, HostCaps(), []).jobs
 
 
-def brought(errand: FetchJob, now: datetime, text: str = "words") -> FetchResult:
-    body = f"<html><body><p>{text} of {errand.url}</p></body></html>".encode()
-    snapshot = Snapshot(errand.url, body, 200, (("content-type", "text/html"),))
-    arrival = Observation(errand.url, "", now, uuid4().bytes, snapshot)
-    return FetchResult(arrival, errand.page, errand.budget_day)
+def brought(job: FetchJob, now: datetime, text: str = "words") -> Observation:
+    body = f"<html><body><p>{text} of {job.url}</p></body></html>".encode()
+    snapshot = Snapshot(job.url, body, 200, (("content-type", "text/html"),))
+    observation = Observation(job.url, "", now, uuid4().bytes, snapshot)
+    return booked(observation, job)
 
 
-def failed(errand: FetchJob, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> FetchResult:
-    return FetchResult(
-        Observation(errand.url, "", now, uuid4().bytes, outcome=outcome),
-        errand.page,
-        errand.budget_day,
-    )
+def failed(job: FetchJob, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> Observation:
+    return booked(Observation(job.url, "", now, uuid4().bytes, outcome=outcome), job)
 
 
 def visit_all(crawl: CrawlSession, clock: FixedClock) -> Sequence[FetchJob]:
-    errands = drawn(crawl, clock)
-    crawl.record_results([brought(errand, clock.now()) for errand in errands], [])
-    return errands
+    jobs = drawn(crawl, clock)
+    crawl.record_observations([brought(job, clock.now()) for job in jobs], [])
+    return jobs

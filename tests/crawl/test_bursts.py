@@ -20,10 +20,11 @@ from freshet.core.bursts import BurstKind
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.session import CrawlSession
 from freshet.record.change_criteria import page_mask
 from freshet.record.page_bursts import page_bursts
+from tests.crawl.crawl_samples import booked
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = "2026-03-01"
@@ -32,7 +33,7 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 TICKER = "https://ticker.example/"
 STILL = "https://still.example/"
 BUDGET = "1000/day"
-SECOND_AT_ONCE = "instant round, a host's delay after the first"
+SECOND_AT_ONCE = "instant burst, a host's delay after the first"
 WORDS = ("river", "rose", "spring", "fields", "along", "were", "green", "again", "that", "year")
 
 Text = Callable[[datetime], str]
@@ -57,23 +58,23 @@ def crawling(folder: Path, clock: FixedClock, budget: str = BUDGET) -> Iterator[
         yield crawl
 
 
-def brought(errand: FetchJob, now: datetime, text: str, etag: str = "") -> FetchResult:
-    body = f"<html><body><p>words of {errand.url}: {text}</p></body></html>".encode()
+def brought(job: FetchJob, now: datetime, text: str, etag: str = "") -> Observation:
+    body = f"<html><body><p>words of {job.url}: {text}</p></body></html>".encode()
     headers = (("content-type", "text/html"), ("etag", f'"{etag or text}"'))
-    arrival = Observation(
-        errand.url, "", now, uuid4().bytes, Snapshot(errand.url, body, 200, headers)
+    observation = Observation(
+        job.url, "", now, uuid4().bytes, Snapshot(job.url, body, 200, headers)
     )  # fmt: skip
-    return FetchResult(arrival, errand.page, errand.budget_day)
+    return booked(observation, job)
 
 
-def not_modified(errand: FetchJob, now: datetime) -> FetchResult:
-    arrival = Observation(errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED)
-    return FetchResult(arrival, errand.page, errand.budget_day)
+def not_modified(job: FetchJob, now: datetime) -> Observation:
+    observation = Observation(job.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED)
+    return booked(observation, job)
 
 
-def failed_visit(errand: FetchJob, now: datetime) -> FetchResult:
-    arrival = Observation(errand.url, "", now, uuid4().bytes, outcome=Outcome.TIMEOUT)
-    return FetchResult(arrival, errand.page, errand.budget_day)
+def failed_visit(job: FetchJob, now: datetime) -> Observation:
+    observation = Observation(job.url, "", now, uuid4().bytes, outcome=Outcome.TIMEOUT)
+    return booked(observation, job)
 
 
 def every_time() -> Text:
@@ -125,18 +126,18 @@ class Web:
     def visit(self) -> list[FetchJob]:
         """Visit what is drawn now; return the samples among it."""
         now = self.clock.now()
-        errands = self.drawn()
-        self.made += [(now, errand) for errand in errands]
-        self.crawl.record_results([self.answer(errand, now) for errand in errands], [])
-        return [errand for errand in errands if errand.is_sample]
+        jobs = self.drawn()
+        self.made += [(now, job) for job in jobs]
+        self.crawl.record_observations([self.answer(job, now) for job in jobs], [])
+        return [job for job in jobs if job.is_sample]
 
-    def answer(self, errand: FetchJob, now: datetime) -> FetchResult:
-        return brought(errand, now, self.texts[errand.url](now))
+    def answer(self, job: FetchJob, now: datetime) -> Observation:
+        return brought(job, now, self.texts[job.url](now))
 
     def ask_for(self, url: str) -> None:
         catalog = self.crawl._catalog
         catalog.request_visits([catalog.pages_with_url(url)[0].id], self.clock.now())
-        self.crawl._roll.reload()
+        self.crawl.jobs.frontier.reload()
 
     def go_on(self, span: timedelta, step: timedelta = MINUTE) -> list[tuple[datetime, FetchJob]]:
         """Let time pass; return the samples that were taken meanwhile."""
@@ -152,11 +153,11 @@ class Claiming(Web):
 
     claim: Text = staticmethod(never)
 
-    def answer(self, errand: FetchJob, now: datetime) -> FetchResult:
+    def answer(self, job: FetchJob, now: datetime) -> Observation:
         claim = self.claim(now)
-        if errand.etag == f'"{claim}"':
-            return not_modified(errand, now)
-        return brought(errand, now, self.texts[errand.url](now), claim)
+        if job.etag == f'"{claim}"':
+            return not_modified(job, now)
+        return brought(job, now, self.texts[job.url](now), claim)
 
 
 def look_hourly(web: Web, times: int, url: str = TICKER) -> None:
@@ -185,12 +186,12 @@ def test_a_page_that_changed_at_four_looks_gets_an_instant_round_first(tmp_path:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 4)
-        assert not [errand for _, errand in web.made if errand.is_sample]
+        assert not [job for _, job in web.made if job.is_sample]
         look_hourly(web, 1)
         samples = web.go_on(4 * HOUR)
-    assert {errand.url for _, errand in samples} == {TICKER}
-    assert [errand.reason for _, errand in samples] == [
-        "instant round, the first",
+    assert {job.url for _, job in samples} == {TICKER}
+    assert [job.reason for _, job in samples] == [
+        "instant burst, the first",
         SECOND_AT_ONCE,
     ]
 
@@ -204,14 +205,14 @@ def test_a_page_that_still_changes_after_its_instant_round_gets_a_fast_one(tmp_p
         assert len(until_fast(web)) == 2
         samples = web.go_on(HOUR)
         assert offsets(samples) == [0, 2, 16, 32]
-        assert {errand.url for _, errand in samples} == {TICKER}
-        assert [errand.reason for _, errand in samples] == [
-            "fast round, the first",
-            "fast round, 2 minutes after the first",
-            "fast round, 16 minutes after the first",
-            "fast round, 32 minutes after the first",
+        assert {job.url for _, job in samples} == {TICKER}
+        assert [job.reason for _, job in samples] == [
+            "fast burst, the first",
+            "fast burst, 2 minutes after the first",
+            "fast burst, 16 minutes after the first",
+            "fast burst, 32 minutes after the first",
         ]
-        assert {(errand.etag, errand.last_modified) for _, errand in samples} == {(None, None)}
+        assert {(job.etag, job.last_modified) for _, job in samples} == {(None, None)}
 
 
 def test_a_crawl_whose_requests_are_far_apart_draws_again_for_the_next_sample(
@@ -275,8 +276,8 @@ def test_a_page_that_changes_within_two_minutes_is_looked_at_twice_in_a_row(tmp_
         until_fast(web)
         samples = web.go_on(HOUR)
     assert offsets(samples) == [0, 2, 16, 32, 33, 34]
-    assert [errand.reason for _, errand in samples[4:]] == [
-        "instant round, the first",
+    assert [job.reason for _, job in samples[4:]] == [
+        "instant burst, the first",
         SECOND_AT_ONCE,
     ]
     with Collection.open(folder) as collection:
@@ -299,8 +300,8 @@ def test_a_page_whose_server_denies_its_changes_gets_an_instant_round(tmp_path: 
         web.go_on(HOUR)
         outcomes = [row.visit.outcome for row in ticker(crawl)]
     assert outcomes[:5] == [Outcome.OK, *[Outcome.NOT_MODIFIED, Outcome.OK] * 2]
-    samples = [errand.reason for _, errand in web.made if errand.is_sample]
-    assert samples == ["instant round, the first", SECOND_AT_ONCE]
+    samples = [job.reason for _, job in web.made if job.is_sample]
+    assert samples == ["instant burst, the first", SECOND_AT_ONCE]
 
 
 def test_a_page_whose_server_is_right_that_it_stands_gets_no_rounds(tmp_path: Path) -> None:
@@ -323,7 +324,7 @@ def test_a_page_that_changes_under_its_new_mask_too_goes_on_to_fast_rounds(tmp_p
         web = Web(crawl, clock, {TICKER: lambda now: numbered(now) + by_hour(now), STILL: never})
         look_hourly(web, 5)
         assert len(until_fast(web)) == 2
-        assert [errand.reason for _, errand in web.go_on(MINUTE)] == ["fast round, the first"]
+        assert [job.reason for _, job in web.go_on(MINUTE)] == ["fast burst, the first"]
     with Collection.open(folder) as collection:
         rules = page_mask(collection, collection.page(TICKER)).rules
         assert [rule.what for rule in rules] == ["You are visitor number # of this harbour"]
@@ -336,8 +337,8 @@ def test_a_page_whose_mask_an_instant_round_teaches_gets_no_fast_one(tmp_path: P
         web = Web(crawl, clock, {TICKER: counted(), STILL: never})
         look_hourly(web, 5)
         samples = [*web.go_on(2 * MINUTE), *web.go_on(6 * HOUR, 2 * MINUTE)]
-    assert [errand.reason for _, errand in samples] == [
-        "instant round, the first",
+    assert [job.reason for _, job in samples] == [
+        "instant burst, the first",
         SECOND_AT_ONCE,
     ]
     with Collection.open(folder) as collection:
@@ -362,7 +363,7 @@ def two_at_once(folder: Path) -> Path:
 def until_instant(web: Web) -> list[FetchJob]:
     """Return the instant round of a page that changes hourly, drawn and not yet visited."""
     look_hourly(web, 5)
-    return [errand for errand in web.drawn() if errand.is_sample]
+    return [job for job in web.drawn() if job.is_sample]
 
 
 def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -> None:
@@ -370,13 +371,13 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
     folder = two_at_once(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
-        errands = until_instant(web)
+        jobs = until_instant(web)
         spent = crawl.day_spending().spent
-        assert [errand.reason for errand in errands] == ["instant round, two at once"] * 2
+        assert [job.reason for job in jobs] == ["instant burst, two at once"] * 2
         assert web.drawn() == []
-        crawl.record_results([brought(errands[0], clock.now(), "one")], [])
+        crawl.record_observations([brought(jobs[0], clock.now(), "one")], [])
         assert web.drawn() == []
-        crawl.record_results([brought(errands[1], clock.now(), "two")], [])
+        crawl.record_observations([brought(jobs[1], clock.now(), "two")], [])
         assert crawl.day_spending().spent == spent
     with Collection.open(folder) as collection:
         [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
@@ -390,9 +391,9 @@ def test_two_looks_at_once_at_a_page_that_stands_still_are_one_round(tmp_path: P
     folder = two_at_once(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
-        errands = until_instant(web)
-        for errand in errands:
-            crawl.record_results([brought(errand, clock.now(), hourly(clock.now() - HOUR))], [])
+        jobs = until_instant(web)
+        for job in jobs:
+            crawl.record_observations([brought(job, clock.now(), hourly(clock.now() - HOUR))], [])
     with Collection.open(folder) as collection:
         [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
         assert (instant.kind, len(instant.visits)) == (BurstKind.INSTANT, 2)
@@ -404,11 +405,11 @@ def test_one_of_two_looks_at_once_can_be_given_back(tmp_path: Path) -> None:
     folder = two_at_once(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
-        errands = until_instant(web)
+        jobs = until_instant(web)
         spent = crawl.day_spending().spent
-        crawl.return_jobs(errands[1:])
+        crawl.return_jobs(jobs[1:])
         assert crawl.day_spending().spent == spent - 1
-        crawl.record_results([brought(errands[0], clock.now(), "one")], [])
+        crawl.record_observations([brought(jobs[0], clock.now(), "one")], [])
         assert TICKER not in leased(crawl._catalog)
         assert crawl._catalog.spending(DAY).burst_requests == 1
         [again] = web.visit()
@@ -420,12 +421,12 @@ def test_two_looks_at_once_that_never_went_out_are_drawn_again(tmp_path: Path) -
     folder = two_at_once(tmp_path / "c")
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
-        errands = until_instant(web)
+        jobs = until_instant(web)
         spent = crawl.day_spending().spent
-        crawl.return_jobs(errands)
+        crawl.return_jobs(jobs)
         assert crawl.day_spending().spent == spent - 2
         assert TICKER not in leased(crawl._catalog)
-        assert [errand.url for errand in web.visit()] == [TICKER] * 2
+        assert [job.url for job in web.visit()] == [TICKER] * 2
 
 
 def test_a_crawl_delay_keeps_two_looks_apart(tmp_path: Path) -> None:
@@ -434,8 +435,8 @@ def test_a_crawl_delay_keeps_two_looks_apart(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         crawl._catalog.set_host_states([HostState("ticker.example", delay=5.0)])
         web = Web(crawl, clock, {TICKER: every_time(), STILL: never})
-        [errand] = until_instant(web)
-        assert errand.reason == "instant round, the first"
+        [job] = until_instant(web)
+        assert job.reason == "instant burst, the first"
 
 
 def test_a_restart_in_the_middle_goes_on_with_the_round(tmp_path: Path) -> None:
@@ -491,14 +492,14 @@ def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
         look_hourly(web, 5)
         until_fast(web)
         clock.at += MINUTE
-        [errand] = [errand for errand in web.drawn() if errand.is_sample]
+        [job] = [job for job in web.drawn() if job.is_sample]
         with monkeypatch.context() as patch:
             patch.setattr(type(crawl._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                crawl.record_results([brought(errand, clock.now(), hourly(clock.now()))], [])
+                crawl.record_observations([brought(job, clock.now(), hourly(clock.now()))], [])
     with crawling(folder, clock) as crawl:
         after = Web(crawl, clock, texts).go_on(HOUR)
-    assert after[0][1].reason == "fast round, 2 minutes after the first"
+    assert after[0][1].reason == "fast burst, 2 minutes after the first"
     assert len(after) == 3
 
 
@@ -516,14 +517,14 @@ def test_a_sample_that_could_not_be_noted_is_noted_when_it_is_tried_again(
         look_hourly(web, 5)
         until_fast(web)
         clock.at += MINUTE
-        [errand] = [errand for errand in web.drawn() if errand.is_sample]
-        fetched = [brought(errand, clock.now(), hourly(clock.now()))]
+        [job] = [job for job in web.drawn() if job.is_sample]
+        fetched = [brought(job, clock.now(), hourly(clock.now()))]
         with monkeypatch.context() as patch:
             patch.setattr(type(crawl._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                crawl.record_results(fetched, [])
-        assert len(crawl.record_results(fetched, [])) == 1
-        assert offsets([(clock.now(), errand), *web.go_on(HOUR)]) == [0, 2, 16, 32]
+                crawl.record_observations(fetched, [])
+        assert len(crawl.record_observations(fetched, [])) == 1
+        assert offsets([(clock.now(), job), *web.go_on(HOUR)]) == [0, 2, 16, 32]
 
 
 def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Path) -> None:
@@ -608,8 +609,8 @@ def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_rounds(tmp_path: Path
     with opened as collection, collection.recording() as recorder:
         guest = CrawlSession(collection, recorder, budget=BUDGET, catch_up=True)
         guest.start()
-        errands = guest.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs
-        assert {errand.is_sample for errand in errands} == {False}
+        jobs = guest.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs
+        assert {job.is_sample for job in jobs} == {False}
 
 
 def test_a_paused_page_has_no_samples(tmp_path: Path) -> None:
@@ -632,7 +633,7 @@ def test_a_page_is_left_alone_between_samples_as_long_as_the_settings_say(tmp_pa
         until_fast(web)
         assert offsets(web.go_on(HOUR))[:3] == [0, 10, 20]
         made = [item for item in web.made if item[1].url == TICKER]
-        times = [at for at, errand in made if errand.reason != SECOND_AT_ONCE]
+        times = [at for at, job in made if job.reason != SECOND_AT_ONCE]
         assert len(times) == len(made) - 1
         assert min(later - sooner for sooner, later in pairwise(times)) == 10 * MINUTE
 
@@ -657,8 +658,8 @@ def test_a_failed_first_sample_costs_one_request_and_ends_the_round(tmp_path: Pa
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
-        [errand] = [errand for errand in web.drawn() if errand.is_sample]
-        crawl.record_results([failed_visit(errand, clock.now())], [])
+        [job] = [job for job in web.drawn() if job.is_sample]
+        crawl.record_observations([failed_visit(job, clock.now())], [])
         assert web.go_on(3 * HOUR) == []
 
 
@@ -668,12 +669,10 @@ def test_a_sample_that_robots_forbid_costs_nothing(tmp_path: Path) -> None:
     with crawling(folder, clock) as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
-        [errand] = [errand for errand in web.drawn() if errand.is_sample]
+        [job] = [job for job in web.drawn() if job.is_sample]
         spent = crawl.day_spending().spent
-        arrival = Observation(errand.url, "", clock.now(), uuid4().bytes, outcome=Outcome.ROBOTS)
-        crawl.record_results(
-            [FetchResult(arrival, errand.page, errand.budget_day, was_sent=False)], []
-        )
+        observation = Observation(job.url, "", clock.now(), uuid4().bytes, outcome=Outcome.ROBOTS)
+        crawl.record_observations([booked(observation, job, was_sent=False)], [])
         assert crawl.day_spending().spent == spent - 1
         assert crawl._catalog.spending(DAY) == DailySpending(spent - 1, 0, 0)
 
@@ -684,10 +683,10 @@ def test_a_page_out_for_a_sample_is_chosen_for_nothing_else(tmp_path: Path) -> N
     with crawling(folder, clock, "100000/day") as crawl:
         web = Web(crawl, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
-        out = [errand.url for errand in web.drawn()]
+        out = [job.url for job in web.drawn()]
         assert out.count(TICKER) == 1
         clock.at += MINUTE
-        assert TICKER not in [errand.url for errand in web.drawn()]
+        assert TICKER not in [job.url for job in web.drawn()]
 
 
 def test_the_table_of_rounds_tells_how_many_pages_change_how_fast(tmp_path: Path) -> None:

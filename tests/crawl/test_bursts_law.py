@@ -33,18 +33,18 @@ happenings = st.lists(
 )
 
 
-def accept(crawl: CrawlSession, clock: FixedClock, errands: list[FetchJob], what: str) -> None:
+def accept(crawl: CrawlSession, clock: FixedClock, jobs: list[FetchJob], what: str) -> None:
     """Let something happen to what was drawn."""
     now = clock.now()
     if what == "give back":
-        crawl.return_jobs(errands)
+        crawl.return_jobs(jobs)
     elif what == "half":
-        crawl.return_jobs(errands[1::2])
-        crawl.record_results([brought(errand, now, str(now)) for errand in errands[::2]], [])
+        crawl.return_jobs(jobs[1::2])
+        crawl.record_observations([brought(job, now, str(now)) for job in jobs[::2]], [])
     elif what == "fail":
-        crawl.record_results([failed_visit(errand, now) for errand in errands], [])
+        crawl.record_observations([failed_visit(job, now) for job in jobs], [])
     elif what == "visit":
-        crawl.record_results([brought(errand, now, str(now)) for errand in errands], [])
+        crawl.record_observations([brought(job, now, str(now)) for job in jobs], [])
 
 
 def samples_by_day(collection: Collection) -> Counter[str]:

@@ -175,15 +175,17 @@ def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[CrawlSess
 
 def a_day(crawl: CrawlSession, clock: FixedClock) -> list[int]:
     """Draw what the day has room for, bring it, and return the pages in their order."""
-    errands = crawl.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
-    crawl.record_results([brought(each, clock.now(), text_of(each, clock)) for each in errands], [])
-    return [errand.page for errand in errands]
+    jobs = crawl.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
+    crawl.record_observations(
+        [brought(each, clock.now(), text_of(each, clock)) for each in jobs], []
+    )
+    return [job.page for job in jobs]
 
 
-def text_of(errand: FetchJob, clock: FixedClock) -> str:
+def text_of(job: FetchJob, clock: FixedClock) -> str:
     """Return what a page says on a day: every third one changes daily, the next weekly."""
     day = (clock.now() - NOON).days
-    every = {0: 1, 1: 7}.get(errand.page % 3, 10_000)
+    every = {0: 1, 1: 7}.get(job.page % 3, 10_000)
     return f"word{day // every}"
 
 

@@ -13,13 +13,14 @@ from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps, hash_names
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.session import CrawlSession
 from tests.crawl.crawl_samples import (
     DAY,
     NOON,
     PAGES,
     SOON,
+    booked,
     brought,
     crawling,
     drawn,
@@ -46,10 +47,10 @@ def test_pages_never_seen_are_drawn_at_once_within_the_budget(folder: Path) -> N
 def test_every_errand_is_leased_and_booked(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "15/day") as crawl:
-        errands = drawn(crawl, clock, room=4)
+        jobs = drawn(crawl, clock, room=4)
         with Collection.open(folder) as beside:
             held = {lease.page for lease in beside.catalog.leases()}
-            assert held == {errand.page for errand in errands}
+            assert held == {job.page for job in jobs}
             assert beside.catalog.spending(DAY).requests == 4
 
 
@@ -92,20 +93,18 @@ def test_the_rest_of_the_budget_is_spread_over_the_rest_of_the_day(folder: Path)
 def test_what_never_went_out_is_given_back(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
-        errands = drawn(crawl, clock)
-        crawl.return_jobs(errands)
+        jobs = drawn(crawl, clock)
+        crawl.return_jobs(jobs)
         assert crawl.day_spending().spent == 0
-        assert {errand.page for errand in drawn(crawl, clock)} == {e.page for e in errands}
+        assert {job.page for job in drawn(crawl, clock)} == {e.page for e in jobs}
 
 
 def test_a_page_closed_by_robots_costs_no_request(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as crawl:
-        errand = drawn(crawl, clock, room=1)[0]
-        arrival = Observation(errand.url, "", NOON, uuid4().bytes, outcome=Outcome.ROBOTS)
-        crawl.record_results(
-            [FetchResult(arrival, errand.page, errand.budget_day, was_sent=False)], []
-        )
+        job = drawn(crawl, clock, room=1)[0]
+        observation = Observation(job.url, "", NOON, uuid4().bytes, outcome=Outcome.ROBOTS)
+        crawl.record_observations([booked(observation, job, was_sent=False)], [])
         assert crawl.day_spending().spent == 0
 
 
@@ -158,8 +157,8 @@ def test_an_orderly_end_is_no_death(folder: Path) -> None:
 def test_failures_cost_budget_and_back_off(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "1000/day") as crawl:
-        errands = drawn(crawl, clock)
-        crawl.record_results([failed(errand, NOON) for errand in errands], [])
+        jobs = drawn(crawl, clock)
+        crawl.record_observations([failed(job, NOON) for job in jobs], [])
         assert crawl.day_spending().spent == PAGES
         clock.at += timedelta(minutes=5)
         assert drawn(crawl, clock) == ()
@@ -171,7 +170,7 @@ def test_a_page_added_beside_the_crawl_is_taken_up(folder: Path) -> None:
         visit_all(crawl, clock)
         with Collection.open(folder) as beside:
             beside.add("https://new.example/")
-        assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
+        assert [job.url for job in drawn(crawl, clock)] == ["https://new.example/"]
 
 
 def test_a_paused_or_removed_page_is_left_alone(folder: Path) -> None:
@@ -180,7 +179,7 @@ def test_a_paused_or_removed_page_is_left_alone(folder: Path) -> None:
         with Collection.open(folder) as beside:
             beside.pause([beside.page(url(1))])
             beside.remove([beside.page(url(2))])
-        urls = {errand.url for errand in visit_all(crawl, clock)}
+        urls = {job.url for job in visit_all(crawl, clock)}
         assert urls == {url(number) for number in range(PAGES)} - {url(1), url(2)}
 
 
@@ -192,7 +191,7 @@ def test_a_resumed_page_is_visited_again(folder: Path) -> None:
         visit_all(crawl, clock)
         with Collection.open(folder) as beside:
             beside.resume([beside.page(url(1))])
-        assert [errand.url for errand in drawn(crawl, clock)] == [url(1)]
+        assert [job.url for job in drawn(crawl, clock)] == [url(1)]
 
 
 def test_a_page_that_is_put_back_brings_its_past_along(folder: Path) -> None:
@@ -231,9 +230,9 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
         drawn(crawl, clock)
         with Collection.open(folder) as beside:
             beside.catalog.request_visits([beside.page(url(3)).id], NOON)
-        errands = drawn(crawl, clock)
-        assert [(errand.url, errand.reason) for errand in errands] == [(url(3), "asked for")]
-        crawl.record_results([brought(errand, NOON) for errand in errands], [])
+        jobs = drawn(crawl, clock)
+        assert [(job.url, job.reason) for job in jobs] == [(url(3), "asked for")]
+        crawl.record_observations([brought(job, NOON) for job in jobs], [])
         assert drawn(crawl, clock) == ()
 
 
@@ -244,7 +243,7 @@ def test_pages_asked_for_leave_other_hosts_their_turn(folder: Path) -> None:
             wanted = [page.id for page in beside.pages() if page.host == "h1.example"]
             beside.catalog.request_visits(wanted, NOON)
         caps = HostCaps(hash_names(["h1.example"]), np.array([2]))
-        hosts = [errand.host for errand in crawl.draw_jobs(NOON + SOON, 10, caps, []).jobs]
+        hosts = [job.host for job in crawl.draw_jobs(NOON + SOON, 10, caps, []).jobs]
         assert hosts.count("h1.example") == 2
         assert len(hosts) == 10
 
@@ -256,7 +255,7 @@ def test_paused_pages_do_not_keep_wanted_ones_waiting(folder: Path) -> None:
         with Collection.open(folder) as beside:
             beside.pause([beside.page(url(number)) for number in range(4, 12)])
             beside.catalog.request_visits([beside.page(url(3)).id], NOON)
-        assert [errand.url for errand in drawn(crawl, clock)] == [url(3)]
+        assert [job.url for job in drawn(crawl, clock)] == [url(3)]
 
 
 def test_a_page_sleeps_outside_its_active_hours(folder: Path) -> None:
@@ -265,9 +264,9 @@ def test_a_page_sleeps_outside_its_active_hours(folder: Path) -> None:
         page = beside.page(url(1))
         beside.change_settings(page, [("active_hours", "20:00-22:00")])
     with crawling(folder, clock, "100/day") as crawl:
-        assert url(1) not in {errand.url for errand in visit_all(crawl, clock)}
+        assert url(1) not in {job.url for job in visit_all(crawl, clock)}
         clock.at = NOON + timedelta(hours=9)
-        assert url(1) in {errand.url for errand in drawn(crawl, clock)}
+        assert url(1) in {job.url for job in drawn(crawl, clock)}
 
 
 def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
@@ -275,9 +274,9 @@ def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
     with crawling(folder, clock, "100000/day") as crawl:
         tagged = []
         for _ in range(13):
-            errands = drawn(crawl, clock, room=100)
-            tagged.append({errand.etag for errand in errands if errand.url == url(1)})
-            crawl.record_results([_tagged(errand, clock.now()) for errand in errands], [])
+            jobs = drawn(crawl, clock, room=100)
+            tagged.append({job.etag for job in jobs if job.url == url(1)})
+            crawl.record_observations([_tagged(job, clock.now()) for job in jobs], [])
             clock.at += timedelta(minutes=30)
     assert tagged[0] == {None}
     assert tagged[1:11] == [{'"1"'}] * 10
@@ -285,17 +284,15 @@ def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
     assert tagged[12] == {'"1"'}
 
 
-def _tagged(errand: FetchJob, now: datetime) -> FetchResult:
-    if errand.etag:
-        arrival = Observation(
-            errand.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED, status=304
+def _tagged(job: FetchJob, now: datetime) -> Observation:
+    if job.etag:
+        observation = Observation(
+            job.url, "", now, uuid4().bytes, outcome=Outcome.NOT_MODIFIED, status=304
         )
-        return FetchResult(arrival, errand.page, errand.budget_day)
+        return booked(observation, job)
     headers = (("content-type", "text/html"), ("etag", '"1"'))
-    snapshot = Snapshot(errand.url, b"<p>the same words</p>", 200, headers)
-    return FetchResult(
-        Observation(errand.url, "", now, uuid4().bytes, snapshot), errand.page, errand.budget_day
-    )
+    snapshot = Snapshot(job.url, b"<p>the same words</p>", 200, headers)
+    return booked(Observation(job.url, "", now, uuid4().bytes, snapshot), job)
 
 
 def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
@@ -308,7 +305,7 @@ def test_a_crawl_that_catches_up_visits_no_page_twice(folder: Path) -> None:
         with Collection.open(folder) as beside:
             beside.add("https://new.example/")
             beside.check_now([beside.page(url(0))])
-        assert [errand.url for errand in drawn(crawl, clock)] == ["https://new.example/"]
+        assert [job.url for job in drawn(crawl, clock)] == ["https://new.example/"]
     with crawling(folder, clock, "100000/day", once=True) as crawl:
         assert len(drawn(crawl, clock)) > 1
 
@@ -324,11 +321,11 @@ def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Pa
         given = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), [])
         assert len(given.jobs) == PAGES - 1
         [unfetched] = given.failures
-        crawl.record_results(
-            [*given.failures, *(brought(errand, NOON) for errand in given.jobs)], []
+        crawl.record_observations(
+            [*given.failures, *(brought(job, NOON) for job in given.jobs)], []
         )
-    assert unfetched.observation.url == url(0)
-    assert "its tags, cannot be read" in unfetched.observation.why
+    assert unfetched.url == url(0)
+    assert "its tags, cannot be read" in unfetched.why
     with Collection.open(folder) as collection:
         [problem] = collection.check().problems
         assert str(problem) == (

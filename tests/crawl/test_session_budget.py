@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.rows import HostState
+from freshet.archive.observation import NOT_BOOKED
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
@@ -63,15 +64,15 @@ def test_a_share_of_pages_that_were_removed_meanwhile_draws_nothing(folder: Path
 def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "6/day") as crawl:
-        errands = drawn(crawl, clock)
-        others = [brought(errand, clock.now()) for errand in errands]
-        crawl.record_results([type(other)(other.observation) for other in others], [])
+        jobs = drawn(crawl, clock)
+        others = [brought(job, clock.now()) for job in jobs]
+        crawl.record_observations([replace(other, booking=NOT_BOOKED) for other in others], [])
         assert crawl.day_spending().spent == 12
         ask_for(folder, clock, 2)
         assert drawn(crawl, clock) == ()
 
 
-def booked(folder: Path) -> list[int]:
+def booked_requests(folder: Path) -> list[int]:
     with Collection.open(folder) as beside:
         return [beside.catalog.spending(day).requests for day in ("2026-03-01", "2026-03-02")]
 
@@ -79,15 +80,17 @@ def booked(folder: Path) -> list[int]:
 def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(folder: Path) -> None:
     clock = FixedClock(NOON + timedelta(hours=11, minutes=59))
     with crawling(folder, clock, "6/day") as crawl:
-        errands = drawn(crawl, clock)
+        jobs = drawn(crawl, clock)
         clock.at += timedelta(minutes=2)
-        crawl.return_jobs(errands[:2])
-        refused = [failed(errand, clock.now(), Outcome.ROBOTS) for errand in errands[2:4]]
-        crawl.record_results([replace(item, was_sent=False) for item in refused], [])
-        crawl.record_results([brought(errand, clock.now()) for errand in errands[4:]], [])
-        assert booked(folder) == [4, 0]
+        crawl.return_jobs(jobs[:2])
+        refused = [failed(job, clock.now(), Outcome.ROBOTS) for job in jobs[2:4]]
+        crawl.record_observations(
+            [replace(item, booking=replace(item.booking, was_sent=False)) for item in refused], []
+        )
+        crawl.record_observations([brought(job, clock.now()) for job in jobs[4:]], [])
+        assert booked_requests(folder) == [4, 0]
         assert len(drawn(crawl, clock)) == 6
-        assert booked(folder) == [4, 6]
+        assert booked_requests(folder) == [4, 6]
         assert not crawl.book_requests(1)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import freshet.crawl.noise
-import freshet.fetch.runtime
+import freshet.fetch.request_lifecycle
 import freshet.record.parsed_visit
 import freshet.record.recorder
 from freshet.collection.collection import Collection
@@ -67,7 +67,9 @@ def _inject(ids: dict[str, int]) -> None:
     rounds, learn, unlearnable = (ids[stage] for stage in ("rounds", "learn", "unlearnable"))
     _fail_when(Settings, "for_page", lambda _, *tables: any("accept" in str(t) for t in tables))
     _fail_when(
-        freshet.fetch.runtime, "request_for_job", lambda errand, *_, **__: "/request" in errand.url
+        freshet.fetch.request_lifecycle,
+        "request_for_job",
+        lambda job, *_, **__: "/request" in job.url,
     )
     _fail_when(
         RobotsMiddleware, "process_request", lambda _, request, **__: "/middleware" in request.url
@@ -97,9 +99,9 @@ def _inject(ids: dict[str, int]) -> None:
     )  # fmt: skip
 
 
-def _is_measured(before: Any, seen: Any) -> bool:
-    both = before.masked_view is not None and seen.masked_view is not None
-    return both and "measure" in seen.masked_view.view.title
+def _is_measured(before: Any, outcome: Any, masked_view: Any) -> bool:
+    is_compared = before.masked_view is not None and masked_view is not None
+    return is_compared and "measure" in masked_view.view.title
 
 
 def main(folder: Path, visits: int | None, seconds: float | None, budget: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scrapy import Request, Spider
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.http import Response
 from scrapy.utils.reactor import install_reactor
 from twisted.internet.address import IPv4Address
@@ -127,19 +127,25 @@ class Fetcher(Spider):
         self.results[name] = Result(outcome=outcome, why=why)
 
 
-class Parts:
-    """What of a crawl the middleware for robots.txt needs."""
+class FakeRuntime:
+    """The parts of a crawl runtime that the middleware for robots.txt needs."""
 
     clock = SystemClock()
     settings = Settings()
 
-    def __init__(self) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self.host_schedule = HostSchedule(PolitenessSettings(delay=0.0))
         self.proxy_schedules = ProxySchedules(self.host_schedule.politeness)
-        self.recording_loop = self
+        self.recording_loop = self.requests = self
+        self._crawler = crawler
 
     def require_budget_day(self, request: Request) -> None:
         """Let every day pay."""
+
+    async def download(self, request: Request) -> Response:
+        """Download a request at once."""
+        assert self._crawler.engine is not None
+        return await self._crawler.engine.download_async(request)
 
     def book_unbudgeted(self, requests: int) -> None:
         """Count nothing."""
@@ -179,7 +185,7 @@ def _main() -> None:
 
         reactor.installNameResolver(Names(task["names"]))  # type: ignore[attr-defined]
     crawler = process.create_crawler(Fetcher)
-    crawler.freshet = Parts()  # type: ignore[attr-defined]
+    crawler.freshet = FakeRuntime(crawler)  # type: ignore[attr-defined]
     process.crawl(crawler, requests=task["requests"], results=results)
     process.start()
     sys.stdout.write(json.dumps({name: asdict(result) for name, result in results.items()}))

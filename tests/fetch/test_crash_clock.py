@@ -13,8 +13,9 @@ from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
 from freshet.core.types import Snapshot
-from freshet.crawl.fetch_job import FetchJob, FetchResult
+from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.session import CrawlSession
+from tests.crawl.crawl_samples import booked
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -47,15 +48,11 @@ def draw(crawl: CrawlSession, clock: FixedClock) -> tuple[FetchJob, ...]:
     return crawl.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps(), []).jobs
 
 
-def visit(crawl: CrawlSession, clock: FixedClock, errands: tuple[FetchJob, ...]) -> None:
+def visit(crawl: CrawlSession, clock: FixedClock, jobs: tuple[FetchJob, ...]) -> None:
     body = b"<title>t</title><p>the river rose in spring and the fields were green again</p>"
-    crawl.record_results([
-        FetchResult(
-            Observation(errand.url, "", clock.now(), uuid4().bytes, Snapshot(errand.url, body, 200)),
-            errand.page,
-            errand.budget_day,
-        )
-        for errand in errands
+    crawl.record_observations([
+        booked(Observation(job.url, "", clock.now(), uuid4().bytes, Snapshot(job.url, body, 200)), job)
+        for job in jobs
     ], [])  # fmt: skip
 
 
@@ -67,9 +64,9 @@ def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
     with crawling(collection, budget=6) as crawl:
         for jump in (0, *days):
             clock.at += jump * DAY
-            errands = [*draw(crawl, clock), *draw(crawl, clock)]
-            visit(crawl, clock, tuple(errands))
-            drawn.append(len(errands))
+            jobs = [*draw(crawl, clock), *draw(crawl, clock)]
+            visit(crawl, clock, tuple(jobs))
+            drawn.append(len(jobs))
     assert sum(drawn) <= 2 * 6
     assert drawn[2:] == [0, 0]
     for day in {clock.now().date() + jump * DAY for jump in (-1, 0, 1)}:
@@ -107,7 +104,7 @@ def test_a_page_that_is_out_when_the_clock_is_set_back_is_not_sent_out_again(
         out = draw(crawl, clock)
         clock.at -= timedelta(hours=5)
         assert out
-        assert not {errand.page for errand in out} & {errand.page for errand in draw(crawl, clock)}
+        assert not {job.page for job in out} & {job.page for job in draw(crawl, clock)}
 
 
 def test_no_page_seems_to_have_been_seen_in_the_future(

@@ -26,7 +26,7 @@ from freshet.fetch.politeness.host_schedule import (
     HostSchedule,
     parse_retry_after,
 )
-from freshet.fetch.politeness.robots import RobotsRecord
+from freshet.fetch.politeness.robots_record import RobotsRecord
 
 HOST = "a.example"
 NOW = 1_700_000_000.0

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import cast
 
 import pytest
 from scrapy import Request
@@ -14,7 +15,7 @@ from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 from scrapy.http import Response
 
 from freshet.core.clock import FixedClock
-from freshet.core.settings import PolitenessSettings
+from freshet.core.settings import PolitenessSettings, Settings
 from freshet.core.types import Outcome
 from freshet.fetch.network.failures import (
     AddressRefusedError,
@@ -23,13 +24,10 @@ from freshet.fetch.network.failures import (
 )
 from freshet.fetch.politeness.host_schedule import HostSchedule
 from freshet.fetch.politeness.proxy_schedules import ProxySchedules
-from freshet.fetch.politeness.robots import (
-    MAX_DECODED_BYTES,
-    RobotsCrawl,
-    RobotsMiddleware,
-    RobotsRecord,
-)
+from freshet.fetch.politeness.robots import RobotsMiddleware
+from freshet.fetch.politeness.robots_record import MAX_DECODED_BYTES, RobotsRecord
 from freshet.fetch.request_context import context_of
+from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.fetcher import fetch_all
 from tests.fetch.servers import Exchange, Loopback
 
@@ -57,16 +55,21 @@ class World:
         self.clock = FixedClock(START)
         self.hosts = HostSchedule(PolitenessSettings(delay=self.delay, longest_delay=300.0))
         self.proxied = ProxySchedules(self.hosts.politeness)
-        self.robots = RobotsMiddleware(
-            RobotsCrawl(
-                self.hosts, self.clock, 24.0, self.download, self.count,
-                lambda page, robots: self.handed_over.append((page.url, robots.url)),
-                self.left.append, self.asking, self.proxied.for_proxy,
-            )
-        )  # fmt: skip
+        self.settings = Settings(politeness=self.hosts.politeness)
+        # The world stands in for the runtime of a crawl and for the parts that it owns.
+        self.host_schedule, self.proxy_schedules = self.hosts, self.proxied
+        self.requests = self.recording_loop = self
+        self.robots = RobotsMiddleware(cast("CrawlRuntime", self))
+
+    def pass_turn(self, page: Request, robots: Request) -> None:
+        self.handed_over.append((page.url, robots.url))
+
+    def end_turn(self, request: Request, *, was_sent: bool) -> None:
+        assert not was_sent
+        self.left.append(request)
 
     @contextmanager
-    def asking(self, host: str) -> Iterator[None]:
+    def awaiting_robots(self, host: str) -> Iterator[None]:
         self.held.append(host)
         yield
         self.held.remove(host)
@@ -80,7 +83,7 @@ class World:
             raise answer
         return answer
 
-    def count(self, requests: int) -> None:
+    def book_unbudgeted(self, requests: int) -> None:
         self.counted += requests
 
     def let_pass(self, url: str = PAGE, **meta: object) -> Request | None:

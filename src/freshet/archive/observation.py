@@ -28,6 +28,22 @@ class RedirectHop:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestBooking:
+    """How a crawl paid for an observation.
+
+    ``page`` is the leased page, 0 for a spider's own request. ``day`` is the day whose budget
+    pays, empty if the request was not booked. ``was_sent`` says whether a request was sent.
+    """
+
+    page: int = 0
+    day: str = ""
+    was_sent: bool = True
+
+
+NOT_BOOKED = RequestBooking()
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One observation of a page, from a fetch or from an imported history.
 
@@ -39,7 +55,7 @@ class Observation:
     set if the record is already in our archive. ``raw_record`` is a gzip member to copy without
     change, ``companion_records`` are the members of its request and metadata, and
     ``original_digest`` is the payload digest of the capture that a revisit refers to. ``place`` is
-    the position in the input, for messages.
+    the position in the input, for messages. A crawl sets ``booking``.
     """
 
     url: str
@@ -61,3 +77,4 @@ class Observation:
     hops: tuple[RedirectHop, ...] = ()
     answering_url: str | None = None
     why: str = ""
+    booking: RequestBooking = NOT_BOOKED

@@ -1,4 +1,4 @@
-"""What a crawl and the side that fetches hand each other: plain values."""
+"""The values that a crawl session and the fetching side exchange."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -6,17 +6,17 @@ from math import inf
 from uuid import uuid4
 
 from freshet.archive.catalog.rows import CacheValidators, HostState
-from freshet.archive.observation import Observation
+from freshet.archive.observation import Observation, RequestBooking
 from freshet.core.settings import PageSettings
 from freshet.core.types import Outcome, Page, PageChoice
 
 
 @dataclass(frozen=True, slots=True)
 class FetchJob:
-    """A page to be fetched: leased and booked, not to be asked for before ``not_before``.
+    """A leased and booked page to be fetched, not before ``not_before``.
 
-    ``etag`` and ``last_modified`` are set where the request may be conditional; they belong to
-    ``final_url``, where the page was last found. A sample is a look that a round asks for.
+    ``etag`` and ``last_modified`` are set if the request may be conditional; they belong to
+    ``final_url``, the last final URL of the page. A sample is a look of a burst.
     """
 
     page: int
@@ -33,39 +33,25 @@ class FetchJob:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchResult:
-    """What came of a request: for an errand its page and day, for others neither.
-
-    ``was_sent`` says whether any request went out.
-    """
-
-    observation: Observation
-    page: int = 0
-    budget_day: str = ""
-    was_sent: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class JobBatch:
-    """Errands to run, and when it is worth drawing again; None: soon, as hosts come free.
+    """Drawn jobs and the time of the next draw; None means soon, when hosts are free again.
 
-    Where there was room for no more, that is at once. ``failures`` are pages that were leased and
-    booked, and of which no errand could be made; ``reopened_hosts`` are the hosts whose back-off a person
-    has cleared since.
+    ``failures`` are the failed visits of leased pages whose jobs could not be made.
+    ``reopened_hosts`` are the hosts whose back-off a person has cleared since the last draw.
     """
 
     jobs: tuple[FetchJob, ...]
     next_draw: datetime | None
-    failures: tuple["FetchResult", ...] = ()
+    failures: tuple[Observation, ...] = ()
     reopened_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlStartState:
-    """What a crawl finds when it begins: the hosts' states, and when one was last found dead.
+    """The saved state of hosts at the start of a crawl, and when a killed crawl was last found.
 
-    Until ``last_death`` any host may have been asked, and nobody knows which; None: none was killed.
-    ``hosts_without_pages`` are the hosts that only redirects led to.
+    Any host may have been asked until ``last_death``; None if no crawl was killed.
+    ``hosts_without_pages`` are hosts that only redirects led to.
     """
 
     host_states: tuple[HostState, ...]
@@ -75,9 +61,9 @@ class CrawlStartState:
 
 @dataclass(frozen=True, slots=True)
 class DaySpending:
-    """A day's budget of page requests, what is spent of it, and for how many pages.
+    """A day's budget of page requests, the spent part of it, and the number of pages.
 
-    ``apart`` are the requests that the budget does not count: for robots.txt and sitemaps.
+    ``apart`` counts the requests outside the budget: for robots.txt and sitemaps.
     """
 
     day: str
@@ -87,27 +73,28 @@ class DaySpending:
     pages: int = 0
 
 
-def unsent_result(page: Page | FetchJob, day: str, why: str, now: datetime) -> FetchResult:
-    """Return the failed visit of a page that was leased and booked, and could not be asked for."""
-    number = page.id if isinstance(page, Page) else page.page
-    arrival = Observation(page.url, "", now, uuid4().bytes, outcome=Outcome.REFUSED, why=why)
-    return FetchResult(arrival, number, day, was_sent=False)
+def unsent_observation(page: int, url: str, day: str, why: str, now: datetime) -> Observation:
+    """Return the failed visit of a leased and booked page whose request could not be built."""
+    booking = RequestBooking(page, day, was_sent=False)
+    return Observation(
+        url, "", now, uuid4().bytes, outcome=Outcome.REFUSED, why=why, booking=booking
+    )
 
 
 def choice_on_request(page: int) -> PageChoice:
-    """Return the choice of a page that someone asked for."""
+    """Return the choice of a requested page."""
     return PageChoice(page, inf, "asked for")
 
 
 def job_for_page(
     page: Page, start: datetime, day: str, settings: PageSettings, why: str
 ) -> FetchJob:
-    """Return the errand that fetches a page."""
+    """Return the fetch job of a page."""
     return FetchJob(page.id, page.url, page.host, start, day, settings, why)
 
 
 def with_conditions(job: FetchJob, conditions: CacheValidators, audit_every: int) -> FetchJob:
-    """Return an errand that is conditional, but for the audit that is due now and then."""
+    """Return a job with its conditions, unless an unconditional audit is due."""
     if conditions.not_modified_count >= audit_every:
         return job
     return replace(

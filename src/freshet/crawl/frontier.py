@@ -1,4 +1,4 @@
-"""The live pages as a crawl knows them: which are new, wanted, paused or asleep."""
+"""The live pages of a crawl: which are new, requested, paused, in flight or inactive now."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ NO_PAGES = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class FrontierChange:
-    """What is new to a crawl: pages that came or count otherwise, that went, that are back."""
+    """The changes since the last load: pages added or reweighted, removed, and restored."""
 
     added: tuple[PageTable, ...]
     removed: PageIdArray
@@ -29,140 +29,145 @@ class FrontierChange:
 
 @dataclass(slots=True)
 class Frontier:
-    """Reads the list of live pages, and what of it another process has changed since."""
+    """Loads the list of live pages, and the changes that other processes make to it."""
 
     catalog: Catalog
     settings: Settings
-    _stamp: int = -1
-    _known: PageIdArray = field(default_factory=NO_PAGES.copy)
+    _data_version: int = -1
+    _live: PageIdArray = field(default_factory=NO_PAGES.copy)
     _paused: PageIdArray = field(default_factory=NO_PAGES.copy)
     _removed: frozenset[int] = frozenset()
-    _weights: dict[int, float] = field(default_factory=dict)
-    _hours: dict[int, ActiveHours] = field(default_factory=dict)
-    _unseen: set[int] = field(default_factory=set)
-    _asked: dict[int, None] = field(default_factory=dict)
-    _out: set[int] = field(default_factory=set)
+    _importance: dict[int, float] = field(default_factory=dict)
+    _active_hours: dict[int, ActiveHours] = field(default_factory=dict)
+    _unvisited: set[int] = field(default_factory=set)
+    _requested: dict[int, None] = field(default_factory=dict)
+    _in_flight: set[int] = field(default_factory=set)
 
     @property
     def size(self) -> int:
-        """Return how many pages there are to keep fresh."""
-        return len(self._known) - len(self._paused)
+        """Return the number of live pages that are not paused."""
+        return len(self._live) - len(self._paused)
 
     def is_stale(self) -> bool:
-        """Whether another process has written since the list was read."""
-        return self.catalog.data_version() != self._stamp
+        """Whether another process has written to the catalog since the last load."""
+        return self.catalog.data_version() != self._data_version
 
     def reload(self) -> FrontierChange:
-        """Read what is new of the list, and return it."""
-        is_first = self._stamp < 0
-        self._stamp = self.catalog.data_version()
-        standing, weights = self.catalog.inactive_pages(), self.catalog.importance_by_page()
-        came = self._came(weights)
-        restored = frozenset() if is_first else self._removed - standing.removed
+        """Load the changes of the list and return them."""
+        is_first = self._data_version < 0
+        self._data_version = self.catalog.data_version()
+        inactive, importance = self.catalog.inactive_pages(), self.catalog.importance_by_page()
+        added_pages = self._load_added(importance)
+        restored = frozenset() if is_first else self._removed - inactive.removed
         altered = {
-            page for page, _ in weights.items() ^ self._weights.items() if self.contains(page)
+            page for page, _ in importance.items() ^ self._importance.items() if self.contains(page)
         }
-        went = np.intersect1d(self._known, id_array(standing.removed))
-        self._weights, self._removed = weights, standing.removed
-        self._paused = np.sort(id_array(standing.paused))
-        self._unseen |= set(self.catalog.unvisited_pages()) if is_first else _ids(came)
-        self._known = np.union1d(self._known, id_array(_ids(came) | restored))
-        self._known = np.setdiff1d(self._known, went)
-        self._asked = dict.fromkeys(self.catalog.requested_pages())
-        self._hours = _hours(self.catalog.active_hours_by_page())
-        return FrontierChange((*came, self.table_of(sorted(restored | altered))), went, restored)
+        removed_pages = np.intersect1d(self._live, id_array(inactive.removed))
+        self._importance, self._removed = importance, inactive.removed
+        self._paused = np.sort(id_array(inactive.paused))
+        self._unvisited |= set(self.catalog.unvisited_pages()) if is_first else _ids(added_pages)
+        self._live = np.union1d(self._live, id_array(_ids(added_pages) | restored))
+        self._live = np.setdiff1d(self._live, removed_pages)
+        self._requested = dict.fromkeys(self.catalog.requested_pages())
+        self._active_hours = _parse_hours(self.catalog.active_hours_by_page())
+        return FrontierChange(
+            (*added_pages, self.table_of(sorted(restored | altered))), removed_pages, restored
+        )
 
-    def _came(self, weights: Mapping[int, float]) -> list[PageTable]:
-        last = int(self._known[-1]) if len(self._known) else 0
-        batches = self.catalog.live_page_columns(after_id=last)
-        return [self._table(batch, weights) for batch in batches]
+    def _load_added(self, importance: Mapping[int, float]) -> list[PageTable]:
+        last_id = int(self._live[-1]) if len(self._live) else 0
+        batches = self.catalog.live_page_columns(after_id=last_id)
+        return [self._table(batch, importance) for batch in batches]
 
-    def _table(self, pages: PageColumns, weights: Mapping[int, float]) -> PageTable:
-        return page_table(pages, weights, self.settings.page.importance)
+    def _table(self, pages: PageColumns, importance: Mapping[int, float]) -> PageTable:
+        return page_table(pages, importance, self.settings.page.importance)
 
     def table_of(self, pages: Sequence[int]) -> PageTable:
-        """Return pages of the list as a policy takes them."""
-        found = self.catalog.pages_by_id(pages).values()
-        return self._table(page_columns(found), self._weights)
+        """Return live pages as the table that a policy takes."""
+        columns = page_columns(self.catalog.pages_by_id(pages).values())
+        return self._table(columns, self._importance)
 
     def contains(self, page: int) -> bool:
-        """Whether a page is on the list."""
-        return _holds(self._known, page)
+        """Whether a page is live."""
+        return _contains(self._live, page)
 
     def count_unpaced(self) -> int:
-        """Return how many pages do not wait for the pace: never visited, or asked for."""
-        away = self._out.union(self._paused.tolist())
-        asked = self._asked.keys() - self._unseen - away
-        return len(asked) + len(self._unseen) - len(self._unseen & away)
+        """Return the number of pages that need not wait for the pace: never visited, or requested."""
+        unavailable = self._in_flight.union(self._paused.tolist())
+        requested = self._requested.keys() - self._unvisited - unavailable
+        return len(requested) + len(self._unvisited) - len(self._unvisited & unavailable)
 
     def is_unpaced(self, page: int) -> bool:
-        """Whether a page does not wait for the pace."""
-        return page in self._unseen or page in self._asked
+        """Whether a page need not wait for the pace."""
+        return page in self._unvisited or page in self._requested
 
     def requested(self, limit: int) -> list[int]:
-        """Return pages that someone asked for and that are not out yet."""
-        waiting = (page for page in self._asked if page not in self._out)
+        """Return requested pages that are not in flight."""
+        waiting = (page for page in self._requested if page not in self._in_flight)
         return list(islice(waiting, limit))
 
     def barred_pages(self, now: datetime) -> PageIdArray:
         """Return the pages that are paused, and those outside their active hours."""
-        usual = ActiveHours.parse(self.settings.page.active_hours)
-        asleep = [page for page, hours in self._hours.items() if not hours.contains(now)]
-        if usual is not None and not usual.contains(now):
-            return np.setdiff1d(self._known, id_array(self._hours.keys() - set(asleep)))
-        return np.union1d(self._paused, id_array(asleep))
+        default_hours = ActiveHours.parse(self.settings.page.active_hours)
+        inactive_ids = [
+            page for page, hours in self._active_hours.items() if not hours.contains(now)
+        ]
+        if default_hours is not None and not default_hours.contains(now):
+            return np.setdiff1d(self._live, id_array(self._active_hours.keys() - set(inactive_ids)))
+        return np.union1d(self._paused, id_array(inactive_ids))
 
     def is_available(self, page: int, now: datetime) -> bool:
-        """Whether a page can be visited now: on the list, not out, not paused, and awake."""
-        if page in self._out or not self.contains(page) or _holds(self._paused, page):
+        """Whether a page can be visited now: live, not in flight, not paused, in its active hours."""
+        if page in self._in_flight or not self.contains(page) or _contains(self._paused, page):
             return False
-        hours = self._hours.get(page) or ActiveHours.parse(self.settings.page.active_hours)
+        hours = self._active_hours.get(page) or ActiveHours.parse(self.settings.page.active_hours)
         return hours is None or hours.contains(now)
 
     def next_active_start(self, after: datetime) -> datetime | None:
-        """Return when the active hours of some pages next begin; None where all are always so."""
-        usual = ActiveHours.parse(self.settings.page.active_hours)
-        windows = set(self._hours.values()) | ({usual} if usual else set())
+        """Return when active hours next start for any page; None if all pages are always active."""
+        default_hours = ActiveHours.parse(self.settings.page.active_hours)
+        windows = set(self._active_hours.values()) | ({default_hours} if default_hours else set())
         return min((hours.next_start(after) for hours in windows), default=None)
 
     @property
     def in_flight(self) -> frozenset[int]:
-        """Return the pages that are out being fetched."""
-        return frozenset(self._out)
+        """Return the pages that are being fetched."""
+        return frozenset(self._in_flight)
 
     def mark_in_flight(self, pages: Iterable[int]) -> None:
-        """Note that pages are out being fetched."""
-        self._out.update(pages)
+        """Mark pages as being fetched."""
+        self._in_flight.update(pages)
 
     def mark_returned(
         self, pages: Iterable[int], *, were_visited: bool, is_last: bool = False
     ) -> None:
-        """Note that pages are back, visited or not; after their last visit they stay out."""
+        """Mark pages as no longer in flight; after their last visit they stay in flight."""
         pages = set(pages)
         if is_last:
-            self._out |= pages
+            self._in_flight |= pages
         else:
-            self._out -= pages
+            self._in_flight -= pages
         if were_visited:
-            self._unseen -= pages
+            self._unvisited -= pages
             for page in pages:
-                self._asked.pop(page, None)
+                self._requested.pop(page, None)
 
 
-def _holds(pages: PageIdArray, page: int) -> bool:
-    """Whether a page is among some that are in order."""
-    place = int(np.searchsorted(pages, page))
-    return place < len(pages) and int(pages[place]) == page
+def _contains(pages: PageIdArray, page: int) -> bool:
+    """Whether a sorted array contains a page."""
+    index = int(np.searchsorted(pages, page))
+    return index < len(pages) and int(pages[index]) == page
 
 
 def _ids(pages: Iterable[PageTable]) -> set[int]:
     return {page for table in pages for page in table.ids.tolist()}
 
 
-def _hours(texts: Mapping[int, str]) -> dict[int, ActiveHours]:
-    found: dict[int, ActiveHours] = {}
+def _parse_hours(texts: Mapping[int, str]) -> dict[int, ActiveHours]:
+    hours_by_page: dict[int, ActiveHours] = {}
     for page, text in texts.items():
         with isolate_faults(f"reading its active hours {text!r}", f"page {page}"):
             hours = ActiveHours.parse(text)
-            found |= {page: hours} if hours is not None else {}
-    return found
+            if hours is not None:
+                hours_by_page[page] = hours
+    return hours_by_page

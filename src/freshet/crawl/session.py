@@ -1,71 +1,40 @@
-"""The live crawl, without the network: which pages to fetch now, and what came of them.
+"""The live crawl without the network: jobs are drawn, and their observations recorded.
 
-No request goes out before it is booked in the day's spending, so a kill never lets a day exceed its
-budget. Pages that are out being fetched are leased; recording a visit ends its page's lease. All of
-this runs in one thread, beside the one that fetches; the two exchange only values.
+No request is sent before it is booked in the day's spending, so a kill never makes a day exceed
+its budget. Pages in flight are leased; recording a visit ends its page's lease. All of this runs in
+one thread, beside the one that fetches; the two exchange only values.
 """
 
-import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from datetime import datetime, timedelta
-from functools import partial
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-import numpy as np
-
-from freshet.archive.catalog.rows import CacheValidators, HostState, Lease
-from freshet.core.budget import Budget, next_midnight, utc_day
-from freshet.core.errors import StorageError
-from freshet.core.tables import NO_VISIT_LIMIT, HostCaps
-from freshet.core.types import Page, PageChoice, PageKey
+from freshet.archive.catalog.rows import HostState
+from freshet.archive.observation import Observation
+from freshet.core.budget import utc_day
+from freshet.core.policy import Policy
+from freshet.core.tables import HostCaps
+from freshet.core.types import PageKey
 from freshet.crawl.budget_status import add_lost_requests, save_crawl_start
-from freshet.crawl.bursts import BurstSampler, SamplingWindow, sample_reason
-from freshet.crawl.day_budget import DayBudget
-from freshet.crawl.fetch_job import (
-    CrawlStartState,
-    DaySpending,
-    FetchJob,
-    FetchResult,
-    JobBatch,
-    choice_on_request,
-    job_for_page,
-    unsent_result,
-    with_conditions,
-)
-from freshet.crawl.frontier import Frontier
-from freshet.crawl.hosts import pages_within_caps
-from freshet.crawl.live_policy import (
-    PageLookup,
-    build_live_policy,
-    id_array,
-    learn_visits,
-    relearn_pages,
-    visit_histories,
-    visit_table,
-)
+from freshet.crawl.fetch_job import CrawlStartState, DaySpending, FetchJob, JobBatch
+from freshet.crawl.job_source import LEASE_HOLDER, JobSource
+from freshet.crawl.live_policy import id_array, learn_visits, relearn_pages, visit_table
 from freshet.crawl.noise import NoiseLearner
-from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
-from freshet.record.recorder import RecordedBatch, RecordedVisit, Recorder
+from freshet.record.recorder import RecordedVisit, Recorder
 from freshet.record.store import CollectionStore
 from freshet.view.url import canonical_url
 
-LEASE_DURATION = timedelta(hours=1)
-CLOCK_SET_BACK = timedelta(minutes=1)
-LEASE_HOLDER = "crawl"
-REQUESTED_PER_FREE_SLOT = 64
 DEATH_NOTE = "crawl found dead"
-NO_CONDITIONS = CacheValidators(None, None)
-
-log = logging.getLogger(__name__)
 
 
 class CrawlSession:
-    """Draws errands from the plan within the budget, and records what they bring.
+    """Draws fetch jobs within the budget, and records their observations.
 
-    ``catch_up`` makes what the day so far has not used available at once; ``once`` visits no page
-    twice, so that the crawl comes to an end; ``only`` leaves every page alone but some that were
-    asked for.
+    ``catch_up`` makes the unused budget of the day so far available at once. With ``once`` no page
+    is visited twice, so that the crawl ends. With ``only`` no other pages are visited, and these
+    only on request.
+
+    Each method takes the host states that changed since the last call and saves them first, so
+    that a crash makes no host impolite.
     """
 
     def __init__(
@@ -81,332 +50,161 @@ class CrawlSession:
         self._clock = collection.clock
         self._catalog = collection.catalog
         self._recorder = recorder
-        self._settings = collection.settings
-        self._catch_up = catch_up
         self._once = once
-        self._only = frozenset(only)
-        self._latest = self._clock.now()
-        self._rounds = BurstSampler(self._catalog, self._settings)
-        self.policy = build_live_policy(
-            self._catalog, self._settings, now=self._latest, also_read=self._rounds.read_histories
-        )
-        self._roll = Frontier(collection.catalog, collection.settings)
+        self.jobs = JobSource(collection, budget=budget, catch_up=catch_up, only_pages=only)
         self._noise = NoiseLearner(collection)
-        self._today = DayBudget(
-            self._catalog,
-            Budget.parse(budget or collection.settings.budget),
-            lambda: self._roll.size,
-            catch_up=catch_up,
-        )
-        self._learnt: list[RecordedVisit] = []
-        self._ready: list[FetchJob] = []
-        self._failed: list[FetchResult] = []
-        self._lookup = PageLookup(self._roll.table_of, partial(visit_histories, self._catalog))
-        self._reopened: list[str] = []
+        # Recorded visits that were not processed yet because an error came after recording.
+        self._unprocessed: list[RecordedVisit] = []
+
+    @property
+    def policy(self) -> Policy:
+        """Return the policy that chooses pages."""
+        return self.jobs.policy
 
     def start(self) -> CrawlStartState:
-        """Take back what a dead crawl held, and return what is kept of hosts.
+        """Release the leases of a killed crawl, and return the saved host states.
 
-        Hosts without pages that may be asked again are forgotten before any of them is read.
+        Hosts without pages that may be asked again are deleted before the states are read.
         """
         now = self._clock.now()
         save_crawl_start(self._catalog, now)
-        samples = self._rounds.resume(now)
-        if held := self._catalog.leases():
+        sample_requests = self.jobs.bursts.resume(now)
+        if leases := self._catalog.leases():
             self._catalog.write_note(DEATH_NOTE, now.isoformat())
             self._catalog.release_all_pages()
-            today = [lease.page for lease in held if utc_day(lease.start) == utc_day(now)]
-            add_lost_requests(
-                self._catalog, utc_day(now), sum(samples.get(page, 1) for page in today)
-            )
-        self._roll.reload()
-        died = self._catalog.read_note(DEATH_NOTE)
+            pages = [lease.page for lease in leases if utc_day(lease.start) == utc_day(now)]
+            lost = sum(sample_requests.get(page, 1) for page in pages)
+            add_lost_requests(self._catalog, utc_day(now), lost)
+        self.jobs.frontier.reload()
+        death_time = self._catalog.read_note(DEATH_NOTE)
         reopened = map(self._catalog.host_state, self._catalog.take_reopened_hosts())
-        self._keep([state.without_backoff() for state in reopened if state is not None])
-        idle = self._catalog.hosts_without_pages(idle_by=now)
-        self._catalog.set_host_states([HostState(host) for host in idle])
+        self._save([state.without_backoff() for state in reopened if state is not None])
+        idle_hosts = self._catalog.hosts_without_pages(idle_by=now)
+        self._catalog.set_host_states([HostState(host) for host in idle_hosts])
         return CrawlStartState(
             tuple(self._catalog.host_states()),
-            datetime.fromisoformat(died) if died else None,
+            datetime.fromisoformat(death_time) if death_time else None,
             frozenset(self._catalog.hosts_without_pages()),
         )
 
     def draw_jobs(
-        self, until: datetime, room: int, caps: HostCaps, hosts: Sequence[HostState]
+        self, until: datetime, room: int, caps: HostCaps, host_states: Sequence[HostState]
     ) -> JobBatch:
-        """Lease and book the pages that are due by a time, as many as there is room for."""
-        self._keep(hosts)
-        self._take_up()
+        """Lease and book the pages that are due by a time, at most ``room`` of them."""
+        self._save(host_states)
+        if self.jobs.frontier.is_stale():
+            self.jobs.reload()
+            self._recorder.clear_cache()
+        return self.jobs.draw(until, room, caps)
+
+    def record_observations(
+        self, observations: Sequence[Observation], host_states: Sequence[HostState]
+    ) -> list[RecordedVisit]:
+        """Record observations as visits, and update everything that learns from visits.
+
+        The steps run in this order. An error in step 3 or later leaves the visits recorded; the
+        next call processes them again from step 3.
+        """
+        # 1. Save host states, so that a crash makes no host impolite.
+        self._save(host_states)
+        # 2. Record: archive the bytes, then one transaction. The visits are acknowledged now.
+        batch = self._recorder.record(observations)
+        self._unprocessed += batch.recorded_visits
+        visited_pages = [visit.page for visit, _ in self._unprocessed]
+        # 3. Frontier: load the pages that these visits have added.
+        if not all(map(self.jobs.frontier.contains, visited_pages)):
+            self.jobs.reload()
+        # 4. Noise: learn masks. Pages with a new mask are measured again by it, before bursts and
+        #    policy see their changes.
+        remasked_pages = self._learn_noise(visited_pages)
+        # 5. Bursts: compute the progress and save it; memory is updated in step 7.
+        progress = self.jobs.bursts.keep_progress(self._unprocessed, remasked_pages)
+        # 6. Budget: return bookings of unsent requests, count unbooked ones.
+        self._settle_bookings(observations)
+        # 7. Bursts and frontier: apply the progress; pages without further samples are returned.
+        self.jobs.bursts.apply_progress(progress, self._unprocessed, self._clock.now())
+        pages = [*visited_pages, *(observation.booking.page for observation in observations)]
+        returned_pages = [page for page in pages if not self.jobs.bursts.is_in_flight(page)]
+        self.jobs.frontier.mark_returned(returned_pages, were_visited=True, is_last=self._once)
+        # 8. Leases: release pages without a recorded visit. To the policy they stay in flight, so
+        #    that this crawl does not draw them again.
+        unusable_uids = {observation.uid for observation in batch.unusable}
+        if unusable_uids:
+            unusable = [o.booking.page for o in observations if o.uid in unusable_uids]
+            self._catalog.release_pages(LEASE_HOLDER, unusable)
+        # 9. Policy: learn the visits; pages with a new mask are learned again from their history.
+        new_visits = [visit for visit in self._unprocessed if visit[0].page not in remasked_pages]
+        learn_visits(self.policy, visit_table(new_visits), self.jobs.page_lookup)
+        relearned = sorted(filter(self.jobs.frontier.contains, remasked_pages))
+        relearn_pages(self.policy, id_array(relearned), self.jobs.page_lookup)
+        # 10. Return the visits to the caller, which reports them.
+        visits, self._unprocessed = self._unprocessed, []
+        return visits
+
+    def _learn_noise(self, visited_pages: Sequence[int]) -> frozenset[int]:
+        """Learn masks from the new visits; return the pages that have a new mask."""
+        sampled_pages = frozenset(filter(self.jobs.bursts.is_in_flight, visited_pages))
+        remasked_pages = self._noise.learn_from(self._unprocessed, sampled_pages)
+        if remasked_pages:
+            self._recorder.discard_states(remasked_pages)
+            self._unprocessed = self._noise.with_current_changes(self._unprocessed, remasked_pages)
+        return remasked_pages
+
+    def _settle_bookings(self, observations: Sequence[Observation]) -> None:
+        """Count the unbooked requests of spiders, and return bookings of unsent requests."""
         now = self._clock.now()
-        self._keep_time(now)
-        caps = self._sample(now, until, room, caps)
-        room = max(0, min(room - len(self._ready), self._today.remaining(now)))
-        paced = min(room, self._today.allowed_until(until, now))
-        eager = min(room, self._roll.count_unpaced())
-        chosen = self._choose(now, paced, eager, caps)
-        try:
-            errands = self._errands(now, chosen)
-        except StorageError:
-            pages = [choice.page for choice in chosen]
-            self.policy.release(id_array(pages))
-            self._roll.mark_returned(pages, were_visited=False)
-            raise
-        is_full = bool(errands) and len(errands) == room
-        again = now if is_full else self._again(now, until, len(errands) < max(paced, eager))
-        drawn, self._ready = (*self._ready, *errands), []
-        failed, self._failed = tuple(self._failed), []
-        reopened, self._reopened = tuple(self._reopened), []
-        return JobBatch(drawn, again, failed, reopened)
+        bookings = [observation.booking for observation in observations]
+        unsent = [b.page for b in bookings if not b.was_sent and b.day == utc_day(now)]
+        unbooked = sum(booking.was_sent and not booking.day for booking in bookings)
+        samples = sum(map(self.jobs.bursts.is_in_flight, unsent))
+        if unsent or unbooked:
+            self.jobs.day_budget.add(unbooked - len(unsent), now, samples=-samples)
+            self.jobs.bursts.unspend(samples)
 
-    def book_requests(self, requests: int, hosts: Sequence[HostState] = ()) -> bool:
-        """Book further requests of errands that are out; False where the day has none left."""
-        self._keep(hosts)
-        now = self._clock.now()
-        return requests <= self._today.remaining(now) and bool(self._today.book(requests, now))
+    def book_requests(self, requests: int, host_states: Sequence[HostState] = ()) -> bool:
+        """Book further requests of jobs in flight; return False if the day has too few left."""
+        self._save(host_states)
+        now, day_budget = self._clock.now(), self.jobs.day_budget
+        return requests <= day_budget.remaining(now) and bool(day_budget.book(requests, now))
 
-    def book_up_to(self, requests: int, hosts: Sequence[HostState] = ()) -> int:
-        """Book requests of others' spiders, as many as the day has left; return how many."""
-        self._keep(hosts)
-        return self._today.book(requests, self._clock.now())
+    def book_up_to(self, requests: int, host_states: Sequence[HostState] = ()) -> int:
+        """Book requests of a spider, at most as many as the day has left; return how many."""
+        self._save(host_states)
+        return self.jobs.day_budget.book(requests, self._clock.now())
 
-    def return_requests(self, requests: int, hosts: Sequence[HostState] = ()) -> None:
-        """Take back bookings of today whose requests did not go out."""
-        self._keep(hosts)
-        self._today.add(-requests, self._clock.now())
-
-    def claim_urls(self, urls: Sequence[str], hosts: Sequence[HostState] = ()) -> None:
-        """Draw no pages that others' spiders are about to fetch themselves."""
-        self._keep(hosts)
-        names = (canonical_url(url) for url in urls)
-        ids = self._catalog.page_ids([PageKey(name) for name in names if name])
-        self._roll.mark_in_flight(ids.values())
-
-    def book_unbudgeted(self, requests: int, hosts: Sequence[HostState] = ()) -> None:
-        """Count requests that the budget does not: for robots.txt and sitemaps."""
-        self._keep(hosts)
+    def book_unbudgeted(self, requests: int, host_states: Sequence[HostState] = ()) -> None:
+        """Count requests outside the budget: for robots.txt and sitemaps."""
+        self._save(host_states)
         self._catalog.book_requests(utc_day(self._clock.now()), 0, requests)
 
-    def record_results(
-        self, results: Sequence[FetchResult], hosts: Sequence[HostState]
-    ) -> list[RecordedVisit]:
-        """Record what came of requests, and learn from it.
+    def return_requests(self, requests: int, host_states: Sequence[HostState] = ()) -> None:
+        """Return bookings of today whose requests were not sent."""
+        self._save(host_states)
+        self.jobs.day_budget.add(-requests, self._clock.now())
 
-        Where this fails after they were recorded, it is done with when it is tried again.
-        """
-        self._keep(hosts)
-        taken = self._recorder.record([item.observation for item in results])
-        self._learnt += taken.recorded_visits
-        visited = [visit.page for visit, _ in self._learnt]
-        if not all(map(self._roll.contains, visited)):
-            self._take_in()
-        anew = self._look_for_noise(visited)
-        rounds = self._rounds.keep_progress(self._learnt, anew)
-        self._settle(results)
-        self._rounds.apply_progress(rounds, self._learnt, self._clock.now())
-        back = [*visited, *(item.page for item in results)]
-        ended = [page for page in back if not self._rounds.is_in_flight(page)]
-        self._roll.mark_returned(ended, were_visited=True, is_last=self._once)
-        self._return_unrecorded(results, taken)
-        found = [item for item in self._learnt if item[0].page not in anew]
-        learn_visits(self.policy, visit_table(found), self._lookup)
-        relearn_pages(
-            self.policy, id_array(sorted(filter(self._roll.contains, anew))), self._lookup
-        )
-        learnt, self._learnt = self._learnt, []
-        return learnt
+    def return_jobs(self, jobs: Sequence[FetchJob], host_states: Sequence[HostState] = ()) -> None:
+        """Return jobs whose requests were not sent."""
+        self._save(host_states)
+        self.jobs.return_jobs(jobs)
 
-    def _return_unrecorded(self, fetched: Sequence[FetchResult], taken: RecordedBatch) -> None:
-        """End the leases of pages of which not even a failed visit could be recorded.
-
-        To the policy they stay out, so that this crawl leaves them alone.
-        """
-        lost = {arrival.uid for arrival in taken.unusable}
-        if lost:
-            self._catalog.release_pages(
-                LEASE_HOLDER, [i.page for i in fetched if i.observation.uid in lost]
-            )
-
-    def _look_for_noise(self, visited: Sequence[int]) -> frozenset[int]:
-        """Learn masks from what visits brought; return the pages that are measured anew by them."""
-        sampled = filter(self._rounds.is_in_flight, visited)
-        anew = self._noise.learn_from(self._learnt, frozenset(sampled))
-        if anew:
-            self._recorder.discard_states(anew)
-            self._learnt = self._noise.with_current_changes(self._learnt, anew)
-        return anew
-
-    def return_jobs(self, jobs: Sequence[FetchJob], hosts: Sequence[HostState] = ()) -> None:
-        """Take back errands whose requests never went out."""
-        self._keep(hosts)
-        for day in {errand.budget_day for errand in jobs}:
-            pages = [e.page for e in jobs if e.budget_day == day and not e.is_sample]
-            samples = [e.page for e in jobs if e.budget_day == day and e.is_sample]
-            self._catalog.release_pages(LEASE_HOLDER, pages, day=day)
-            self._rounds.return_samples(LEASE_HOLDER, samples, day)
-            if day == self._today.day:
-                self._today.reload()
-            back = [*pages, *(page for page in samples if not self._rounds.is_in_flight(page))]
-            self._roll.mark_returned(back, were_visited=False)
-            self.policy.release(id_array(pages))
+    def claim_urls(self, urls: Sequence[str], host_states: Sequence[HostState] = ()) -> None:
+        """Draw no pages that a spider is about to fetch itself."""
+        self._save(host_states)
+        canonical_urls = (canonical_url(url) for url in urls)
+        ids = self._catalog.page_ids([PageKey(url) for url in canonical_urls if url])
+        self.jobs.frontier.mark_in_flight(ids.values())
 
     def day_spending(self) -> DaySpending:
         """Return the day's budget and what is spent of it."""
-        today, total = self._today, self._today.pace(self._clock.now()).total
-        apart = self._catalog.spending(today.day).other_requests
-        return DaySpending(today.day, today.spent, total, apart, self._roll.size)
+        day_budget, frontier = self.jobs.day_budget, self.jobs.frontier
+        total = day_budget.pace(self._clock.now()).total
+        other_requests = self._catalog.spending(day_budget.day).other_requests
+        return DaySpending(day_budget.day, day_budget.spent, total, other_requests, frontier.size)
 
     def release_all(self) -> None:
-        """Give back every page that is still held."""
+        """Release every lease of the crawl."""
         self._catalog.release_pages(LEASE_HOLDER)
 
-    def _keep(self, hosts: Sequence[HostState]) -> None:
-        """Keep what is new of hosts: before anything else, so that a crash makes none impolite."""
-        if hosts:
-            self._catalog.set_host_states(hosts)
-
-    def _keep_time(self, now: datetime) -> None:
-        """Learn everything anew where the clock was set back, so that no page waits for its return.
-
-        What is out then is unknown to the new policy.
-        """
-        if now < self._latest - CLOCK_SET_BACK:
-            self.policy = build_live_policy(self._catalog, self._settings, now=now)
-        self._latest = now
-
-    def _take_up(self) -> None:
-        """Take in what other processes changed: pages, pauses, wishes, settings, hosts."""
-        if self._roll.is_stale():
-            self._take_in()
-            self._recorder.clear_cache()
-
-    def _take_in(self) -> None:
-        change = self._roll.reload()
-        self._reopened += self._catalog.take_reopened_hosts()
-        for pages in change.added:
-            self.policy.add(pages)
-        self.policy.forget(change.removed)
-        relearn_pages(self.policy, id_array(sorted(change.restored)), self._lookup)
-
-    def _settle(self, fetched: Sequence[FetchResult]) -> None:
-        """Book requests of others' spiders, and give back those that never went out."""
-        now = self._clock.now()
-        today = utc_day(now)
-        unasked = [item.page for item in fetched if not item.was_sent and item.budget_day == today]
-        others = sum(item.was_sent and not item.budget_day for item in fetched)
-        samples = sum(map(self._rounds.is_in_flight, unasked))
-        if unasked or others:
-            self._today.add(others - len(unasked), now, samples=-samples)
-            self._rounds.unspend(samples)
-
-    def _choose(self, now: datetime, paced: int, eager: int, caps: HostCaps) -> list[PageChoice]:
-        """Choose the pages that someone asked for, those never seen, then those worth most.
-
-        Only the last wait for the pace: what was chosen beyond it is let go again. The policy does
-        not know of all that is out, such as pages asked for and samples.
-        """
-        k = max(paced, eager)
-        asked, caps = self._welcome(self._roll.requested(REQUESTED_PER_FREE_SLOT * k), k, caps)
-        if self._only:
-            return [choice_on_request(page) for page in asked if page in self._only]
-        if k <= 0:
-            return []
-        away = [*self._roll.requested(NO_VISIT_LIMIT), *self._roll.in_flight]
-        barred = np.union1d(self._roll.barred_pages(now), id_array(away))
-        found = list(self.policy.choose(now, k - len(asked), replace(caps, excluded_pages=barred)))
-        first = [choice for choice in found if self._roll.is_unpaced(choice.page)]
-        rest = [choice for choice in found if not self._roll.is_unpaced(choice.page)]
-        room = max(0, paced - len(asked) - len(first))
-        self.policy.release(id_array(choice.page for choice in rest[room:]))
-        return [*map(choice_on_request, asked), *first, *rest[:room]]
-
-    def _welcome(self, asked: Sequence[int], k: int, caps: HostCaps) -> tuple[list[int], HostCaps]:
-        """Return k pages asked for whose hosts have room, and the room that they leave."""
-        pages = self._catalog.pages_by_id(asked)
-        return pages_within_caps(
-            {page: pages[page].host for page in asked if page in pages}, k, caps
-        )
-
-    def _sample(self, now: datetime, until: datetime, room: int, caps: HostCaps) -> HostCaps:
-        """Lease and book the samples that are due; they are ready from here on.
-
-        Return the room that they leave at hosts. Where the rest cannot be drawn they stay ready.
-        A crawl that ends when it has caught up would leave rounds unfinished, so it begins none.
-        """
-        pace = self._today.pace(now)
-        room = min(room, self._today.remaining(now))
-        if self._only or self._catch_up:
-            return caps
-        moment = SamplingWindow(now, until, pace.total, self._today.spending_since)
-        due = self._rounds.due_samples(
-            moment, room, lambda page: self._roll.is_available(page, now)
-        )
-        if not due:
-            return caps
-        chosen, caps = self._welcome([sampling.page for sampling in due], room, caps)
-        lease = Lease(0, LEASE_HOLDER, now, now + LEASE_DURATION)
-        sent = self._rounds.lease_samples(
-            [s for s in due if s.page in chosen], lease, self._today.day
-        )
-        held = [sampling.page for sampling in sent]
-        pages, overrides = self._catalog.pages_by_id(held), self._catalog.setting_overrides(held)
-        requests = sum(sampling.request_count for sampling in sent)
-        self._today.spent += requests
-        for sampling in (sampling for sampling in sent if sampling.page in pages):
-            with self._failing(pages[sampling.page], now, sampling.request_count):
-                settings = self._settings.for_page(*overrides.get(sampling.page, ()))
-                start = self._rounds.start_time(sampling, now)
-                errand = job_for_page(
-                    pages[sampling.page], start, self._today.day, settings, sample_reason(sampling)
-                )
-                self._ready += [replace(errand, is_sample=True)] * sampling.request_count
-        self._roll.mark_in_flight(held)
-        self._today.skip_in_pace(requests, now)
-        return caps
-
-    def _errands(self, now: datetime, chosen: Sequence[PageChoice]) -> list[FetchJob]:
-        """Lease and book chosen pages; each is due when the pace comes to it."""
-        reasons = {choice.page: choice.reason for choice in chosen}
-        held = self._catalog.lease_pages(
-            LEASE_HOLDER, list(reasons), now, now + LEASE_DURATION, day=self._today.day
-        )
-        self.policy.release(id_array(reasons.keys() - set(held)))
-        self._roll.mark_in_flight(held)
-        pages, overrides = self._catalog.pages_by_id(held), self._catalog.setting_overrides(held)
-        conditions = self._catalog.cache_validators(held)
-        errands = []
-        for number, page in enumerate(held, self._today.spent):
-            if page not in pages:
-                continue
-            with self._failing(pages[page], now):
-                settings = self._settings.for_page(*overrides.get(page, ()))
-                start = (
-                    now if self._roll.is_unpaced(page) else self._today.pace(now).due_time(number)
-                )
-                errand = job_for_page(pages[page], start, self._today.day, settings, reasons[page])
-                known = conditions.get(page, NO_CONDITIONS)
-                errands.append(with_conditions(errand, known, self._settings.network.audit_every))
-        self._today.spent += len(held)
-        if any(map(self._roll.is_unpaced, held)):
-            self._today.restart_pace(now)
-        return errands
-
-    @contextmanager
-    def _failing(self, page: Page, now: datetime, times: int = 1) -> Iterator[None]:
-        """Let a page of which no errand can be made fail; its requests are given back."""
-        try:
-            yield
-        except SYSTEM_ERRORS:
-            raise
-        except Exception as error:
-            log.exception("%s: preparing its request failed", page.url)
-            why = describe_fault(error, "while its request was prepared")
-            self._failed += [unsent_result(page, self._today.day, why, now) for _ in range(times)]
-
-    def _again(self, now: datetime, until: datetime, is_short: bool) -> datetime | None:
-        """Return when to draw again by pace and rounds; None where hosts kept pages back."""
-        pace = self._today.pace(now)
-        if self._today.spent >= pace.total:
-            return next_midnight(now)
-        sample = self._rounds.next_due(SamplingWindow(now, until, pace.total))
-        due = pace.due_time(self._today.spent)
-        return None if is_short else min(due, sample or due)
+    def _save(self, host_states: Sequence[HostState]) -> None:
+        if host_states:
+            self._catalog.set_host_states(host_states)

@@ -70,8 +70,8 @@ class Freshet:
 
     def _update(self, settings: BaseSettings) -> None:
         over_budget_setting(settings)
-        parts = runtime_of(self._crawler)
-        for name, value in scrapy_settings(parts.settings).items():
+        runtime = runtime_of(self._crawler)
+        for name, value in scrapy_settings(runtime.settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
             settings["DOWNLOADER_MIDDLEWARES"].set(path, order, PRIORITY)

@@ -1,4 +1,4 @@
-"""Scrapy's downloader: every request has its host's turn, and its end is noticed."""
+"""Scrapy's downloader: every request waits for its host's turn, and every end is recorded."""
 
 import logging
 from typing import Any
@@ -18,40 +18,41 @@ log = logging.getLogger(__name__)
 
 
 class PoliteDownloader(Downloader):
-    """Lets no request go out of turn, and none end unnoticed, whoever makes it.
+    """Sends no request out of turn and records the end of each.
 
-    Requests that come from the scheduler have waited for their host; those that someone downloads
-    at once (for robots.txt, in a pipeline) wait here. Scrapy tells middlewares of errors while
-    fetching, but not of those that other middlewares raise when they see the answer; a host would
-    then be taken for busy for good, and a visit be lost.
+    Requests from the scheduler have their host's turn. Requests that code downloads directly (for
+    robots.txt, in a pipeline) wait for it here. Scrapy tells middlewares of errors while fetching,
+    but not of errors that other middlewares raise for the answer; without this class such a host
+    would stay busy for good and the visit would be lost.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._parts = runtime_of(crawler)
-        self._record = RecordMiddleware(self._parts)
+        self._requests = runtime_of(crawler).requests
+        self._record_middleware = RecordMiddleware(runtime_of(crawler))
 
     def fetch(self, request: Request, *arguments: Any) -> Deferred[Any]:
-        """Fetch in turn, and see to it that the end is taken in."""
+        """Fetch a request in its host's turn and record its end."""
         if context_of(request).has_turn:
-            return super().fetch(request, *arguments).addBoth(self._ended, request)
+            return super().fetch(request, *arguments).addBoth(self._end, request)
         return deferred_from_coro(self._fetch_in_turn(request, *arguments))
 
     def needs_backout(self) -> bool:
-        """Whether there are requests enough; pages that wait for a robots.txt are none."""
-        return 0 < self.total_concurrency <= len(self.active) - self._parts.pages_awaiting_robots
+        """Whether enough requests are active; pages that wait for a robots.txt do not count."""
+        active_count = len(self.active) - self._requests.pages_awaiting_robots
+        return 0 < self.total_concurrency <= active_count
 
     async def _fetch_in_turn(self, request: Request, *arguments: Any) -> Any:
-        await self._parts.take_turn(request)
+        await self._requests.take_turn(request)
         return await maybe_deferred_to_future(self.fetch(request, *arguments))
 
-    def _ended(self, result: Any, request: Request) -> Any:
+    def _end(self, result: Any, request: Request) -> Any:
         try:
             if isinstance(result, Failure) and result.value is not None:
-                self._record.process_exception(request, result.value)
+                self._record_middleware.process_exception(request, result.value)
         except Exception as error:
             log.exception("%s: recording how its request ended failed", request.url)
-            self._parts.fail_request(request, error)
+            self._requests.fail(request, error)
         finally:
-            self._parts.end_turn(request)
+            self._requests.end_turn(request)
         return result

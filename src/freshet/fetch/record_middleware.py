@@ -1,6 +1,7 @@
-"""Answers and failures become arrivals, with what went over the wire, and go to the desk."""
+"""Turns answers and failures into observations and hands them to the recording loop."""
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -15,7 +16,6 @@ from freshet.core.budget import utc_day
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
-from freshet.crawl.fetch_job import FetchResult
 from freshet.fetch.network.connections import REQUEST_HEAD_KEY, RESPONSE_HEAD_KEY
 from freshet.fetch.network.failures import (
     AddressRefusedError,
@@ -31,7 +31,6 @@ from freshet.fetch.politeness.robots import ROBOTS_KEY, ROUTE_FAILURES
 from freshet.fetch.request_context import (
     context_of,
     final_url,
-    host_of,
     observation_without_answer,
     retried_request,
 )
@@ -45,201 +44,189 @@ log = logging.getLogger(__name__)
 
 
 class RecordMiddleware:
-    """A downloader middleware, next to the downloader, that lets no visit pass unrecorded."""
+    """The downloader middleware next to the downloader; it records every visit."""
 
-    def __init__(self, parts: CrawlRuntime) -> None:
-        self._parts = parts
+    def __init__(self, runtime: CrawlRuntime) -> None:
+        self._runtime = runtime
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "RecordMiddleware":
-        """Make it for a crawler."""
+        """Create the middleware of a crawler."""
         return cls(runtime_of(crawler))
 
     def process_request(self, request: Request) -> None:
-        """Note when a visit's first request goes out."""
-        trip = context_of(request)
-        trip.sent_at = trip.sent_at or self._parts.clock.now()
-        trip.is_recorded = False
+        """Note when a visit's first request is sent."""
+        context = context_of(request)
+        context.sent_at = context.sent_at or self._runtime.clock.now()
+        context.is_recorded = False
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Hand an answer over; of a robots.txt only the host's clock hears."""
+        """Record an answer; the answer to a robots.txt only counts for the host's schedule."""
         if is_cached(request, response):
-            self._pass_over(request)
+            self._return_booking(request)
             return response
         if is_visit(request):
-            self._hand_over(request, _answered(request, response, self._parts.clock.now()))
+            context_of(request).is_recorded = True
+            observation = _observe_answer(request, response, self._runtime.clock.now())
+            self._runtime.requests.record(request, observation)
         context_of(request).is_recorded = True
-        self._hear(request, _rough_outcome(response), f"status {response.status}", response)
+        retry_after = _header_text(response.headers, "Retry-After")
+        self._note_outcome(
+            request, _host_outcome(response), f"status {response.status}", retry_after
+        )
         return response
 
     def process_exception(self, request: Request, exception: BaseException) -> Request | None:
-        """Hand a failure over, unless an answer was; whoever made the request still hears of it.
+        """Record a failure, unless an answer was recorded; the caller still receives the failure.
 
-        A request of a spider that a day's end has overtaken is queued again.
+        A spider's request whose budget day has ended is queued again.
         """
-        trip = context_of(request)
-        if trip.is_recorded or isinstance(exception, StorageError):
+        context = context_of(request)
+        if context.is_recorded or isinstance(exception, StorageError):
             return None
         if isinstance(exception, CrawlEndedError):
-            trip.is_recorded = True
-            self._parts.abandon(request)
+            context.is_recorded = True
+            self._runtime.requests.abandon(request)
             return None
         if isinstance(exception, BudgetDayOverError):
-            return self._put_off(request)
-        self._fail(request, exception)
+            context.is_recorded = True
+            self._runtime.requests.end_turn(request, was_sent=False)
+            if context.job is None:
+                return retried_request(request, "")
+            self._runtime.requests.rebook(request)
+            return None
+        self._record_failure(request, exception)
         return None
 
-    def _put_off(self, request: Request) -> Request | None:
-        """See to a request that did not go out before its day had ended."""
-        trip = context_of(request)
-        trip.is_recorded = True
-        self._parts.end_turn(request, was_sent=False)
-        if trip.job is None:
-            return retried_request(request, "")
-        self._parts.rebook(request)
-        return None
-
-    def _fail(self, request: Request, exception: BaseException) -> None:
-        trip = context_of(request)
+    def _record_failure(self, request: Request, exception: BaseException) -> None:
+        context = context_of(request)
         outcome, why = classify_error(exception)
         if not is_expected_error(exception):
             log.warning("%s: %s", request.url, why, exc_info=exception)
             outcome = Outcome.UNREADABLE if REQUEST_HEAD_KEY in request.meta else outcome
-        was_answered = bool(trip.hops) or REQUEST_HEAD_KEY in request.meta
-        went_out = was_answered or not isinstance(exception, IgnoreRequest)
-        if (
-            isinstance(exception, AddressRefusedError)
-            and self._parts.is_embedded
-            and ROBOTS_KEY not in request.meta
-        ):
-            self._tell_refused(request, why)
+        was_answered = bool(context.hops) or REQUEST_HEAD_KEY in request.meta
+        was_sent = was_answered or not isinstance(exception, IgnoreRequest)
+        is_refused = isinstance(exception, AddressRefusedError)
+        if is_refused and self._runtime.is_embedded and ROBOTS_KEY not in request.meta:
+            self._log_refusal(request, why)
         if is_visit(request):
-            arrival = observation_without_answer(request, outcome, why, self._parts.clock.now())
-            self._hand_over(request, arrival, asked=went_out)
-        elif not went_out:
-            self._pass_over(request)
-        trip.is_recorded = True
+            context.is_recorded = True
+            now = self._runtime.clock.now()
+            observation = observation_without_answer(request, outcome, why, now)
+            self._runtime.requests.record(request, observation, was_sent=was_sent)
+        elif not was_sent:
+            self._return_booking(request)
+        context.is_recorded = True
         if not isinstance(exception, IgnoreRequest) and outcome not in ROUTE_FAILURES:
-            self._hear(request, outcome, why)
-        self._parts.end_turn(request, was_sent=went_out)
+            self._note_outcome(request, outcome, why)
+        self._runtime.requests.end_turn(request, was_sent=was_sent)
 
-    def _hand_over(self, request: Request, arrival: Observation, *, asked: bool = True) -> None:
-        trip = context_of(request)
-        trip.is_recorded = True
-        page = trip.job.page if trip.job else 0
-        self._parts.recording_loop.add_result(FetchResult(arrival, page, trip.budget_day, asked))
+    def _return_booking(self, request: Request) -> None:
+        """End a request that was not sent and is no visit; it costs no budget."""
+        context = context_of(request)
+        context.is_recorded = True
+        if context.budget_day == utc_day(self._runtime.clock.now()):
+            self._runtime.run_in_background(self._runtime.recording_loop.return_requests(1))
+        self._runtime.requests.end_turn(request, was_sent=False)
 
-    def _pass_over(self, request: Request) -> None:
-        """Let a request that did not go out, and is no visit, cost nothing."""
-        trip = context_of(request)
-        trip.is_recorded = True
-        if trip.budget_day == utc_day(self._parts.clock.now()):
-            self._parts.run_in_background(self._parts.recording_loop.return_requests(1))
-        self._parts.end_turn(request, was_sent=False)
-
-    def _tell_refused(self, request: Request, why: str) -> None:
-        """Log an address that the guard refused: Scrapy would pass over it in silence."""
-        host = host_of(request)
-        level = logging.DEBUG if host in self._parts.refused_hosts else logging.WARNING
-        self._parts.refused_hosts.add(host)
+    def _log_refusal(self, request: Request, why: str) -> None:
+        """Log an address that the guard refused: Scrapy itself would log nothing."""
+        host = context_of(request).host
+        level = logging.DEBUG if host in self._runtime.refused_hosts else logging.WARNING
+        self._runtime.refused_hosts.add(host)
         log.log(level, "Refused %s: %s", request, why)
 
-    def _hear(
-        self, request: Request, outcome: Outcome, why: str, response: Response | None = None
+    def _note_outcome(
+        self, request: Request, outcome: Outcome, why: str, retry_after: str = ""
     ) -> None:
-        """Tell the host's clock how it went; a host that closes sends its queue back.
+        """Note an outcome in the host's schedule; a host that closes gets its jobs returned.
 
-        In someone's own crawl failures are the spider's affair, and none of them makes it wait,
-        unless a host asks to be left alone.
+        In someone's own Scrapy project failures are the spider's affair: only a host that asks for
+        a pause is closed.
         """
-        now = self._parts.clock.now()
-        if self._parts.is_embedded and outcome in HOST_FAILURES - {Outcome.THROTTLED}:
+        runtime, now = self._runtime, self._runtime.clock.now()
+        if runtime.is_embedded and outcome in HOST_FAILURES - {Outcome.THROTTLED}:
             return
-        wait = None
-        if response is not None and outcome in HOST_FAILURES:
-            wait = parse_retry_after(_text(response.headers, "Retry-After"), now)
-        host, proxy = host_of(request), plain_proxy(request)
-        if proxy and not self._parts.is_embedded:
-            # The proxy may have said that itself: it is no reason to leave the host alone.
-            self._parts.proxy_schedules.for_proxy(proxy).note_outcome(
-                host, outcome, wait, to_epoch(now)
-            )
-            self._parts.proxy_schedules.forget_unused(to_epoch(now))
-        elif self._parts.host_schedule.note_outcome(host, outcome, wait, to_epoch(now)):
-            if self._parts.is_embedded:
-                seconds = self._parts.host_schedule.closed_until(host) - to_epoch(now)
+        pause = parse_retry_after(retry_after, now) if outcome in HOST_FAILURES else None
+        host, proxy = context_of(request).host, plain_proxy(request)
+        if proxy and not runtime.is_embedded:
+            # The proxy itself may have answered, so only this proxy's schedule is changed.
+            proxy_schedule = runtime.proxy_schedules.for_proxy(proxy)
+            proxy_schedule.note_outcome(host, outcome, pause, to_epoch(now))
+            runtime.proxy_schedules.forget_unused(to_epoch(now))
+        elif runtime.host_schedule.note_outcome(host, outcome, pause, to_epoch(now)):
+            if runtime.is_embedded:
+                seconds = runtime.host_schedule.closed_until(host) - to_epoch(now)
                 log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)
-            self._parts.return_host_jobs(host)
-            failures, until = self._parts.host_schedule.failures_and_closing(host)
+            runtime.requests.return_host_jobs(host)
+            failures, until = runtime.host_schedule.failures_and_closing(host)
             why += " for robots.txt" if ROBOTS_KEY in request.meta else ""
-            self._parts.recording_loop.add_host_closing(
-                HostClosing(host, now, from_epoch(until), failures, why)
-            )
+            closing = HostClosing(host, now, from_epoch(until), failures, why)
+            runtime.recording_loop.add_host_closing(closing)
 
 
 def is_visit(request: Request) -> bool:
-    """Whether a request is for a page: forms and HEAD are not, and robots.txt is kept elsewhere."""
+    """Whether a request is a visit of a page: forms, HEAD and robots.txt are not."""
     return request.method == "GET" and ROBOTS_KEY not in request.meta
 
 
 def is_cached(request: Request, response: Response) -> bool:
-    """Whether an answer comes from a project's HTTP cache, and no server was asked."""
+    """Whether an answer comes from a project's HTTP cache, so that no server was asked."""
     return "cached" in response.flags and REQUEST_HEAD_KEY not in request.meta
 
 
 def http_exchange(request: Request, response: Response) -> HttpExchange:
-    """Return what went over the wire beside the body."""
-    head = request.meta.get(RESPONSE_HEAD_KEY) or _head(response)
+    """Return the heads of a request and its answer as they were sent."""
+    head = request.meta.get(RESPONSE_HEAD_KEY) or _rebuild_head(response)
     peer = str(response.ip_address or "")
     milliseconds = int(1000 * request.meta.get("download_latency", 0))
-    facts = (("fetchTimeMs", str(milliseconds)), ("ipAddress", peer))
-    return HttpExchange(head, request.meta.get(REQUEST_HEAD_KEY) or b"", facts)
+    metadata = (("fetchTimeMs", str(milliseconds)), ("ipAddress", peer))
+    return HttpExchange(head, request.meta.get(REQUEST_HEAD_KEY) or b"", metadata)
 
 
-def _answered(request: Request, response: Response, now: datetime) -> Observation:
-    """Return the arrival of an answer: 304 to a conditional request shows that nothing changed."""
-    trip, http, uid = context_of(request), http_exchange(request, response), uuid4().bytes
-    final, time = final_url(request) or _found_at(request, response), trip.sent_at or now
-    is_checked = "cached" in response.flags
-    if response.status == NOT_MODIFIED or is_checked:
-        is_expected = trip.is_conditional or is_checked
+def _observe_answer(request: Request, response: Response, now: datetime) -> Observation:
+    """Return the observation of an answer; a 304 to a conditional request means no change."""
+    context = context_of(request)
+    is_cache_check = "cached" in response.flags
+    observation = Observation(
+        context.url, "", context.sent_at or now, uuid4().bytes, status=response.status,
+        final_url=final_url(request) or _url_after_handler(request, response),
+        exchange=http_exchange(request, response), hops=context.hops,
+    )  # fmt: skip
+    if response.status == NOT_MODIFIED or is_cache_check:
+        is_expected = context.is_conditional or is_cache_check
         outcome = Outcome.NOT_MODIFIED if is_expected else Outcome.UNREADABLE
         why = "" if is_expected else "304 to a request without conditions"
-        return Observation(
-            trip.url, "", time, uid, outcome=outcome, status=NOT_MODIFIED, final_url=final,
-            exchange=http, hops=trip.hops, why=why,
-        )  # fmt: skip
-    snapshot = Snapshot(
-        final or request.url, response.body, response.status, _pairs(response.headers)
-    )
-    return Observation(
-        trip.url, "", time, uid, snapshot, status=response.status, final_url=final, exchange=http,
-        hops=trip.hops,
-    )  # fmt: skip
+        return replace(observation, outcome=outcome, status=NOT_MODIFIED, why=why)
+    snapshot_url = observation.final_url or request.url
+    headers = _header_pairs(response.headers)
+    snapshot = Snapshot(snapshot_url, response.body, response.status, headers)
+    return replace(observation, snapshot=snapshot)
 
 
-def _found_at(request: Request, response: Response) -> str | None:
-    """Return where a page was found by a handler that follows redirects itself, as a browser's.
+def _url_after_handler(request: Request, response: Response) -> str | None:
+    """Return the final URL if the download handler followed redirects itself, as a browser does.
 
-    >>> _found_at(Request("http://a.example/go"), Response("http://a.example/there"))
+    >>> _url_after_handler(Request("http://a.example/go"), Response("http://a.example/there"))
     'http://a.example/there'
-    >>> _found_at(Request("http://a.example/[x]#y"), Response("http://a.example/%5Bx%5D")) is None
+    >>> request = Request("http://a.example/[x]#y")
+    >>> _url_after_handler(request, Response("http://a.example/%5Bx%5D")) is None
     True
     """
     if response.url == request.url:
         return None
-    found = canonical_url(response.url)
-    return None if found == canonical_url(request.url) else found
+    final = canonical_url(response.url)
+    return None if final == canonical_url(request.url) else final
 
 
-def _rough_outcome(response: Response) -> Outcome:
-    """Return what an answer says of its host's health."""
+def _host_outcome(response: Response) -> Outcome:
+    """Return the outcome that an answer has for its host's schedule."""
     if response.status in BUSY_STATUSES:
         return Outcome.THROTTLED
     return Outcome.SERVER_ERROR if response.status >= SERVER_ERROR else Outcome.OK
 
 
-def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+def _header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.items()
@@ -247,12 +234,12 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _head(response: Response) -> bytes:
-    """Return the head of an answer, written anew from what was read of it."""
+def _rebuild_head(response: Response) -> bytes:
+    """Return the head of an answer, rebuilt from its status and headers."""
     lines = [f"HTTP/1.1 {response.status} ".encode()]
     lines += [name + b": " + value for name, values in response.headers.items() for value in values]
     return b"\r\n".join([*lines, b"", b""])
 
 
-def _text(headers: Headers, name: str) -> str:
+def _header_text(headers: Headers, name: str) -> str:
     return (headers.get(name) or b"").decode("latin-1")

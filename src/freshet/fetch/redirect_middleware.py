@@ -1,4 +1,4 @@
-"""Redirects: each is kept, paid for and followed, up to a limit and never in a circle."""
+"""Follows redirects: each is recorded and booked, up to a limit and never in a circle."""
 
 from contextlib import suppress
 
@@ -20,77 +20,74 @@ from freshet.fetch.request_context import (
     continue_visit,
     redirected_request,
 )
-from freshet.fetch.runtime import CrawlRuntime, runtime_of
+from freshet.fetch.runtime import runtime_of
 from freshet.view.url import page_address
 
 
 class FollowRedirectsMiddleware:
-    """A downloader middleware that follows redirects in place of Scrapy's own.
+    """The downloader middleware that follows redirects in place of Scrapy's own.
 
-    Those that someone's own spider meets are followed as Scrapy does; the hops are kept.
+    Redirects of someone's own spider are followed as Scrapy does, and their hops are recorded.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._parts: CrawlRuntime = runtime_of(crawler)
-        self._record = RecordMiddleware(self._parts)
-        self._scrapy: RedirectMiddleware | None = None
-        if self._parts.is_embedded:
+        self._runtime = runtime_of(crawler)
+        self._record_middleware = RecordMiddleware(self._runtime)
+        self._scrapy_middleware: RedirectMiddleware | None = None
+        if self._runtime.is_embedded:
             with suppress(NotConfigured):
-                self._scrapy = RedirectMiddleware.from_crawler(crawler)
+                self._scrapy_middleware = RedirectMiddleware.from_crawler(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "FollowRedirectsMiddleware":
-        """Make it for a crawler."""
+        """Create the middleware of a crawler."""
         return cls(crawler)
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
-        """Follow a redirect; one that cannot be followed is the end of its visit."""
+        """Follow a redirect; one that cannot be followed ends its visit."""
         if ROBOTS_KEY in request.meta:
             return response
         if context_of(request).job is None:
-            return self._as_scrapy(request, response)
+            return self._follow_as_scrapy(request, response)
         return await self._follow(request, response)
 
-    def _as_scrapy(self, request: Request, response: Response) -> Request | Response:
-        """Follow a redirect of someone's own spider; the visit goes on where it leads.
+    def _follow_as_scrapy(self, request: Request, response: Response) -> Request | Response:
+        """Follow a redirect of someone's own spider as part of the same visit.
 
-        An answer to a form, or from the project's cache, is no visit, so one begins there.
+        An answer to a form or from the project's cache is no visit, so a new visit starts.
         """
-        if self._scrapy is None:
+        if self._scrapy_middleware is None:
             return response
-        following = self._scrapy.process_response(request, response)
-        if not isinstance(following, Request):
-            return following
+        next_request = self._scrapy_middleware.process_response(request, response)
+        if not isinstance(next_request, Request):
+            return next_request
         if is_visit(request) and not is_cached(request, response):
-            if not self._is_offsite(following):
-                return continue_visit(
-                    request, following, response, http_exchange(request, response)
-                )
-            self._record.process_response(request, response)
-        following.meta.pop(CONTEXT_KEY, None)
-        return following
+            if not self._is_offsite(next_request):
+                exchange = http_exchange(request, response)
+                return continue_visit(request, next_request, response, exchange)
+            self._record_middleware.process_response(request, response)
+        next_request.meta.pop(CONTEXT_KEY, None)
+        return next_request
 
     def _is_offsite(self, request: Request) -> bool:
-        """Whether Scrapy is about to drop a request, as the spider's domains leave it out."""
-        offsite = self._crawler.get_downloader_middleware(OffsiteMiddleware)
+        """Whether Scrapy will drop a request because it is outside the spider's domains."""
+        offsite = self._runtime.crawler.get_downloader_middleware(OffsiteMiddleware)
         if offsite is None or request.dont_filter or request.meta.get("allow_offsite"):
             return False
-        return not offsite.should_follow(request, self._parts.spider)
+        return not offsite.should_follow(request, self._runtime.spider)
 
     async def _follow(self, request: Request, response: Response) -> Request | Response:
         target = redirect_target(response)
         if target is None:
             return response
-        trip = context_of(request)
-        limit = self._parts.settings.limits.redirects
-        if len(trip.hops) >= limit or target in trip.followed_urls or target == request.url:
+        context, runtime = context_of(request), self._runtime
+        is_limit_reached = len(context.hops) >= runtime.settings.limits.redirects
+        if is_limit_reached or target in context.followed_urls or target == request.url:
             return response
-        if self._parts.host_schedule.is_closed(
-            page_address(target).host, to_epoch(self._parts.clock.now())
-        ):
+        now = to_epoch(runtime.clock.now())
+        if runtime.host_schedule.is_closed(page_address(target).host, now):
             return response
-        if trip.job is not None and not await self._parts.recording_loop.book_requests(1):
+        if not await runtime.recording_loop.book_requests(1):
             return response
-        day = utc_day(self._parts.clock.now())
+        day = utc_day(runtime.clock.now())
         return redirected_request(request, target, response, http_exchange(request, response), day)

@@ -46,23 +46,23 @@ def run_crawl(
     With ``pages`` only these are visited, once each, where they were asked for.
     SIGINT or SIGTERM end it when what is under way has been recorded, a second one at once.
     """
-    worker = CollectionThread(path, clock=clock, budget=budget, only=pages)
-    worker.open()
+    collection_thread = CollectionThread(path, clock=clock, budget=budget, only=pages)
+    collection_thread.open()
     _tune()
     try:
-        process = AsyncCrawlerProcess(_settings(worker.settings))
+        process = AsyncCrawlerProcess(_settings(collection_thread.settings))
         crawler = process.create_crawler(CollectionSpider)
         ends = replace(limits, visits=len(pages)) if pages else limits
-        parts = CrawlRuntime(crawler, worker, limits=ends, listeners=listeners)
+        runtime = CrawlRuntime(crawler, collection_thread, limits=ends, listeners=listeners)
         process.crawl(crawler)
         process.start()
-        if parts.failure is not None:
-            raise parts.failure
-        if not parts.recording_loop.is_closed:
+        if runtime.failure is not None:
+            raise runtime.failure
+        if not runtime.recording_loop.is_closed:
             raise StopRequestedError("stopped at once; what was acknowledged is kept")
-        return worker.spending()
+        return collection_thread.spending()
     finally:
-        worker.close()
+        collection_thread.close()
 
 
 def _tune() -> None:

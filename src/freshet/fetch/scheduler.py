@@ -11,62 +11,64 @@ from freshet.fetch.runtime import CrawlRuntime, runtime_of
 
 
 class PlanScheduler(BaseScheduler):
-    """Hands Scrapy the requests whose time has come; nudges it so that none waits for its pulse.
+    """Hands Scrapy the requests that have their host's turn.
 
-    The requests of someone's own spider are kept by Scrapy's own scheduler until they may go.
+    Scrapy's own scheduler keeps the requests of someone's own spider until they may be sent.
     """
 
-    def __init__(self, parts: CrawlRuntime) -> None:
-        self._parts = parts
+    def __init__(self, runtime: CrawlRuntime) -> None:
+        self._runtime = runtime
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "PlanScheduler":
-        """Make it for a crawler."""
+        """Create the scheduler of a crawler."""
         return cls(runtime_of(crawler))
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Begin to draw from the plan."""
-        opening = self._parts.open_spider(spider)
-        self._parts.recording_loop.start()
+        """Start to draw from the plan."""
+        opening = self._runtime.open_spider(spider)
+        self._runtime.recording_loop.start()
         return opening
 
     def close(self, reason: str) -> Deferred[None]:
-        """Record what is finished and give back what waits."""
-        return deferred_from_coro(self._parts.close(reason))
+        """Record the finished visits and return the waiting jobs."""
+        return deferred_from_coro(self._runtime.close(reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether there is more to come: always in Freshet's own crawl."""
-        parts = self._parts
-        if not parts.is_embedded or parts.ready_requests or parts.spider_requests.has_pending():
+        """Whether there is more to come; Freshet's own crawl always has more."""
+        runtime = self._runtime
+        if not runtime.is_embedded or runtime.requests.ready_requests:
             return True
-        return bool(parts.request_queue.load_by_host()) or parts.is_draw_pending
+        if runtime.spider_requests.has_pending():
+            return True
+        return bool(runtime.request_queue.load_by_host()) or runtime.is_draw_pending
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request: one that has waited is ready, any other waits for its host."""
-        trip = context_of(request)
-        if trip.is_recorded:
-            # A spider has handed the meta of a request that has ended on to the next one.
-            trip = new_context(request)
-        if trip.has_turn:
-            self._parts.ready_requests.append(request)
-        elif trip.job is not None or not self._parts.is_embedded:
-            self._parts.enqueue(request)
-        elif trip.waited_for_robots:
-            trip.waited_for_robots = False
-            self._parts.spider_requests.enqueue_again(request)
-        elif not self._parts.spider_requests.add(request):
-            self._parts.end_at_redirect(request, "the spider has asked for its end before")
+        """Take a request: one with its host's turn is ready, any other is queued for its host."""
+        context, requests = context_of(request), self._runtime.requests
+        if context.is_recorded:
+            # A spider has copied the meta of a finished request to this one.
+            context = new_context(request)
+        if context.has_turn:
+            requests.ready_requests.append(request)
+        elif context.job is not None or not self._runtime.is_embedded:
+            requests.enqueue(request)
+        elif context.waited_for_robots:
+            context.waited_for_robots = False
+            self._runtime.spider_requests.enqueue_again(request)
+        elif not self._runtime.spider_requests.add(request):
+            requests.end_at_redirect(request, "the spider has asked for its end before")
             return False
         return True
 
     def next_request(self) -> Request | None:
-        """Return a request whose time has come."""
-        parts = self._parts
-        if parts.is_embedded and not parts.ready_requests:
-            parts.spider_requests.take_requests()
-        if not parts.ready_requests:
+        """Return a request that is ready to be sent."""
+        runtime, ready_requests = self._runtime, self._runtime.requests.ready_requests
+        if runtime.is_embedded and not ready_requests:
+            runtime.spider_requests.take_requests()
+        if not ready_requests:
             return None
-        request = parts.ready_requests.popleft()
-        if parts.is_embedded:
-            parts.spider_requests.forget(request)
+        request = ready_requests.popleft()
+        if runtime.is_embedded:
+            runtime.spider_requests.forget(request)
         return request

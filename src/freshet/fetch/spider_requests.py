@@ -1,33 +1,33 @@
-"""The requests of someone's own spider: queued as Scrapy queues them, paid for by the budget.
+"""The requests of someone's own spider: queued as Scrapy does, and booked on the day's budget.
 
-They wait in Scrapy's own scheduler, with its priorities, its filter of duplicates and its JOBDIR,
-and are taken from it as Scrapy would take them. Each is booked in the day's budget before it goes.
+They wait in Scrapy's own scheduler, with its priorities, duplicate filter and JOBDIR, and are taken
+from it as Scrapy takes them. Each is booked on the day's budget before it is sent.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
-from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from freshet.core.budget import next_midnight, utc_day
-from freshet.core.clock import Clock
 from freshet.core.errors import FreshetError, SettingsError
-from freshet.fetch.recording_loop import RecordingLoop
 from freshet.fetch.request_context import CONTEXT_KEY, context_of
+
+if TYPE_CHECKING:
+    from freshet.fetch.runtime import CrawlRuntime
 
 OVER_BUDGET_SETTING = "FRESHET_OVER_BUDGET"
 OVER_BUDGET_CHOICES = ("wait", "drop")
 DROPPED_STAT = "freshet/dropped_over_budget"
-# A budget that is spent is looked at again so often: it may have been raised meanwhile.
+# A spent budget is checked again at this interval, because it may be raised.
 BUDGET_CHECK_SECONDS = 30.0
 DEFAULT_CONCURRENCY = 16
 
@@ -37,58 +37,41 @@ log = logging.getLogger(__name__)
 
 
 class SpiderQueue(ScrapyScheduler):
-    """Scrapy's scheduler, which also takes back a request that it handed out."""
+    """Scrapy's scheduler with a method to put a request back."""
 
     def put_back(self, request: Request) -> None:
-        """Queue a request again; it has passed the filter of duplicates before."""
+        """Queue a request again; it has passed the duplicate filter before."""
         if not self._dqpush(request):
             self._mqpush(request)
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether what is queued outlives the crawl."""
-        return self.dqs is not None
-
 
 class SpiderRequestFeed:
-    """Takes a spider's requests from its queue, pays for them, and sends them to their hosts.
+    """Takes a spider's requests from its queue, books them, and queues them for their hosts.
 
-    ``send`` lets a request wait for its host, and says whether the host can be asked before long.
-    With ``is_claiming``, URLs that the spider asks for are told by ``take_claims``.
+    ``take_claims`` returns the URLs that the spider has requested, so that they are not drawn too.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        desk: RecordingLoop,
-        clock: Clock,
-        send: Callable[[Request], bool],
-        *,
-        is_claiming: bool,
-    ) -> None:
-        self._crawler = crawler
-        self._desk = desk
-        self._clock = clock
-        self._send_to_host = send
-        self._is_claiming = is_claiming
-        self._queue = SpiderQueue.from_crawler(crawler)
-        self._over_budget = over_budget_setting(crawler.settings)
-        self._unpaid: deque[Request] = deque()
-        self._out: set[Request] = set()
+    def __init__(self, runtime: "CrawlRuntime") -> None:
+        self._runtime = runtime
+        self._crawler = runtime.crawler
+        self._queue = SpiderQueue.from_crawler(runtime.crawler)
+        self._over_budget = over_budget_setting(runtime.crawler.settings)
+        self._unbooked: deque[Request] = deque()
+        self._active: set[Request] = set()
         self._put_aside: set[Request] = set()
-        self._paying: asyncio.Task[None] | None = None
+        self._booking: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
-        self._is_told = False
-        self._claims: list[str] = []
+        self._has_warned = False
+        self._claimed_urls: list[str] = []
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue."""
         return self._queue.open(spider)
 
     def add(self, request: Request) -> bool:
-        """Queue a request; False where it is a duplicate."""
+        """Queue a request; return False if it is a duplicate."""
         if not context_of(request).hops:
-            # It is made anew when the request is taken; until then it need not be on a disk.
+            # The context is created again when the request is taken, so it is not saved to disk.
             del request.meta[CONTEXT_KEY]
         is_new = self._queue.enqueue_request(request)
         if is_new:
@@ -96,16 +79,16 @@ class SpiderRequestFeed:
         return is_new
 
     def has_pending(self) -> bool:
-        """Whether requests are queued, or wait to go."""
-        return bool(self._out or self._put_aside) or self._queue.has_pending_requests()
+        """Whether requests are queued or wait to be sent."""
+        return bool(self._active or self._put_aside) or self._queue.has_pending_requests()
 
     def take_requests(self) -> None:
-        """Take requests from the queue, as many as Scrapy would have under way at once."""
+        """Take requests from the queue, as many as Scrapy would have active at once."""
         engine = self._crawler.engine
         if engine is None:
             return
         limit = engine.downloader.total_concurrency or DEFAULT_CONCURRENCY
-        while len(self._out) + len(engine.downloader.active) < limit:
+        while len(self._active) + len(engine.downloader.active) < limit:
             request = self._queue.next_request()
             if request is None:
                 return
@@ -113,101 +96,101 @@ class SpiderRequestFeed:
             self.book_request(request)
 
     def book_request(self, request: Request) -> None:
-        """Let a request go to its host as soon as the budget pays for it."""
-        self._begin(request)
-        self._unpaid.append(request)
-        if self._paying is None:
-            self._paying = asyncio.get_running_loop().create_task(self._pay())
+        """Queue a request for its host as soon as the budget pays for it."""
+        self._mark_active(request)
+        self._unbooked.append(request)
+        if self._booking is None:
+            self._booking = asyncio.get_running_loop().create_task(self._book())
 
     def enqueue_again(self, request: Request) -> None:
-        """Let a request that is paid for wait for its host once more."""
-        self._begin(request)
-        self._send(request)
+        """Queue a booked request for its host again."""
+        self._mark_active(request)
+        self._enqueue(request)
 
     def put_aside(self, request: Request) -> None:
-        """Let a request that waits for a closed host keep none from going to other hosts."""
-        self._out.discard(request)
+        """Stop counting a request that waits for a closed host, so that others can be taken."""
+        self._active.discard(request)
         self._put_aside.add(request)
 
     def forget(self, request: Request) -> None:
-        """Note that a request is with the downloader, or goes no further."""
-        self._out.discard(request)
+        """Stop tracking a request that is with the downloader or was dropped."""
+        self._active.discard(request)
         self._put_aside.discard(request)
         engine = self._crawler.engine
         if engine is not None:
             engine.downloader._get_slot(request)[1].active.discard(request)
 
-    def _begin(self, request: Request) -> None:
-        """Count a request as under way, for its host too: the queue prefers hosts with fewer."""
-        self._out.add(request)
+    def _mark_active(self, request: Request) -> None:
+        """Count a request as active, also for its host: the queue prefers hosts with fewer."""
+        self._active.add(request)
         engine = self._crawler.engine
         if engine is not None:
             engine.downloader._get_slot(request)[1].active.add(request)
 
-    def _send(self, request: Request) -> None:
-        if not self._send_to_host(request) and request in self._out:
+    def _enqueue(self, request: Request) -> None:
+        if not self._runtime.requests.enqueue(request) and request in self._active:
             self.put_aside(request)
 
     def take_claims(self) -> list[str]:
-        """Return the URLs that the spider has asked for since this was last called."""
-        claims, self._claims = self._claims, []
-        return claims
+        """Return the URLs that the spider has requested since the last call."""
+        urls, self._claimed_urls = self._claimed_urls, []
+        return urls
 
-    async def close(self, reason: str, halt: Callable[[], Sequence[Request]]) -> None:
-        """Queue what waits again, with its booking returned, and close the queue.
-
-        ``halt`` lets no request go any more, and returns those of the spider that wait.
-        """
+    async def stop_booking(self) -> None:
+        """Book no more requests."""
         self._closing.set()
-        if self._paying is not None:
-            await self._paying
-        paid = halt()
-        today = utc_day(self._clock.now())
-        await self._desk.return_requests(
-            sum(context_of(request).budget_day == today for request in paid)
+        if self._booking is not None:
+            await self._booking
+
+    async def close(self, reason: str, booked_requests: Sequence[Request]) -> None:
+        """Put waiting requests back, return their bookings, and close the queue."""
+        today = utc_day(self._runtime.clock.now())
+        await self._runtime.recording_loop.return_requests(
+            sum(context_of(request).budget_day == today for request in booked_requests)
         )
-        for request in reversed([*paid, *self._unpaid]):
-            trip = context_of(request)
-            trip.has_turn, trip.budget_day = False, ""
+        for request in reversed([*booked_requests, *self._unbooked]):
+            context = context_of(request)
+            context.has_turn, context.budget_day = False, ""
             self._queue.put_back(request)
-        self._unpaid.clear()
-        for request in (*self._out, *self._put_aside):
+        self._unbooked.clear()
+        for request in (*self._active, *self._put_aside):
             self.forget(request)
         closing = self._queue.close(reason)
         if closing is not None:
             await maybe_deferred_to_future(closing)
 
     def _claim(self, request: Request) -> None:
-        if self._is_claiming and request.method == "GET":
-            self._claims.append(request.url)
+        if self._runtime.pages_mode != "off" and request.method == "GET":
+            self._claimed_urls.append(request.url)
 
-    async def _pay(self) -> None:
-        """Book what is taken, all of it at once; what the budget does not cover waits or goes."""
+    async def _book(self) -> None:
+        """Book all taken requests at once; those beyond the budget wait or are dropped."""
         try:
-            while self._unpaid and not self._closing.is_set():
-                granted = await self._desk.book_up_to(len(self._unpaid))
+            while self._unbooked and not self._closing.is_set():
+                granted = await self._runtime.recording_loop.book_up_to(len(self._unbooked))
                 for _ in range(granted):
-                    request = self._unpaid.popleft()
-                    context_of(request).budget_day = utc_day(self._clock.now())
-                    self._send(request)
-                if self._unpaid and not granted:
-                    await self._exceed()
+                    request = self._unbooked.popleft()
+                    context_of(request).budget_day = utc_day(self._runtime.clock.now())
+                    self._enqueue(request)
+                if self._unbooked and not granted:
+                    await self._handle_spent_budget()
         except FreshetError:
             log.debug("The crawl stops, so requests of the spider stay in the queue")
         finally:
-            self._paying = None
+            self._booking = None
 
-    async def _exceed(self) -> None:
-        """Drop what the day's budget does not cover, or wait until it does."""
-        self._tell()
+    async def _handle_spent_budget(self) -> None:
+        """Drop the requests beyond the day's budget, or wait for the next day."""
+        self._warn_once()
         if self._over_budget == "drop":
-            while self._unpaid:
-                self._drop(self._unpaid.popleft())
-            wake_engine(self._crawler)
+            while self._unbooked:
+                self._drop(self._unbooked.popleft())
+            self._runtime.wake_engine()
             return
-        until = self._clock.seconds_until(next_midnight(self._clock.now()))
+        clock = self._runtime.clock
+        seconds = min(clock.seconds_until(next_midnight(clock.now())), BUDGET_CHECK_SECONDS)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), min(until, BUDGET_CHECK_SECONDS))
+            await asyncio.wait_for(self._closing.wait(), seconds)
 
     def _drop(self, request: Request) -> None:
         self.forget(request)
@@ -218,10 +201,10 @@ class SpiderRequestFeed:
             signals.request_dropped, request=request, spider=self._crawler.spider
         )
 
-    def _tell(self) -> None:
-        if self._is_told:
+    def _warn_once(self) -> None:
+        if self._has_warned:
             return
-        self._is_told = True
+        self._has_warned = True
         fate = "are dropped" if self._over_budget == "drop" else "wait until midnight (UTC)"
         log.warning(
             "The day's budget of page requests is spent: further requests of the spider %s "
@@ -232,15 +215,8 @@ class SpiderRequestFeed:
 
 
 def over_budget_setting(settings: BaseSettings) -> OverBudget:
-    """Return what happens to requests beyond the budget."""
+    """Return whether requests beyond the budget wait or are dropped."""
     value = settings.get(OVER_BUDGET_SETTING, "wait")
     if value not in OVER_BUDGET_CHOICES:
         raise SettingsError(f'{OVER_BUDGET_SETTING}: {value!r} must be "wait" or "drop"')
     return "drop" if value == "drop" else "wait"
-
-
-def wake_engine(crawler: Crawler) -> None:
-    """Let the engine ask for requests now instead of at its next pulse."""
-    engine = crawler.engine
-    if engine is not None and engine._slot is not None:
-        engine._slot.nextcall.schedule()

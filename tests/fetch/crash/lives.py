@@ -21,8 +21,8 @@ from freshet.fetch import redirect_middleware, scheduler  # noqa: F401
 from freshet.fetch.politeness import robots  # noqa: F401
 from freshet.fetch.politeness.host_schedule import HostSchedule
 from freshet.fetch.recording_loop import NO_LIMITS, CrawlEvent, CrawlLimits
+from freshet.fetch.request_lifecycle import RequestLifecycle
 from freshet.fetch.run_crawl import run_crawl
-from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.crash.points import POINTS, lay
 from tests.record.record_samples import html, make_collection, observe, record
 
@@ -157,12 +157,12 @@ def _crawl(crawling: Crawling, write: Callable[[str], None]) -> None:
 
 def _note_releases(write: Callable[[str], None], alarm: int) -> None:
     """Note each request that is let go, with the very time that its host's clock was set by."""
-    start, release = HostSchedule.start_delay, CrawlRuntime._release
+    start, release = HostSchedule.start_delay, RequestLifecycle.release
     is_gone = False
 
-    def noted_release(parts: CrawlRuntime, request: Request) -> bool:
+    def noted_release(requests: RequestLifecycle, request: Request) -> bool:
         nonlocal is_gone
-        is_gone = release(parts, request)
+        is_gone = release(requests, request)
         return is_gone
 
     def noted_start(hosts: HostSchedule, host: str, now: float) -> None:
@@ -174,4 +174,4 @@ def _note_releases(write: Callable[[str], None], alarm: int) -> None:
         start(hosts, host, now)
 
     HostSchedule.start_delay = noted_start  # type: ignore[method-assign]
-    CrawlRuntime._release = noted_release  # type: ignore[method-assign]
+    RequestLifecycle.release = noted_release  # type: ignore[method-assign]

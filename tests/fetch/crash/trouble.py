@@ -103,7 +103,7 @@ def jumping(ordeal: Trial, days: tuple[int, ...]) -> Callable[[], None]:
     """Return what sets a crawl's clock some days on or back, after every so many visits."""
 
     def prepare() -> None:
-        plain, left, kept = CrawlSession.record_results, list(days), 0
+        plain, left, kept = CrawlSession.record_observations, list(days), 0
 
         def take(crawl: CrawlSession, *given: Any) -> Any:
             nonlocal kept
@@ -115,7 +115,7 @@ def jumping(ordeal: Trial, days: tuple[int, ...]) -> Callable[[], None]:
                     file.write(f"{monotonic_seconds()!r}\n")
             return learnt
 
-        CrawlSession.record_results = take  # type: ignore[method-assign]
+        CrawlSession.record_observations = take  # type: ignore[method-assign]
 
     return prepare
 

@@ -127,9 +127,11 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     def _checked(self, pool: Any, request: Request) -> Any:
         """Have the day that pays for a request checked when its connection is there."""
-        parts = getattr(self._crawler, "freshet", None)
+        runtime = getattr(self._crawler, "freshet", None)
         return (
-            pool if parts is None else CheckedPool(pool, partial(parts.require_budget_day, request))
+            pool
+            if runtime is None
+            else CheckedPool(pool, partial(runtime.requests.require_budget_day, request))
         )
 
     def _agent(self, request: Request, verify: bool) -> "_RequestAgent":

@@ -31,7 +31,7 @@ from freshet.crawl.hosts import (
     max_backoff_seconds,
     turns_within,
 )
-from freshet.fetch.politeness.robots import RobotsRecord
+from freshet.fetch.politeness.robots_record import RobotsRecord
 from freshet.fetch.politeness.rules_eviction import RulesEviction
 
 FIRST_BACKOFF = 60.0
