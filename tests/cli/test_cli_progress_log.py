@@ -13,9 +13,9 @@ from freshet.cli import progress_log
 from freshet.cli.progress_log import OutputClosedError, ProgressLog
 from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.politeness.host_closing import HostClosing
 from freshet.fetch.politeness.request_queue import QueueStatus
-from freshet.fetch.recording_loop import CrawlEvent
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 URL = "https://example.org/"

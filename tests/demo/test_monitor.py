@@ -15,8 +15,8 @@ from freshet.demo.demo_collection import DemoCollection
 from freshet.demo.hosts import LoggedRequest, RequestLog
 from freshet.demo.monitor import CrawlMonitor, LiveStatus
 from freshet.demo.scoreboard import DemoScoreboard
+from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.politeness.request_queue import QueueStatus
-from freshet.fetch.recording_loop import CrawlEvent
 from freshet.schedule.policies import make_policy
 from tests.demo.conftest import DAYS, START
 

@@ -19,9 +19,9 @@ import freshet.record.parsed_visit
 import freshet.record.recorder
 from freshet.collection.collection import Collection
 from freshet.core.settings import Settings
-from freshet.fetch.politeness.robots import RobotsMiddleware
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.redirect_middleware import FollowRedirectsMiddleware
+from freshet.fetch.robots_middleware import RobotsMiddleware
 from freshet.fetch.run_crawl import run_crawl as run
 from freshet.schedule.burst_queue import BurstQueue
 from freshet.schedule.page_states import PageStates

@@ -32,7 +32,7 @@ from freshet.fetch.politeness.proxy_schedules import ProxySchedules
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SECONDS = 1.0
-OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.politeness.robots.RobotsMiddleware": 100}}
+OBEYING = {"DOWNLOADER_MIDDLEWARES": {"freshet.fetch.robots_middleware.RobotsMiddleware": 100}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class FakeRuntime:
     def __init__(self, crawler: Crawler) -> None:
         self.host_schedule = HostSchedule(PolitenessSettings(delay=0.0))
         self.proxy_schedules = ProxySchedules(self.host_schedule.politeness)
-        self.recording_loop = self.requests = self
+        self.requests = self.writer = self
         self._crawler = crawler
 
     def require_budget_day(self, request: Request) -> None:

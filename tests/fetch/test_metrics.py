@@ -12,9 +12,9 @@ from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.types import Change, Outcome, Visit
 from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.metrics import PrometheusMetrics, StallDetector
 from freshet.fetch.politeness.request_queue import QueueStatus
-from freshet.fetch.recording_loop import CrawlEvent
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

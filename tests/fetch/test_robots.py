@@ -24,9 +24,9 @@ from freshet.fetch.network.failures import (
 )
 from freshet.fetch.politeness.host_schedule import HostSchedule
 from freshet.fetch.politeness.proxy_schedules import ProxySchedules
-from freshet.fetch.politeness.robots import RobotsMiddleware
 from freshet.fetch.politeness.robots_record import MAX_DECODED_BYTES, RobotsRecord
 from freshet.fetch.request_context import context_of
+from freshet.fetch.robots_middleware import RobotsMiddleware
 from freshet.fetch.runtime import CrawlRuntime
 from tests.fetch.fetcher import fetch_all
 from tests.fetch.servers import Exchange, Loopback
@@ -58,7 +58,7 @@ class World:
         self.settings = Settings(politeness=self.hosts.politeness)
         # The world stands in for the runtime of a crawl and for the parts that it owns.
         self.host_schedule, self.proxy_schedules = self.hosts, self.proxied
-        self.requests = self.recording_loop = self
+        self.requests = self.writer = self
         self.robots = RobotsMiddleware(cast("CrawlRuntime", self))
 
     def pass_turn(self, page: Request, robots: Request) -> None:

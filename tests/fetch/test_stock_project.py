@@ -12,7 +12,8 @@ from scrapy.settings import Settings
 from freshet.collection.collection import Collection
 from freshet.core.settings import Settings as FreshetSettings
 from freshet.fetch.addon import Freshet, scrapy_settings
-from freshet.fetch.runtime import BUDGET_SETTING, COLLECTION_SETTING, PAGES_CHOICES, PAGES_SETTING
+from freshet.fetch.environment import PAGES_CHOICES, PAGES_SETTING
+from freshet.fetch.runtime import BUDGET_SETTING, COLLECTION_SETTING
 from freshet.fetch.spider_requests import OVER_BUDGET_CHOICES, OVER_BUDGET_SETTING
 from freshet.record.store import CollectionStore
 from tests.fetch.authority import Authority

@@ -15,8 +15,8 @@ from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import format_time_of_day
 from freshet.core.types import Change, Outcome, Page, Visit
+from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.politeness.host_closing import HostClosing
-from freshet.fetch.recording_loop import CrawlEvent
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from freshet.crawl.live_policy import visit_table
 from freshet.demo.demo_collection import DemoCollection
 from freshet.demo.hosts import RequestLog
 from freshet.demo.scoreboard import DemoScoreboard
-from freshet.fetch.recording_loop import CrawlEvent
+from freshet.fetch.event_dispatcher import CrawlEvent
 
 FINDING_COUNT = 8
 REFRESH_SECONDS = 0.5

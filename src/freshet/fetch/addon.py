@@ -29,7 +29,7 @@ from freshet.record.store import read_settings
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"
 MIDDLEWARES: dict[str, int | None] = {
-    "freshet.fetch.politeness.robots.RobotsMiddleware": 100,
+    "freshet.fetch.robots_middleware.RobotsMiddleware": 100,
     "freshet.fetch.record_middleware.RecordMiddleware": 595,
     "freshet.fetch.redirect_middleware.FollowRedirectsMiddleware": 600,
     f"{BUILT_IN}.robotstxt.RobotsTxtMiddleware": None,

@@ -2,10 +2,30 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 
-from freshet.fetch.recording_loop import CrawlEvent
+from freshet.crawl.fetch_job import DaySpending
+from freshet.fetch.politeness.host_closing import HostClosing
+from freshet.fetch.politeness.request_queue import QueueStatus
+from freshet.record.recorder import RecordedVisit
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlEvent:
+    """A report of a running crawl: new visits, the day's spending, the queue, closed hosts.
+
+    ``recording_seconds`` is the time that recording the visits took. ``host_closings`` are the
+    hosts that have closed since the last event. A crawl without visits reports every second.
+    """
+
+    visits: Sequence[RecordedVisit]
+    spending: DaySpending
+    queue: QueueStatus
+    recording_seconds: float
+    host_closings: Sequence[HostClosing] = ()
+
 
 EventListener = Callable[[CrawlEvent], None]
 

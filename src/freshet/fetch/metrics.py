@@ -18,7 +18,7 @@ from prometheus_client import (
 from freshet.archive.warc.read import archive_files
 from freshet.core.clock import monotonic_seconds, to_epoch
 from freshet.core.errors import UsageError
-from freshet.fetch.recording_loop import CrawlEvent
+from freshet.fetch.event_dispatcher import CrawlEvent
 
 ADDRESS = "127.0.0.1"
 LATENESS_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

@@ -18,6 +18,7 @@ from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, Snapshot
 from freshet.fetch.network.connections import REQUEST_HEAD_KEY, RESPONSE_HEAD_KEY
 from freshet.fetch.network.failures import (
+    ROUTE_FAILURES,
     AddressRefusedError,
     BudgetDayOverError,
     CrawlEndedError,
@@ -27,8 +28,8 @@ from freshet.fetch.network.failures import (
 from freshet.fetch.network.routes import plain_proxy
 from freshet.fetch.politeness.host_closing import HostClosing
 from freshet.fetch.politeness.host_schedule import BUSY_STATUSES, HOST_FAILURES, parse_retry_after
-from freshet.fetch.politeness.robots import ROBOTS_KEY, ROUTE_FAILURES
 from freshet.fetch.request_context import (
+    ROBOTS_KEY,
     context_of,
     final_url,
     observation_without_answer,
@@ -126,7 +127,7 @@ class RecordMiddleware:
         context = context_of(request)
         context.is_recorded = True
         if context.budget_day == utc_day(self._runtime.clock.now()):
-            self._runtime.run_in_background(self._runtime.recording_loop.return_requests(1))
+            self._runtime.run_in_background(self._runtime.writer.return_requests(1))
         self._runtime.requests.end_turn(request, was_sent=False)
 
     def _log_refusal(self, request: Request, why: str) -> None:
@@ -162,7 +163,7 @@ class RecordMiddleware:
             failures, until = runtime.host_schedule.failures_and_closing(host)
             why += " for robots.txt" if ROBOTS_KEY in request.meta else ""
             closing = HostClosing(host, now, from_epoch(until), failures, why)
-            runtime.recording_loop.add_host_closing(closing)
+            runtime.writer.add_host_closing(closing)
 
 
 def is_visit(request: Request) -> bool:

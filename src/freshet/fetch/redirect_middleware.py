@@ -12,10 +12,10 @@ from scrapy.http import Response
 from freshet.core.budget import utc_day
 from freshet.core.clock import to_epoch
 from freshet.fetch.network.redirect_target import redirect_target
-from freshet.fetch.politeness.robots import ROBOTS_KEY
 from freshet.fetch.record_middleware import RecordMiddleware, http_exchange, is_cached, is_visit
 from freshet.fetch.request_context import (
     CONTEXT_KEY,
+    ROBOTS_KEY,
     context_of,
     continue_visit,
     redirected_request,
@@ -87,7 +87,7 @@ class FollowRedirectsMiddleware:
         now = to_epoch(runtime.clock.now())
         if runtime.host_schedule.is_closed(page_address(target).host, now):
             return response
-        if not await runtime.recording_loop.book_requests(1):
+        if not await runtime.writer.book_requests(1):
             return response
         day = utc_day(runtime.clock.now())
         return redirected_request(request, target, response, http_exchange(request, response), day)

@@ -17,6 +17,8 @@ from freshet.fetch.network.routes import INSECURE_KEY, VERIFY_KEY, RequestRoute,
 from freshet.view.url import canonical_url, page_address
 
 CONTEXT_KEY = "freshet_context"
+# Marks a request for a robots.txt; the value is the number of bytes received.
+ROBOTS_KEY = "freshet_robots"
 DOWNLOAD_META = (RESPONSE_HEAD_KEY, REQUEST_HEAD_KEY, "download_slot", "download_latency")
 # These keep the middlewares of a Scrapy project from changing or answering a page's request.
 BYPASS_MIDDLEWARES_META = {

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from scrapy import Request
 
@@ -18,23 +17,24 @@ from freshet.core.budget import utc_day
 from freshet.core.clock import from_epoch, monotonic_seconds, to_epoch
 from freshet.core.types import Outcome
 from freshet.crawl.fetch_job import FetchJob, unsent_observation
+from freshet.fetch.collection_writer import CollectionWriter
+from freshet.fetch.environment import CrawlEnvironment
 from freshet.fetch.network.failures import (
     BudgetDayOverError,
     CrawlEndedError,
     RobotsDisallowedError,
 )
-from freshet.fetch.politeness.robots import ROBOTS_KEY
+from freshet.fetch.politeness.request_queue import RequestQueue
 from freshet.fetch.request_context import (
+    ROBOTS_KEY,
     context_of,
     observation_without_answer,
     request_for_job,
     retried_request,
 )
+from freshet.fetch.spider_requests import SpiderRequestFeed
 from freshet.record.fault_isolation import describe_fault
 from freshet.view.url import canonical_web_url
-
-if TYPE_CHECKING:
-    from freshet.fetch.runtime import CrawlRuntime
 
 # A robots.txt that redirects to a host which stays busy for longer than this is unavailable.
 MAX_ROBOTS_WAIT_SECONDS = 60.0
@@ -50,15 +50,24 @@ class RequestLifecycle:
     ``pages_awaiting_robots`` counts the pages that wait for a robots.txt.
     """
 
-    def __init__(self, runtime: "CrawlRuntime") -> None:
-        self._runtime = runtime
+    def __init__(
+        self,
+        environment: CrawlEnvironment,
+        writer: CollectionWriter,
+        request_queue: RequestQueue,
+        spider_requests: SpiderRequestFeed,
+    ) -> None:
+        self._environment = environment
+        self._writer = writer
+        self.request_queue = request_queue
+        self.spider_requests = spider_requests
         self.ready_requests: deque[Request] = deque()
         self.pages_awaiting_robots = 0
 
     def start_job(self, job: FetchJob) -> None:
         """Queue the request of a fetch job; if it cannot be built, record a failed visit."""
-        self._runtime.host_schedule.add_page(job.host)
-        callback = None if self._runtime.pages_mode == "parse" else _ignore_result
+        self._environment.host_schedule.add_page(job.host)
+        callback = None if self._environment.pages_mode == "parse" else _ignore_result
         try:
             canonical_web_url(job.url)
         except ValueError as error:
@@ -71,15 +80,7 @@ class RequestLifecycle:
             why = describe_fault(error, "while its request was built")
             self._record_unsent(job, job.budget_day, why)
             return
-        self._runtime.request_queue.add(request, job.host, job.not_before)
-
-    def enqueue(self, request: Request) -> bool:
-        """Queue a request for its host; return whether the host is free within its own delay."""
-        context, runtime = context_of(request), self._runtime
-        if not context.hops:
-            runtime.host_schedule.add_page(context.host)
-        runtime.request_queue.add(request, context.host)
-        return not runtime.host_schedule.is_resting(context.host, to_epoch(runtime.clock.now()))
+        self.request_queue.add(request, job.host, job.not_before)
 
     def release(self, request: Request) -> bool:
         """Send a request whose turn has come; return False if its budget day is over."""
@@ -90,12 +91,12 @@ class RequestLifecycle:
             self.rebook(request)
             return False
         if not context.hops:
-            context.sent_at = self._runtime.clock.now()
+            context.sent_at = self._environment.clock.now()
         if context.job is None:
             self.ready_requests.append(request)
-            self._runtime.wake_engine()
-        elif self._runtime.crawler.engine is not None:
-            self._runtime.crawler.engine.crawl(request)
+            self._environment.wake_engine()
+        elif self._environment.crawler.engine is not None:
+            self._environment.crawler.engine.crawl(request)
         return True
 
     async def take_turn(self, request: Request) -> None:
@@ -106,7 +107,7 @@ class RequestLifecycle:
         context = context_of(request)
         if context.has_turn:
             return
-        queue = self._runtime.request_queue
+        queue = self.request_queue
         turn = asyncio.ensure_future(queue.wait_turn(context.host))
         wait_start = monotonic_seconds()
         try:
@@ -121,13 +122,13 @@ class RequestLifecycle:
 
     def _check_wait(self, request: Request, host: str, waited_seconds: float) -> None:
         """Raise an error if a request must not wait for its host any longer."""
-        runtime = self._runtime
-        if runtime.is_ending:
+        environment = self._environment
+        if environment.is_ending:
             raise CrawlEndedError("the crawl ended before the request was sent")
-        opening = runtime.host_schedule.open_from(host, to_epoch(runtime.clock.now()))
-        wait_seconds = runtime.clock.seconds_until(from_epoch(opening))
+        opening = environment.host_schedule.open_from(host, to_epoch(environment.clock.now()))
+        wait_seconds = environment.clock.seconds_until(from_epoch(opening))
         is_robots = ROBOTS_KEY in request.meta
-        max_delay = runtime.settings.politeness.longest_delay
+        max_delay = environment.settings.politeness.longest_delay
         max_seconds = MAX_ROBOTS_WAIT_SECONDS if is_robots else max_delay
         if wait_seconds > max_seconds or (is_robots and waited_seconds > max_seconds):
             raise RobotsDisallowedError(f"{host} is to be left alone for now")
@@ -146,7 +147,7 @@ class RequestLifecycle:
         """
         self.pages_awaiting_robots += 1
         try:
-            with self._runtime.request_queue.hold(host):
+            with self.request_queue.hold(host):
                 yield
         finally:
             self.pages_awaiting_robots -= 1
@@ -162,14 +163,14 @@ class RequestLifecycle:
 
     def _is_day_over(self, request: Request) -> bool:
         day = context_of(request).budget_day
-        return bool(day) and day != utc_day(self._runtime.clock.now())
+        return bool(day) and day != utc_day(self._environment.clock.now())
 
     def record(self, request: Request, observation: Observation, *, was_sent: bool = True) -> None:
         """Hand the observation of a request to the recording loop, with how it was paid for."""
         context = context_of(request)
         page = context.job.page if context.job else 0
         booking = RequestBooking(page, context.budget_day, was_sent)
-        self._runtime.recording_loop.add_observation(replace(observation, booking=booking))
+        self._writer.add_observation(replace(observation, booking=booking))
 
     def end_turn(self, request: Request, *, was_sent: bool = True) -> None:
         """End the turn of a request, whatever its outcome.
@@ -180,9 +181,9 @@ class RequestLifecycle:
         if context.has_turn:
             context.has_turn = False
             if was_sent:
-                now = to_epoch(self._runtime.clock.now())
-                self._runtime.host_schedule.start_delay(context.host, now)
-            self._runtime.request_queue.finish(context.host)
+                now = to_epoch(self._environment.clock.now())
+                self._environment.host_schedule.start_delay(context.host, now)
+            self.request_queue.finish(context.host)
 
     def fail(self, request: Request, error: Exception) -> None:
         """Record a failed visit for a request whose end could not be recorded."""
@@ -193,9 +194,9 @@ class RequestLifecycle:
             self._record_unsent(context.job, context.budget_day, why)
 
     def _record_unsent(self, job: FetchJob, day: str, why: str) -> None:
-        now = self._runtime.clock.now()
+        now = self._environment.clock.now()
         observation = unsent_observation(job.page, job.url, day, why, now)
-        self._runtime.recording_loop.add_observation(observation)
+        self._writer.add_observation(observation)
 
     def rebook(self, request: Request) -> None:
         """Pay anew for a request that was not sent before its budget day ended.
@@ -206,16 +207,17 @@ class RequestLifecycle:
         """
         job = context_of(request).job
         if job is not None:
-            self._runtime.run_in_background(self._rebook_job(request, job))
+            self._environment.run_in_background(self._rebook_job(request, job))
         else:
-            self._runtime.spider_requests.book_request(request)
+            self.spider_requests.book_request(request)
 
     async def _rebook_job(self, request: Request, job: FetchJob) -> None:
-        loop = self._runtime.recording_loop
         if not context_of(request).hops:
-            await loop.return_jobs([job])
-        elif await loop.book_requests(1):
-            self.enqueue(retried_request(request, utc_day(self._runtime.clock.now())))
+            await self._writer.return_jobs([job])
+        elif await self._writer.book_requests(1):
+            self.request_queue.enqueue(
+                retried_request(request, utc_day(self._environment.clock.now()))
+            )
         else:
             self.end_at_redirect(request, "the day's budget has nothing left to follow it")
 
@@ -223,32 +225,32 @@ class RequestLifecycle:
         """Return the job of a request that the end of the crawl stopped."""
         context = context_of(request)
         if context.job and not context.hops:
-            self._runtime.run_in_background(self._runtime.recording_loop.return_jobs([context.job]))
+            self._environment.run_in_background(self._writer.return_jobs([context.job]))
         else:
             self.end_at_redirect(request, "the crawl ended before it was followed")
 
     def end_at_redirect(self, request: Request, why: str) -> None:
         """Record the redirect that led to a request as the end of its visit, if there is one."""
         if context_of(request).hops:
-            now = self._runtime.clock.now()
+            now = self._environment.clock.now()
             observation = observation_without_answer(request, Outcome.REDIRECT, why, now)
             self.record(request, observation, was_sent=False)
 
     def return_host_jobs(self, host: str) -> None:
         """Return the jobs that wait for a host which has closed; other requests keep waiting."""
-        waiting_requests = self._runtime.request_queue.withdraw(host)
+        waiting_requests = self.request_queue.withdraw(host)
         for request in waiting_requests:
             context = context_of(request)
             if context.job is None or context.hops:
-                self._runtime.request_queue.add(request, host)
-            if context.job is None and self._runtime.is_embedded:
-                self._runtime.spider_requests.put_aside(request)
+                self.request_queue.add(request, host)
+            if context.job is None and self._environment.is_embedded:
+                self.spider_requests.put_aside(request)
         jobs = unsent_jobs(waiting_requests)
-        self._runtime.run_in_background(self._runtime.recording_loop.return_jobs(jobs))
+        self._environment.run_in_background(self._writer.return_jobs(jobs))
 
     def stop(self) -> list[Request]:
         """Release no more requests; return all that wait."""
-        requests = [*self._runtime.request_queue.stop(), *self.ready_requests]
+        requests = [*self.request_queue.stop(), *self.ready_requests]
         self.ready_requests.clear()
         return requests
 

@@ -52,7 +52,7 @@ class PlanScheduler(BaseScheduler):
         if context.has_turn:
             requests.ready_requests.append(request)
         elif context.job is not None or not self._runtime.is_embedded:
-            requests.enqueue(request)
+            self._runtime.request_queue.enqueue(request)
         elif context.waited_for_robots:
             context.waited_for_robots = False
             self._runtime.spider_requests.enqueue_again(request)

@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import Scheduler as ScrapyScheduler
@@ -19,10 +19,10 @@ from twisted.internet.defer import Deferred
 
 from freshet.core.budget import next_midnight, utc_day
 from freshet.core.errors import FreshetError, SettingsError
+from freshet.fetch.collection_writer import CollectionWriter
+from freshet.fetch.environment import CrawlEnvironment
+from freshet.fetch.politeness.request_queue import RequestQueue
 from freshet.fetch.request_context import CONTEXT_KEY, context_of
-
-if TYPE_CHECKING:
-    from freshet.fetch.runtime import CrawlRuntime
 
 OVER_BUDGET_SETTING = "FRESHET_OVER_BUDGET"
 OVER_BUDGET_CHOICES = ("wait", "drop")
@@ -51,11 +51,16 @@ class SpiderRequestFeed:
     ``take_claims`` returns the URLs that the spider has requested, so that they are not drawn too.
     """
 
-    def __init__(self, runtime: "CrawlRuntime") -> None:
-        self._runtime = runtime
-        self._crawler = runtime.crawler
-        self._queue = SpiderQueue.from_crawler(runtime.crawler)
-        self._over_budget = over_budget_setting(runtime.crawler.settings)
+    _queue: SpiderQueue
+    _over_budget: OverBudget
+
+    def __init__(
+        self, environment: CrawlEnvironment, writer: CollectionWriter, request_queue: RequestQueue
+    ) -> None:
+        self._environment = environment
+        self._writer = writer
+        self._request_queue = request_queue
+        self._crawler = environment.crawler
         self._unbooked: deque[Request] = deque()
         self._active: set[Request] = set()
         self._put_aside: set[Request] = set()
@@ -66,6 +71,8 @@ class SpiderRequestFeed:
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open the queue."""
+        self._queue = SpiderQueue.from_crawler(self._crawler)
+        self._over_budget = over_budget_setting(self._crawler.settings)
         return self._queue.open(spider)
 
     def add(self, request: Request) -> bool:
@@ -128,7 +135,7 @@ class SpiderRequestFeed:
             engine.downloader._get_slot(request)[1].active.add(request)
 
     def _enqueue(self, request: Request) -> None:
-        if not self._runtime.requests.enqueue(request) and request in self._active:
+        if not self._request_queue.enqueue(request) and request in self._active:
             self.put_aside(request)
 
     def take_claims(self) -> list[str]:
@@ -144,8 +151,8 @@ class SpiderRequestFeed:
 
     async def close(self, reason: str, booked_requests: Sequence[Request]) -> None:
         """Put waiting requests back, return their bookings, and close the queue."""
-        today = utc_day(self._runtime.clock.now())
-        await self._runtime.recording_loop.return_requests(
+        today = utc_day(self._environment.clock.now())
+        await self._writer.return_requests(
             sum(context_of(request).budget_day == today for request in booked_requests)
         )
         for request in reversed([*booked_requests, *self._unbooked]):
@@ -160,17 +167,17 @@ class SpiderRequestFeed:
             await maybe_deferred_to_future(closing)
 
     def _claim(self, request: Request) -> None:
-        if self._runtime.pages_mode != "off" and request.method == "GET":
+        if self._environment.pages_mode != "off" and request.method == "GET":
             self._claimed_urls.append(request.url)
 
     async def _book(self) -> None:
         """Book all taken requests at once; those beyond the budget wait or are dropped."""
         try:
             while self._unbooked and not self._closing.is_set():
-                granted = await self._runtime.recording_loop.book_up_to(len(self._unbooked))
+                granted = await self._writer.book_up_to(len(self._unbooked))
                 for _ in range(granted):
                     request = self._unbooked.popleft()
-                    context_of(request).budget_day = utc_day(self._runtime.clock.now())
+                    context_of(request).budget_day = utc_day(self._environment.clock.now())
                     self._enqueue(request)
                 if self._unbooked and not granted:
                     await self._handle_spent_budget()
@@ -185,9 +192,9 @@ class SpiderRequestFeed:
         if self._over_budget == "drop":
             while self._unbooked:
                 self._drop(self._unbooked.popleft())
-            self._runtime.wake_engine()
+            self._environment.wake_engine()
             return
-        clock = self._runtime.clock
+        clock = self._environment.clock
         seconds = min(clock.seconds_until(next_midnight(clock.now())), BUDGET_CHECK_SECONDS)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closing.wait(), seconds)

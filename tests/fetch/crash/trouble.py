@@ -18,7 +18,7 @@ from typing import Any
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock, monotonic_seconds
 from freshet.crawl.session import CrawlSession
-from freshet.fetch import recording_loop
+from freshet.fetch import collection_writer
 from freshet.fetch.recording_loop import CrawlLimits, RecordingLoop
 from tests.fetch.crash.lives import FAILED, Death, warm_up
 from tests.fetch.crash.points import POINTS
@@ -43,7 +43,7 @@ def trapped(first: int, last: int, error: int) -> Callable[[], None]:
 
     def prepare() -> None:
         plain = RecordingLoop.start
-        recording_loop.RETRY_SECONDS = SOON
+        collection_writer.RETRY_SECONDS = SOON
 
         def begin(of: RecordingLoop) -> None:
             POINTS.set(first, last, error)

@@ -24,6 +24,9 @@ from freshet.core.types import Outcome
 
 MAX_REASON_CHARS = 300
 
+# Failures of a page's own route to the host; another page's route may work.
+ROUTE_FAILURES = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR, Outcome.REFUSED})
+
 
 class AddressRefusedError(IgnoreRequest):
     """An address may not be fetched; the message names the setting that would open it."""

@@ -11,6 +11,7 @@ from scrapy import Request
 
 from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.fetch.politeness.host_schedule import HostSchedule
+from freshet.fetch.request_context import context_of
 
 # A clock that is set while a timer runs is noticed within so many seconds.
 MAX_TIMER_SECONDS = 30.0
@@ -51,13 +52,12 @@ class QueueStatus:
 class RequestQueue:
     """Lets each host's requests go one by one, no sooner than its clock and their times allow."""
 
-    def __init__(
-        self, hosts: HostSchedule, clock: Clock, per_host: int, start: StartRequest
-    ) -> None:
+    start: StartRequest
+
+    def __init__(self, hosts: HostSchedule, clock: Clock, per_host: int) -> None:
         self._hosts = hosts
         self._clock = clock
         self._per_host = per_host
-        self._start = start
         self._lines: dict[str, HostQueue] = {}
         self._is_stopped = False
         self._lateness: deque[float] = deque(maxlen=MAX_LATENESS_VALUES)
@@ -68,6 +68,14 @@ class RequestQueue:
         line = self._lines.setdefault(host, HostQueue(free_from=now))
         line.waiting.append((to_epoch(start) if start else now, request))
         self._turn(host)
+
+    def enqueue(self, request: Request) -> bool:
+        """Queue a request for its host; return whether the host is free within its own delay."""
+        context = context_of(request)
+        if not context.hops:
+            self._hosts.add_page(context.host)
+        self.add(request, context.host)
+        return not self._hosts.is_resting(context.host, to_epoch(self._clock.now()))
 
     async def wait_turn(self, host: str) -> None:
         """Wait for a host's next turn, ahead of the requests that wait; ``finish`` ends it."""
@@ -181,7 +189,7 @@ class RequestQueue:
         if line.awaited_turns:
             line.awaited_turns.popleft().set_result(None)
             return True
-        return self._start(line.waiting.popleft()[1])
+        return self.start(line.waiting.popleft()[1])
 
     def _be_back(self, host: str, line: HostQueue, at: float) -> None:
         delay = min(MAX_TIMER_SECONDS, self._clock.seconds_until(from_epoch(at)))

@@ -30,7 +30,7 @@ from freshet.record.archive_writer import refuse_second_writer
 
 if TYPE_CHECKING:
     from freshet.collection.watch import WatchNews, WatchResult
-    from freshet.fetch.recording_loop import CrawlEvent
+    from freshet.fetch.event_dispatcher import CrawlEvent
 
 WAIT_SECONDS = 60.0
 

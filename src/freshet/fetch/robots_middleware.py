@@ -12,7 +12,6 @@ for the answer holds no turn meanwhile, so that hosts which redirect to each oth
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -23,6 +22,7 @@ from scrapy.http.request import NO_CALLBACK
 from freshet.core.clock import to_epoch
 from freshet.core.types import Outcome
 from freshet.fetch.network.failures import (
+    ROUTE_FAILURES,
     AddressRefusedError,
     CrawlEndedError,
     RobotsDisallowedError,
@@ -38,16 +38,11 @@ from freshet.fetch.politeness.robots_record import (
     unavailable_record,
 )
 from freshet.fetch.politeness.robots_rules import MAX_ROBOTS_BYTES, ParsedRules
-from freshet.fetch.request_context import RequestContext, context_of
+from freshet.fetch.request_context import ROBOTS_KEY, RequestContext, context_of
+from freshet.fetch.runtime import CrawlRuntime, runtime_of
 from freshet.view.url import absolute_url
 
-if TYPE_CHECKING:
-    from freshet.fetch.runtime import CrawlRuntime
-
 PRODUCT_TOKEN = "Freshet"
-# Failures of a page's own route to the host; another page's route may work.
-ROUTE_FAILURES = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR, Outcome.REFUSED})
-ROBOTS_KEY = "freshet_robots"
 MAX_REDIRECTS = 5
 HOUR_SECONDS = 3_600.0
 
@@ -59,7 +54,7 @@ class RobotsMiddleware:
     """
 
     def __init__(
-        self, runtime: "CrawlRuntime", *, token: str = PRODUCT_TOKEN, verifies: bool = True
+        self, runtime: CrawlRuntime, *, token: str = PRODUCT_TOKEN, verifies: bool = True
     ) -> None:
         self._runtime = runtime
         self._token = token
@@ -71,7 +66,7 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> "RobotsMiddleware":
         """Create the middleware of a crawler."""
         robots = cls(
-            crawler.freshet,  # type: ignore[attr-defined]
+            runtime_of(crawler),
             token=crawler.settings.get("ROBOTSTXT_USER_AGENT") or PRODUCT_TOKEN,
             verifies=verifies_by_default(crawler.settings),
         )
@@ -207,7 +202,7 @@ class RobotsMiddleware:
         return response
 
     async def _send(self, request: Request) -> Response:
-        self._runtime.recording_loop.book_unbudgeted(1)
+        self._runtime.writer.book_unbudgeted(1)
         return await self._runtime.download(request)
 
 
