@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import ContentKind, Outcome, Snapshot, View
-from freshet.measure.block_phrases import CHALLENGE_MARKUP, PHRASE_RULES, PhraseRule
+from freshet.measure.block_phrases import (
+    CHALLENGE_MARKUP,
+    NEEDS_SCRIPT,
+    PHRASE_RULES,
+    PhraseRule,
+)
 from freshet.measure.outcome import OutcomeVerdict, classify_outcome
 
 MakeView = Callable[..., View]
@@ -46,11 +51,9 @@ def test_a_status_other_than_success_decides(status: int, outcome: Outcome) -> N
 
 
 def test_an_ordinary_page_is_a_look(view_of: MakeView) -> None:
-    judgement = classify_outcome(
-        answer(), view_of(ARTICLE, title="Council meets", links=NAVIGATION)
-    )
-    assert judgement == OutcomeVerdict(Outcome.OK)
-    assert judgement.outcome.is_look
+    verdict = classify_outcome(answer(), view_of(ARTICLE, title="Council meets", links=NAVIGATION))
+    assert verdict == OutcomeVerdict(Outcome.OK)
+    assert verdict.outcome.is_look
 
 
 def test_no_content_is_empty(view_of: MakeView) -> None:
@@ -59,23 +62,23 @@ def test_no_content_is_empty(view_of: MakeView) -> None:
 
 
 def test_a_page_that_shows_nothing_is_empty(view_of: MakeView) -> None:
-    judgement = classify_outcome(answer(body="<html><body><div></div></body>"), view_of())
-    assert judgement.outcome is Outcome.EMPTY
-    assert not judgement.needs_script
+    verdict = classify_outcome(answer(body="<html><body><div></div></body>"), view_of())
+    assert verdict.outcome is Outcome.EMPTY
+    assert verdict.why != NEEDS_SCRIPT
 
 
 def test_a_page_that_scripts_would_fill_is_empty_and_says_so(view_of: MakeView) -> None:
     body = "<div id=root></div><noscript><img src=pixel></noscript><script src=app.js></script>"
-    judgement = classify_outcome(answer(body=body), view_of(title="Shop"))
-    assert judgement.outcome is Outcome.EMPTY
-    assert judgement.needs_script
+    verdict = classify_outcome(answer(body=body), view_of(title="Shop"))
+    assert verdict.outcome is Outcome.EMPTY
+    assert verdict.why == NEEDS_SCRIPT
 
 
 def test_a_page_that_asks_for_scripts_is_empty_and_says_so(view_of: MakeView) -> None:
     view = view_of("You need to enable JavaScript to run this app.")
-    judgement = classify_outcome(answer(), view)
-    assert judgement.outcome is Outcome.EMPTY
-    assert judgement.needs_script
+    verdict = classify_outcome(answer(), view)
+    assert verdict.outcome is Outcome.EMPTY
+    assert verdict.why == NEEDS_SCRIPT
 
 
 @pytest.mark.parametrize("body", ["<IMG src=cat.png>", "<video src=v></video><script></script>"])

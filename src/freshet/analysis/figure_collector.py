@@ -6,15 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.analysis.change_rates import mean_posterior_rates
+from freshet.analysis.change_rates import fit_rates
 from freshet.analysis.page_groups import Labels
-from freshet.core.tables import BoolArray, PageIdArray, PageTable, VisitTable, hash_names
+from freshet.core.tables import BoolArray, PageIdArray
 from freshet.core.tie_break import TIE_BREAK_RANGE
-from freshet.core.types import FloatArray, IndexArray, Page
+from freshet.core.types import IndexArray, Page
 from freshet.engine.result_cache import Columns
 from freshet.measure.statistics.page_summary import (
     HOURS_PER_DAY,
-    UNKNOWN_MARK,
     PageFigures,
     can_estimate_rate,
     concatenate_figures,
@@ -101,7 +100,13 @@ class FigureCollector:
         if not self._pending:
             return
         pending, self._pending = self._pending, []
-        rates = fit_rates([(columns, pages) for columns, pages, _ in pending])
+        results = [columns for columns, _, _ in pending]
+        rates = fit_rates(
+            [page for _, pages, _ in pending for page in pages],
+            np.concatenate([columns["page"][columns["look_row"]] for columns in results]),
+            np.concatenate([columns["look_time"] for columns in results]),
+            np.concatenate([columns["look_changed"] for columns in results]),
+        )
         self._rates.append(rates.astype(np.float32))
         ends = np.cumsum([len(pages) for _, pages, _ in pending])[:-1]
         for (columns, _, labels), batch_rates in zip(pending, np.split(rates, ends), strict=True):
@@ -125,34 +130,6 @@ class FigureCollector:
             self._batches = [self._sampled(batch) for batch in self._batches]
 
     def _sampled(self, batch: GroupedFigures) -> GroupedFigures:
-        return (
-            batch
-            if self._limit == TIE_BREAK_RANGE
-            else batch.take(tie_breaker(0)(batch.ids) < self._limit)
-        )
-
-
-def fit_rates(batches: Sequence[tuple[Columns, Sequence[Page]]]) -> FloatArray:
-    """Return the rates of pages, in changes a day, fitted together to all of their looks."""
-    pages = [page for _, batch_pages in batches for page in batch_pages]
-    ids = np.array([page.id for page in pages], np.int64)
-    table = PageTable(
-        ids,
-        hash_names([page.host for page in pages]),
-        hash_names([page.site for page in pages]),
-        hash_names([page.directory for page in pages]),
-        np.ones(len(ids)),
-        np.full(len(ids), np.nan),
-    )
-    changed = np.concatenate([columns["look_changed"] for columns, _ in batches])
-    return mean_posterior_rates(
-        table,
-        VisitTable(
-            np.concatenate([columns["page"][columns["look_row"]] for columns, _ in batches]),
-            np.concatenate([columns["look_time"] for columns, _ in batches]),
-            np.ones(len(changed), np.bool_),
-            changed != UNKNOWN_MARK,
-            changed == 1,
-            np.full(len(changed), -1, np.int32),
-        ),
-    )
+        if self._limit == TIE_BREAK_RANGE:
+            return batch
+        return batch.take(tie_breaker(0)(batch.ids) < self._limit)

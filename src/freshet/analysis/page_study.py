@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.analysis.figure_collector import fit_rates
+from freshet.analysis.change_rates import fit_rates
 from freshet.analysis.page_measurement import looks_in_history
 from freshet.analysis.page_reader import (
     blocks_with_text,
@@ -17,7 +17,6 @@ from freshet.analysis.page_traits import page_curve, page_traits
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import IndexArray, Outcome, Page, View
-from freshet.engine.result_cache import Columns
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.blocks import (
     BlockOutline,
@@ -117,16 +116,20 @@ def _change_rate(collection: CollectionStore, page: Page, looks: LookTable) -> f
     """
     if not looks.compared:
         return None
-    batches = {page.id: (_columns(page, looks), [page])}
-    total = len(looks)
+    pages, tables = {page.id: page}, {page.id: looks}
     for other_page in _other_pages(collection, page):
-        other_looks = looks_in_history(collection.catalog.history(other_page.id))
-        batches[other_page.id] = (_columns(other_page, other_looks), [other_page])
-        total += len(other_looks)
-        if total > MAX_LOOKS:
+        pages[other_page.id] = other_page
+        tables[other_page.id] = looks_in_history(collection.catalog.history(other_page.id))
+        if sum(map(len, tables.values())) > MAX_LOOKS:
             break
-    ids = sorted(batches)
-    return float(fit_rates([batches[page_id] for page_id in ids])[ids.index(page.id)])
+    ids = sorted(pages)
+    rates = fit_rates(
+        [pages[page_id] for page_id in ids],
+        np.repeat(ids, [len(tables[page_id]) for page_id in ids]),
+        np.concatenate([tables[page_id].times for page_id in ids]),
+        np.concatenate([tables[page_id].changed for page_id in ids]),
+    )
+    return float(rates[ids.index(page.id)])
 
 
 def _other_pages(collection: CollectionStore, page: Page) -> Sequence[Page]:
@@ -135,15 +138,6 @@ def _other_pages(collection: CollectionStore, page: Page) -> Sequence[Page]:
     chosen_ids = ids[:: max(1, -(-len(ids) // MAX_PAGES))]
     pages = collection.catalog.pages_by_id(chosen_ids)
     return [pages[page_id] for page_id in chosen_ids]
-
-
-def _columns(page: Page, looks: LookTable) -> Columns:
-    return {
-        "page": np.array([page.id], np.int64),
-        "look_row": np.zeros(len(looks), np.int32),
-        "look_time": looks.times,
-        "look_changed": looks.changed,
-    }
 
 
 def _shown_words(terms: TermTable, split: TermSplit) -> IndexArray:

@@ -48,11 +48,6 @@ class OutcomeVerdict:
     outcome: Outcome
     why: str = ""
 
-    @property
-    def needs_script(self) -> bool:
-        """Whether the page is empty because only scripts would fill it."""
-        return self.why == NEEDS_SCRIPT
-
 
 def classify_outcome(snapshot: Snapshot, view: View | None) -> OutcomeVerdict:
     """Classify a visit by its status, and by the content of the page if that is a success."""

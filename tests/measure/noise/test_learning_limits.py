@@ -23,8 +23,8 @@ from freshet.measure.noise.persistence import (
     lasting_texts,
     text_runs,
 )
-from freshet.measure.noise.random_ids import are_random_ids
 from freshet.measure.noise.rule_evaluator import _spans_overlap
+from freshet.measure.noise.visit_values import are_random_ids
 from freshet.view.parse import parse_snapshot
 
 STILL = "".join(f"<p>Paragraph {name} of a page that stands as it is.</p>" for name in "abcdef")

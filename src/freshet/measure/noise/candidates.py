@@ -12,7 +12,6 @@ from freshet.measure.noise.block_history import (
     count_differences,
     is_shape,
 )
-from freshet.measure.noise.displayed_time import shows_visit_time
 from freshet.measure.noise.line_pattern import common_pattern, has_number
 from freshet.measure.noise.observed_looks import (
     LookSpacing,
@@ -21,7 +20,7 @@ from freshet.measure.noise.observed_looks import (
     neighbours_by_spacing,
 )
 from freshet.measure.noise.page_lines import PageLine, PageLines
-from freshet.measure.noise.random_ids import are_random_ids
+from freshet.measure.noise.visit_values import are_random_ids, shows_visit_time
 
 MIN_DIFFERENCES = 5
 MIN_DIFFERENCES_AT_ANY_PACE = 8

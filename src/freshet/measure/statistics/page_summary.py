@@ -29,7 +29,7 @@ TRAIT_COLUMNS = ("knot_hours", "knot_dice", "stay", "go")
 OTHER_COLUMNS = ("shape", "survival", "why")
 NO_SURVIVAL = (None,) * 6
 
-Marks = NDArray[np.int8]
+MarkArray = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class LookTable:
     """
 
     times: FloatArray
-    changed: Marks
-    bytes: Marks
-    text: Marks
-    significant: Marks
-    structure: Marks
-    links: Marks
+    changed: MarkArray
+    bytes: MarkArray
+    text: MarkArray
+    significant: MarkArray
+    structure: MarkArray
+    links: MarkArray
     dice: FloatArray
 
     def __len__(self) -> int:
@@ -197,7 +197,7 @@ def mean_interval_hours(times: FloatArray) -> float | None:
     return float(times[-1] - times[0]) / (len(times) - 1) / HOUR_SECONDS
 
 
-def _count(marks: Marks) -> int | None:
+def _count(marks: MarkArray) -> int | None:
     known_marks = marks[marks != UNKNOWN_MARK]
     return int(known_marks.sum()) if len(known_marks) else None
 

@@ -80,5 +80,5 @@ def spell(dom: DomRows, row: int) -> str:
 
 def spelled(structure: DomHistory) -> dict[str, int]:
     """Return the number of every path of a structure by its spelling."""
-    numbers = np.arange(len(structure.paths), dtype=np.int32)
-    return {path: number for number, path in enumerate(structure.spell_paths(numbers, spell))}
+    numbers = structure.rows["full_path"].tolist()
+    return {spell(*structure.locate(row)): number for row, number in enumerate(numbers)}

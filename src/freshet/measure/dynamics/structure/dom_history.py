@@ -13,9 +13,6 @@ from freshet.core.types import DomRows, FloatArray, HashArray, IndexArray
 from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.structure.column_table import (
     ColumnTable,
-    maximum_of,
-    reduce_rows,
-    sort_rows,
 )
 from freshet.measure.dynamics.structure.kernels.dom_history import (
     NO_PARENT,
@@ -78,12 +75,6 @@ class DomHistory:
     texts: HashArray
     names: tuple[str, ...]
     left_out_stays: int = 0
-
-    def spell_paths(self, paths: IndexArray, spell: PathSpeller) -> list[str]:
-        """Return the text form of paths, from the last version that has each."""
-        rows = sort_rows(self.rows.select("full_path", "place"), "full_path")
-        last = reduce_rows(rows, ["full_path"], {"place": maximum_of("place")})
-        return [spell(*self.locate(int(row))) for row in last["place"][paths]]
 
     def locate(self, row_index: int) -> tuple[DomRows, int]:
         """Return the DOM rows of the version of a table row, and the index in them."""

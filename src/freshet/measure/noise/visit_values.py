@@ -1,9 +1,15 @@
-"""Recognise lines that show the time of the visit."""
+"""Recognise values that each visit makes: displayed times, and random identifiers.
+
+Random identifiers are nonces, session ids and request numbers.
+"""
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
+
+from freshet.measure.noise.line_pattern import differing_parts
 
 HALF_DAY = 720.0
 MIN_READINGS = 5
@@ -11,6 +17,8 @@ MAX_SPREAD_MINUTES = 3.0
 # A share of the time between looks; an event between two looks is rarely that near by chance.
 MAX_SPREAD_SHARE = 0.05
 _TIME = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
+MIN_TEXTS = 5
+_RANDOM_ID = re.compile(r"(?=(?:.*\d){3})[0-9A-Za-z_-]{8,}")
 
 
 def shows_visit_time(texts: Sequence[tuple[str, ...]], times: Sequence[float]) -> bool:
@@ -36,3 +44,31 @@ def shows_visit_time(texts: Sequence[tuple[str, ...]], times: Sequence[float]) -
     return max(differences) - min(differences) <= max(
         MAX_SPREAD_MINUTES, min(MAX_SPREAD_SHARE * median_gap_minutes, HALF_DAY / 8)
     )
+
+
+def are_random_ids(texts: Sequence[str]) -> bool:
+    """Return whether lines differ by a long identifier without an order.
+
+    >>> ids = (3595443870, 7508350143, 753033716, 8049847912, 38044782)
+    >>> are_random_ids([f"guest{n}" for n in ids])
+    True
+    >>> are_random_ids([f"visitor {n}" for n in range(3595443870, 3595443880)])
+    False
+    """
+    identifiers = differing_parts(texts)
+    if len(identifiers) < MIN_TEXTS or not all(
+        _RANDOM_ID.fullmatch(identifier) for identifier in identifiers
+    ):
+        return False
+    if not all(identifier.isdigit() for identifier in identifiers):
+        return True
+    is_increasing = [
+        _numeric_order(new) > _numeric_order(old) for old, new in pairwise(identifiers)
+    ]
+    return any(is_increasing) and not all(is_increasing)
+
+
+def _numeric_order(digits: str) -> tuple[int, str]:
+    """Return a sort key that orders digit strings of any length by value."""
+    plain = digits.lstrip("0")
+    return len(plain), plain
