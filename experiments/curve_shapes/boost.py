@@ -33,16 +33,16 @@ def logit_boost(features: np.ndarray, labels: np.ndarray, classes: int, iteratio
     for _ in range(iterations):
         chances = _softmax(scores)
         stumps = [
-            _best_stump(features, order, *_working(chances[:, label], labels == label))
+            _best_stump(features, order, *_newton_step(chances[:, label], labels == label))
             for label in range(classes)
         ]
         values = np.stack([stump(features) for stump in stumps], axis=1)
-        scores += _centred(values)
+        scores += _centre(values)
         rows += [_row(label, stump, classes) for label, stump in enumerate(stumps)]
     return rows
 
 
-def _working(chance: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _newton_step(chance: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights and responses of one Newton step."""
     weights = np.maximum(chance * (1 - chance), MIN_WEIGHT)
     response = np.clip((true - chance) / weights, -MAX_RESPONSE, MAX_RESPONSE)
@@ -80,7 +80,7 @@ def _row(label: int, stump: DecisionStump, classes: int) -> list[float]:
     return [label, stump.feature, float(f"{stump.threshold:.6g}"), *values]
 
 
-def _centred(values: np.ndarray) -> np.ndarray:
+def _centre(values: np.ndarray) -> np.ndarray:
     classes = values.shape[1]
     return (classes - 1) / classes * (values - values.mean(axis=1, keepdims=True))
 

@@ -21,8 +21,8 @@ Words = NDArray[np.int64]
 
 WEEK = 7 * DAY
 MONDAY = 345_600.0
-VOCABULARY = 30_000
-ROTATING_TEXTS = 6
+VOCABULARY_SIZE = 30_000
+ROTATING_TEXT_COUNT = 6
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -124,16 +124,18 @@ def generate_history(
     """
     looks = looks or LookSchedule()
     changes = _change_times(recipe, looks.span, rng)
-    standing = _as_ids(_drawn_words(rng, recipe.standing))
-    pieces = _as_ids(_drawn_words(rng, len(changes) + recipe.turnover, recipe.words))
-    rotating_texts = _as_ids(_drawn_words(rng, ROTATING_TEXTS, recipe.rotating))
+    standing = _as_ids(_draw_words(rng, recipe.standing))
+    pieces = _as_ids(_draw_words(rng, len(changes) + recipe.turnover, recipe.words))
+    rotating_texts = _as_ids(_draw_words(rng, ROTATING_TEXT_COUNT, recipe.rotating))
     times = _look_times(looks, rng)
     change_counts = np.searchsorted(changes, times, side="right")
-    rotation = rng.integers(0, ROTATING_TEXTS if recipe.rotating else 1, len(times))
-    versions, shown = np.unique(change_counts * ROTATING_TEXTS + rotation, return_inverse=True)
-    counts, texts = np.divmod(versions, ROTATING_TEXTS)
+    rotation = rng.integers(0, ROTATING_TEXT_COUNT if recipe.rotating else 1, len(times))
+    versions, shown = np.unique(change_counts * ROTATING_TEXT_COUNT + rotation, return_inverse=True)
+    counts, texts = np.divmod(versions, ROTATING_TEXT_COUNT)
     terms = tuple(
-        _counted(standing, pieces[count : count + recipe.turnover].ravel(), rotating_texts[text])
+        _count_terms(
+            standing, pieces[count : count + recipe.turnover].ravel(), rotating_texts[text]
+        )
         for count, text in zip(counts.tolist(), texts.tolist(), strict=True)
     )
     series = VersionSeries(times, shown.astype(np.int32), terms)
@@ -160,9 +162,9 @@ def _look_times(looks: LookSchedule, rng: Rng) -> FloatArray:
     return np.asarray(times[is_made])
 
 
-def _drawn_words(rng: Rng, *size: int) -> Words:
+def _draw_words(rng: Rng, *size: int) -> Words:
     """Draw words by rank with probability proportional to 1/rank, so that common words recur."""
-    return np.asarray(VOCABULARY ** rng.random(size)).astype(np.int64)
+    return np.asarray(VOCABULARY_SIZE ** rng.random(size)).astype(np.int64)
 
 
 def _as_ids(words: Words) -> HashArray:
@@ -170,6 +172,6 @@ def _as_ids(words: Words) -> HashArray:
     return np.asarray(words.astype(np.uint64) * _SPREAD)
 
 
-def _counted(*words: HashArray) -> TermCounts:
+def _count_terms(*words: HashArray) -> TermCounts:
     ids, counts = np.unique(np.concatenate(words), return_counts=True)
     return TermCounts(ids, counts.astype(np.uint32))

@@ -15,9 +15,9 @@ from experiments.curve_shapes.histories import (
 from freshet.world.change_processes import Rng
 
 RECURRING = 0.3
-MOST_STANDING = 6000
-FEWEST_STANDING = 20
-LEAST_CHANGES = 8
+MAX_STANDING = 6000
+MIN_STANDING = 20
+MIN_CHANGES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
     shapes: tuple[Shape, ...] = ("flat", "sloped", "knotted")
     shares = np.array([mixture.flat, mixture.sloped, mixture.knotted])
     shape = shapes[int(rng.choice(len(shapes), p=shares / shares.sum()))]
-    knot = _drawn_knot(mixture, rng) if shape == "knotted" else mixture.slow_knots.draw(rng)
+    knot = _draw_knot(mixture, rng) if shape == "knotted" else mixture.slow_knots.draw(rng)
     turnover, words = round(mixture.turnover.draw(rng)), round(mixture.words.draw(rng))
     if shape == "sloped":
-        turnover = max(turnover, round(LEAST_CHANGES * knot / (35 * 24)))
+        turnover = max(turnover, round(MIN_CHANGES * knot / (35 * 24)))
     rhythm = rng.random()
     resting = rhythm < mixture.resting
     return PageRecipe(
-        standing=_standing(float(rng.beta(*mixture.level)), turnover * words),
+        standing=_standing_words(float(rng.beta(*mixture.level)), turnover * words),
         turnover=0 if shape == "flat" else turnover,
         words=words,
         per_day=24 * turnover / knot,
@@ -93,7 +93,7 @@ def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
     )
 
 
-def _drawn_knot(mixture: PageMixture, rng: Rng) -> float:
+def _draw_knot(mixture: PageMixture, rng: Rng) -> float:
     """Draw a lognormal number within the bounds."""
     while True:
         knot = mixture.knot_hours * float(np.exp(mixture.knot_spread * rng.standard_normal()))
@@ -101,11 +101,11 @@ def _drawn_knot(mixture: PageMixture, rng: Rng) -> float:
             return knot
 
 
-def _standing(level: float, changing_words: int) -> int:
+def _standing_words(level: float, changing_words: int) -> int:
     """Return the number of standing words that gives a page its final similarity.
 
     Some replaced words recur. The number is bounded, because pages that hardly change would need
     too many standing words.
     """
     needed = changing_words * (level - RECURRING) / max(1 - level, 0.01)
-    return int(np.clip(needed, FEWEST_STANDING, MOST_STANDING))
+    return int(np.clip(needed, MIN_STANDING, MAX_STANDING))

@@ -46,14 +46,17 @@ def charts(points: Sequence[FigurePoint]) -> Iterator[tuple[str, Chart]]:
         picture = line_chart(
             series,
             title=TITLES[figure],
-            subtitles=(f"trace {trace}, means over the test pages of the folds", _drawn(series)),
+            subtitles=(
+                f"trace {trace}, means over the test pages of the folds",
+                _describe_lines(series),
+            ),
             x_title=X_TITLES[figure],
             y_title=SPOKEN[metric],
         )
         yield f"{figure}-{trace}-{metric}", picture
 
 
-def _drawn(series: Sequence[ChartSeries]) -> str:
+def _describe_lines(series: Sequence[ChartSeries]) -> str:
     """Describe the lines: bands, or smoothing."""
     if any(line.margins is not None for line in series):
         return "bands: where the means lie, with 95 % confidence"

@@ -74,10 +74,10 @@ def crawl_all(columns: Columns) -> Columns:
     # In a large world the tie break hardly matters.
     seeds = range(1, (1 if source.is_world else SEEDS) + 1)
     curves = {
-        (entry.name, entry.budget): _mean([_curve(entry, test_trace, seed) for seed in seeds])
+        (entry.name, entry.budget): _mean_curve([_curve(entry, test_trace, seed) for seed in seeds])
         for entry in entries
     }
-    return _flat(len(test_trace.pages), curves)
+    return _curve_columns(len(test_trace.pages), curves)
 
 
 def _curve(entry: CrawlEntry, trace: Trace, seed: int) -> FoldCurve:
@@ -95,7 +95,7 @@ def _curve(entry: CrawlEntry, trace: Trace, seed: int) -> FoldCurve:
     return FoldCurve(result.changes_found / k, gain, 1 - result.stale_after / len(trace.pages))
 
 
-def _mean(curves: Sequence[FoldCurve]) -> FoldCurve:
+def _mean_curve(curves: Sequence[FoldCurve]) -> FoldCurve:
     return FoldCurve(
         *(
             known_mean(np.array([getattr(curve, metric) for curve in curves]))
@@ -117,7 +117,7 @@ def known_mean(rows: FloatArray) -> FloatArray:
     return means
 
 
-def _flat(pages: int, curves: Mapping[tuple[str, float], FoldCurve]) -> Columns:
+def _curve_columns(pages: int, curves: Mapping[tuple[str, float], FoldCurve]) -> Columns:
     """Return curves as engine columns."""
     columns = {
         name: np.array([getattr(curve, name) for curve in curves.values()]) for name in METRIC_NAMES

@@ -18,10 +18,10 @@ from experiments.gp4c.evaluation import (
     FigurePoint,
     MeanRow,
     ResultRow,
-    TerminalRow,
+    VariableRow,
     WinLossRow,
     by_visit,
-    rivals,
+    compared_rules,
 )
 from experiments.gp4c.expected_figures import ExpectedFigures
 from experiments.gp4c.paper_figures import METRICS
@@ -36,9 +36,9 @@ METHODS = (
     "bayes-changes",
 )
 ORACLE_METHODS = ("known-rate", "known-rate-changes", "oracle-life", "oracle-change")
-LEARNED = ("gp-basic", "gp-all", "gp-all-cycle")
-COMPARED = (
-    *((method, rival) for method in LEARNED for rival in rivals(method)),
+LEARNED_METHODS = ("gp-basic", "gp-all", "gp-all-cycle")
+COMPARED_METHODS = (
+    *((method, rival) for method in LEARNED_METHODS for rival in compared_rules(method)),
     ("gp-all", "gp-basic"),
     ("gp-extended", "gp-all"),
     ("gp-extended", "bayes-changes"),
@@ -46,7 +46,7 @@ COMPARED = (
 SIGNIFICANT, LEAST_SHOWN = 0.05, 0.0005
 LONGEST_SHOWN = 300
 
-Kind = TypeVar("Kind", bound=ResultRow)
+RowType = TypeVar("Kind", bound=ResultRow)
 Lines = Iterator[Sequence[str]]
 
 
@@ -101,7 +101,7 @@ def signed_figure(value: float) -> str:
 
 def traces(figures: ExpectedFigures) -> Lines:
     """Yield the traces of the figures."""
-    yield "trace", "pages", "searched with", "with extended names", "digest"
+    yield "trace", "pages", "searched with", "with extended variables", "digest"
     for trace in figures.traces:
         sizes = trace.searched, trace.extended or NO_VALUE
         yield trace.name, f"{trace.pages:,}", *sizes, f"`{trace.digest[:12]}`"
@@ -134,10 +134,13 @@ def difference_lines(
     yield "above", *(f"{trace}, {METRIC_LABELS[metric]}" for trace, metric in columns)
     for method, rival in compared:
         rows = (differences.get((trace, method, rival, metric)) for trace, metric in columns)
-        yield f"`{method}` above `{rival}`", *(_gap(row) if row else NO_VALUE for row in rows)
+        yield (
+            f"`{method}` above `{rival}`",
+            *(_format_difference(row) if row else NO_VALUE for row in rows),
+        )
 
 
-def _gap(row: DifferenceRow) -> str:
+def _format_difference(row: DifferenceRow) -> str:
     is_significant = row.p is not None and row.p < SIGNIFICANT and abs(row.ours) >= LEAST_SHOWN
     text = signed_figure(row.ours) + (f" ± {figure(row.margin)}" if row.margin is not None else "")
     return f"**{text}**" if is_significant else text
@@ -152,29 +155,31 @@ def won_and_lost(figures: ExpectedFigures) -> Lines:
     }
     traces = traces_of(figures)
     yield "won : lost", "against", "paper", *traces
-    for metric, method in product(METRICS, LEARNED):
-        for rival in rivals(method):
+    for metric, method in product(METRICS, LEARNED_METHODS):
+        for rival in compared_rules(method):
             rows = [wins.get((trace, method, rival, metric)) for trace in traces]
             first_row = next((row for row in rows if row), None)
-            paper = _paper_record(first_row) if first_row else NO_VALUE
-            ours = (_record(row) if row else NO_VALUE for row in rows)
+            paper = _format_paper_wins(first_row) if first_row else NO_VALUE
+            ours = (_format_wins(row) if row else NO_VALUE for row in rows)
             yield f"{METRIC_LABELS[metric]}, `{method}`", f"`{rival}`", paper, *ours
 
 
-def _paper_record(row: WinLossRow) -> str:
+def _format_paper_wins(row: WinLossRow) -> str:
     won, lost = (
-        _counted(row.paper_won, row.paper_won_by),
-        _counted(row.paper_lost, row.paper_lost_by),
+        _format_count(row.paper_won, row.paper_won_by),
+        _format_count(row.paper_lost, row.paper_lost_by),
     )
     return f"{won} : {lost}"
 
 
-def _record(row: WinLossRow) -> str:
+def _format_wins(row: WinLossRow) -> str:
     cycles = row.won + row.lost + row.tied
-    return f"{_counted(row.won, row.won_by)} : {_counted(row.lost, row.lost_by)} of {cycles}"
+    return (
+        f"{_format_count(row.won, row.won_by)} : {_format_count(row.lost, row.lost_by)} of {cycles}"
+    )
 
 
-def _counted(count: int | None, by: float | None) -> str:
+def _format_count(count: int | None, by: float | None) -> str:
     """Format the number of cycles won or lost, and the mean difference.
 
     >>> _counted(9, 0.0354), _counted(0, None)
@@ -185,7 +190,7 @@ def _counted(count: int | None, by: float | None) -> str:
     return f"{count} ({'+' if by >= 0 else MINUS}{abs(by):.1%})".replace("%", " %")
 
 
-def choosing(figures: ExpectedFigures) -> Lines:
+def selection_methods(figures: ExpectedFigures) -> Lines:
     """Yield the comparison of the selection methods (Figure 3)."""
     traces = traces_of(figures)
     yield "`best` won : lost of cycles", *traces
@@ -193,7 +198,7 @@ def choosing(figures: ExpectedFigures) -> Lines:
     for metric in METRICS:
         for selection in ("avg", "sum"):
             records = {
-                row.trace: _record(row)
+                row.trace: _format_wins(row)
                 for row in wins
                 if row.metric == metric and row.against.endswith(selection)
             }
@@ -234,41 +239,46 @@ def by_fitness(figures: ExpectedFigures) -> Lines:
     budgets = list(dict.fromkeys(row.method.split()[-1] for row in differences))
     yield "trace", "measure", *(budget.replace("%", " %") for budget in budgets)
     for trace, metric in product(TRACES, METRICS):
-        cells = [_gap(row) for row in differences if (row.trace, row.metric) == (trace, metric)]
+        cells = [
+            _format_difference(row)
+            for row in differences
+            if (row.trace, row.metric) == (trace, metric)
+        ]
         if cells:
             yield trace, METRIC_LABELS[metric], *cells
 
 
 def formulas(table: str, figures: ExpectedFigures) -> Lines:
     """Yield the shortest selected formula of each kind."""
-    yield "trace", "names", "for", "fold", "training", "validation", "test", "formula"
+    yield "trace", "variables", "for", "fold", "training", "validation", "test", "formula"
     rows = [row for row in of_kind(ChosenFormulaRow, figures) if row.table == table]
     rows.sort(key=lambda row: (TRACES.index(row.trace), row.method, row.metric, row.length))
     shortest = {(row.trace, row.method, row.metric): row for row in reversed(rows)}
     for row in reversed(shortest.values()):
         text = row.formula
-        formula_text = (
-            f"`{text}`" if len(text) <= LONGEST_SHOWN else f"{row.length} names and signs"
-        )
+        formula_text = f"`{text}`" if len(text) <= LONGEST_SHOWN else f"{row.length} tokens"
         yield (
-            row.trace, _names_of(row.method), METRIC_LABELS[row.metric], str(row.fold),
+            row.trace, _variable_set_name(row.method), METRIC_LABELS[row.metric], str(row.fold),
             *(figure(value) for value in (row.training, row.validation, row.ours)), formula_text,
         )  # fmt: skip
 
 
-def terminals(figures: ExpectedFigures) -> Lines:
-    """Yield the share of formulas with each terminal, and its worth."""
-    rows = [row for row in of_kind(TerminalRow, figures) if row.method in {"gp-all", "gp-basic"}]
+def variables(figures: ExpectedFigures) -> Lines:
+    """Yield the share of formulas with each variable, and its worth."""
+    rows = [row for row in of_kind(VariableRow, figures) if row.method in {"gp-all", "gp-basic"}]
     names = list(dict.fromkeys(row.name for row in rows if row.method == "gp-all"))
     yield "trace", "formulas", "for", *(f"`{name}`" for name in names)
     for key in dict.fromkeys((row.trace, row.method, row.metric) for row in rows):
         rows_by_name = {row.name: row for row in rows if (row.trace, row.method, row.metric) == key}
         trace, method, metric = key
-        cells = (_worth(rows_by_name[name]) if name in rows_by_name else NO_VALUE for name in names)
-        yield trace, _names_of(method), METRIC_LABELS[metric], *cells
+        cells = (
+            _format_worth(rows_by_name[name]) if name in rows_by_name else NO_VALUE
+            for name in names
+        )
+        yield trace, _variable_set_name(method), METRIC_LABELS[metric], *cells
 
 
-def _names_of(method: str) -> str:
+def _variable_set_name(method: str) -> str:
     """Format the terminal set of a method.
 
     >>> _names_of("gp-all-cycle")
@@ -277,12 +287,12 @@ def _names_of(method: str) -> str:
     return method.removeprefix("gp-").replace("-cycle", ", by cycle")
 
 
-def _worth(row: TerminalRow) -> str:
+def _format_worth(row: VariableRow) -> str:
     share = f"{row.share:.0%}".replace("%", " %")
     return share if row.lost is None else f"{share} · {signed_figure(row.lost)}"
 
 
-def of_kind(kind: type[Kind], figures: ExpectedFigures) -> list[Kind]:
+def of_kind(kind: type[RowType], figures: ExpectedFigures) -> list[RowType]:
     """Return the rows of a type."""
     return [row for row in figures.rows if isinstance(row, kind)]
 
@@ -301,22 +311,24 @@ TABLES: Mapping[str, DocumentTable] = {
     "changerate": DocumentTable("Table 2: ChangeRate", partial(overall, "changerate", METHODS)),
     "ndcg": DocumentTable("Table 2: NDCG", partial(overall, "ndcg", METHODS)),
     "ceilings_changerate": DocumentTable(
-        "Ceilings: ChangeRate", partial(overall, "changerate", ORACLE_METHODS)
+        "Oracles: ChangeRate", partial(overall, "changerate", ORACLE_METHODS)
     ),
-    "ceilings_ndcg": DocumentTable("Ceilings: NDCG", partial(overall, "ndcg", ORACLE_METHODS)),
+    "ceilings_ndcg": DocumentTable("Oracles: NDCG", partial(overall, "ndcg", ORACLE_METHODS)),
     "above": DocumentTable(
-        "Differences, fold by fold", partial(difference_lines, "gaps", COMPARED)
+        "Differences, fold by fold", partial(difference_lines, "gaps", COMPARED_METHODS)
     ),
     "won_and_lost": DocumentTable("Table 3: cycles won and lost", won_and_lost),
-    "choosing": DocumentTable("Figure 3: which of the formulas kept", choosing),
+    "choosing": DocumentTable("Figure 3: selection methods", selection_methods),
     "by_budget": DocumentTable("Figure 5: formulas evolved at 5 %, crawling with less", by_budget),
     "by_fitness": DocumentTable(
-        "Figure 5: evolved for NDCG less evolved for ChangeRate", by_fitness
+        "Figure 5: evolved for NDCG minus evolved for ChangeRate", by_fitness
     ),
     "clocks": DocumentTable(
-        "By cycle less by visit", partial(difference_lines, "clocks", BY_CLOCK)
+        "By cycle minus by visit", partial(difference_lines, "clocks", BY_CLOCK)
     ),
-    "formulas": DocumentTable("The shortest formulas chosen", partial(formulas, "formulas")),
-    "simple": DocumentTable("The shortest formulas nearly as good", partial(formulas, "simple")),
-    "known": DocumentTable("Share of the formulas with a name, and its worth", terminals),
+    "formulas": DocumentTable("The shortest selected formulas", partial(formulas, "formulas")),
+    "simple": DocumentTable(
+        "The shortest formulas that are nearly as good", partial(formulas, "simple")
+    ),
+    "known": DocumentTable("Share of the formulas with a variable, and its worth", variables),
 }

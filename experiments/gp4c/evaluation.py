@@ -31,8 +31,8 @@ from freshet.learning.evolve.model_selection import (
 from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
 
-LEARNED = ("gp-basic", "gp-all", "gp-all-cycle", "gp-extended")
-OTHERS = (*RULES, SIMPLE_RULE, *CYCLE_RULE_POLICIES, "bayes-changes", *CYCLE_ORACLES)
+LEARNED_METHODS = ("gp-basic", "gp-all", "gp-all-cycle", "gp-extended")
+OTHER_METHODS = (*RULES, SIMPLE_RULE, *CYCLE_RULE_POLICIES, "bayes-changes", *CYCLE_ORACLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ class ChosenFormulaRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalRow:
-    """The share of the formulas that contain a terminal, and its worth to the selected ones.
+class VariableRow:
+    """The share of the formulas that contain a variable, and its worth to the selected ones.
 
-    ``lost`` is the mean loss of the metric on the test pages when 1 replaces the terminal, over the
+    ``lost`` is the mean loss of the metric on the test pages when 1 replaces the variable, over the
     folds whose formula contains it; None if no selected formula does.
     """
 
@@ -133,7 +133,7 @@ class TerminalRow:
     lost: float | None
 
 
-ResultRow = MeanRow | WinLossRow | DifferenceRow | FigurePoint | ChosenFormulaRow | TerminalRow
+ResultRow = MeanRow | WinLossRow | DifferenceRow | FigurePoint | ChosenFormulaRow | VariableRow
 
 
 def result_rows(all_results: Sequence[TraceResults]) -> list[ResultRow]:
@@ -152,7 +152,7 @@ def result_rows(all_results: Sequence[TraceResults]) -> list[ResultRow]:
             *budget_points(results),
             *fitness_rows(results),
             *formula_rows(results),
-            *terminal_rows(results),
+            *variable_rows(results),
         ]
     return rows
 
@@ -165,37 +165,47 @@ def mean_rows(results: TraceResults) -> Iterator[MeanRow]:
             paper, paper_margin = PAPER_MEANS.get((by_visit(method), metric), (None, None))
             yield MeanRow(
                 "t2", results.source.name, method, metric, paper, paper_margin, mean_interval.mean,
-                _known(mean_interval.margin),
+                _optional(mean_interval.margin),
             )  # fmt: skip
 
 
 def difference_rows(results: TraceResults) -> Iterator[DifferenceRow]:
-    """Yield the differences of learned methods from rules and from methods with fewer terminals."""
+    """Yield the differences of learned methods from rules and from methods with fewer variables."""
     all_methods = methods(results)
-    for method, metric in product((name for name in LEARNED if name in all_methods), METRICS):
-        for baseline in (*rivals(method), "gp-basic", "gp-all", "bayes-changes"):
+    for method, metric in product(
+        (name for name in LEARNED_METHODS if name in all_methods), METRICS
+    ):
+        for baseline in (*compared_rules(method), "gp-basic", "gp-all", "bayes-changes"):
             if baseline != method and baseline in all_methods:
-                yield _gap("gaps", results, (method, baseline, metric))
+                yield _difference_row("gaps", results, (method, baseline, metric))
 
 
 def clock_rows(results: TraceResults) -> Iterator[DifferenceRow]:
     """Yield the differences of weights by cycle from weights by visit."""
     for method, metric in product((*CYCLE_RULE_POLICIES, "gp-all-cycle"), METRICS):
-        yield _gap("clocks", results, (method, by_visit(method), metric))
+        yield _difference_row("clocks", results, (method, by_visit(method), metric))
 
 
-def _gap(table: str, results: TraceResults, names: tuple[str, str, str]) -> DifferenceRow:
+def _difference_row(
+    table: str, results: TraceResults, names: tuple[str, str, str]
+) -> DifferenceRow:
     method, baseline, metric = names
     paired_result = paired_difference(
         *(fold_means(results, name, metric) for name in (method, baseline))
     )
     return DifferenceRow(
-        table, results.source.name, method, baseline, metric, paired_result.difference, _known(paired_result.margin),
-        _known(paired_result.p),
-    )  # fmt: skip
+        table,
+        results.source.name,
+        method,
+        baseline,
+        metric,
+        paired_result.difference,
+        _optional(paired_result.margin),
+        _optional(paired_result.p),
+    )
 
 
-def rivals(method: str) -> tuple[str, ...]:
+def compared_rules(method: str) -> tuple[str, ...]:
     """Return the rules that a method is compared with: those with the same clock.
 
     >>> rivals("gp-all-cycle")
@@ -223,8 +233,8 @@ def methods(results: TraceResults) -> list[str]:
     names = {name for fold in results.fold_crawls for name, _ in fold.curves}
     learned_names = {name.split()[0] for name in names if name.startswith("gp-")}
     return [
-        *(name for name in OTHERS if name in names),
-        *(n for n in LEARNED if n in learned_names),
+        *(name for name in OTHER_METHODS if name in names),
+        *(n for n in LEARNED_METHODS if n in learned_names),
     ]
 
 
@@ -239,22 +249,22 @@ def crawl_name(method: str, metric: str) -> str:
     >>> crawl_name("nad", "ndcg"), crawl_name("gp-all", "ndcg")
     ('nad', 'gp-all ndcg best')
     """
-    return f"{method} {metric} best" if method in LEARNED else method
+    return f"{method} {metric} best" if method in LEARNED_METHODS else method
 
 
 def win_loss_rows(results: TraceResults) -> Iterator[WinLossRow]:
     """Yield Table 3, and the comparison of the selection methods."""
     for metric in METRICS:
         for method in ("gp-basic", "gp-all", "gp-all-cycle"):
-            for baseline in rivals(method):
+            for baseline in compared_rules(method):
                 paper = PAPER_WINS[by_visit(method), by_visit(baseline), metric]
-                yield _duel("t3", results, (method, baseline, metric), paper)
+                yield _win_loss_row("t3", results, (method, baseline, metric), paper)
         for selection in ("avg", "sum"):
             names = (f"gp-all {metric} best", f"gp-all {metric} {selection}", metric)
-            yield _duel("selections", results, names, (None, None, None, None))
+            yield _win_loss_row("selections", results, names, (None, None, None, None))
 
 
-def _duel(
+def _win_loss_row(
     table: str,
     results: TraceResults,
     names: tuple[str, str, str],
@@ -267,7 +277,7 @@ def _duel(
     wins = count_cycle_wins(ours, theirs)
     return WinLossRow(
         table, results.source.name, method, baseline, metric, *paper, wins.won,
-        _known(wins.won_by), wins.lost, _known(wins.lost_by), wins.tied,
+        _optional(wins.won_by), wins.lost, _optional(wins.lost_by), wins.tied,
     )  # fmt: skip
 
 
@@ -276,7 +286,7 @@ def selection_points(results: TraceResults) -> Iterator[FigurePoint]:
     for metric in METRICS:
         for selection in SELECTION_METHODS:
             name = label(SearchKind("all", metric), selection)
-            yield from _by_cycle(
+            yield from _points_by_cycle(
                 "fig3", results, selection, metric, fold_curves(results, name, metric)
             )
 
@@ -286,17 +296,17 @@ def cycle_points(results: TraceResults) -> Iterator[FigurePoint]:
     for metric in METRICS:
         for method in ("nad", "sad", "aad", "gad", "cg", "gp-all"):
             values = fold_curves(results, crawl_name(method, metric), metric)
-            yield from _by_cycle("fig4", results, method, metric, values)
+            yield from _points_by_cycle("fig4", results, method, metric, values)
 
 
-def _by_cycle(
+def _points_by_cycle(
     table: str, results: TraceResults, method: str, metric: str, values: np.ndarray
 ) -> Iterator[FigurePoint]:
     for cycle, column in enumerate(values.T, 1):
         mean_interval = confidence_interval(column)
         yield FigurePoint(
-            table, results.source.name, method, metric, cycle, _known(mean_interval.mean),
-            _known(mean_interval.margin),
+            table, results.source.name, method, metric, cycle, _optional(mean_interval.mean),
+            _optional(mean_interval.margin),
         )  # fmt: skip
 
 
@@ -311,7 +321,7 @@ def budget_points(results: TraceResults) -> Iterator[FigurePoint]:
                 )
                 yield FigurePoint(
                     "fig5", results.source.name, f"evolved for {fitness}", metric, budget,
-                    mean_interval.mean, _known(mean_interval.margin),
+                    mean_interval.mean, _optional(mean_interval.margin),
                 )  # fmt: skip
 
 
@@ -325,7 +335,7 @@ def fitness_rows(results: TraceResults) -> Iterator[DifferenceRow]:
         difference = paired_difference(ours, theirs)
         yield DifferenceRow(
             "fitness", results.source.name, f"ndcg at {budget:.0%}", "changerate", metric,
-            difference.difference, _known(difference.margin), _known(difference.p),
+            difference.difference, _optional(difference.margin), _optional(difference.p),
         )  # fmt: skip
 
 
@@ -334,11 +344,13 @@ def formula_rows(results: TraceResults) -> Iterator[ChosenFormulaRow]:
     for kind, folds in results.formulas.items():
         for fold, formulas in enumerate(folds):
             name = label(kind)
-            yield _choice("formulas", results, kind, fold, select_formula(formulas, "best"), name)
-            yield _choice("simple", results, kind, fold, simplest(formulas), f"{name} simple")
+            yield _formula_row(
+                "formulas", results, kind, fold, select_formula(formulas, "best"), name
+            )
+            yield _formula_row("simple", results, kind, fold, simplest(formulas), f"{name} simple")
 
 
-def _choice(
+def _formula_row(
     table: str,
     results: TraceResults,
     kind: SearchKind,
@@ -361,22 +373,28 @@ def _choice(
     )
 
 
-def terminal_rows(results: TraceResults) -> Iterator[TerminalRow]:
-    """Yield how often each terminal occurs in the formulas, and its worth."""
+def variable_rows(results: TraceResults) -> Iterator[VariableRow]:
+    """Yield how often each variable occurs in the formulas, and its worth."""
     for kind in kinds(results.source):
         folds = results.formulas[kind]
         formulas = [judged.formula for fold in folds for judged in fold]
         counts = Counter(name for formula in formulas for name in formula.variables)
         for name in VARIABLES_BY_TERMINAL_SET[kind.terminals]:
-            losses = list(_lost(results, kind, name))
-            yield TerminalRow(
-                "names", results.source.name, label(kind).split()[0], kind.measure, name,
-                counts[name] / len(formulas), len(losses), float(np.mean(losses)) if losses else None,
-            )  # fmt: skip
+            losses = list(_losses(results, kind, name))
+            yield VariableRow(
+                "names",
+                results.source.name,
+                label(kind).split()[0],
+                kind.measure,
+                name,
+                counts[name] / len(formulas),
+                len(losses),
+                float(np.mean(losses)) if losses else None,
+            )
 
 
-def _lost(results: TraceResults, kind: SearchKind, name: str) -> Iterator[float]:
-    """Yield the loss of each fold's formula without a terminal."""
+def _losses(results: TraceResults, kind: SearchKind, name: str) -> Iterator[float]:
+    """Yield the loss of each fold's formula without a variable."""
     full_name = label(kind)
     for crawls in results.fold_crawls:
         reduced = crawls.curves.get((f"{full_name} without {name}", BUDGET))
@@ -385,5 +403,5 @@ def _lost(results: TraceResults, kind: SearchKind, name: str) -> Iterator[float]
             yield float(np.nanmean(full_curve) - np.nanmean(getattr(reduced, kind.measure)))
 
 
-def _known(value: float) -> float | None:
+def _optional(value: float) -> float | None:
     return None if isnan(value) else value

@@ -13,7 +13,7 @@ from experiments.gp4c.evaluation import (
     FigurePoint,
     MeanRow,
     ResultRow,
-    TerminalRow,
+    VariableRow,
     WinLossRow,
 )
 from experiments.gp4c.experiment import TraceResults, size_of
@@ -30,7 +30,7 @@ TABLES: Mapping[str, type[ResultRow]] = {
     "fitness": DifferenceRow,
     "formulas": ChosenFormulaRow,
     "simple": ChosenFormulaRow,
-    "names": TerminalRow,
+    "names": VariableRow,
 }
 MIN_TOLERANCE = 0.01
 
@@ -39,7 +39,7 @@ MIN_TOLERANCE = 0.01
 class TraceRecord:
     """The trace of figures: its pages, its digest, and the size of the searches.
 
-    ``extended`` is the size for extended terminals, empty if there was no such search.
+    ``extended`` is the size for extended variables, empty if there was no such search.
     """
 
     name: str
@@ -62,7 +62,7 @@ def save_figures(all_results: Sequence[TraceResults], rows: Sequence[ResultRow])
     stored = read_figures()
     new_names = {trace.source.name for trace in all_results}
     traces = [trace for trace in stored.traces if trace.name not in new_names]
-    traces += [_traced(trace) for trace in all_results]
+    traces += [_trace_record(trace) for trace in all_results]
     traces.sort(key=lambda trace: TRACES.index(trace.name))
     other_rows = [row for row in stored.rows if row.trace not in new_names]
     all_rows = [*other_rows, *(row for row in rows if row.table in TABLES)]
@@ -70,7 +70,7 @@ def save_figures(all_results: Sequence[TraceResults], rows: Sequence[ResultRow])
     EXPECTED.write_text(to_json(traces, all_rows), "utf-8")
 
 
-def _traced(results: TraceResults) -> TraceRecord:
+def _trace_record(results: TraceResults) -> TraceRecord:
     extended_kinds = {kind for kind in results.formulas if kind.terminals == "extended"}
     extended = str(size_of(SearchKind("extended"), results.size)) if extended_kinds else ""
     return TraceRecord(
@@ -99,7 +99,7 @@ def to_json(traces: Sequence[TraceRecord], rows: Sequence[ResultRow]) -> str:
     """Return the figures as JSON text, a row per line."""
     trace_lines, row_lines = (
         _lines([asdict(trace) for trace in traces]),
-        _lines([_plain(row) for row in rows]),
+        _lines([_json_row(row) for row in rows]),
     )
     return f'{{"traces": [\n{trace_lines}\n ],\n "rows": [\n{row_lines}\n ]}}\n'
 
@@ -113,7 +113,7 @@ def floor(row: MeanRow) -> float:
     return float(_rounded(row.ours - max(MIN_TOLERANCE, row.margin or 0.0)))
 
 
-def _plain(row: ResultRow) -> dict[str, Any]:
+def _json_row(row: ResultRow) -> dict[str, Any]:
     plain = {name: _rounded(value) for name, value in asdict(row).items()}
     has_floor = isinstance(row, MeanRow) and row.trace in REAL_TRACES
     return plain | ({"floor": floor(MeanRow(**plain))} if has_floor else {})

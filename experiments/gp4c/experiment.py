@@ -59,7 +59,7 @@ def kinds(source: TraceSource) -> tuple[SearchKind, ...]:
 
 
 def size_of(kind: SearchKind, size: SearchSize) -> SearchSize:
-    """Return the size of a search of a kind; extended terminals cost about ten times as much.
+    """Return the size of a search of a kind; extended variables cost about ten times as much.
 
     >>> size_of(SearchKind("extended"), SearchSize(300, 50, 5))
     SearchSize(population=150, generations=50, seeds=1, folds=5)
@@ -125,18 +125,20 @@ def crawl_entries(
         for selection in SELECTION_METHODS:
             selected = select_formula(folds[fold], selection)
             yield _entry(label(kind, selection), selected.formula, kind)
-        yield from _of_best(kind, folds[fold])
+        yield from _variant_entries(kind, folds[fold])
 
 
-def _of_best(kind: SearchKind, formulas: Sequence[ValidatedFormula]) -> Iterator[CrawlEntry]:
-    """Yield variants of the selected formula: other budgets, fewer terminals, and simplified."""
+def _variant_entries(
+    kind: SearchKind, formulas: Sequence[ValidatedFormula]
+) -> Iterator[CrawlEntry]:
+    """Yield variants of the selected formula: other budgets, fewer variables, and simplified."""
     selected = select_formula(formulas, "best")
     name = label(kind)
     for budget in BUDGETS:
         if budget != BUDGET and kind.terminals == "all" and kind.clock == "visit":
             yield replace(_entry(name, selected.formula, kind), budget=budget)
-    for terminal in sorted(selected.formula.variables):
-        yield _entry(f"{name} without {terminal}", without(selected.formula, terminal), kind)
+    for variable in sorted(selected.formula.variables):
+        yield _entry(f"{name} without {variable}", without(selected.formula, variable), kind)
     yield _entry(f"{name} simple", simplest(formulas).formula, kind)
 
 
@@ -155,7 +157,7 @@ def label(kind: SearchKind, selection: str = "best") -> str:
 
 
 def without(formula: Formula, name: str) -> Formula:
-    """Return a formula with a terminal replaced by 1.
+    """Return a formula with a variable replaced by 1.
 
     >>> str(without(Formula(("*", "t", "X")), "X"))
     't * 1'

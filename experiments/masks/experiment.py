@@ -70,17 +70,17 @@ def main() -> None:
             by_kind.setdefault(page.partition(" ")[0], []).extend(visits)
             by_kind["all"] += visits
             if options.rules and mask.rules:
-                sys.stdout.write(_told(page, count_row(rounds, page, visits), mask))
+                sys.stdout.write(_describe_rules(page, count_row(rounds, page, visits), mask))
         rows += [count_row(rounds, kind, visits) for kind, visits in by_kind.items()]
-    sys.stdout.write((_document(rows) if options.json else _table(rows)) + "\n")
+    sys.stdout.write((_json_document(rows) if options.json else _table(rows)) + "\n")
 
 
-def _told(page: str, row: MaskRow, mask: Mask) -> str:
+def _describe_rules(page: str, row: MaskRow, mask: Mask) -> str:
     rules = "".join(f"    {rule.what!r}: {rule.why}\n" for rule in mask.rules)
     return f"{row.rounds} {page} {row.recognised}/{row.noise_only} {row.hidden}/{row.real}\n{rules}"
 
 
-def _document(rows: Sequence[MaskRow]) -> str:
+def _json_document(rows: Sequence[MaskRow]) -> str:
     shares = ("recognised_share", "hidden_share")
     json_rows = [asdict(row) | dict(zip(shares, row.shares, strict=True)) for row in rows]
     return json.dumps({"name": "masks", "data": "generated world", "rows": json_rows})

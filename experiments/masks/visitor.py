@@ -16,8 +16,8 @@ from freshet.record.parsed_visit import parse_visit
 from freshet.world.simulated_web import SimulatedWeb
 
 HOUR = 3600.0
-SHORTEST, LONGEST = 1.0, 96.0
-USUAL, SPREAD = 10.0, 1.0
+MIN_HOURS, MAX_HOURS = 1.0, 96.0
+MEDIAN_HOURS, HOURS_SPREAD = 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,54 +37,54 @@ class PageVisitor:
         self._web = web
         self._page = page
         self._instant = instant
-        self._asked = 0
+        self._request_count = 0
         self._looks: deque[NoiseLook] = deque(maxlen=MAX_LOOKS)
-        self._restlessness = NoiseTrigger()
+        self._noise_trigger = NoiseTrigger()
 
     def visits(self, count: int, rng: Random) -> Iterator[ComparedVisit]:
         """Visit the page ``count`` times, hours to days apart, and yield every comparison."""
         time = self._web.span.start + rng.uniform(0, 24) * HOUR
         for visit in range(count):
             previous = self._looks[-1] if self._looks else None
-            view = self._see(time)
+            view = self._look(time)
             if view is not None:
                 self._looks.append(NoiseLook(view, time))
             if view is not None and previous is not None:
                 change = self.criteria.compare(previous.view, view)
-                yield ComparedVisit(visit, self._differs(previous.time, time), change)
-                self._note(change, time)
-            hours = USUAL * rng.lognormvariate(0, SPREAD)
-            time += min(max(hours, SHORTEST), LONGEST) * HOUR
+                yield ComparedVisit(visit, self._really_changed(previous.time, time), change)
+                self._learn_noise(change, time)
+            hours = MEDIAN_HOURS * rng.lognormvariate(0, HOURS_SPREAD)
+            time += min(max(hours, MIN_HOURS), MAX_HOURS) * HOUR
 
-    def _see(self, time: float) -> View | None:
-        self._asked += 1
-        response = self._web.render(self._page, time, self._asked)
+    def _look(self, time: float) -> View | None:
+        self._request_count += 1
+        response = self._web.render(self._page, time, self._request_count)
         url = self._web.origins[self._web.pages[self._page].host]
         url += self._web.pages[self._page].path
         snapshot = Snapshot(url, response.body, response.status, response.headers)
         parsed = parse_visit(snapshot, LimitSettings(), dom=True)
         return parsed.view if parsed.outcome is Outcome.OK else None
 
-    def _differs(self, old: float, new: float) -> bool:
+    def _really_changed(self, old: float, new: float) -> bool:
         return self._web.text(self._page, old) != self._web.text(self._page, new)
 
-    def _note(self, change: Change, time: float) -> None:
+    def _learn_noise(self, change: Change, time: float) -> None:
         """Learn when a crawl would: when the page changed at most of its recent looks."""
-        self._restlessness.add_look(change)
-        if self._restlessness.is_learning_due():
+        self._noise_trigger.add_look(change)
+        if self._noise_trigger.is_learning_due():
             if self._instant:
-                self._look_twice(time)
-            self._adopt(learn_mask(list(self._looks), self.criteria.mask))
-        elif self.criteria.mask.version and self._restlessness.is_check_due():
-            self._adopt(correct_mask(list(self._looks), self.criteria.mask))
+                self._look_again(time)
+            self._use_mask(learn_mask(list(self._looks), self.criteria.mask))
+        elif self.criteria.mask.version and self._noise_trigger.is_check_due():
+            self._use_mask(correct_mask(list(self._looks), self.criteria.mask))
 
-    def _adopt(self, mask: Mask | None) -> None:
+    def _use_mask(self, mask: Mask | None) -> None:
         if mask is not None:
             self.criteria = replace(self.criteria, mask=mask)
-            self._restlessness.reset()
+            self._noise_trigger.reset()
 
-    def _look_twice(self, time: float) -> None:
+    def _look_again(self, time: float) -> None:
         since: LookSpacing = "instant"
-        view = self._see(time)
+        view = self._look(time)
         if view is not None:
             self._looks.append(NoiseLook(view, time, since))

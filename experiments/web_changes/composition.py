@@ -97,10 +97,10 @@ class PageComposition:
 
 NO_BLINK = BlinkPattern(0.0, -1.0)
 PARAGRAPH = 8
-MOST_LOSSES, MOST_BOXES = 12, 2000
-FRAME = 14
+MAX_LOSSES, MAX_BOXES = 12, 2000
+FRAME_ELEMENTS = 14
 """Number of elements of every page besides its paragraphs, items and boxes."""
-LEAST_STANDING, LEAST_LISTED = 0.1, 0.03
+MIN_STANDING_SHARE, MIN_LISTED_SHARE = 0.1, 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class WordCounts:
     @property
     def elements(self) -> int:
         """Return the number of elements of such a page, without boxes."""
-        return FRAME + -(-self.standing // PARAGRAPH) + 2 * self.pieces
+        return FRAME_ELEMENTS + -(-self.standing // PARAGRAPH) + 2 * self.pieces
 
 
 def draw_composition(
@@ -125,26 +125,35 @@ def draw_composition(
 ) -> PageComposition:
     """Draw a composition from a page's changes a day and the Dice of successive versions."""
     words = int(np.clip(rng.lognormal(*parameters.words), 100, 1000))
-    lively = rate >= MIN_LIVELY_RATE
-    counts = _lively(parameters, rng, words, dice, blink) if lively else _slow(words, dice)
-    boxes, losses = _boxes(parameters, rng, counts.elements)
+    is_lively = rate >= MIN_LIVELY_RATE
+    counts = (
+        _draw_lively(parameters, rng, words, dice, blink) if is_lively else _slow_page(words, dice)
+    )
+    boxes, losses = _draw_boxes(parameters, rng, counts.elements)
     return PageComposition(
-        counts.standing, counts.pieces, counts.words_per_piece, counts.piece_hours, counts.fleeting, counts.blinking,
-        blink, boxes, losses,
-    )  # fmt: skip
+        counts.standing,
+        counts.pieces,
+        counts.words_per_piece,
+        counts.piece_hours,
+        counts.fleeting,
+        counts.blinking,
+        blink,
+        boxes,
+        losses,
+    )
 
 
-def _slow(words: int, dice: float) -> WordCounts:
+def _slow_page(words: int, dice: float) -> WordCounts:
     """Return a page with one piece, which every change replaces."""
     piece = min(max(1, round(words * (1 - dice))), words - 1)
     return WordCounts(words - piece, 1, piece, 0.0)
 
 
-def _lively(
+def _draw_lively(
     habits: CompositionParameters, rng: Rng, words: int, dice: float, blink: BlinkPattern
 ) -> WordCounts:
     """Draw a page that changes nearly every hour: a list, and fleeting and blinking words."""
-    share, hours = _listed(habits, rng, dice)
+    share, hours = _draw_list(habits, rng, dice)
     piece = max(1, round(words * share / rng.integers(*habits.pieces))) if share else 0
     pieces = round(words * share / piece) if share else 0
     blink_share = float(rng.beta(*habits.blinking)) if blink.minutes >= 0 else 0.0
@@ -162,33 +171,35 @@ def _lively(
     )  # fmt: skip
 
 
-def _listed(habits: CompositionParameters, rng: Rng, dice: float) -> tuple[float, float]:
+def _draw_list(habits: CompositionParameters, rng: Rng, dice: float) -> tuple[float, float]:
     """Draw the share of words in a lively page's list, and the hours in which it is renewed."""
     kind = rng.random()
     if kind >= habits.settle + habits.drift:
         return 0.0, HOURS
     low, high = habits.listed * habits.evenness, (1 - habits.listed) * habits.evenness
-    share = min(max(float(rng.beta(low, high)), LEAST_LISTED), dice * (1 - LEAST_STANDING))
+    share = min(max(float(rng.beta(low, high)), MIN_LISTED_SHARE), dice * (1 - MIN_STANDING_SHARE))
     if kind >= habits.settle:
         return share, float(rng.uniform(*habits.drift_hours))
     median, spread = habits.hours
     return share, float(np.clip(median * np.exp(spread * rng.standard_normal()), 3.0, 700.0))
 
 
-def _boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int, FloatArray]:
+def _draw_boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int, FloatArray]:
     """Draw how many boxes vanish and when: few on most pages, nearly all elements on some."""
     share = min(float(rng.beta(*habits.boxes)), 0.95)
-    boxes = min(round(share / (1 - share) * elements), MOST_BOXES)
-    moments = rng.random(min(boxes, MOST_LOSSES))
+    boxes = min(round(share / (1 - share) * elements), MAX_BOXES)
+    moments = rng.random(min(boxes, MAX_LOSSES))
     hours = np.interp(np.sort(moments), habits.lost, habits.lost_hours)
     return boxes, np.ceil(hours)
 
 
-def draw_blinks(pages: int, lively: Sequence[int], rng: Rng) -> list[BlinkPattern]:
+def draw_blinks(pages: int, is_lively: Sequence[int], rng: Rng) -> list[BlinkPattern]:
     """Return the blink pattern of each page; the shares are taken from the lively pages."""
     patterns = [NO_BLINK] * pages
     bounds = np.cumsum([blink.share for blink in BLINK_PATTERNS])
-    positions = rng.permutation((np.arange(len(lively)) + 0.5) / max(len(lively), 1) * bounds[-1])
-    for page, kind in zip(lively, np.searchsorted(bounds[:-1], positions).tolist(), strict=True):
+    positions = rng.permutation(
+        (np.arange(len(is_lively)) + 0.5) / max(len(is_lively), 1) * bounds[-1]
+    )
+    for page, kind in zip(is_lively, np.searchsorted(bounds[:-1], positions).tolist(), strict=True):
         patterns[page] = BLINK_PATTERNS[kind]
     return patterns

@@ -102,7 +102,7 @@ def totals(figures: Figures) -> Lines:
         ("mean Dice given change", "dice", format_dice),
     ):
         row = figures["t1_all", "all", metric]
-        yield name, *_three(row, write), pages(row)
+        yield name, *_format_all(row, write), pages(row)
 
 
 def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> Lines:
@@ -112,13 +112,18 @@ def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> 
         "pages",
     )  # fmt: skip
     for name in names:
-        every, dice, knot, at = (
+        all_samples, dice, knot, at = (
             figures[table, name, metric] for metric in ("hours", "dice", "knot_hours", "knot_dice")
         )
         yield (
-            name, _side_by_side(every, format_hours), _side_by_side(dice, format_dice), pages(every),
-            _side_by_side(knot, format_hours), _side_by_side(at, format_dice), pages(knot),
-        )  # fmt: skip
+            name,
+            _format_cell(all_samples, format_hours),
+            _format_cell(dice, format_dice),
+            pages(all_samples),
+            _format_cell(knot, format_hours),
+            _format_cell(at, format_dice),
+            pages(knot),
+        )
 
 
 def tests(figures: Figures) -> Lines:
@@ -132,7 +137,7 @@ def tests(figures: Figures) -> Lines:
 
 def parts(figures: Figures) -> Lines:
     """Yield the real pages by part of the data."""
-    yield "part", "what it is", "pages", "never changed", "hours", "Dice", "knotted"
+    yield "part", "description", "pages", "never changed", "hours", "Dice", "knotted"
     for part, description in PART_DESCRIPTIONS.items():
         rows = {
             metric: figures.get(("t1_part", part, metric))
@@ -140,41 +145,54 @@ def parts(figures: Figures) -> Lines:
         }
         never, between, dice, knotted = rows.values()
         yield (
-            f"`{part}`", description, f"{never.n:,}" if never else NO_VALUE, *(
+            f"`{part}`",
+            description,
+            f"{never.n:,}" if never else NO_VALUE,
+            *(
                 write(row.real if row else None)
-                for row, write in ((never, format_share), (between, format_hours), (dice, format_dice),
-                                   (knotted, format_share))
+                for row, write in (
+                    (never, format_share),
+                    (between, format_hours),
+                    (dice, format_dice),
+                    (knotted, format_share),
+                )
             ),
-        )  # fmt: skip
+        )
 
 
 def sub_hour(figures: Figures) -> Lines:
     """Yield Table 2."""
     yield "interval", "changed in any sample", "in all samples", "mean Dice", "median Dice"
     for name in INTERVALS:
-        some, every, mean, middle = (
+        any_sample, all_samples, mean, median = (
             figures["t2", name, metric] for metric in ("any", "all", "dice_mean", "dice_median")
         )
         yield (
-            name, *(f"{format_share(row.paper)} / {format_share(row.world)}" for row in (some, every)),
-            *(_side_by_side(row, format_dice) for row in (mean, middle)),
-        )  # fmt: skip
+            name,
+            *(
+                f"{format_share(row.paper)} / {format_share(row.world)}"
+                for row in (any_sample, all_samples)
+            ),
+            *(_format_cell(row, format_dice) for row in (mean, median)),
+        )
 
 
 def curves(figures: Figures) -> Lines:
     """Yield the shapes of curves and their knots."""
-    often = [f"{whose}, 8 changes or more" for whose in ("world", "real")]
-    yield "pages that changed", "paper", "world", "real", "pages", *often, "pages"
+    often_headers = [f"{source}, 8 changes or more" for source in ("world", "real")]
+    yield "pages that changed", "paper", "world", "real", "pages", *often_headers, "pages"
     for name, metric, write in (
-        ("flat", "flat", format_share), ("sloped", "sloped", format_share), ("knotted", "knotted", format_share),
+        ("flat", "flat", format_share),
+        ("sloped", "sloped", format_share),
+        ("knotted", "knotted", format_share),
         ("knot, mean hours", "knot_hours_mean", format_hours),
         ("knot, median hours", "knot_hours_median", format_hours),
         ("knot, mean Dice", "knot_dice_mean", format_dice),
         ("knot, median Dice", "knot_dice_median", format_dice),
-    ):  # fmt: skip
+    ):
         row, lively = (figures["curves", group, metric] for group in ("all", "changed often"))
         yield (
-            name, *_three(row, write), pages(row), write(lively.world), write(lively.real),
+            name, *_format_all(row, write), pages(row), write(lively.world), write(lively.real),
             pages(lively),
         )  # fmt: skip
 
@@ -189,7 +207,7 @@ def single_curves(figures: Figures) -> Lines:
         shape, knot, dice = (
             figures["fig4", url, metric].real for metric in ("shape", "knot_hours", "knot_dice")
         )
-        changes, middle, mean = (
+        changes, median, mean = (
             figures["fig2", url, metric].real for metric in ("changes", "hours_median", "dice_mean")
         )
         change_count = f"{changes:,.0f}" if isinstance(changes, float) else NO_VALUE
@@ -199,7 +217,7 @@ def single_curves(figures: Figures) -> Lines:
             format_hours(knot),
             format_dice(dice),
             change_count,
-            format_hours(middle),
+            format_hours(median),
             format_dice(mean),
         )
 
@@ -226,9 +244,9 @@ def survival(figures: Figures) -> Lines:
     yield "elements still there after", "paper", "world", "real", "pages (world · real)"
     for name in HORIZONS:
         row = figures["t4", name, "mean"]
-        yield name, *_three(row, format_share), pages(row)
+        yield name, *_format_all(row, format_share), pages(row)
     row = figures["t4", HORIZONS[-1], "median"]
-    yield f"{HORIZONS[-1]}, median", *_three(row, format_share), pages(row)
+    yield f"{HORIZONS[-1]}, median", *_format_all(row, format_share), pages(row)
 
 
 def pages(row: FigureRow) -> str:
@@ -238,12 +256,12 @@ def pages(row: FigureRow) -> str:
     )
 
 
-def _three(row: FigureRow, write: ValueFormat) -> list[str]:
+def _format_all(row: FigureRow, write: ValueFormat) -> list[str]:
     return [write(row.paper), write(row.world), write(row.real)]
 
 
-def _side_by_side(row: FigureRow, write: ValueFormat) -> str:
-    return " / ".join(_three(row, write))
+def _format_cell(row: FigureRow, write: ValueFormat) -> str:
+    return " / ".join(_format_all(row, write))
 
 
 TABLES: Mapping[str, Callable[[Figures], Lines]] = {

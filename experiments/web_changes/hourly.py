@@ -29,15 +29,17 @@ from freshet.world.population import draw_population
 from freshet.world.presets import WEB_CHANGES
 
 # The paper sampled pages from visits, few of one site; the change process does not depend on it.
-_ALONE = replace(WEB_CHANGES.grouping, pages_per_directory=1.0, directories_per_host=1.0)
-ONE_PAGE_PER_SITE = replace(WEB_CHANGES, grouping=_ALONE)
+_ONE_PAGE_GROUPS = replace(WEB_CHANGES.grouping, pages_per_directory=1.0, directories_per_host=1.0)
+ONE_PAGE_PER_SITE = replace(WEB_CHANGES, grouping=_ONE_PAGE_GROUPS)
 START = 1_180_310_400.0
 """A Monday at midnight, like the first cycle of a population."""
 
 Words = NDArray[np.uint64]
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_STANDING, _PIECE, _FLEETING, _BLINKING = (np.uint64(kind << 60) for kind in range(1, 5))
+_STANDING_WORD, _PIECE_WORD, _FLEETING_WORD, _BLINKING_WORD = (
+    np.uint64(kind << 60) for kind in range(1, 5)
+)
 _NUMBER = np.uint64(2**24)
 _MINUTE, _VISITS = 60.0, 8
 
@@ -63,14 +65,14 @@ class HourlyPage:
         pieces = np.arange(
             self.arrivals[hour], self.arrivals[hour] + composition.pieces, dtype=np.uint64
         )
-        listed = (_PIECE + pieces * _NUMBER)[:, None] + np.arange(
+        listed = (_PIECE_WORD + pieces * _NUMBER)[:, None] + np.arange(
             composition.words_per_piece, dtype=np.uint64
         )
         return np.concatenate([
-            _several(_STANDING, 0, composition.standing),
+            _word_numbers(_STANDING_WORD, 0, composition.standing),
             listed.ravel(),
-            _several(_FLEETING, int(self.changes[hour]), composition.fleeting),
-            _several(_BLINKING, self._text(epoch, visit), composition.blinking),
+            _word_numbers(_FLEETING_WORD, int(self.changes[hour]), composition.fleeting),
+            _word_numbers(_BLINKING_WORD, self._blinking_text(epoch, visit), composition.blinking),
         ])
 
     def terms(self, epoch: float, visit: int = 0) -> TermCounts:
@@ -106,7 +108,7 @@ class HourlyPage:
     def _hour(self, epoch: float) -> int:
         return min(max(int((epoch - START) // HOUR), 0), HOURS)
 
-    def _text(self, epoch: float, visit: int) -> int:
+    def _blinking_text(self, epoch: float, visit: int) -> int:
         """Return the number of the blinking text."""
         blink = self.composition.blink
         if blink.minutes < 0:
@@ -148,8 +150,8 @@ def hourly_web(
         yield HourlyPage(
             url=f"https://site{pages_drawn.sites[number]}.{domain}/{path}?page={number}",
             composition=composition,
-            changes=_counted(changed),
-            arrivals=_counted(_coming(composition, changed, page_rng)),
+            changes=_cumulative(changed),
+            arrivals=_cumulative(_new_pieces(composition, changed, page_rng)),
             seed=seed + number,
         )
 
@@ -181,7 +183,7 @@ def spell(word: int) -> str:
     return f"w{word:x}"
 
 
-def _coming(
+def _new_pieces(
     composition: PageComposition, changed: NDArray[np.bool_], rng: Rng
 ) -> NDArray[np.integer]:
     """Return the number of new pieces in each hour: only at changes, at the composition's rate."""
@@ -192,12 +194,12 @@ def _coming(
     return rng.poisson(1 / composition.piece_hours, len(changed)) * changed
 
 
-def _counted(events: NDArray[np.generic]) -> IndexArray:
+def _cumulative(events: NDArray[np.generic]) -> IndexArray:
     """Return the number of events by each hour, starting at 0."""
     return np.concatenate([[0], np.cumsum(events)]).astype(np.int32)
 
 
-def _several(kind: np.uint64, number: int, count: int) -> Words:
+def _word_numbers(kind: np.uint64, number: int, count: int) -> Words:
     return kind + np.uint64(number) * _NUMBER + np.arange(count, dtype=np.uint64)
 
 

@@ -57,10 +57,10 @@ class CrawlEvidence:
     speed: float
 
 
-def audit(ended: DemoResult) -> list[AuditVerdict]:
+def audit(result: DemoResult) -> list[AuditVerdict]:
     """Check every promise against the data of a demonstration."""
-    with CollectionStore.open(ended.demo_collection.path) as collection:
-        evidence = gather_evidence(ended, collection)
+    with CollectionStore.open(result.demo_collection.path) as collection:
+        evidence = gather_evidence(result, collection)
         report = check_collection(collection)
     verdicts = [
         every_page_was_visited(evidence),
@@ -74,26 +74,26 @@ def audit(ended: DemoResult) -> list[AuditVerdict]:
         troubles_are_no_changes(evidence),
         unchanged_pages_were_not_sent_again(evidence),
         AuditVerdict(
-            "ends within three minutes", ended.seconds <= MAX_SECONDS, f"{ended.seconds:.0f} s"
+            "ends within three minutes", result.seconds <= MAX_SECONDS, f"{result.seconds:.0f} s"
         ),
     ]
-    if ended.options.days >= DAYS_TO_LEARN:
+    if result.options.days >= DAYS_TO_LEARN:
         verdicts.append(noise_was_recognised(evidence))
-        verdicts.append(copies_were_as_fresh_as_round_robin(ended.status.scores))
+        verdicts.append(copies_were_as_fresh_as_round_robin(result.status.scores))
     return verdicts
 
 
-def gather_evidence(ended: DemoResult, collection: CollectionStore) -> CrawlEvidence:
+def gather_evidence(result: DemoResult, collection: CollectionStore) -> CrawlEvidence:
     """Read the data that a crawl left in its catalog."""
-    stage, options, catalog = ended.demo_collection, ended.options, collection.catalog
+    demo_collection, options, catalog = result.demo_collection, result.options, collection.catalog
     days = [utc_day(options.start + timedelta(days=day)) for day in range(int(options.days) + 2)]
-    pages = [*stage.web_indices, stage.forbidden_page]
+    pages = [*demo_collection.web_indices, demo_collection.forbidden_page]
     return CrawlEvidence(
-        demo_collection=stage,
-        log=ended.log,
+        demo_collection=demo_collection,
+        log=result.log,
         histories={page: catalog.history(page) for page in pages},
         booked_requests={day: catalog.spending(day).requests for day in days},
-        budget=options.requests_per_day(stage.size),
+        budget=options.requests_per_day(demo_collection.size),
         speed=options.speed,
     )
 
@@ -131,7 +131,7 @@ def visits_match_requests(visits: Sequence[HistoryRow], requests: Sequence[Logge
 
     The two looks of an instant burst are sent at the same time.
     """
-    sent_times = _began(visits)
+    sent_times = _sent_times(visits)
     if len(sent_times) != len(requests):
         return False
     response_times = [request.time for request in requests]
@@ -196,7 +196,7 @@ def retry_after_was_kept(evidence: CrawlEvidence) -> AuditVerdict:
     Requests already on their way when the host sent Retry-After do not count.
     """
     waits = violations = 0
-    sent_times, slack = _sent(evidence), CLOCK_SLACK_SECONDS * evidence.speed
+    sent_times, slack = _sent_by_request(evidence), CLOCK_SLACK_SECONDS * evidence.speed
     for _, requests in _by_host(evidence.log):
         for before, after in pairwise(requests):
             if before.retry_after is not None:
@@ -294,7 +294,7 @@ def _by_host(log: RequestLog) -> Iterator[tuple[int, list[LoggedRequest]]]:
         yield host, [request for request in log.requests if request.host == host]
 
 
-def _began(visits: Sequence[HistoryRow]) -> list[float]:
+def _sent_times(visits: Sequence[HistoryRow]) -> list[float]:
     """Return when the visits that were sent to their host began."""
     return [to_epoch(row.visit.time) for row in visits if row.visit.outcome not in NOT_SENT]
 
@@ -304,19 +304,21 @@ def _pauses(evidence: CrawlEvidence) -> Iterator[tuple[HostSpec, float]]:
 
     The sending time comes from the catalog, because a request may take a while to reach the host.
     """
-    sent_times = _sent(evidence)
+    sent_times = _sent_by_request(evidence)
     for host, requests in _by_host(evidence.log):
         for before, after in pairwise(requests):
             if before in sent_times:
                 yield evidence.demo_collection.web.hosts[host], after.time - sent_times[before]
 
 
-def _sent(evidence: CrawlEvidence) -> dict[LoggedRequest, float]:
+def _sent_by_request(evidence: CrawlEvidence) -> dict[LoggedRequest, float]:
     """Return when each page request was sent."""
     return {
         request: sent_time
         for page, web_index in evidence.demo_collection.web_indices.items()
         for request, sent_time in zip(
-            evidence.log.requests_for(web_index), _began(evidence.histories[page]), strict=False
+            evidence.log.requests_for(web_index),
+            _sent_times(evidence.histories[page]),
+            strict=False,
         )
     }

@@ -50,26 +50,28 @@ class BaselineCrawler(SimulatedCrawler):
     """A policy that crawls the demo's web at an even pace; ``log`` holds every request it makes."""
 
     def __init__(
-        self, policy: Policy, stage: DemoCollection, budget_per_day: int, start: datetime
+        self, policy: Policy, demo_collection: DemoCollection, budget_per_day: int, start: datetime
     ) -> None:
-        super().__init__(policy, stage.ground_truth(), budget_per_day, start)
-        self._stage = stage
+        super().__init__(policy, demo_collection.ground_truth(), budget_per_day, start)
+        self._demo_collection = demo_collection
         self._clock = FixedClock(start)
-        self._hosts = SimulatedHosts(stage.web, self._clock, stage.origins)
+        self._hosts = SimulatedHosts(demo_collection.web, self._clock, demo_collection.origins)
         self.log = self._hosts.log
-        self._host_keys = hash_names([origin.removeprefix("http://") for origin in stage.origins])
-        self._closed_until = np.full(len(stage.web.hosts), -np.inf)
-        self._memories = [PageValidators() for _ in stage.web.pages]
+        self._host_keys = hash_names([
+            origin.removeprefix("http://") for origin in demo_collection.origins
+        ])
+        self._closed_until = np.full(len(demo_collection.web.hosts), -np.inf)
+        self._validators = [PageValidators() for _ in demo_collection.web.pages]
 
     def visit(self, now: float) -> None:
         """Let the policy select a page, request it, and let the policy learn the result."""
         self._clock.at = from_epoch(now)
         for page in self._policy.choose(self._clock.at, 1, self._caps(now)).pages.tolist():
-            web_index = self._stage.web_indices[page]
-            request = self._ask(web_index)
-            has_copy = bool(self._copies.exists(_just(web_index))[0])
+            web_index = self._demo_collection.web_indices[page]
+            request = self._request(web_index)
+            has_copy = bool(self._copies.exists(_as_array(web_index))[0])
             was_stale = request.shows_content and bool(
-                self._copies.refresh(_just(web_index), now)[0]
+                self._copies.refresh(_as_array(web_index), now)[0]
             )
             self.visits += 1
             self.changes_found += was_stale
@@ -79,7 +81,7 @@ class BaselineCrawler(SimulatedCrawler):
             is_look = request.shows_content or request.status == HTTPStatus.NOT_MODIFIED
             self._policy.learn(
                 VisitTable(
-                    pages=_just(page),
+                    pages=_as_array(page),
                     times=np.array([now]),
                     looks=np.array([is_look]),
                     measured=np.array([is_look and has_copy]),
@@ -88,13 +90,17 @@ class BaselineCrawler(SimulatedCrawler):
                 )
             )
 
-    def _ask(self, web_index: int) -> LoggedRequest:
+    def _request(self, web_index: int) -> LoggedRequest:
         """Request a page as a crawl would, and update its validators and the host's delay."""
-        page, validators = self._stage.web.pages[web_index], self._memories[web_index]
+        page, validators = self._demo_collection.web.pages[web_index], self._validators[web_index]
         response = self._hosts.respond(page.host, "GET", page.path, validators.request_headers())
         request = self.log.requests[-1]
         validators.update(response, request)
-        delay = max(DELAY, self._stage.web.hosts[page.host].crawl_delay, request.retry_after or 0.0)
+        delay = max(
+            DELAY,
+            self._demo_collection.web.hosts[page.host].crawl_delay,
+            request.retry_after or 0.0,
+        )
         self._closed_until[page.host] = request.time + delay
         return request
 
@@ -103,5 +109,5 @@ class BaselineCrawler(SimulatedCrawler):
         return HostCaps(self._host_keys, (self._closed_until <= now).astype(np.int64))
 
 
-def _just(number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _as_array(number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return np.array([number], np.int64)

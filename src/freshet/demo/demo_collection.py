@@ -92,7 +92,9 @@ def build_collection(
         forbidden = collection.add(origins[0] + FORBIDDEN_PATH)
     importance = [page.importance for page in web.pages]
     web_indices = {page.id: index for index, page in enumerate(added)}
-    return DemoCollection(path, web, origins, web_indices, forbidden.id, _table(added, importance))
+    return DemoCollection(
+        path, web, origins, web_indices, forbidden.id, _page_table(added, importance)
+    )
 
 
 def settings_text(origins: Sequence[str], budget: str) -> str:
@@ -117,7 +119,7 @@ longest_delay = {MAX_DELAY}
 """
 
 
-def _table(pages: Sequence[Page], importance: Sequence[float]) -> PageTable:
+def _page_table(pages: Sequence[Page], importance: Sequence[float]) -> PageTable:
     return PageTable(
         np.array([page.id for page in pages], np.int64),
         hash_names([page.host for page in pages]),

@@ -53,21 +53,21 @@ class RequestLog:
 
     def __init__(self) -> None:
         self.requests: list[LoggedRequest] = []
-        self._of_pages: defaultdict[int, list[LoggedRequest]] = defaultdict(list)
+        self._by_page: defaultdict[int, list[LoggedRequest]] = defaultdict(list)
 
     def add(self, request: LoggedRequest) -> None:
         """Add a request."""
         self.requests.append(request)
         if request.page is not None:
-            self._of_pages[request.page].append(request)
+            self._by_page[request.page].append(request)
 
     def requests_for(self, page: int) -> Sequence[LoggedRequest]:
         """Return the requests for a page."""
-        return self._of_pages[page]
+        return self._by_page[page]
 
     def response_to(self, page: int, sent: float) -> LoggedRequest | None:
         """Return the logged request for a page that was sent at a moment."""
-        requests = self._of_pages[page]
+        requests = self._by_page[page]
         index = bisect_left(requests, sent, key=attrgetter("time"))
         return requests[index] if index < len(requests) else None
 
@@ -80,7 +80,7 @@ class SimulatedHosts:
         self._web = web
         self._clock = clock
         self._origins = origins
-        self._admitted: list[deque[float]] = [deque() for _ in web.hosts]
+        self._admitted_times: list[deque[float]] = [deque() for _ in web.hosts]
 
     def respond(
         self, host: int, method: str, path: str, headers: Mapping[str, str]
@@ -89,21 +89,21 @@ class SimulatedHosts:
         now = to_epoch(self._clock.now())
         page = self._web.find_page(host, path)
         if method != "GET":
-            return self._say(
+            return self._log_response(
                 now, host, path, HostResponse(HTTPStatus.METHOD_NOT_ALLOWED, (("Allow", "GET"),))
             )
         if page is None:
-            return self._say(now, host, path, self._other(host, path, now))
-        retry_after = self._impatience(host, now)
+            return self._log_response(now, host, path, self._other_response(host, path, now))
+        retry_after = self._throttle_wait(host, now)
         if retry_after is not None:
-            return self._refuse(now, page, retry_after)
-        return self._show(now, page, headers)
+            return self._throttled_response(now, page, retry_after)
+        return self._page_response(now, page, headers)
 
-    def _say(self, now: float, host: int, path: str, answer: HostResponse) -> HostResponse:
+    def _log_response(self, now: float, host: int, path: str, answer: HostResponse) -> HostResponse:
         self.log.add(LoggedRequest(now, host, path, answer.status))
         return answer
 
-    def _other(self, host: int, path: str, now: float) -> HostResponse:
+    def _other_response(self, host: int, path: str, now: float) -> HostResponse:
         """Return the response for a path that is not a page's."""
         if path == ROBOTS_PATH:
             return HostResponse(
@@ -114,12 +114,12 @@ class SimulatedHosts:
             return HostResponse(HTTPStatus.OK, XML_HEADERS, sitemap.encode())
         return HostResponse(HTTPStatus.NOT_FOUND, TEXT_HEADERS, b"Not found\n")
 
-    def _impatience(self, host: int, now: float) -> float | None:
+    def _throttle_wait(self, host: int, now: float) -> float | None:
         """Return the seconds that a throttled host asks to wait; None if it admits the request."""
         throttle = self._web.hosts[host].throttle
         if throttle is None:
             return None
-        admitted = self._admitted[host]
+        admitted = self._admitted_times[host]
         while admitted and admitted[0] <= now - throttle.seconds:
             admitted.popleft()
         if len(admitted) >= throttle.requests:
@@ -127,7 +127,7 @@ class SimulatedHosts:
         admitted.append(now)
         return None
 
-    def _refuse(self, now: float, page: int, retry_after: float) -> HostResponse:
+    def _throttled_response(self, now: float, page: int, retry_after: float) -> HostResponse:
         spec = self._web.pages[page]
         self.log.add(
             LoggedRequest(
@@ -145,7 +145,7 @@ class SimulatedHosts:
             b"Too many requests\n",
         )
 
-    def _show(self, now: float, page: int, headers: Mapping[str, str]) -> HostResponse:
+    def _page_response(self, now: float, page: int, headers: Mapping[str, str]) -> HostResponse:
         spec = self._web.pages[page]
         response = self._web.render(page, now, len(self.log.requests), self._origins)
         is_unmodified = not response.is_error and is_unchanged(response, headers)
@@ -165,13 +165,15 @@ def is_unchanged(response: PageResponse, headers: Mapping[str, str]) -> bool:
     """Return whether the client's copy is current, by RFC 9110, section 13.1."""
     tags = headers.get("if-none-match")
     if tags is not None:
-        return response.etag is not None and _bare(response.etag) in map(_bare, tags.split(","))
+        return response.etag is not None and _strip_weak(response.etag) in map(
+            _strip_weak, tags.split(",")
+        )
     since = headers.get("if-modified-since")
     if since is None or response.last_modified is None:
         return False
     return response.last_modified <= to_epoch(parsedate_to_datetime(since))
 
 
-def _bare(tag: str) -> str:
+def _strip_weak(tag: str) -> str:
     """Return an entity tag for the weak comparison."""
     return tag.strip().removeprefix("W/")

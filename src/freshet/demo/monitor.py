@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import TypeVar
 
 import numpy as np
 
@@ -30,8 +29,6 @@ from freshet.fetch.event_dispatcher import CrawlEvent
 
 FINDING_COUNT = 8
 REFRESH_SECONDS = 0.5
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +94,25 @@ class CrawlMonitor:
     span: tuple[datetime, datetime]
     page_count: int = 0
     late_seconds: float = np.inf
-    _heard: SimpleQueue[CrawlEvent] = field(default_factory=SimpleQueue)
+    _events: SimpleQueue[CrawlEvent] = field(default_factory=SimpleQueue)
     _spending: DaySpending | None = None
     _outcomes: Counter[str] = field(default_factory=Counter)
     _last_change: dict[int, datetime] = field(default_factory=dict)
     _late: int = 0
-    _finds: deque[VisitFinding] = field(default_factory=lambda: deque(maxlen=FINDING_COUNT))
+    _findings: deque[VisitFinding] = field(default_factory=lambda: deque(maxlen=FINDING_COUNT))
 
     def on_event(self, event: CrawlEvent) -> None:
         """Queue an event of the crawl without making it wait."""
-        self._heard.put(event)
+        self._events.put(event)
 
     def status(self, now: datetime) -> LiveStatus:
         """Process all queued events, and return the status at a moment."""
-        for event in _drained(self._heard):
+        for event in _drain(self._events):
             self._spending = event.spending
             self._late += sum(wait > self.late_seconds for wait in event.queue.lateness)
             self.policy.learn(visit_table(event.visits))
             for visit, change in event.visits:
-                self._take(visit, change)
+                self._score_visit(visit, change)
         start, end = self.span
         return LiveStatus(
             now=now,
@@ -123,8 +120,8 @@ class CrawlMonitor:
             spending=self._spending,
             outcomes=dict(self._outcomes),
             scores=self.scoreboard.scores(now),
-            pages=tuple(self._pages(now)),
-            findings=tuple(reversed(self._finds)),
+            pages=tuple(self._page_statuses(now)),
+            findings=tuple(reversed(self._findings)),
             late_visits=self._late,
         )
 
@@ -137,15 +134,15 @@ class CrawlMonitor:
             while not is_finished.wait(REFRESH_SECONDS):
                 show(self.status(clock.now()))
 
-        with ThreadPoolExecutor(1, thread_name_prefix="watch") as thread:
-            future = thread.submit(show_repeatedly)
+        with ThreadPoolExecutor(1, thread_name_prefix="watch") as executor:
+            future = executor.submit(show_repeatedly)
             try:
                 yield
             finally:
                 is_finished.set()
             future.result()
 
-    def _take(self, visit: Visit, change: Change | None) -> None:
+    def _score_visit(self, visit: Visit, change: Change | None) -> None:
         """Score a visit on the ground truth, and record its finding."""
         self._outcomes[visit.outcome] += 1
         if visit.page not in self.demo_collection.web_indices or visit.time > self.span[1]:
@@ -157,13 +154,13 @@ class CrawlMonitor:
         is_news = self.scoreboard.record_visit(visit.page, fetch_time)
         if change is not None and change.changed:
             self._last_change[visit.page] = visit.time
-        text = _told(visit, change, is_news=is_news)
+        text = _describe_finding(visit, change, is_news=is_news)
         if text:
-            self._finds.append(
+            self._findings.append(
                 VisitFinding(visit.time, self.demo_collection.name(visit.page), text, is_news)
             )
 
-    def _pages(self, now: datetime) -> Iterator[LivePageStatus]:
+    def _page_statuses(self, now: datetime) -> Iterator[LivePageStatus]:
         """Yield the status of the pages to show.
 
         The policy first selects one page, so that it values all pages at this moment.
@@ -172,9 +169,9 @@ class CrawlMonitor:
             return
         self.policy.release(self.policy.choose(now, 1, HostCaps()).pages)
         for page in self.demo_collection.pages_to_show(self.page_count):
-            yield self._page(page, now)
+            yield self._page_status(page, now)
 
-    def _page(self, page: int, now: datetime) -> LivePageStatus:
+    def _page_status(self, page: int, now: datetime) -> LivePageStatus:
         explanation = self.policy.explain(page, now)
         next_check = (
             explanation.due
@@ -187,7 +184,7 @@ class CrawlMonitor:
             looks=explanation.looks,
             changes=explanation.changes,
             last_change=self._last_change.get(page),
-            next_check=_moment(next_check),
+            next_check=_optional_time(next_check),
             chance=explanation.chance,
             rate=explanation.rate,
             rate_low=explanation.rate_low,
@@ -195,7 +192,7 @@ class CrawlMonitor:
         )
 
 
-def _told(visit: Visit, change: Change | None, *, is_news: bool) -> str:
+def _describe_finding(visit: Visit, change: Change | None, *, is_news: bool) -> str:
     """Describe the finding of a visit; empty if there is nothing to report."""
     if visit.outcome is Outcome.GONE:
         return "gone: what was seen last is kept"
@@ -209,11 +206,11 @@ def _told(visit: Visit, change: Change | None, *, is_news: bool) -> str:
     return f"words changed: {change.words or 0}" + (f", new links: {links}" if links else "")
 
 
-def _moment(seconds: float | None) -> datetime | None:
+def _optional_time(seconds: float | None) -> datetime | None:
     return from_epoch(seconds) if seconds is not None and np.isfinite(seconds) else None
 
 
-def _drained(queue: SimpleQueue[T]) -> Iterator[T]:
+def _drain(queue: SimpleQueue[CrawlEvent]) -> Iterator[CrawlEvent]:
     """Yield the items that a queue holds now."""
     while True:
         try:

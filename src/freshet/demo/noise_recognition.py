@@ -37,32 +37,32 @@ class NoiseRecognition:
 
 
 def measure_noise_recognition(
-    stage: DemoCollection, log: RequestLog, histories: Mapping[int, Sequence[HistoryRow]]
+    demo_collection: DemoCollection, log: RequestLog, histories: Mapping[int, Sequence[HistoryRow]]
 ) -> NoiseRecognition:  # fmt: skip
     """Count the results for versions with different text, on every page."""
     results = [
         result
-        for page, web_index in stage.web_indices.items()
-        for result in _judged(stage, log, web_index, histories[page])
+        for page, web_index in demo_collection.web_indices.items()
+        for result in _look_results(demo_collection, log, web_index, histories[page])
     ]
     noise = [changed for really_changed, changed in results if not really_changed]
     real = [changed for really_changed, changed in results if really_changed]
     return NoiseRecognition(len(noise), noise.count(False), len(real), real.count(False))
 
 
-def _judged(
-    stage: DemoCollection, log: RequestLog, web_index: int, rows: Sequence[HistoryRow]
+def _look_results(
+    demo_collection: DemoCollection, log: RequestLog, web_index: int, rows: Sequence[HistoryRow]
 ) -> Iterator[tuple[bool, bool]]:
     """Yield whether the page really changed and the recorded result, for looks with new text."""
     looks = [row for row in rows if row.visit.outcome is Outcome.OK]
     for previous, look in pairwise(looks[LEARNING_LOOKS - 1 :]):
-        times = [_answered(log, web_index, row) for row in (previous, look)]
+        times = [_answer_time(log, web_index, row) for row in (previous, look)]
         if look.change is not None and look.change.text:
-            old, new = (stage.web.text(web_index, time) for time in times)
+            old, new = (demo_collection.web.text(web_index, time) for time in times)
             yield old != new, look.change.changed
 
 
-def _answered(log: RequestLog, web_index: int, row: HistoryRow) -> float:
+def _answer_time(log: RequestLog, web_index: int, row: HistoryRow) -> float:
     """Return when a look was answered; it shows the page at that moment."""
     sent_time = to_epoch(row.visit.time)
     response = log.response_to(web_index, sent_time)

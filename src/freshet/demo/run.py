@@ -22,7 +22,7 @@ from freshet.record.store import CollectionStore
 from freshet.world.simulated_web import SimulatedWeb
 
 COLLECTION_FOLDER = "collection"
-WARM_UP_FOLDER = "rehearsal"
+WARM_UP_FOLDER = "warm-up"
 DEFAULT_SEED = 1
 DEFAULT_DAYS = 21.0
 DEFAULT_SPEED = 20_000.0
@@ -104,41 +104,50 @@ def run_demo(
     web = SimulatedWeb(options.seed, options.start, options.days)
     sockets = open_sockets(len(web.hosts), options.port)
     origins = [origin_of(listening) for listening in sockets]
-    stage = build_collection(folder / COLLECTION_FOLDER, web, origins, options.budget)
-    on_prepared(stage)
+    demo_collection = build_collection(folder / COLLECTION_FOLDER, web, origins, options.budget)
+    on_prepared(demo_collection)
     warm_up(folder / WARM_UP_FOLDER, web)
     clock = DeferredClock(options.start, options.speed)
     hosts = SimulatedHosts(web, clock, origins)
-    watch = CrawlMonitor(
-        stage, _race(stage, options), _policy(stage), hosts.log, options.span, page_count,
+    budget_per_day = options.requests_per_day(demo_collection.size)
+    monitor = CrawlMonitor(
+        demo_collection=demo_collection,
+        scoreboard=DemoScoreboard(demo_collection, options.start, options.end, budget_per_day),
+        policy=_policy(demo_collection),
+        log=hosts.log,
+        span=options.span,
+        page_count=page_count,
         late_seconds=LATE_SECONDS / options.speed,
-    )  # fmt: skip
+    )
     limits = CrawlLimits(seconds=clock.seconds_until(options.end) + START_ALLOWANCE_SECONDS)
     start_seconds = monotonic_seconds()
-    with LoopbackServer(sockets, _cueing(clock, hosts)), watch.showing_status(clock, show):
-        run_crawl(stage.path, clock=clock, limits=limits, listeners=[watch.on_event])
+    with (
+        LoopbackServer(sockets, _start_clock_on_request(clock, hosts)),
+        monitor.showing_status(clock, show),
+    ):
+        run_crawl(demo_collection.path, clock=clock, limits=limits, listeners=[monitor.on_event])
     now = clock.now()
-    sight = watch.status(min(now, options.end))
     return DemoResult(
-        options, stage, hosts.log, sight, monotonic_seconds() - start_seconds, now >= options.end
+        options=options,
+        demo_collection=demo_collection,
+        log=hosts.log,
+        status=monitor.status(min(now, options.end)),
+        seconds=monotonic_seconds() - start_seconds,
+        is_complete=now >= options.end,
     )
 
 
-def _race(stage: DemoCollection, options: DemoOptions) -> DemoScoreboard:
-    return DemoScoreboard(stage, *options.span, options.requests_per_day(stage.size))
-
-
-def _policy(stage: DemoCollection) -> Policy:
+def _policy(demo_collection: DemoCollection) -> Policy:
     """Return a policy that knows the collection's pages as the crawl's own policy does."""
-    with CollectionStore.open(stage.path) as collection:
-        return build_live_policy(collection.catalog, collection.settings)
+    with CollectionStore.open(demo_collection.path) as store:
+        return build_live_policy(store.catalog, store.settings)
 
 
-def _cueing(clock: DeferredClock, hosts: SimulatedHosts) -> RequestHandler:
+def _start_clock_on_request(clock: DeferredClock, hosts: SimulatedHosts) -> RequestHandler:
     """Return a request handler; the first request starts the clock."""
 
-    def answer(host: int, method: str, path: str, headers: Mapping[str, str]) -> HostResponse:
+    def respond(host: int, method: str, path: str, headers: Mapping[str, str]) -> HostResponse:
         clock.begin()
         return hosts.respond(host, method, path, headers)
 
-    return answer
+    return respond

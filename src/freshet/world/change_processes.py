@@ -91,7 +91,7 @@ def regular_changes(
         phase = rng.integers(0, max(1, round(every_days)))
         first = (span.start // DAY - phase) * DAY + hour * HOUR
         due = np.arange(first, span.end, every_days * DAY)
-        made = due[rng.random(len(due)) >= missed]
-        return span.times_within(made + rng.normal(0.0, jitter_hours * HOUR, len(made)))
+        kept_times = due[rng.random(len(due)) >= missed]
+        return span.times_within(kept_times + rng.normal(0.0, jitter_hours * HOUR, len(kept_times)))
 
     return times

@@ -38,8 +38,12 @@ def random_token(rng: Random) -> str:
 
 
 def _stamp(rng: Random, _scene: PageVersion, epoch: float) -> list[PageBlock]:
-    made = f"{from_epoch(epoch):%d %B %Y %H:%M:%S} UTC"
-    return [PageBlock("paragraph", f"Page made on {made} in {rng.uniform(0.002, 0.4):.5f} seconds")]
+    render_time = f"{from_epoch(epoch):%d %B %Y %H:%M:%S} UTC"
+    return [
+        PageBlock(
+            "paragraph", f"Page made on {render_time} in {rng.uniform(0.002, 0.4):.5f} seconds"
+        )
+    ]
 
 
 def _visitors(rng: Random, _scene: PageVersion, epoch: float) -> list[PageBlock]:

@@ -95,26 +95,26 @@ def render_html(
 ) -> str:
     """Render a page in a design; links to other hosts start with their origins."""
     main = "".join(
-        _run(design, role, list(run), origins)
+        _render_run(design, role, list(run), origins)
         for role, run in groupby(blocks, key=lambda block: block.role)
     )
     token = f'\n<meta name="csrf-token" content="{frame.token}">' if frame.token else ""
-    menu = " ".join(_linked(block, origins) for block in frame.menu)
+    menu = " ".join(_render_link(block, origins) for block in frame.menu)
     return design.page.format(
         site=frame.site, title=frame.title, token=token, style=_STYLE, menu=menu, main=main
     )
 
 
-def _run(design: PageDesign, role: str, run: list[PageBlock], origins: Sequence[str]) -> str:
+def _render_run(design: PageDesign, role: str, run: list[PageBlock], origins: Sequence[str]) -> str:
     before, after = design.blocks[role]
-    text = "".join(f"{before}{_linked(block, origins)}{after}" for block in run)
+    text = "".join(f"{before}{_render_link(block, origins)}{after}" for block in run)
     if role == "row":
         text = text.replace("\t", design.cell)
     start_tag, end_tag = design.runs.get(role, ("", ""))
     return f"{start_tag}{text}{end_tag}"
 
 
-def _linked(block: PageBlock, origins: Sequence[str]) -> str:
+def _render_link(block: PageBlock, origins: Sequence[str]) -> str:
     if not block.href:
         return block.text
     more = f" {block.text_after}" if block.text_after else ""

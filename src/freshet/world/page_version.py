@@ -34,14 +34,14 @@ class PageVersion:
     topic: TopicWords
     path: str
     title: str
-    version: int
+    number: int
     change_times: FloatArray
     start: float
     host_count: int = 1
 
-    def rng(self, part: int, of: int = 0) -> Random:
-        """Return the random generator of one part of the page."""
-        return Random(self.page_key | (part & 0xFFFFFFFF) << 64 | of << 96)
+    def rng(self, key: int, subkey: int = 0) -> Random:
+        """Return the random generator of a part of the page, given by its key."""
+        return Random(self.page_key | (key & 0xFFFFFFFF) << 64 | subkey << 96)
 
     def change_time(self, change: int) -> datetime:
         """Return the time of a change; changes before the start are a day apart."""

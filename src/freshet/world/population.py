@@ -25,9 +25,9 @@ from freshet.world.parameters import (
     RestRhythm,
 )
 
-Groups = NDArray[np.int8]
-Counts = NDArray[np.int32]
-Members = NDArray[np.int64]
+GroupIndices = NDArray[np.int8]
+LinkCountTable = NDArray[np.int32]
+GroupNumbers = NDArray[np.int64]
 
 DICE_EVENNESS = 6.0
 DICE_BOUNDS = 0.02, 0.98
@@ -45,9 +45,9 @@ class PagePopulation:
     changed: BoolArray
     rates: FloatArray
     dice: FloatArray
-    paces: Groups
-    domains: Groups
-    depths: Groups
+    paces: GroupIndices
+    domains: GroupIndices
+    depths: GroupIndices
     directories: HashArray
     hosts: HashArray
     sites: HashArray
@@ -60,9 +60,9 @@ class PagePopulation:
 class _PageGroups:
     """The numbers of each page's directory, host and site."""
 
-    directories: Members
-    hosts: Members
-    sites: Members
+    directories: GroupNumbers
+    hosts: GroupNumbers
+    sites: GroupNumbers
 
 
 def draw_population(
@@ -72,20 +72,20 @@ def draw_population(
     if pages < 1 or cycles < 1:
         raise ValueError(f"{pages} pages and {cycles} cycles: a population has at least one each")
     rng = np.random.default_rng(seed)
-    groups = _related(rng, pages, parameters.grouping)
-    domains = _drawn(rng, parameters.domains, _count(groups.sites))[groups.sites]
-    depths = _drawn(rng, parameters.depths, pages)
-    ranks = _standing(rng, groups, parameters.grouping)
+    groups = _draw_groups(rng, pages, parameters.grouping)
+    domains = _draw_shares(rng, parameters.domains, _group_count(groups.sites))[groups.sites]
+    depths = _draw_shares(rng, parameters.depths, pages)
+    ranks = _draw_ranks(rng, groups, parameters.grouping)
     ranks += np.array([group.rank_shift for group in parameters.domains])[domains]
     ranks += np.array([group.rank_shift for group in parameters.depths])[depths]
-    pace_indices, rates = _paced(rng, parameters.paces, ranks)
+    pace_indices, rates = _assign_paces(rng, parameters.paces, ranks)
     mean_dice = np.array([pace.dice for pace in parameters.paces])[pace_indices]
     mean_dice += np.array([group.dice_shift for group in parameters.domains])[domains]
     mean_dice += np.array([group.dice_shift for group in parameters.depths])[depths]
     return PagePopulation(
-        changed=_changes(rng, rates, groups, cycles, parameters),
+        changed=_draw_changes(rng, rates, groups, cycles, parameters),
         rates=rates,
-        dice=_around(rng, np.clip(mean_dice, *DICE_BOUNDS), DICE_EVENNESS),
+        dice=_draw_around(rng, np.clip(mean_dice, *DICE_BOUNDS), DICE_EVENNESS),
         paces=pace_indices,
         domains=domains,
         depths=depths,
@@ -95,11 +95,11 @@ def draw_population(
     )
 
 
-def draw_new_links(population: PagePopulation, links: LinkYield, seed: int) -> Counts:
+def draw_new_links(population: PagePopulation, links: LinkYield, seed: int) -> LinkCountTable:
     """Draw the number of new links of each page in each cycle."""
     rng = np.random.default_rng(seed)
     pages = len(population)
-    chances = _around(rng, np.full(pages, links.chance), links.evenness)
+    chances = _draw_around(rng, np.full(pages, links.chance), links.evenness)
     medians = links.median * np.exp(links.by_page * rng.standard_normal(pages))
     rows, columns = np.nonzero(population.changed)
     has_links = rng.random(len(rows)) < chances[rows]
@@ -110,35 +110,35 @@ def draw_new_links(population: PagePopulation, links: LinkYield, seed: int) -> C
     return counts
 
 
-def _related(rng: Rng, pages: int, grouping: PageGrouping) -> _PageGroups:
+def _draw_groups(rng: Rng, pages: int, grouping: PageGrouping) -> _PageGroups:
     """Split pages into directories, directories into hosts and hosts into sites."""
-    directories = _cut(rng, pages, grouping.pages_per_directory)
-    hosts = _cut(rng, _count(directories), grouping.directories_per_host)
-    sites = _cut(rng, _count(hosts), grouping.hosts_per_site)
+    directories = _split_consecutive(rng, pages, grouping.pages_per_directory)
+    hosts = _split_consecutive(rng, _group_count(directories), grouping.directories_per_host)
+    sites = _split_consecutive(rng, _group_count(hosts), grouping.hosts_per_site)
     return _PageGroups(directories, hosts[directories], sites[hosts][directories])
 
 
-def _cut(rng: Rng, count: int, mean_size: float) -> Members:
+def _split_consecutive(rng: Rng, count: int, mean_size: float) -> GroupNumbers:
     """Number the members of consecutive groups with geometric sizes."""
     starts_group = rng.random(count) < 1 / mean_size
     starts_group[0] = False
     return np.cumsum(starts_group)
 
 
-def _count(members: Members) -> int:
+def _group_count(members: GroupNumbers) -> int:
     return int(members[-1]) + 1
 
 
-def _drawn(
+def _draw_shares(
     rng: Rng, groups: Sequence[PopulationGroup] | Sequence[ChangePace], count: int
-) -> Groups:
+) -> GroupIndices:
     """Draw a group for each page, as close to the groups' shares as the count allows."""
     bounds = np.cumsum([group.share for group in groups])
     positions = (np.arange(count) + rng.random()) / count * bounds[-1]
     return rng.permutation(np.searchsorted(bounds[:-1], positions, side="right")).astype(np.int8)
 
 
-def _standing(rng: Rng, groups: _PageGroups, grouping: PageGrouping) -> FloatArray:
+def _draw_ranks(rng: Rng, groups: _PageGroups, grouping: PageGrouping) -> FloatArray:
     """Draw the ranks of pages, with variance 1."""
     own_variance = 1 - grouping.by_site - grouping.by_host - grouping.by_directory
     ranks: FloatArray = np.sqrt(own_variance) * rng.standard_normal(len(groups.directories))
@@ -148,14 +148,16 @@ def _standing(rng: Rng, groups: _PageGroups, grouping: PageGrouping) -> FloatArr
         (groups.directories, grouping.by_directory),
     )
     for members, variance in levels:
-        ranks += np.sqrt(variance) * rng.standard_normal(_count(members))[members]
+        ranks += np.sqrt(variance) * rng.standard_normal(_group_count(members))[members]
     return ranks
 
 
-def _paced(rng: Rng, paces: Sequence[ChangePace], ranks: FloatArray) -> tuple[Groups, FloatArray]:
+def _assign_paces(
+    rng: Rng, paces: Sequence[ChangePace], ranks: FloatArray
+) -> tuple[GroupIndices, FloatArray]:
     """Assign a pace and a rate to every page; a higher rank gets a higher rate."""
     pages = len(ranks)
-    pace_indices = _drawn(rng, paces, pages)
+    pace_indices = _draw_shares(rng, paces, pages)
     medians = np.array([pace.median for pace in paces])[pace_indices]
     spreads = np.array([pace.spread for pace in paces])[pace_indices]
     rates = medians * np.exp(spreads * rng.standard_normal(pages))
@@ -165,12 +167,12 @@ def _paced(rng: Rng, paces: Sequence[ChangePace], ranks: FloatArray) -> tuple[Gr
     return pace_indices[from_slowest][positions], rates[from_slowest][positions]
 
 
-def _around(rng: Rng, means: FloatArray, evenness: float) -> FloatArray:
+def _draw_around(rng: Rng, means: FloatArray, evenness: float) -> FloatArray:
     """Draw shares around their means; a higher evenness draws them closer."""
     return rng.beta(means * evenness, (1 - means) * evenness)
 
 
-def _changes(
+def _draw_changes(
     rng: Rng, rates: FloatArray, groups: _PageGroups, cycles: int, parameters: PopulationParameters
 ) -> BoolArray:
     """Draw cycle by cycle which pages change, some of them by a draw of their directory."""
@@ -180,14 +182,14 @@ def _changes(
         groups.directories[changing_pages],
         rates[changing_pages] * parameters.cycle_days,
     )
-    is_resting = (rng.random(_count(groups.hosts)) < parameters.rhythm.hosts)[
+    is_resting = (rng.random(_group_count(groups.hosts)) < parameters.rhythm.hosts)[
         groups.hosts[changing_pages]
     ]
     weights = _cycle_weights(parameters.rhythm, cycles, parameters.cycle_days)
-    activity = _liveliness(rng, parameters.bursts, len(changing_pages), parameters.cycle_days)
+    activity = _draw_activity(rng, parameters.bursts, len(changing_pages), parameters.cycle_days)
     for row, weight, factor in zip(changed, weights, activity, strict=False):
         expected_changes = expected * factor * np.where(is_resting, weight, 1.0)
-        shared_draw = rng.random(_count(groups.directories))[directories]
+        shared_draw = rng.random(_group_count(groups.directories))[directories]
         uses_shared_draw = rng.random(len(changing_pages)) < parameters.shared_chance
         row[changing_pages] = np.where(
             uses_shared_draw, shared_draw, rng.random(len(changing_pages))
@@ -195,7 +197,7 @@ def _changes(
     return changed.T
 
 
-def _liveliness(
+def _draw_activity(
     rng: Rng, bursts: ActivityBursts | None, pages: int, cycle_days: float
 ) -> Iterator[FloatArray | float]:
     """Yield the relative activity of each page for cycle after cycle."""

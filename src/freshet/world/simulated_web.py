@@ -127,25 +127,25 @@ class SimulatedWeb(WebTimeline):
 
     def _blocks(self, page: int, version: PageVersion) -> list[PageBlock]:
         """Return the blocks of a version; the last version of each page is cached."""
-        source = self._source(page)
+        source = self._content_page(page)
         cached = self._cached_blocks.get(source)
-        if cached is None or cached[0] != version.version:
+        if cached is None or cached[0] != version.number:
             kind = self._kind(source)
             cached = self._cached_blocks[source] = (
-                version.version,
+                version.number,
                 kind.write_content(version, kind.size),
             )
         return cached[1]
 
     def _page_version(self, page: int, epoch: float) -> PageVersion:
-        source = self._source(page)
+        source = self._content_page(page)
         spec, key, words = self.pages[source], self._keys[source], self._topic(source)
         return PageVersion(
             page_key=key,
             topic=words,
             path=spec.path,
             title=make_phrase(Random(key), words, 3),
-            version=self.version_at(source, epoch),
+            number=self.version_at(source, epoch),
             change_times=self.change_times(source),
             start=self.span.start,
             host_count=len(self.hosts),

@@ -41,7 +41,7 @@ class WebTimeline:
         self._pages_of_host: list[list[int]] = [[] for _ in hosts]
         for index, page in enumerate(pages):
             self._pages_of_host[page.host].append(index)
-        self._times: dict[int, FloatArray] = {}
+        self._change_times: dict[int, FloatArray] = {}
 
     def find_page(self, host: int, path: str) -> int | None:
         """Return the index of the page at a path, None if there is none."""
@@ -49,10 +49,10 @@ class WebTimeline:
 
     def change_times(self, page: int) -> FloatArray:
         """Return the epoch seconds at which the words of a page changed, without noise."""
-        source = self._source(page)
-        if source not in self._times:
-            self._times[source] = self._draw_times(source)
-        return self._times[source]
+        source = self._content_page(page)
+        if source not in self._change_times:
+            self._change_times[source] = self._draw_times(source)
+        return self._change_times[source]
 
     def version_at(self, page: int, epoch: float) -> int:
         """Return how many times a page had changed by a moment."""
@@ -67,7 +67,7 @@ class WebTimeline:
 
     def knot_after(self, page: int, epoch: float) -> float | None:
         """Return when all replaceable content of a page at a moment is gone; None if never."""
-        kind, times = self._kind(self._source(page)), self.change_times(page)
+        kind, times = self._kind(self._content_page(page)), self.change_times(page)
         last = self.version_at(page, epoch) + (kind.turnover or kind.size) - 1
         return float(times[last]) if last < len(times) else None
 
@@ -105,7 +105,7 @@ class WebTimeline:
         start, end = (self.span.start + share * length for share in (spell.begins, spell.ends))
         return TroubleEpisode(spell.trouble, start, end)
 
-    def _source(self, page: int) -> int:
+    def _content_page(self, page: int) -> int:
         """Return the page whose changes a feed lists, or the page itself."""
         spec = self.pages[page]
         return self._indices[spec.host, spec.follows] if spec.follows else page

@@ -6,9 +6,9 @@ from random import Random
 
 Words = tuple[str, ...]
 
-NAMES = 4000
-TOPIC_NAMES = 1000
-TOPIC_WORDS = 125
+NAME_COUNT = 4000
+TOPIC_NAME_COUNT = 1000
+TOPIC_WORD_COUNT = 125
 
 _COMMON = "the of and to in a for on with at by from this that has was will are but not"
 _PLAIN = """
@@ -79,15 +79,17 @@ def make_vocabulary(seed: int) -> WebVocabulary:
     """Return the words of a world, the same for the same seed."""
     parts = (letters.split() for letters in (_ONSETS, _VOWELS, _CODAS, _ENDINGS))
     names = ["".join(syllables) for syllables in product(*parts)]
-    return WebVocabulary(tuple(_PLAIN.split()), tuple(Random(seed).sample(names, NAMES)))
+    return WebVocabulary(tuple(_PLAIN.split()), tuple(Random(seed).sample(names, NAME_COUNT)))
 
 
 def make_topic(vocabulary: WebVocabulary, key: int) -> TopicWords:
     """Return the words of a topic: some frequent plain words, and many rare names."""
     rng = Random(key)
-    frequent = rng.sample(vocabulary.plain, TOPIC_WORDS) * (2 * TOPIC_NAMES // TOPIC_WORDS)
-    terms = tuple(frequent + rng.sample(vocabulary.names, TOPIC_NAMES))
-    common = tuple(_COMMON.split()) * (TOPIC_NAMES // 20)
+    frequent = rng.sample(vocabulary.plain, TOPIC_WORD_COUNT) * (
+        2 * TOPIC_NAME_COUNT // TOPIC_WORD_COUNT
+    )
+    terms = tuple(frequent + rng.sample(vocabulary.names, TOPIC_NAME_COUNT))
+    common = tuple(_COMMON.split()) * (TOPIC_NAME_COUNT // 20)
     return TopicWords(terms, common + terms)
 
 

@@ -9,11 +9,11 @@ from experiments.gp4c.evaluation import (
     FigurePoint,
     MeanRow,
     ResultRow,
-    TerminalRow,
+    VariableRow,
     WinLossRow,
+    compared_rules,
     crawl_name,
     result_rows,
-    rivals,
 )
 from experiments.gp4c.experiment import TraceResults
 from experiments.gp4c.paper_figures import PAPER_MEANS, PAPER_WINS
@@ -35,7 +35,7 @@ def test_every_published_figure_has_one_of_ours_beside_it(table: list[ResultRow]
         for row in of_table(table, "t3")
         if isinstance(row, WinLossRow)
     }
-    by_cycle = {("gp-all-cycle", rival) for rival in rivals("gp-all-cycle")}
+    by_cycle = {("gp-all-cycle", rival) for rival in compared_rules("gp-all-cycle")}
     assert set(PAPER_MEANS) <= means
     assert set(PAPER_WINS) == {duel for duel in duels if duel[:2] not in by_cycle}
     assert by_cycle <= {duel[:2] for duel in duels}
@@ -130,7 +130,7 @@ def test_formulas_are_told_for_every_fold_and_kind(table: list[ResultRow]) -> No
 
 
 def test_a_name_that_no_chosen_formula_has_is_worth_nothing_known(table: list[ResultRow]) -> None:
-    names = [row for row in of_table(table, "names") if isinstance(row, TerminalRow)]
+    names = [row for row in of_table(table, "names") if isinstance(row, VariableRow)]
     assert names
     for row in names:
         assert (row.lost is None) == (row.chosen == 0)
