@@ -168,7 +168,7 @@ def test_a_table_without_the_columns_is_refused(run: Run, tmp_path: Path) -> Non
     pl.DataFrame({"page": ["a"], "day": [FIRST]}).write_parquet(tmp_path / "observations.parquet")
     ran = run("simulate", str(tmp_path))
     assert ran.code == 4
-    assert "lacks the column part, changed" in ran.err
+    assert "has no column part, changed" in ran.err
 
 
 def test_a_row_tells_how_sure_its_figures_are(run: Run, folder: str) -> None:

@@ -34,10 +34,21 @@ def parse_snapshot(
         content = _read_other_format(text, kind, snapshot.url, limits)
         content = replace(content, hrefs=content.hrefs[: limits.max_links])
         is_complete = is_complete and not content.is_truncated
-        text_line = " ".join(content.text.split())
-        text_hash = xxh3_64_intdigest(text_line.encode("utf-8", "replace"))
-        parsed = ParsedDocument(content, text_hash)
-    return _build_view(snapshot, kind, charset_name, parsed, not is_complete)
+        text_line = " ".join(content.text.split()).encode("utf-8", "replace")
+        parsed = ParsedDocument(content, xxh3_64_intdigest(text_line))
+    content = parsed.content
+    terms = words.count_words(content.text)
+    links = resolve_links(content.hrefs, LinkResolver(snapshot.url, parsed.base))
+    language = detect_language(content.language, content.text)
+    statistics = ViewStatistics(
+        len(snapshot.body), len(content.text), terms.total, len(terms), links.internal_count,
+        links.external_count, parsed.elements, parsed.depth, not is_complete,
+    )  # fmt: skip
+    return View(
+        snapshot.url, kind, charset_name, content.title, language, content.text, terms, links,
+        statistics, xxh3_64_intdigest(snapshot.body), parsed.text_hash,
+        parsed.structure_hash, parsed.dom,
+    )  # fmt: skip
 
 
 def decode_document(
@@ -70,26 +81,3 @@ def _read_other_format(
     if kind == ContentKind.SITEMAP:
         return sitemap.read(text, url)
     return plain_text.read(text, kind, max_links=limits.max_links)
-
-
-def _build_view(
-    snapshot: Snapshot,
-    kind: ContentKind,
-    charset_name: str,
-    parsed: ParsedDocument,
-    is_truncated: bool,
-) -> View:
-    """Build the view: resolve links, count words and compute hashes."""
-    content = parsed.content
-    terms = words.count_words(content.text)
-    links = resolve_links(content.hrefs, LinkResolver(snapshot.url, parsed.base))
-    language = detect_language(content.language, content.text)
-    statistics = ViewStatistics(
-        len(snapshot.body), len(content.text), terms.total, len(terms), links.internal_count,
-        links.external_count, parsed.elements, parsed.depth, is_truncated,
-    )  # fmt: skip
-    return View(
-        snapshot.url, kind, charset_name, content.title, language, content.text, terms, links,
-        statistics, xxh3_64_intdigest(snapshot.body), parsed.text_hash,
-        parsed.structure_hash, parsed.dom,
-    )  # fmt: skip

@@ -189,7 +189,7 @@ def test_a_list_of_pages_is_skipped_with_a_note(tmp_path: Path) -> None:
     )
     reader = parquet.read(path)
     assert list(reader) == []
-    assert reader.notes == ["pages.parquet: a list of pages holds no history; skipped"]
+    assert reader.notes == ["pages.parquet: a list of pages has no history; skipped"]
 
 
 def test_other_tables_and_other_files_are_refused(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_other_tables_and_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_versions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"holds no versions_\*\.parquet"):
+    with pytest.raises(BadInputError, match=r"contains no versions_\*\.parquet"):
         parquet.read(tmp_path)
 
 

@@ -31,11 +31,12 @@ class HistoryReader(ABC):
         self.total = total
         self.source = source
         self.notes: list[str] = []
+        self._done = 0
 
     @property
-    @abstractmethod
     def done(self) -> int:
         """Return how much of ``total`` has been read."""
+        return self._done
 
     @abstractmethod
     def __iter__(self) -> Iterator[Observation | BadRow]:

@@ -25,7 +25,7 @@ def read_day_table(path: Path) -> PageDayTable:
     file = path / OBSERVATIONS_FILE if path.is_dir() else path
     if not file.is_file():
         raise BadInputError(
-            f"{path}: holds no {OBSERVATIONS_FILE}; give a folder that has one, or the file"
+            f"{path}: contains no {OBSERVATIONS_FILE}; give a folder that has one, or the file"
         )
     with parquet_errors(file):
         return _build_table(_select_rows(file))
@@ -34,11 +34,11 @@ def read_day_table(path: Path) -> PageDayTable:
 def _build_table(rows: pl.LazyFrame) -> PageDayTable:
     """Return rows as columns; URLs and parts are stored once per page."""
     distinct_pages = rows.select(PAGE_KEY).unique().collect(engine="streaming")
-    pages = distinct_pages.sort(PAGE_KEY).with_row_index("place")
+    pages = distinct_pages.sort(PAGE_KEY).with_row_index("page_index")
     indexed_rows = rows.join(pages.lazy(), on=PAGE_KEY, maintain_order="left").drop(PAGE_KEY)
     table = indexed_rows.collect(engine="streaming")
     return PageDayTable(
-        pages=table["place"].to_numpy().astype(np.int32),
+        pages=table["page_index"].to_numpy().astype(np.int32),
         days=table["day"].to_physical().to_numpy(),
         changed=table["changed"].to_numpy(),
         urls=tuple(pages["page"]),
@@ -54,7 +54,7 @@ def _select_rows(file: Path) -> pl.LazyFrame:
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
         raise BadInputError(
-            f"{file}: lacks the column {', '.join(missing)}; see 'freshet simulate -h'"
+            f"{file}: has no column {', '.join(missing)}; see 'freshet simulate -h'"
         )
     required = [pl.col(name).cast(data_type) for name, data_type in COLUMNS.items()]
     links = [_new_links_expression()] if all(name in schema for name in LINK_COLUMNS) else []

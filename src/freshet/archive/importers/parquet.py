@@ -85,7 +85,9 @@ def read(path: Path, *, source: str | None = None) -> "ParquetReader":
     """
     files = sorted(path.glob("versions_*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise BadInputError(f"{path}: holds no versions_*.parquet; give such a file or its folder")
+        raise BadInputError(
+            f"{path}: contains no versions_*.parquet; give such a file or its folder"
+        )
     return ParquetReader(files, source)
 
 
@@ -94,7 +96,6 @@ class ParquetReader(HistoryReader):
 
     def __init__(self, files: Sequence[Path], source: str | None) -> None:
         self._given_source = source
-        self._done = 0
         super().__init__(0, "" if source is None else source)
         self._tables = [table for path in files if (table := self._open_table(path))]
         if source is None:
@@ -102,11 +103,6 @@ class ParquetReader(HistoryReader):
                 sorted({table.source for table in self._tables if table.source})
             )
         self.total = sum(table.rows for table in self._tables)
-
-    @property
-    def done(self) -> int:
-        """Return the number of rows read."""
-        return self._done
 
     def __iter__(self) -> Iterator[Observation | BadRow]:
         for table in self._tables:
@@ -129,7 +125,7 @@ class ParquetReader(HistoryReader):
             source = self._table_source(path, schema, "part")
             return ParquetTable(path, columns, row_count, parse_observation, source)
         if set(PAGE_LIST_COLUMNS) <= set(schema):
-            self.notes.append(f"{path.name}: a list of pages holds no history; skipped")
+            self.notes.append(f"{path.name}: a list of pages has no history; skipped")
             return None
         raise BadInputError(
             f"{path}: has neither the columns {', '.join(VERSIONS_REQUIRED)}"

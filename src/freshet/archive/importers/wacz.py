@@ -79,12 +79,6 @@ class WaczReader(HistoryReader):
             raise BadInputError(f"{path}: there is no WARC file in its folder {ARCHIVE_FOLDER}/")
         super().__init__(sum(entry.file_size for entry in self._files), source)
         self._path = path
-        self._done = 0
-
-    @property
-    def done(self) -> int:
-        """Return the number of bytes read of the WARC files."""
-        return self._done
 
     def __iter__(self) -> Iterator[Observation | BadRow]:
         bytes_before = 0

@@ -57,16 +57,10 @@ class WarcReader(HistoryReader):
     def __init__(self, files: Sequence[Path], source: str) -> None:
         super().__init__(sum(file.stat().st_size for file in files), source)
         self._files = files
-        self._done = 0
         self._other_schemes = 0
         self._other_methods = 0
         self._capture_count = 0
         self._fault_count = 0
-
-    @property
-    def done(self) -> int:
-        """Return the number of bytes read of the files."""
-        return self._done
 
     def __iter__(self) -> Iterator[Observation | BadRow]:
         bytes_before = 0

@@ -11,12 +11,7 @@ def outline_urls(text: str) -> list[str]:
     >>> outline_urls('<opml><body><outline text="a" xmlUrl="https://a.org/feed"/></body></opml>')
     ['https://a.org/feed']
     """
-    outlines = (
-        element
-        for element in parse_xml(text, max_elements=NO_LIMIT).walk()
-        if element.name == "outline"
-    )
-    attribute_values = (
-        [outline.attributes.get(name) for name in URL_ATTRIBUTES] for outline in outlines
-    )
-    return [next(filter(None, values)) for values in attribute_values if any(values)]
+    elements = parse_xml(text, max_elements=NO_LIMIT).walk()
+    outlines = (element.attributes for element in elements if element.name == "outline")
+    urls = (next(filter(None, map(outline.get, URL_ATTRIBUTES)), None) for outline in outlines)
+    return [url for url in urls if url]
