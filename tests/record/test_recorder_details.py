@@ -24,8 +24,8 @@ from tests.record.record_samples import (
     observe,
     record,
 )
-from tests.record.test_http import FETCHED, archived, not_modified
-from tests.record.test_isolation import fail_to_look
+from tests.record.test_fault_isolation import fail_to_parse
+from tests.record.test_http_records import FETCHED, archived, not_modified
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = collection.add(URL)
-    fail_to_look(monkeypatch, lambda snapshot: b"two" in snapshot.body)
+    fail_to_parse(monkeypatch, lambda snapshot: b"two" in snapshot.body)
     with collection.recording() as recorder:
         recorder.record([observe(1, html("one"), exchange=FETCHED)])
         collection.remove([page])
@@ -214,7 +214,7 @@ def test_a_page_that_cannot_be_read_keeps_its_visit_though_it_was_removed(
 def test_a_page_that_cannot_be_read_nor_stored_has_failed_all_the_same(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_to_look(monkeypatch, lambda snapshot: True)
+    fail_to_parse(monkeypatch, lambda snapshot: True)
     with collection.recording() as recorder:
         monkeypatch.setattr("freshet.record.record_store.synthetic_head", fail)
         batch = recorder.record([observe(1, html("one"))])

@@ -36,7 +36,7 @@ def arrival(page: str, number: int, text: str = "plain words") -> Observation:
 BATCH = [arrival(url(number), number) for number in range(COUNT)]
 
 
-def fail_to_look(
+def fail_to_parse(
     monkeypatch: pytest.MonkeyPatch, is_bad: Callable[[Snapshot], bool] = lambda s: s.url == BAD
 ) -> None:
     """Let parsing raise an error for some snapshots."""
@@ -61,7 +61,7 @@ WITHOUT_BAD = {item.url: [Outcome.OK] for item in BATCH} | {BAD: [Outcome.UNREAD
 def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_to_look(monkeypatch)
+    fail_to_parse(monkeypatch)
     with Collection.open(folder) as collection:
         with collection.recording() as recorder:
             batch = recorder.record(BATCH)
@@ -79,14 +79,14 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
 def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_to_look(monkeypatch)
+    fail_to_parse(monkeypatch)
     with Collection.open(folder) as collection, collection.recording() as recorder:
         whole: Catalog = collection.catalog
         fill_up_after(monkeypatch, whole, calls=1)
         with pytest.raises(NoSpaceError):
             recorder.record(BATCH)
         monkeypatch.undo()
-        fail_to_look(monkeypatch)
+        fail_to_parse(monkeypatch)
         batch = recorder.record(BATCH)
         assert {visit.uid for visit, _ in batch.recorded_visits} == {item.uid for item in BATCH}
     with Collection.open(folder) as collection:
@@ -116,7 +116,7 @@ def test_a_record_that_cannot_be_read_does_not_keep_a_collection_closed(
         with collection.recording() as recorder, pytest.raises(NoSpaceError):
             recorder.record(BATCH)
     monkeypatch.undo()
-    fail_to_look(monkeypatch)
+    fail_to_parse(monkeypatch)
     with Collection.open(folder) as collection, collection.recording():
         assert outcomes(collection) == WITHOUT_BAD
 
@@ -127,7 +127,7 @@ def test_a_stored_version_that_cannot_be_read_any_more_does_not_spoil_the_next_v
     with Collection.open(folder) as collection, collection.recording() as recorder:
         recorder.record([arrival(BAD, 1, "old words")])
         recorder.clear_cache()
-        fail_to_look(monkeypatch, lambda snapshot: b"old words" in snapshot.body)
+        fail_to_parse(monkeypatch, lambda snapshot: b"old words" in snapshot.body)
         [(visit, change)] = recorder.record([arrival(BAD, 2, "new words")]).recorded_visits
         assert (visit.outcome, change) == (Outcome.OK, None)
 

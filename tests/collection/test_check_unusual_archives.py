@@ -1,3 +1,5 @@
+"""A check of archives with unusual records, and of collections whose catalog is missing."""
+
 from collections.abc import Callable
 from pathlib import Path
 
