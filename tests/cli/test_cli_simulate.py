@@ -257,7 +257,11 @@ def test_every_cycle_is_written_on_request(
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("curves.txt", "ends in .csv"), ("none/curves.csv", "no file"), (".", "ends")],
+    [
+        ("curves.txt", "must end in .csv"),
+        ("none/curves.csv", "cannot be written"),
+        (".", "must end"),
+    ],
 )
 def test_a_file_that_cannot_hold_curves_is_refused_at_once(
     run: Run, folder: str, tmp_path: Path, name: str, said: str
