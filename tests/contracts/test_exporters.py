@@ -1,4 +1,4 @@
-"""What every exporter promises: all rows, the same each time, and a whole file or none."""
+"""The contract of exporters: all rows, the same each time, and a complete file or none."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +14,10 @@ every_exporter = pytest.mark.parametrize("kind", sorted(EXPORT_WRITERS))
 
 
 class Broken(Collection):
-    """A collection that cannot be read to its end."""
+    """A collection whose pages cannot all be read."""
 
     def pages(self, *, tag: str | None = None, source: str | None = None) -> Iterator:
-        """Yield the first page, and break off."""
+        """Yield the first page, then fail."""
         yield next(super().pages(tag=tag, source=source))
         raise BadInputError("the rest is gone; look for it")
 

@@ -1,6 +1,7 @@
-"""What every importer promises: aware times, the same uids each time, and no foreign errors.
+"""The contract of importers: aware times, stable uids, and no foreign errors.
 
-Importers are those of ``IMPORT_READERS``; ``tests/archive/importers/samples`` has an input for each.
+Importers are those of ``IMPORT_READERS``; ``tests/archive/importers/samples`` has an input for
+each.
 """
 
 import shutil
@@ -91,7 +92,7 @@ def test_garbage_is_an_error_of_ours_or_a_bad_row(kind: str, data) -> None:
 
 
 def read_or_refused(kind: str, path: Path) -> tuple[list[Observation | BadRow], str]:
-    """Return what an importer found, and the message with which it refused."""
+    """Return the items of an importer and the message of its error, if any."""
     try:
         return list(IMPORT_READERS[kind](path)), ""
     except FreshetError as error:
@@ -99,7 +100,7 @@ def read_or_refused(kind: str, path: Path) -> tuple[list[Observation | BadRow], 
 
 
 def spoil(file: Path, data) -> None:
-    """Replace a file by noise, cut it, or alter a stretch of it."""
+    """Replace a file by noise, truncate it, or alter a range of it."""
     content = file.read_bytes()
     file.chmod(0o600)
     start = data.draw(st.integers(0, 1000)) * len(content) // 1000

@@ -1,4 +1,4 @@
-"""Which tests of views this machine can run."""
+"""Collect the conformance tests only if FRESHET_DATA is set."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The slow and plain way to what the compiled passes give: a walk over the DOM, node by node."""
+"""A slow reference for the compiled passes: a walk over the DOM, node by node."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ BREAK = "\x00"
 
 @dataclass
 class Element:
-    """One element with the texts in it, as a plain object."""
+    """One element with its texts, as a plain object."""
 
     name: str
     full_path: str
@@ -33,7 +33,7 @@ class Element:
 
 @dataclass
 class WalkResult:
-    """What a walk found."""
+    """The elements, text and hrefs of a document."""
 
     elements: list[Element] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)

@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
 
 
 def tree_lines(document: str) -> list[tuple[int, str]]:
-    """Return the depth and content of each line, a text over several lines joined again."""
+    """Return the depth and content of each line; a text over several lines is joined."""
     joined: list[str] = []
     for line in document.rstrip("\n").split("\n"):
         if line.startswith("| ") or not joined:
@@ -55,7 +55,7 @@ def tree_lines(document: str) -> list[tuple[int, str]]:
 
 
 def expected(case: Case) -> tuple[str, list[tuple[int, str]]]:
-    """Return the visible text and the elements with their depth that the expected tree has."""
+    """Return the visible text and the elements with their depth in the expected tree."""
     texts, elements, above = [], [], []
     for depth, line in case.lines:
         close(above, depth, texts)
@@ -80,7 +80,7 @@ def close(above: list[tuple[int, int]], depth: int, texts: list[str]) -> None:
 
 
 def visible_content(case: Case) -> tuple[str, list[tuple[int, str]]]:
-    """Return the same as our view has it."""
+    """Return the visible text and the elements with their depth in our view."""
     view = parsed(case.markup)
     depths: list[int] = []
     for parent in view.dom.parent.tolist():

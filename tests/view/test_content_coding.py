@@ -1,4 +1,4 @@
-"""Content codings, whole, stacked, damaged and hostile."""
+"""Content codings: complete, stacked, damaged and hostile."""
 
 import gzip
 import random

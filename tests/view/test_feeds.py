@@ -1,4 +1,4 @@
-"""Feeds of every family, whole and broken."""
+"""Feeds of every format, well-formed and broken."""
 
 from datetime import UTC, datetime
 

@@ -15,7 +15,7 @@ PDF = Snapshot(URL, b"%PDF-1.7 \x00\x01", headers=(("Content-Type", "application
 
 
 class TagReader(HTMLParser):
-    """What a reader finds in a document: its tags with their attributes, and its text."""
+    """Collects the tags, attributes and text of a document."""
 
     def __init__(self, document: str) -> None:
         super().__init__()
@@ -41,13 +41,13 @@ def rows_of(html: str) -> list[str]:
 
 
 def render(html: str, shade: float = 0.5) -> TagReader:
-    """Return the page within a tinted document, every row shaded alike."""
+    """Return the page in a heatmap with the same shade for every row."""
     document = render_heatmap(snapshot(html), np.full(len(rows_of(html)), shade))
     return TagReader(document[document.index('<div class="freshet-page">') :])
 
 
 def letters_of(text: str) -> str:
-    """Return a text without white space, which tags may stand for."""
+    """Return a text without white space."""
     return "".join(text.split())
 
 
@@ -179,7 +179,7 @@ def test_shades_beyond_the_scale_count_as_its_ends():
 
 
 def luminance(colour: list[float]) -> float:
-    """Return how bright a colour is, as contrast is measured (WCAG 2)."""
+    """Return the relative luminance of a colour (WCAG 2)."""
     parts = [
         channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
         for channel in colour

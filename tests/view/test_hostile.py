@@ -1,4 +1,4 @@
-"""Pages made to hurt: each must give a view, without an exception and without end."""
+"""Hostile pages: each gives a view without an exception and in bounded time."""
 
 import pytest
 

@@ -28,7 +28,7 @@ def text(html: str) -> str:
 
 
 def check_against_walk(html: str) -> None:
-    """Hold the compiled passes equal to the plain walk."""
+    """Compare the compiled passes with the plain walk."""
     ours, plain = parsed(html), walk(html)
     assert ours.content.text == plain.text
     assert [href for href, _, _ in ours.content.hrefs] == list(dict.fromkeys(plain.hrefs))

@@ -1,4 +1,4 @@
-"""Sitemaps, their indexes, and what else is used as one."""
+"""Sitemaps, sitemap indexes, and other documents used as such."""
 
 from datetime import UTC, datetime
 
@@ -89,7 +89,7 @@ def test_hostile_sitemaps_take_linear_time(piece: str) -> None:
 
 
 def plain_sitemap(tag: str) -> str:
-    """Return a sitemap with every element that one may have, its entries in tags of this case."""
+    """Return a sitemap with every possible element, its entries in tags of this case."""
     url = f"<{tag}>\n<loc> https://example.org/{{}}?x&amp;y </loc>"
     other_elements = "<changefreq>daily</changefreq><priority>0.5</priority>"
     parts = (

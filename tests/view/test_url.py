@@ -1,4 +1,4 @@
-"""Canonical URLs, places, and links resolved against a page."""
+"""Canonical URLs, page addresses, and links resolved against a page."""
 
 import ada_url
 import pytest

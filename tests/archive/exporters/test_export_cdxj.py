@@ -1,4 +1,4 @@
-"""The index that replay programs read."""
+"""Export of the CDXJ index for replay programs."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Observations written as CSV, and read again."""
+"""Export of changes as CSV, and their import."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Visits and changes written as Parquet."""
+"""Export of visits and changes as Parquet."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

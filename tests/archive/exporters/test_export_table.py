@@ -1,4 +1,4 @@
-"""Tables of figures by how their file is called."""
+"""Export of tables in the format of the file's suffix."""
 
 from math import nan
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The key that captures are looked up by."""
+"""SURT keys of URLs."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which importer tests this machine can run."""
+"""Collect only the importer tests that this machine can run."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A damaged repository loses only what the damage holds; collected only where git is."""
+"""Damaged repositories lose only the damaged versions; collected only if git is installed."""
 
 import zlib
 from pathlib import Path

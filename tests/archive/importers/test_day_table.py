@@ -1,4 +1,4 @@
-"""Observed days as columns."""
+"""Daily observations as columns."""
 
 from datetime import date
 from pathlib import Path

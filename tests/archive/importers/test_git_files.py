@@ -1,4 +1,4 @@
-"""Which page a file is, and what its bytes are."""
+"""Page URLs and media types of files in a repository."""
 
 import pytest
 

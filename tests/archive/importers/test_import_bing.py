@@ -1,4 +1,4 @@
-"""The three files of the Bing crawl histories."""
+"""Import of the Bing crawl histories."""
 
 import gzip
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Observations read from CSV files."""
+"""Import of observations from CSV files."""
 
 import gzip
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The history of a scraping repository; collected only where the git program is."""
+"""Import of a scraping repository's history; collected only if git is installed."""
 
 import os
 import subprocess

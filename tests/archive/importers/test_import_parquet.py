@@ -1,4 +1,4 @@
-"""Histories read from Parquet files."""
+"""Import of histories from Parquet files."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path

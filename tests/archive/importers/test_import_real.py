@@ -1,4 +1,4 @@
-"""The importers on real histories; collected only where FRESHET_DATA names their folder."""
+"""Import of real histories; collected only if FRESHET_DATA names their folder."""
 
 import os
 from itertools import islice

@@ -1,4 +1,4 @@
-"""WACZ files: their digests are checked, and zip files made to mislead are refused."""
+"""Import of WACZ files: digests are checked, and misleading zip files are refused."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Captures read from WARC files."""
+"""Import of captures from WARC files."""
 
 import gzip
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Parquet files are read in slices that unpack to few bytes, whatever the file says of itself."""
+"""Parquet files are read in slices of bounded size, whatever their metadata claim."""
 
 from datetime import UTC, datetime
 from pathlib import Path

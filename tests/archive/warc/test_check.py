@@ -1,4 +1,4 @@
-"""What the strict check reports beyond damage by cuts and altered bytes."""
+"""Faults that the strict check reports beside missing and altered bytes."""
 
 import gzip
 from datetime import UTC, datetime

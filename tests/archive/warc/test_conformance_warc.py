@@ -1,4 +1,4 @@
-"""Other projects' WARC and ARC files: what must be flagged is, and nothing else."""
+"""WARC and ARC files of other projects: exactly the faulty ones are reported."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One writer at a time, and no lock that outlives its holder."""
+"""One writer at a time; a lock never outlives its process."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reading: what was written comes back, and damage costs only what it hit."""
+"""Records are read back as written, and damage affects only the damaged record."""
 
 import gzip
 import io

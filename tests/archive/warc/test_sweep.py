@@ -1,4 +1,4 @@
-"""No cut and no altered byte passes unseen, wherever it falls; recovery keeps whole records."""
+"""Every cut and every altered byte is detected at any offset; recovery keeps complete records."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def test_an_altered_byte_costs_one_record_at_most(tmp_path: Path, mask: int) -> 
 
 
 def leave_open(folder: Path, bodies: list[bytes]) -> tuple[Path, list[int]]:
-    """Write a file as a killed process leaves it, and return where its records end."""
+    """Write a file as a killed process leaves it; return it with the ends of its records."""
     writer = WarcWriter(folder, ORIGIN, clock=CLOCK)
     places = [
         p for body in bodies for p in writer.append([build_resource(URL, NOW, body, "text/plain")])

@@ -1,4 +1,4 @@
-"""What the writer puts on disk, and what it does when the disk fails."""
+"""Files of the writer, and its behaviour when the disk fails."""
 
 import errno
 import os
@@ -153,7 +153,7 @@ def test_a_range_beyond_the_file_appends_nothing(tmp_path: Path) -> None:
 
 
 def failing(after: int, error: int) -> WriteAt:
-    """Return a disk that takes so many calls, then half a write, then fails once."""
+    """Return a write function that succeeds some times, then writes half, then fails once."""
     writes_left = [after]
 
     def write(file: int, data: bytes | memoryview, offset: int) -> int:

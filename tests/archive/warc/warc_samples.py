@@ -1,4 +1,4 @@
-"""A few small records that the tests of this folder share."""
+"""Small records for the tests of this folder."""
 
 import warnings
 from datetime import UTC, datetime
