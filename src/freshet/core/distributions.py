@@ -1,7 +1,7 @@
 """Tail probabilities and quantiles of the normal, the chi-squared and Student's t distribution.
 
-They are written here because scipy, which has them too, takes 140 MB and nothing else of it is used.
-The tests compare them with scipy.
+They are implemented here because scipy takes 140 MB and nothing else of it would be used. The tests
+compare them with scipy.
 """
 
 from math import erfc, exp, inf, lgamma, log, log1p, sqrt
@@ -103,12 +103,12 @@ def _incomplete_beta(a: float, b: float, freedom: float, square: float) -> float
 
     Both sides of that fraction are given, so that neither loses digits near 0 or 1.
     """
-    x, rest = freedom / (freedom + square), square / (freedom + square)
-    log_x, log_rest = -log1p(square / freedom), -log1p(freedom / square)
-    scale = exp(a * log_x + b * log_rest + lgamma(a + b) - lgamma(a) - lgamma(b))
+    x, complement = freedom / (freedom + square), square / (freedom + square)
+    log_x, log_complement = -log1p(square / freedom), -log1p(freedom / square)
+    scale = exp(a * log_x + b * log_complement + lgamma(a + b) - lgamma(a) - lgamma(b))
     if x < (a + 1.0) / (a + b + 2.0):
         return scale * _beta_fraction(a, b, x) / a
-    return 1.0 - scale * _beta_fraction(b, a, rest) / b
+    return 1.0 - scale * _beta_fraction(b, a, complement) / b
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:

@@ -86,7 +86,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def read_only_folder() -> Iterator[Path]:
-    """A folder that can be read and not written; root changes its user, as it may write anywhere."""
+    """A folder that can be read but not written; root, who may write anywhere, changes its user."""
     was_root = os.geteuid() == 0
     with TemporaryDirectory() as name:
         folder = Path(name)
