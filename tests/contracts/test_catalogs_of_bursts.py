@@ -11,7 +11,7 @@ TODAY = "2026-11-01"
 LEASE = Lease(0, "one", NOW, NOW + DAY)
 FIRST = BurstProgress(BurstKind.FAST, 5.0)
 SECOND = BurstProgress(BurstKind.FAST, 125.5, 1, 5.5, False, 2, 1)
-INSTANT = BurstProgress(BurstKind.INSTANT, 9.0, began=5.5, finished=1)
+INSTANT = BurstProgress(BurstKind.INSTANT, 9.0, fast_start=5.5, finished_bursts=1)
 
 
 def start(catalog: Catalog, *pending: PendingSample) -> list[int]:
@@ -26,15 +26,15 @@ class TestBurstProgress:
     def test_progress_is_read_back_as_it_was_set(self, catalog: Catalog) -> None:
         a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
         catalog.set_burst_progress({a: SECOND, b: INSTANT})
-        resting = BurstProgress(None, 7.0, pauses=3)
+        resting = BurstProgress(None, 7.0, pause_count=3)
         catalog.set_burst_progress({
             b: resting,
-            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
+            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, changed_quickly=True),
         })
         assert catalog.burst_progress() == {
             a: SECOND,
             b: resting,
-            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, is_quick=True),
+            c: BurstProgress(BurstKind.FAST, 1.0, 2, 0.5, changed_quickly=True),
         }
 
     def test_removed_and_imported_pages_have_no_progress(self, catalog: Catalog) -> None:

@@ -236,7 +236,12 @@ def test_an_update_has_no_effect_until_it_is_applied() -> None:
 def test_two_at_once_are_both_awaited() -> None:
     queue = BurstQueue(8)
     queue.restore(
-        {1: BurstProgress(BurstKind.INSTANT, NOW, began=NOW - HOUR_SECONDS, finished=1)}, NOW
+        {
+            1: BurstProgress(
+                BurstKind.INSTANT, NOW, fast_start=NOW - HOUR_SECONDS, finished_bursts=1
+            )
+        },
+        NOW,
     )
     [(page, progress)] = queue.due_samples(NOW, NOW, 2, any_page)
     queue.mark_sent(page, progress, 2)
@@ -260,7 +265,7 @@ def test_a_paused_page_needs_four_changed_looks_after_its_pause() -> None:
     assert due(queue, end + 3 * HOUR_SECONDS) == []
     record(queue, 1, look(end + 4 * HOUR_SECONDS))
     assert due(queue, end + 4 * HOUR_SECONDS) == [1]
-    assert queue.progress_by_page[1].pauses == 1
+    assert queue.progress_by_page[1].pause_count == 1
 
 
 def test_change_runs_in_histories_make_candidates_except_in_pauses() -> None:
@@ -270,7 +275,7 @@ def test_change_runs_in_histories_make_candidates_except_in_pauses() -> None:
         np.ones(3 * n, np.bool_), np.ones(3 * n, np.bool_),
         np.array([True] * 8 + [False] + [True] * 3), np.full(3 * n, -1, np.int32),
     )  # fmt: skip
-    progress_by_page = {2: BurstProgress(None, NOW - 1.5 * HOUR_SECONDS, pauses=1)}
+    progress_by_page = {2: BurstProgress(None, NOW - 1.5 * HOUR_SECONDS, pause_count=1)}
     queue = BurstQueue(8)
     queue.count_change_runs(visits, progress_by_page)
     queue.restore(progress_by_page, NOW)

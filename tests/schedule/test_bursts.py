@@ -81,7 +81,7 @@ def test_a_series_begins_with_two_looks_at_once() -> None:
     progress = progress_after_sample(progress, changed(NOW + 1), MAX_BURSTS)
     assert (progress.kind, progress.step, progress.due) == (BurstKind.INSTANT, 1, NOW + 1)
     progress = progress_after_sample(progress, changed(NOW + 2), MAX_BURSTS)
-    assert (progress.kind, progress.step, progress.finished) == (BurstKind.FAST, 0, 0)
+    assert (progress.kind, progress.step, progress.finished_bursts) == (BurstKind.FAST, 0, 0)
     assert progress.due == NOW + 2 + BURST_INTERVAL
 
 
@@ -97,7 +97,7 @@ def test_a_page_that_is_unchanged_after_its_instant_burst_gets_no_fast_one() -> 
         progress_after_sample(past_first_burst(NOW), unchanged(NOW), MAX_BURSTS),
     )
     assert (seen.kind, sampled.kind) == (None, None)
-    assert (seen.pauses, sampled.pauses) == (1, 1)
+    assert (seen.pause_count, sampled.pause_count) == (1, 1)
 
 
 def test_a_page_that_is_unchanged_when_its_series_begins_pauses() -> None:
@@ -116,7 +116,7 @@ def test_a_first_instant_burst_that_fails_is_tried_again_as_often_as_there_are_b
         dues.append(progress.due)
         progress = progress_after_sample(progress, failed(progress.due), MAX_BURSTS)
     assert dues == [NOW + n * BURST_INTERVAL for n in range(MAX_BURSTS)]
-    assert progress.pauses == 1
+    assert progress.pause_count == 1
 
 
 def test_pages_without_their_instant_burst_come_before_all_others() -> None:
@@ -144,7 +144,7 @@ def test_samples_are_due_two_sixteen_and_thirty_two_minutes_after_the_first() ->
 
 def test_the_next_burst_begins_four_hours_after_this_one_began() -> None:
     progress = full_fast_burst(past_first_burst(NOW))
-    assert (progress.kind, progress.step, progress.finished) == (BurstKind.FAST, 0, 1)
+    assert (progress.kind, progress.step, progress.finished_bursts) == (BurstKind.FAST, 0, 1)
     assert progress.due == NOW + BURST_INTERVAL
 
 
@@ -167,7 +167,7 @@ def test_a_page_that_changed_within_two_minutes_gets_an_instant_burst() -> None:
         NOW + FAST_OFFSETS[-1],
     )
     progress = progress_after_sample(progress, changed(progress.due), MAX_BURSTS)
-    assert (progress.kind, progress.due, progress.finished) == (
+    assert (progress.kind, progress.due, progress.finished_bursts) == (
         BurstKind.FAST,
         NOW + BURST_INTERVAL,
         1,
@@ -178,8 +178,10 @@ def test_a_second_sample_that_is_delayed_is_no_change_within_two_minutes() -> No
     progress = progress_after_sample(past_first_burst(NOW), changed(NOW), MAX_BURSTS)
     assert not progress_after_sample(
         progress, changed(NOW + 5 * MINUTE_SECONDS), MAX_BURSTS
-    ).is_quick
-    assert progress_after_sample(progress, changed(NOW + 3 * MINUTE_SECONDS), MAX_BURSTS).is_quick
+    ).changed_quickly
+    assert progress_after_sample(
+        progress, changed(NOW + 3 * MINUTE_SECONDS), MAX_BURSTS
+    ).changed_quickly
 
 
 def test_after_eight_bursts_a_page_pauses_and_each_time_twice_as_long() -> None:
@@ -188,10 +190,10 @@ def test_after_eight_bursts_a_page_pauses_and_each_time_twice_as_long() -> None:
         for _ in range(MAX_BURSTS):
             progress = full_fast_burst(progress)
         assert progress.kind is None
-        pauses.append(progress.pauses)
+        pauses.append(progress.pause_count)
         progress = instant_burst(start_series(progress.due, progress))
     assert pauses == [1, 2, 3]
-    assert pause_series(BurstProgress(None, 0.0, pauses=60), 0.0).due == 2**7 * 2 * DAY_SECONDS
+    assert pause_series(BurstProgress(None, 0.0, pause_count=60), 0.0).due == 2**7 * 2 * DAY_SECONDS
 
 
 def test_a_page_that_is_unchanged_when_a_burst_begins_gets_no_more() -> None:
@@ -205,7 +207,7 @@ def test_a_page_that_was_seen_just_before_a_burst_may_be_unchanged_when_it_begin
     started = progress_after_sample(
         past_first_burst(NOW), unchanged(NOW, gap=MINUTE_SECONDS), MAX_BURSTS
     )
-    assert (started.kind, started.step, started.began) == (BurstKind.FAST, 1, NOW)
+    assert (started.kind, started.step, started.fast_start) == (BurstKind.FAST, 1, NOW)
 
 
 def test_an_unchanged_look_ends_a_series() -> None:
@@ -221,14 +223,14 @@ def test_an_unchanged_look_ends_a_series() -> None:
 
 def test_a_page_that_never_had_a_burst_needs_no_pause() -> None:
     progress = progress_after_look(start_series(NOW), unchanged(NOW + HOUR_SECONDS))
-    assert (progress.kind, progress.due, progress.pauses) == (None, NOW + HOUR_SECONDS, 0)
+    assert (progress.kind, progress.due, progress.pause_count) == (None, NOW + HOUR_SECONDS, 0)
 
 
 def test_a_failed_sample_ends_its_burst() -> None:
     started = progress_after_sample(past_first_burst(NOW), changed(NOW), MAX_BURSTS)
     for progress in (past_first_burst(NOW), started):
         after = progress_after_sample(progress, failed(NOW + 1), MAX_BURSTS)
-        assert (after.kind, after.step, after.finished) == (BurstKind.FAST, 0, 1)
+        assert (after.kind, after.step, after.finished_bursts) == (BurstKind.FAST, 0, 1)
         assert after.due >= NOW + BURST_INTERVAL
 
 
@@ -239,7 +241,7 @@ def test_samples_whose_time_is_over_are_skipped() -> None:
     assert skip_missed_samples(started, NOW + 20 * MINUTE_SECONDS, MAX_BURSTS).step == 2
     assert skip_missed_samples(started, NOW + 40 * MINUTE_SECONDS, MAX_BURSTS).step == 3
     over = skip_missed_samples(started, NOW + FAST_OFFSETS[-1] + MAX_DELAY + 1, MAX_BURSTS)
-    assert (over.step, over.finished, over.due) == (0, 1, NOW + BURST_INTERVAL)
+    assert (over.step, over.finished_bursts, over.due) == (0, 1, NOW + BURST_INTERVAL)
 
 
 def test_a_clock_that_was_set_back_ends_a_burst() -> None:
@@ -270,7 +272,7 @@ def test_a_first_instant_burst_whose_second_look_comes_too_late_is_tried_again()
     progress = progress_after_sample(start_series(NOW), changed(NOW), MAX_BURSTS)
     assert skip_missed_samples(progress, NOW + MAX_SECOND_LOOK_DELAY, MAX_BURSTS) == progress
     again = skip_missed_samples(progress, NOW + MAX_SECOND_LOOK_DELAY + 1, MAX_BURSTS)
-    assert (again.kind, again.step, again.finished) == (BurstKind.INSTANT, 0, 1)
+    assert (again.kind, again.step, again.finished_bursts) == (BurstKind.INSTANT, 0, 1)
     assert again.due == NOW + MAX_SECOND_LOOK_DELAY + 1 + BURST_INTERVAL
 
 
@@ -341,6 +343,6 @@ def test_progress_stays_valid_after_any_visits(
         if progress.kind is None:
             progress = start_series(max(now, progress.due), progress)
         progress = progress_after_sample(progress, kinds[kind](now), max_bursts)
-        assert 0 <= progress.finished <= max_bursts
+        assert 0 <= progress.finished_bursts <= max_bursts
         assert progress.kind is None or 0 < remaining_samples(progress) <= len(FAST_OFFSETS)
         assert progress.kind is not None or progress.due > now

@@ -16,18 +16,18 @@ class BurstProgress:
     """The progress of a page in its bursts; times are epoch seconds.
 
     ``step`` is the next sample of the present burst, not before ``due``; without a kind, the page
-    rests until then. ``began`` is the time of the first sample of its last fast burst, and
-    ``is_quick`` says that the page had changed by the second sample. ``finished`` counts the fast
-    bursts of this series, ``pauses`` the series before it.
+    rests until then. ``fast_start`` is the time of the first sample of its last fast burst, and
+    ``changed_quickly`` says that the page had changed by the second sample. ``finished_bursts``
+    counts the fast bursts of this series, ``pause_count`` the series before it.
     """
 
     kind: BurstKind | None
     due: float
     step: int = 0
-    began: float | None = None
-    is_quick: bool = False
-    finished: int = 0
-    pauses: int = 0
+    fast_start: float | None = None
+    changed_quickly: bool = False
+    finished_bursts: int = 0
+    pause_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

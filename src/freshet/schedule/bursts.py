@@ -101,24 +101,26 @@ def change_runs(visits: VisitTable) -> tuple[PageIdArray, IndexArray]:
 
 def start_series(now: float, previous: BurstProgress | None = None) -> BurstProgress:
     """Return the progress of a page that begins a series, possibly after an earlier series."""
-    return BurstProgress(BurstKind.INSTANT, now, pauses=previous.pauses if previous else 0)
+    return BurstProgress(
+        BurstKind.INSTANT, now, pause_count=previous.pause_count if previous else 0
+    )
 
 
 def burst_priority(progress: BurstProgress) -> int:
     """Return the order in which waiting pages come: those with the fewest bursts first.
 
-    >>> quick = BurstProgress(BurstKind.INSTANT, 9_000.0, began=7_000.0, finished=1)
+    >>> quick = BurstProgress(BurstKind.INSTANT, 9_000.0, fast_start=7_000.0, finished_bursts=1)
     >>> burst_priority(start_series(0.0)), burst_priority(quick)
     (-1, 0)
     """
     if is_before_first_burst(progress):
         return -1
-    return progress.finished - (progress.kind is BurstKind.INSTANT)
+    return progress.finished_bursts - (progress.kind is BurstKind.INSTANT)
 
 
 def is_before_first_burst(progress: BurstProgress) -> bool:
     """Whether a page still waits for the instant burst that begins a series."""
-    return progress.kind is BurstKind.INSTANT and progress.began is None
+    return progress.kind is BurstKind.INSTANT and progress.fast_start is None
 
 
 def remaining_samples(progress: BurstProgress) -> int:
@@ -131,9 +133,11 @@ def skip_missed_samples(progress: BurstProgress, now: float, max_bursts: int) ->
 
     The burst ends if its last sample is too late as well, or if the clock was set back.
 
-    >>> late = BurstProgress(BurstKind.FAST, 120.0, step=1, began=0.0)
-    >>> skip_missed_samples(late, 1000.0, 8).step, skip_missed_samples(late, 9000.0, 8).finished
-    (2, 1)
+    >>> late = BurstProgress(BurstKind.FAST, 120.0, step=1, fast_start=0.0)
+    >>> skip_missed_samples(late, 1000.0, 8).step
+    2
+    >>> skip_missed_samples(late, 9000.0, 8).finished_bursts
+    1
     """
     if progress.step == 0:
         return progress
@@ -153,10 +157,12 @@ def progress_after_sample(
     if _begins_after_interval(progress) and visit.shows_stability:
         return pause_series(progress, visit.time)
     if progress.kind is BurstKind.FAST:
-        began = visit.time if progress.step == 0 or progress.began is None else progress.began
+        began = (
+            visit.time if progress.step == 0 or progress.fast_start is None else progress.fast_start
+        )
         is_soon = progress.step > 0 and visit.time - began <= QUICK_CHANGE_SECONDS
-        quick = progress.is_quick or (is_soon and visit.changed)
-        progress = replace(progress, began=began, is_quick=quick)
+        quick = progress.changed_quickly or (is_soon and visit.changed)
+        progress = replace(progress, fast_start=began, changed_quickly=quick)
     if remaining_samples(progress) <= 1:
         return _after_burst(progress, visit.time, max_bursts)
     return _set_due(replace(progress, step=progress.step + 1), visit.time)
@@ -176,17 +182,17 @@ def progress_after_look(progress: BurstProgress, visit: BurstVisit) -> BurstProg
 
 def end_series(progress: BurstProgress, now: float) -> BurstProgress:
     """Return the progress of a page that needs neither bursts nor a pause now."""
-    return BurstProgress(None, now, pauses=progress.pauses)
+    return BurstProgress(None, now, pause_count=progress.pause_count)
 
 
 def pause_series(progress: BurstProgress, now: float) -> BurstProgress:
     """Return the progress of a page that pauses after a series, each time twice as long.
 
-    >>> [pause_series(BurstProgress(None, 0.0, pauses=n), 0.0).due / 86_400 for n in (0, 1, 2)]
+    >>> [pause_series(BurstProgress(None, 0.0, pause_count=n), 0.0).due / 86_400 for n in (0, 1, 2)]
     [2.0, 4.0, 8.0]
     """
-    pause = FIRST_PAUSE_SECONDS * 2.0 ** min(progress.pauses, MAX_PAUSE_DOUBLINGS)
-    return BurstProgress(None, now + pause, pauses=progress.pauses + 1)
+    pause = FIRST_PAUSE_SECONDS * 2.0 ** min(progress.pause_count, MAX_PAUSE_DOUBLINGS)
+    return BurstProgress(None, now + pause, pause_count=progress.pause_count + 1)
 
 
 def room_for_samples(share: int, spent: int, reserved: int, passed: float) -> int:
@@ -212,9 +218,9 @@ def _begins_after_interval(progress: BurstProgress) -> bool:
 
 def _is_over(progress: BurstProgress, now: float) -> bool:
     """Whether even the last sample of the burst is too late, or the clock was set back."""
-    if progress.kind is BurstKind.INSTANT or progress.began is None:
+    if progress.kind is BurstKind.INSTANT or progress.fast_start is None:
         return not progress.due <= now <= progress.due + MAX_SECOND_LOOK_DELAY
-    return not progress.began <= now <= progress.began + FAST_OFFSETS[-1] + MAX_DELAY
+    return not progress.fast_start <= now <= progress.fast_start + FAST_OFFSETS[-1] + MAX_DELAY
 
 
 def _skip(progress: BurstProgress, now: float) -> BurstProgress:
@@ -229,9 +235,9 @@ def _skip(progress: BurstProgress, now: float) -> BurstProgress:
 
 def _set_due(progress: BurstProgress, now: float) -> BurstProgress:
     """Return the progress with the due time of its next sample."""
-    if progress.kind is not BurstKind.FAST or progress.began is None:
+    if progress.kind is not BurstKind.FAST or progress.fast_start is None:
         return replace(progress, due=now)
-    return replace(progress, due=progress.began + FAST_OFFSETS[progress.step])
+    return replace(progress, due=progress.fast_start + FAST_OFFSETS[progress.step])
 
 
 def _after_failure(progress: BurstProgress, now: float, max_bursts: int) -> BurstProgress:
@@ -241,18 +247,20 @@ def _after_failure(progress: BurstProgress, now: float, max_bursts: int) -> Burs
     """
     if not is_before_first_burst(progress):
         return _after_burst(progress, now, max_bursts)
-    if progress.finished + 1 >= max_bursts:
+    if progress.finished_bursts + 1 >= max_bursts:
         return pause_series(progress, now)
-    return replace(progress, due=now + BURST_INTERVAL, step=0, finished=progress.finished + 1)
+    return replace(
+        progress, due=now + BURST_INTERVAL, step=0, finished_bursts=progress.finished_bursts + 1
+    )
 
 
 def _after_burst(progress: BurstProgress, now: float, max_bursts: int) -> BurstProgress:
     """Return the progress after a burst: an instant burst, the next fast burst, or a pause."""
     is_fast = progress.kind is BurstKind.FAST
-    progress = replace(progress, step=0, finished=progress.finished + is_fast)
-    if is_fast and progress.is_quick:
-        return replace(progress, kind=BurstKind.INSTANT, due=now, is_quick=False)
-    if progress.finished >= max_bursts:
+    progress = replace(progress, step=0, finished_bursts=progress.finished_bursts + is_fast)
+    if is_fast and progress.changed_quickly:
+        return replace(progress, kind=BurstKind.INSTANT, due=now, changed_quickly=False)
+    if progress.finished_bursts >= max_bursts:
         return pause_series(progress, now)
-    due = (now if progress.began is None else progress.began) + BURST_INTERVAL
-    return replace(progress, kind=BurstKind.FAST, due=due, is_quick=False)
+    due = (now if progress.fast_start is None else progress.fast_start) + BURST_INTERVAL
+    return replace(progress, kind=BurstKind.FAST, due=due, changed_quickly=False)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +26,9 @@ from freshet.archive.catalog.visit_rows import HISTORY_QUERY, read_history_row
 from freshet.core.bursts import BurstKind, BurstProgress, BurstSample, PendingSample
 from freshet.core.clock import to_epoch
 
-PROGRESS_FIELDS = tuple(field.name for field in fields(BurstProgress))
-PROGRESS_COLUMNS = tuple(rounds.c[name] for name in PROGRESS_FIELDS)
+# The columns of the fields of BurstProgress, in their order.
+PROGRESS_NAMES = ("kind", "due", "step", "began", "is_quick", "finished", "pauses")
+PROGRESS_COLUMNS = tuple(rounds.c[name] for name in PROGRESS_NAMES)
 SAMPLE_FIELDS = ("page_id", "first", "kind", "offset", "apart")
 SAMPLE_COLUMNS = (samples.c.visit_id, *(samples.c[name] for name in SAMPLE_FIELDS))
 SAMPLE_STATE = ("out", "first", "last")
@@ -180,7 +181,7 @@ def _sample_state(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _columns(progress: BurstProgress) -> dict[str, Any]:
     kind = None if progress.kind is None else progress.kind.value
-    return {**dict(zip(PROGRESS_FIELDS, astuple(progress), strict=True)), "kind": kind}
+    return {**dict(zip(PROGRESS_NAMES, astuple(progress), strict=True)), "kind": kind}
 
 
 def _to_progress(values: Sequence[Any]) -> BurstProgress:
